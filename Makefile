@@ -1,0 +1,48 @@
+# Two commands do everything on a fresh machine: `make run` and `make test`.
+.PHONY: help run test test-fast check bench format lock setup-run setup-dev setup-tests
+PYTEST = .venv/bin/python -m pytest -q -p no:cacheprovider
+
+help:
+	@echo "make run        a node with a demo worker, and a chat with it in this terminal"
+	@echo "make test       every test, with all that the tests need"
+	@echo "make test-fast  pure, contract and house tests"
+	@echo "make check      style, types, the rule of imports, sizes, docs"
+	@echo "make bench      the figures, beside their floors"
+	@echo "make format     what ruff can put right by itself"
+	@echo "make lock       the lock files, anew"
+
+run: setup-run
+	@.venv/bin/farhand run --node demo --no-telegram --no-tunnel --demo
+
+setup-run:
+	@sh scripts/setup.sh run
+
+setup-dev:
+	@sh scripts/setup.sh dev
+
+setup-tests: setup-dev
+	@sh scripts/setup-tests.sh
+
+test: setup-tests
+	$(PYTEST) tests
+
+test-fast: setup-dev
+	$(PYTEST) tests/pure tests/contract tests/house
+
+check: setup-dev
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/python -m mypy
+	.venv/bin/lint-imports --no-cache
+	.venv/bin/python scripts/check_house.py
+
+bench: setup-dev
+	.venv/bin/python -m bench
+
+format: setup-dev
+	.venv/bin/ruff check --fix-only .
+	.venv/bin/ruff format .
+
+lock: setup-dev
+	.venv/bin/uv pip compile -q --universal --generate-hashes --no-header pyproject.toml -o requirements.lock
+	.venv/bin/uv pip compile -q --universal --generate-hashes --no-header --extra dev -c requirements.lock pyproject.toml -o requirements-dev.lock

@@ -1,0 +1,21 @@
+#!/bin/sh
+# Installs what the live tests need: Debian packages when root, the agent CLIs into .cache/ of the project. Does nothing twice.
+set -eu
+cd "$(dirname "$0")/.."
+
+missing=""
+for pair in tmux:tmux; do
+    command -v "${pair%%:*}" >/dev/null || missing="$missing ${pair##*:}"
+done
+if [ -n "$missing" ]; then
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+        echo "setup: installing$missing"
+        # shellcheck disable=SC2086
+        apt-get install -y -qq --no-install-recommends $missing >/dev/null 2>&1 || {
+            apt-get update -qq && apt-get install -y -qq --no-install-recommends $missing >/dev/null
+        }
+    else
+        echo "The tests need these packages, please install them:$missing" >&2
+        exit 4
+    fi
+fi
