@@ -20,7 +20,7 @@ else:
         def __new__(cls, name, bases, fields, **options):
             return super().__new__(cls, name, bases, fields, frozen=True, kw_only=True, omit_defaults=True, **options)
 
-    class Word(metaclass=_Frozen):
+    class Word(msgspec.Struct, metaclass=_Frozen):
         """Anything that is written down or sent: immutable, and compared by what it says."""
 
 
