@@ -63,7 +63,7 @@ async def test_a_round_of_calls_by_python_telegram_bot(bot: FakeBot, ptb: telegr
         link_preview_options=LinkPreviewOptions(is_disabled=True),
     )
     assert sent.text == "Hi <you> 😀 x"
-    assert sent.parse_entities() == {entity: text for entity, text in zip(sent.entities, ["Hi", "x"], strict=True)}
+    assert sent.parse_entities() == dict(zip(sent.entities, ["Hi", "x"], strict=True))
     edited = await ptb.edit_message_text("done", chat_id=11, message_id=sent.message_id)
     assert isinstance(edited, telegram.Message)
     assert edited.text == "done"

@@ -119,7 +119,7 @@ def _chat(world: World, order: dict[str, Any]) -> Chat:
 def _command_entities(text: str) -> dict[str, Any]:
     if not text.startswith("/") or len(text.split()) == 0:
         return {}
-    return {"entities": [{"type": "bot_command", "offset": 0, "length": len(text.split()[0])}]}
+    return {"entities": [{"type": "bot_command", "offset": 0, "length": len(text.split(maxsplit=1)[0])}]}
 
 
 def _around(chat: Chat, order: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Reads HTML as Telegram reads it: the text people see, its entities in UTF-16 units, or the error that Telegram gives."""
+"""Reads HTML as Telegram reads it: the text people see, its entities in UTF-16 units, or Telegram's refusal."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ class Reader:
         quote = self.peek()
         if quote not in "\"'":
             starts = self.at
-            while not self.ended() and (self.peek().isascii() and self.peek().isalnum() or self.peek() in ".-"):
+            while not self.ended() and ((self.peek().isascii() and self.peek().isalnum()) or self.peek() in ".-"):
                 self.at += 1
             if self.peek() not in SPACE and self.peek() != ">":
                 fail(f"Unexpected end of name token at byte offset {self.byte_offset(starts)}")

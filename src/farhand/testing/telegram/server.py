@@ -108,6 +108,8 @@ class Telegram:
                 seen = world.released.count
                 waiting = world.released.wait(seen, fault.seconds or HANG_SECONDS)
                 await until_gone(request, waiting)
+            case "cut":
+                pass
         request.state.transport.abort()
         return Response()
 

@@ -78,7 +78,7 @@ class World:
 
     def __init__(self, token: str, username: str) -> None:
         self.token = token
-        self.bot_id = int(token.split(":")[0])
+        self.bot_id = int(token.split(":", maxsplit=1)[0])
         self.username = username
         self.revoked = False
         self.chats: dict[int, Chat] = {}
@@ -125,7 +125,8 @@ class World:
         """The chat between a person and the bot; it is there once they have spoken."""
         chat_id = int(person["id"])
         if chat_id not in self.chats:
-            about = {key: person[key] for key in ("id", "first_name", "username") if key in person}
+            names = ("id", "first_name", "username")
+            about: dict[str, Any] = {str(key): person[key] for key in names if key in person}
             self.chats[chat_id] = Chat({**about, "type": "private"})
         return self.chats[chat_id]
 
@@ -155,14 +156,15 @@ class World:
 
     def tell(self, kind: str, what: dict[str, Any]) -> int:
         """Puts an update where the bot will find it, and says its number."""
-        update = {"update_id": self.next_update_id, kind: what}
+        number = self.next_update_id
+        update: dict[str, Any] = {"update_id": number, kind: what}
         self.next_update_id += 1
-        self.past[update["update_id"]] = update
+        self.past[number] = update
         wanted = kind not in UNASKED if not self.allowed else kind in self.allowed
         if wanted:
             self.pending.append(update)
         self.bell.ring()
-        return int(update["update_id"])
+        return number
 
     def forget_before(self, offset: int) -> None:
         kept = (
