@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from telegram.constants import ReactionEmoji
+
 from farhand.testing.telegram import limits
 from farhand.testing.telegram.errors import bad_request
 from farhand.testing.telegram.reading import Asked, Upload
 from farhand.testing.telegram.world import Chat, Message, StoredFile, Webhook, World
-from telegram.constants import ReactionEmoji
 
 Effect = Callable[[World, Asked], Any]
 NOT_MODIFIED = (
