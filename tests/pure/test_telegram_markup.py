@@ -14,13 +14,21 @@ from farhand.model.split import Span, Styled
 from farhand.testing.telegram.html import Entity, read_html, utf16_length
 
 MARKS = st.sampled_from(
-    [
-        "*", "**", "_", "__", "~~", "`", "```", "```py\n", "\n", "\n\n", "> ", "- ", "1. ", "# ", "|", "|-|-|\n", "[",
-        "]",        "](", "](http://localhost:1/x)", "](https://a.example/x?y=1&z=2)", ")", "![", "<b>", "</i>", "<", ">", "&",
-        "&amp;",        "&#x41;", "&bogus;", "\\", "    ", "\t", "---\n", "[a]: /b 'c'\n", "<!--", "😀", "👩\u200d💻", "\u202e", "\x00",
-        "é",        "word", "Wort7", "http://localhost:3000", " ",
+    [*"*_`|[])<>& \n\t\\é😀", "**", "__", "~~", "```", "```py\n", "\n\n", "> ", "- ", "1. ", "# ", "|-|-|\n", "]("]
+    + ["](http://localhost:1/x)", "](https://a.example/x?y=1&z=2)", "![", "<b>", "</i>", "&amp;", "&#x41;", "&bogus;"]
+    + [
+        "    ",
+        "---\n",
+        "[a]: /b 'c'\n",
+        "<!--",
+        "👩\u200d💻",
+        "\u202e",
+        "\x00",
+        "word",
+        "Wort7",
+        "http://localhost:3000",
     ]
-)  # fmt: skip
+)
 MARKDOWN = st.lists(st.one_of(MARKS, st.text(max_size=5)), max_size=60).map("".join)
 
 
