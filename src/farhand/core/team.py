@@ -1,7 +1,7 @@
 """The workers of a node: one task each, started for all that are on the team and for everyone who is hired."""
 
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 
 import anyio
 import anyio.abc
@@ -67,11 +67,9 @@ class AbsentDriver:
         self.backend = backend
         self._known = known
 
-    @asynccontextmanager
-    async def open(self, worker: Worker, cursor: str) -> AsyncIterator[Link]:  # noqa: ARG002
+    def open(self, worker: Worker, cursor: str) -> AbstractAsyncContextManager[Link]:  # noqa: ARG002
         """Says which backends there are."""
         raise DriverError(UnknownBackend(self.backend, self._known).text)
-        yield
 
     async def end(self, worker: Worker) -> None:
         """There is nothing to end."""
