@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from farhand.channels.telegram.markup import TEXT_UNITS, pages, styled, to_html
-from farhand.model.split import Span, Styled
+from farhand.channels.kit.split import Span, Styled
 from farhand.testing.telegram.html import Entity, read_html, utf16_length
 
 MARKS = st.sampled_from(

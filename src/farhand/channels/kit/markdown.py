@@ -8,7 +8,7 @@ from functools import cache
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from farhand.model.split import Span, Styled
+from farhand.channels.kit.split import Span, Styled
 
 KeepsLink = Callable[[str], bool]
 LANGUAGE = re.compile(r"[A-Za-z0-9_+#.-]{1,40}\Z")

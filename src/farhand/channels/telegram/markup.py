@@ -4,7 +4,7 @@ import html
 import re
 
 from farhand.channels.kit.markdown import read_markdown
-from farhand.model.split import CODE, Span, Styled, split
+from farhand.channels.kit.split import CODE, Span, Styled, split
 
 TEXT_UNITS = 4096
 TAGS = {"bold": "b", "italic": "i", "underline": "u", "strike": "s", "code": "code", "quote": "blockquote", "link": "a"}

@@ -4,6 +4,7 @@ import unicodedata
 from collections.abc import Callable
 from typing import TypeAlias
 
+from farhand.model.split import utf16_length
 from farhand.model.words import Word, replace
 
 Measure: TypeAlias = Callable[[str], int]
@@ -27,11 +28,6 @@ class Styled(Word):
 
     text: str
     spans: tuple[Span, ...] = ()
-
-
-def utf16_length(text: str) -> int:
-    """How long a text is in UTF-16 units, as Telegram counts."""
-    return len(text) if text.isascii() else len(text) + sum(1 for character in text if character > "\uffff")
 
 
 def joined(parts: list[Styled]) -> Styled:
