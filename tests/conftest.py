@@ -1,28 +1,23 @@
-"""What every test shares: the event loop's kind, and one fake Telegram for the whole run."""
+"""What every test may use."""
 
-from __future__ import annotations
-
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
-from farhand.testing.telegram import FakeBot, FakeTelegram, telegram_process
+from farhand.testing.house import House, open_house
+
+pytest_plugins = ["tests.telegram_fixtures"]
 
 
 @pytest.fixture
 def anyio_backend() -> str:
+    """Everything runs on asyncio."""
     return "asyncio"
 
 
-@pytest.fixture(scope="session")
-def telegram_address() -> Iterator[str]:
-    """The address of a fake Telegram in its own process; it starts when the first test needs it."""
-    with telegram_process() as address:
-        yield address
-
-
 @pytest.fixture
-async def bot(telegram_address: str) -> AsyncIterator[FakeBot]:
-    """A bot with a Telegram of its own."""
-    async with FakeTelegram(telegram_address) as telegram:
-        yield await telegram.new_bot()
+async def house(tmp_path: Path) -> AsyncIterator[House]:
+    """A node with a scripted agent."""
+    async with open_house(tmp_path) as opened:
+        yield opened

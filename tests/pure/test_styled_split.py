@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from farhand.channels.kit.split import Span, Styled, cut, joined, split, utf16_length
+from farhand.channels.kit.split import Span, Styled, cut, joined, split
+from farhand.model.split import utf16_length
 
 LETTERS = st.text(alphabet=st.sampled_from("ab \n\t😀é👩\u200d💻́"), max_size=400)
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from farhand.channels.telegram.markup import TEXT_UNITS, pages, styled, to_html
 from farhand.channels.kit.split import Span, Styled
+from farhand.channels.telegram.markup import TEXT_UNITS, pages, styled, to_html
 from farhand.testing.telegram.html import Entity, read_html, utf16_length
 
 MARKS = st.sampled_from(

@@ -123,7 +123,9 @@ def cards(event: Event, turn: TurnView | None) -> list[Card]:
             return [Card(key=f"taken:{message}", answers=message, reaction="👀", silent=True)]
         case _:
             text = notice(event)
-            return [Card(key=f"notice:{event.seq}", worker=event.worker, head=text, silent=_hushed(event))] if text else []
+            return (
+                [Card(key=f"notice:{event.seq}", worker=event.worker, head=text, silent=_hushed(event))] if text else []
+            )
 
 
 def ended(turn: TurnView) -> list[Card]:

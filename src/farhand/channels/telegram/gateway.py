@@ -4,7 +4,7 @@ import asyncio
 import logging
 import urllib.parse
 import warnings
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -174,7 +174,7 @@ class Gateway:
             raise SendRefused(f"{letter.file.path} cannot be read: {error.strerror}.") from None
         name = letter.file.name or Path(letter.file.path).name
         send = self.bot.send_photo if letter.photo else self.bot.send_document
-        sent = await send(  # type: ignore[operator]
+        sent = await send(
             letter.chat,
             content,
             filename=name,
@@ -233,10 +233,10 @@ def _is_about_chat(error: BadRequest) -> bool:
     return any(one in str(error).lower() for one in ("chat not found", "thread not found", "have no rights"))
 
 
-async def _settle(call: "asyncio.Future[object] | object") -> None:
+async def _settle(call: Awaitable[object]) -> None:
     """Makes a call for which it is no error that things are so already, or cannot be any more."""
     try:
-        await call  # type: ignore[misc]
+        await call
     except BadRequest as error:
         if not _is_settled(error) and "not found" not in str(error).lower() and "REACTION" not in str(error).upper():
             raise
@@ -245,4 +245,6 @@ async def _settle(call: "asyncio.Future[object] | object") -> None:
 def _markup(keys: tuple[tuple[Key, ...], ...]) -> InlineKeyboardMarkup | None:
     if not keys:
         return None
-    return InlineKeyboardMarkup([[InlineKeyboardButton(key.text, callback_data=key.data) for key in row] for row in keys])
+    return InlineKeyboardMarkup(
+        [[InlineKeyboardButton(key.text, callback_data=key.data) for key in row] for row in keys]
+    )

@@ -39,17 +39,13 @@ def heard(update: bytes | msgspec.Raw) -> tuple[int, Heard]:
         told = msgspec.json.decode(update, type=Update)
     except msgspec.MsgspecError:
         return _number(update), None
-    for part, kind in (
-        (told.message, Message),
-        (told.edited_message, Message),
-        (told.callback_query, Query),
-    ):
-        if part is not None:
-            try:
-                return told.update_id, msgspec.json.decode(part, type=kind)
-            except msgspec.MsgspecError:
-                return told.update_id, None
-    return told.update_id, None
+    try:
+        if told.callback_query is not None:
+            return told.update_id, msgspec.json.decode(told.callback_query, type=Query)
+        part = told.message if told.message is not None else told.edited_message
+        return told.update_id, None if part is None else msgspec.json.decode(part, type=Message)
+    except msgspec.MsgspecError:
+        return told.update_id, None
 
 
 class _Numbered(msgspec.Struct):
@@ -116,7 +112,11 @@ def _slash(identity: str, text: str, present: Present) -> Wish:
         case "relaunch":
             return commands.Relaunch(id=identity, worker=argument)
         case "focus":
-            return commands.Focus(id=identity, worker=argument) if argument else Wrong(id=identity, why="Usage: /focus <name>")
+            return (
+                commands.Focus(id=identity, worker=argument)
+                if argument
+                else Wrong(id=identity, why="Usage: /focus <name>")
+            )
         case "end":
             usage = "Offboarding is permanent. Usage: /end <name>"
             return commands.End(id=identity, worker=argument) if argument else Wrong(id=identity, why=usage)

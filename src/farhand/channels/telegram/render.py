@@ -3,11 +3,13 @@
 from pathlib import PurePath
 
 from farhand.channels.kit.card import Card
+from farhand.channels.kit.split import Span, Styled, cut, joined, split
 from farhand.channels.telegram.markup import TEXT_UNITS, pages, styled, to_html
 from farhand.channels.telegram.parse import message_place, tap_data
 from farhand.channels.telegram.words import Amend, Key, Letter, Post, React, Remove, Show, seal
 from farhand.model.ports import Parcel
-from farhand.channels.kit.split import Span, Styled, cut, joined, split, utf16_length
+from farhand.model.split import utf16_length
+from farhand.model.words import Attachment
 
 CAPTION_UNITS = 1024
 LABEL_CHARACTERS = 64
@@ -22,7 +24,7 @@ def render(card: Card, chat: int, via: str = "telegram") -> list[Parcel]:
     if card.remove:
         return [_parcel(card, Remove(chat=chat, slot=card.slot))]
     if card.file is not None:
-        return [_parcel(card, _show(card, chat))]
+        return [_parcel(card, _show(card, card.file, chat))]
     if card.edit:
         return [_parcel(card, _amend(card, chat))]
     return _posts(card, chat, via)
@@ -101,9 +103,7 @@ def fitted(text: Styled) -> Styled:
     return split(text, TEXT_UNITS)[-1]
 
 
-def _show(card: Card, chat: int) -> Show:
-    file = card.file
-    assert file is not None
+def _show(card: Card, file: Attachment, chat: int) -> Show:
     words = f"{card.worker}: {file.caption}".strip() if card.worker else file.caption
     caption = split(Styled(text=words), CAPTION_UNITS)[:1]
     photo = PurePath(file.path).suffix.lower() in PHOTOS
@@ -111,7 +111,9 @@ def _show(card: Card, chat: int) -> Show:
 
 
 def _parcel(card: Card, letter: Letter) -> Parcel:
-    return Parcel(key=card.key, chat=str(letter.chat), body=seal(letter), slot=card.slot if card.edit else "", edit=card.edit)
+    return Parcel(
+        key=card.key, chat=str(letter.chat), body=seal(letter), slot=card.slot if card.edit else "", edit=card.edit
+    )
 
 
 def notice(key: str, chat: int, text: str, *, reply_to: int | None = None, silent: bool = False) -> Parcel:

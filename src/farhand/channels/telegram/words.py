@@ -160,4 +160,5 @@ def seal(letter: Letter) -> bytes:
 
 def unseal(body: bytes) -> Letter:
     """The letter that was kept."""
-    return _LETTERS.decode(body)
+    letter: Letter = _LETTERS.decode(body)
+    return letter
