@@ -43,6 +43,7 @@ class Parts:
     hub: LocalHub
     outbox: Outbox
     clock: Clock
+    port: int = 0
 
 
 Channels = Callable[[Parts], list[Channel]]
@@ -123,9 +124,10 @@ async def _running(
     hub = LocalHub(journal, clock, house, await journal.load())
     team = Team(hub, journal, drivers, clock)
     built = Node(settings=settings, hub=hub, port=port, journal=journal, outbox=outbox)
-    built.channels = channels(Parts(settings=settings, hub=hub, outbox=outbox, clock=clock))
+    built.channels = channels(Parts(settings=settings, hub=hub, outbox=outbox, clock=clock, port=port))
     deadlines = Deadlines(hub, clock)
-    app = http.application(http.routes(hub, built.status, folder.key(settings.key)))
+    handed_in = [route for channel in built.channels for route in getattr(channel, "routes", list)()]
+    app = http.application([*http.routes(hub, built.status, folder.key(settings.key)), *handed_in])
     async with anyio.create_task_group() as tasks:
         await tasks.start(Door(hub, settings.door, built.status).serve, name="door")
         await tasks.start(http.serve, app, listener, name="http")

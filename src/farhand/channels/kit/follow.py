@@ -23,6 +23,10 @@ class Turns:
     def __init__(self) -> None:
         self._views: dict[tuple[str, str], TurnView] = {}
 
+    def running(self) -> list[TurnView]:
+        """The turns that run now."""
+        return list(self._views.values())
+
     def fold(self, event: Event) -> TurnView | None:
         """The event's turn after it; None for an event of no turn. A turn that ended is forgotten."""
         if event.turn is None:

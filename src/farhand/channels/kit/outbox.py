@@ -66,6 +66,7 @@ class Dispatcher:
         self._given_up = given_up
         self._news = anyio.Event()
         self._busy: set[str] = set()
+        self._emptied = anyio.Event()
 
     def wake(self) -> None:
         """Something was put."""
@@ -81,6 +82,11 @@ class Dispatcher:
                         self._busy.add(chat)
                         tasks.start_soon(self._empty, chat, name=f"outbox {self._channel} {chat}")
                 await self._news.wait()
+
+    async def drain(self) -> None:
+        """Returns when nothing waits any more."""
+        while not await self.drained():
+            await self._emptied.wait()
 
     async def drained(self) -> bool:
         """Whether nothing waits any more."""
@@ -105,6 +111,8 @@ class Dispatcher:
         finally:
             self._busy.discard(chat)
             self._news.set()
+            emptied, self._emptied = self._emptied, anyio.Event()
+            emptied.set()
 
     async def _next(self, chat: str) -> Waiting | None:
         return next((one for one in await self._outbox.waiting(self._channel) if one.parcel.chat == chat), None)

@@ -38,12 +38,12 @@ def heard(update: bytes | msgspec.Raw) -> tuple[int, Heard]:
     try:
         told = msgspec.json.decode(update, type=Update)
     except msgspec.MsgspecError:
-        return _number(update), None
+        return update_number(update), None
     try:
-        if told.callback_query is not None:
+        if bytes(told.callback_query):
             return told.update_id, msgspec.json.decode(told.callback_query, type=Query)
-        part = told.message if told.message is not None else told.edited_message
-        return told.update_id, None if part is None else msgspec.json.decode(part, type=Message)
+        part = bytes(told.message) or bytes(told.edited_message)
+        return told.update_id, msgspec.json.decode(part, type=Message) if part else None
     except msgspec.MsgspecError:
         return told.update_id, None
 
@@ -52,7 +52,8 @@ class _Numbered(msgspec.Struct):
     update_id: int
 
 
-def _number(update: bytes | msgspec.Raw) -> int:
+def update_number(update: bytes | msgspec.Raw) -> int:
+    """The update's number alone, whatever else is in it."""
     try:
         return msgspec.json.decode(update, type=_Numbered).update_id
     except msgspec.MsgspecError:

@@ -80,9 +80,9 @@ class Update(msgspec.Struct, frozen=True):
     """An update; each part is read by itself, so that a strange one costs that one alone."""
 
     update_id: int
-    message: msgspec.Raw | None = None
-    edited_message: msgspec.Raw | None = None
-    callback_query: msgspec.Raw | None = None
+    message: msgspec.Raw = msgspec.Raw()
+    edited_message: msgspec.Raw = msgspec.Raw()
+    callback_query: msgspec.Raw = msgspec.Raw()
 
 
 Heard: TypeAlias = Message | Query | None
