@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -187,3 +188,33 @@ def set_up_logs(settings: Settings, *, to_file: bool) -> None:
     folder.make(settings.folder)
     file = logs.open_log(settings.folder / "bridge.log") if to_file else None
     logs.set_up(file, secrets=secrets, verbose=settings.verbose, quiet=settings.quiet)
+
+
+def drivers(settings: Settings) -> dict[str, Driver]:
+    """Everything that can run an agent here."""
+    from farhand.drivers.demo.driver import DemoDriver
+    from farhand.sandbox.environment import child_environment
+    from farhand.sandbox.holders import LocalHolders
+
+    holders = LocalHolders(settings.holders)
+    environment = child_environment(settings.environment, {})
+    built: list[Driver] = [DemoDriver(holders, python=sys.executable, environment=environment)]
+    return {driver.backend: driver for driver in built}
+
+
+def channels(settings: Settings, *, telegram: bool) -> Channels:  # noqa: ARG001
+    """What builds the channels of a node, once it has a hub."""
+    return lambda _: []
+
+
+async def run_with_conversation(settings: Settings, drivers: Mapping[str, Driver], channels: Channels) -> None:
+    """Runs the node with a conversation in this terminal; leaving it stops the node."""
+    from farhand.cli.conversation import Conversation, Terminal
+
+    async with node(settings, drivers, channels) as running:
+        if settings.demo:
+            await hire_demo(running.hub)
+        terminal = Terminal(sys.stdin, sys.stdout)
+        terminal.tell(f"Node '{settings.node}' is ready on port {running.port}.", "green")
+        await Conversation(running.hub, terminal).run()
+        await drain(running)
