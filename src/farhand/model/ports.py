@@ -299,6 +299,11 @@ class Waiting(Word):
     # How many sends were begun whose answer never came.
     doubts: int = 0
 
+    @property
+    def doubtful(self) -> bool:
+        """Whether it may have arrived already."""
+        return self.doubts > 0
+
 
 class Outbox(Protocol):
     """What must still reach a surface, kept over any kill."""

@@ -19,7 +19,7 @@ Send: TypeAlias = Callable[[Waiting], Awaitable[str]]
 # What is sent in place of a parcel that was given up, with the reason.
 GivenUp: TypeAlias = Callable[[Waiting, str], Parcel | None]
 
-FIRST_PAUSE_SECONDS = 0.5
+FIRST_PAUSE_SECONDS = 0.2
 LONGEST_PAUSE_SECONDS = 60.0
 
 

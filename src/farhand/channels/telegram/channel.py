@@ -36,7 +36,7 @@ from farhand.model.words import Sender, replace
 
 log = structlog.get_logger("telegram")
 NAME = "telegram"
-MENU_PAUSE_SECONDS = 5.0
+MENU_PAUSE_SECONDS = 0.5
 LONGEST_MENU_PAUSE_SECONDS = 300.0
 
 
@@ -56,6 +56,7 @@ class Options:
     chat_burst: int = 8
     per_second: float = 30.0
     answer_seconds: float = 20.0
+    poll_seconds: int = 50
 
 
 class TelegramChannel:
@@ -70,7 +71,9 @@ class TelegramChannel:
         self._kept = Kept(options.folder)
         self._admin = Admin(self._kept, options.admin_chat_id)
         self._health = Health(clock, tell)
-        self._gateway = Gateway(options.token, options.api_url, answer_seconds=options.answer_seconds)
+        self._gateway = Gateway(
+            options.token, options.api_url, answer_seconds=options.answer_seconds, poll_seconds=options.poll_seconds
+        )
         self._inbox = Inbox(options.folder / "inbox", self._gateway, clock)
         pace = Pace(clock, per_chat=options.chat_per_second, burst=options.chat_burst, overall=options.per_second)
         self._dispatcher = Dispatcher(NAME, outbox, self._send, clock, pace=pace, given_up=self._given_up)
@@ -87,9 +90,9 @@ class TelegramChannel:
             self._ears = Polling(self._gateway, self.take, self._health, clock, self._kept)
 
     @property
-    def health(self) -> dict[str, Any]:
-        """How the channel stands, for `status`."""
-        return self._health.status()
+    def health(self) -> str:
+        """How the channel stands, in one line for `status`."""
+        return self._health.line()
 
     def routes(self) -> list[BaseRoute]:
         """What the node's HTTP listener serves for us."""
@@ -111,7 +114,7 @@ class TelegramChannel:
 
     async def announce(self, text: str) -> None:
         """Tells the manager something that another part of the node has to say."""
-        if self._admin.chat is not None:
+        if self._admin.chat is not None and not self._health.problem:
             await self._put(notice(f"announce:{self._clock.now()}", self._admin.chat, text))
 
     # --- what comes in

@@ -2,8 +2,8 @@
 
 import asyncio
 import logging
+import os
 import urllib.parse
-import warnings
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -18,6 +18,8 @@ from farhand.channels.kit.outbox import SendLater, SendRefused, SendUncertain
 from farhand.channels.telegram.words import Amend, Key, Letter, Post, React, Remove, Show
 from farhand.model.errors import ChannelError
 
+# The library's newer manner of telling a time; without it, every 429 comes with a warning.
+os.environ.setdefault("PTB_TIMEDELTA", "true")
 ALLOWED_UPDATES = ("message", "edited_message", "callback_query")
 POLL_SECONDS = 50
 SLACK_SECONDS = 10.0
@@ -49,10 +51,13 @@ class _Answer(msgspec.Struct):
 class Gateway:
     """One bot's connection to Telegram."""
 
-    def __init__(self, token: str, api_url: str, *, answer_seconds: float = 20.0) -> None:
+    def __init__(
+        self, token: str, api_url: str, *, answer_seconds: float = 20.0, poll_seconds: int = POLL_SECONDS
+    ) -> None:
         # The HTTP client would log every address, and the token is part of it.
         logging.getLogger("httpx").setLevel(logging.WARNING)
         self._token = token
+        self._poll_seconds = poll_seconds
         self._requests = HTTPXRequest(
             connection_pool_size=16,
             read_timeout=answer_seconds,
@@ -83,12 +88,13 @@ class Gateway:
 
     async def updates(self, offset: int | None) -> list[msgspec.Raw]:
         """Waits for updates, each as it came. An offset confirms everything before it."""
-        query = {"timeout": str(POLL_SECONDS), "allowed_updates": msgspec.json.encode(ALLOWED_UPDATES).decode()}
+        query = {"timeout": str(self._poll_seconds), "allowed_updates": msgspec.json.encode(ALLOWED_UPDATES).decode()}
         if offset is not None:
             query["offset"] = str(offset)
         address = f"{self._address}/getUpdates?{urllib.parse.urlencode(query)}"
         try:
-            code, payload = await self._polls.do_request(address, "POST", read_timeout=POLL_SECONDS + SLACK_SECONDS)
+            patience = self._poll_seconds + min(SLACK_SECONDS, self._poll_seconds)
+            code, payload = await self._polls.do_request(address, "POST", read_timeout=patience)
         except TelegramError as error:
             raise Deaf(f"Telegram cannot be reached: {self.redacted(error)}", "unreachable") from None
         try:
@@ -207,11 +213,9 @@ def _is_transport(cause: BaseException | None) -> bool:
 
 
 def retry_seconds(error: RetryAfter) -> float:
-    """How long Telegram wants us to wait; the library warns of a change in the type."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        given = error.retry_after
-    return float(given) if isinstance(given, int | float) else given.total_seconds()
+    """How long Telegram wants us to wait."""
+    given = error.retry_after
+    return float(given) if isinstance(given, int) else given.total_seconds()
 
 
 def _deaf(code: int, description: str) -> Deaf:

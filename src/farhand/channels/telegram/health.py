@@ -1,7 +1,8 @@
 """Whether Telegram hears us: one line when it does not, told once, and again when it does."""
 
+import time
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import structlog
 
@@ -55,13 +56,10 @@ class Health:
             log.warning("telegram is deaf", why=why, problem=sentence)
             await self._tell(f"Telegram: {sentence}")
 
-    def status(self) -> dict[str, Any]:
+    def line(self) -> str:
         """The line for `status`."""
-        return {
-            "mode": self.mode,
-            "bot": self.bot,
-            "hearing": not self.problem and self.heard_at is not None,
-            "problem": self.problem,
-            "deaf_since": self.since,
-            "heard_at": self.heard_at,
-        }
+        name = f"{self.mode}{f' as {self.bot}' if self.bot else ''}"
+        if not self.problem:
+            return name
+        since = time.strftime("%H:%M:%S", time.localtime(self.since or 0))
+        return f"{name}, deaf since {since}: {self.problem}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -92,6 +93,7 @@ class FakeBot:
         description: str = "Bad Gateway",
         retry_after: int | None = None,
         seconds: float = 0.0,
+        contains: str = "",
     ) -> None:
         """Orders a fault for the next calls of a method; `times=-1` is until the faults are cleared."""
         fault = Fault(
@@ -103,6 +105,7 @@ class FakeBot:
             description=description,
             retry_after=retry_after,
             seconds=seconds,
+            contains=contains,
         )
         await self.order("fault", bool, **msgspec.to_builtins(fault))
 
@@ -150,13 +153,13 @@ class FakeBot:
         self, look: Callable[[], Any], holds: Callable[[Any], object], *, seconds: float = WAIT_SECONDS
     ) -> Any:
         """Looks again after every change until what is seen holds; no sleeping in between."""
-        seen, waited = -1, 0.0
+        seen, deadline = -1, time.monotonic() + seconds
         while True:
-            standing = await self.order("wait", Standing, seen=seen, seconds=max(0.1, seconds - waited))
+            standing = await self.order("wait", Standing, seen=seen, seconds=max(0.0, deadline - time.monotonic()))
             found = await look()
             if holds(found):
                 return found
-            if standing.version <= seen:
+            if time.monotonic() >= deadline:
                 raise NeverSeen(f"waited {seconds} s; last seen:\n{found}")
             seen = standing.version
 

@@ -63,7 +63,7 @@ class Telegram:
         except Refusal as refusal:
             world.note(method, {}, f"{refusal.code} {refusal.description}", False, started)
             return JSONResponse(refusal.as_json(), refusal.code)
-        fault = world.fault_for(asked.method, asked.parameters.get("chat_id"))
+        fault = world.fault_for(asked.method, asked.parameters)
         if fault and not fault.after_effect:
             world.note(asked.method, asked.parameters, _outcome(fault), False, started)
             return await self.suffer(request, world, fault)
@@ -153,7 +153,7 @@ class Telegram:
         except Refusal as refusal:
             return JSONResponse(refusal.as_json(), refusal.code)
         path, started = str(request.path_params["path"]), time.time()
-        fault = world.fault_for("download", None)
+        fault = world.fault_for("download", {})
         if fault:
             world.note("download", {"path": path}, _outcome(fault), fault.after_effect, started)
             return await self.suffer(request, world, fault)

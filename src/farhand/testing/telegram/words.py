@@ -20,7 +20,8 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     description: str = "Bad Gateway"
     retry_after: int | None = None
     seconds: float = 0.0
-    chat_id: int | None = None
+    # Only calls whose text has this in it.
+    contains: str = ""
 
 
 class Button(msgspec.Struct, frozen=True):

@@ -176,11 +176,11 @@ class World:
 
     # Faults and calls
 
-    def fault_for(self, method: str, chat_id: object) -> Fault | None:
+    def fault_for(self, method: str, parameters: dict[str, Any]) -> Fault | None:
         """The fault that meets this call, which is then used up by one."""
         for place, fault in enumerate(self.faults):
             fits = fault.method.lower() in {"*", method.lower()}
-            if not fits or (fault.chat_id is not None and str(fault.chat_id) != str(chat_id)):
+            if not fits or fault.contains not in str(parameters.get("text", parameters.get("caption", ""))):
                 continue
             if fault.times > 1:
                 self.faults[place] = Fault(**{**_fields(fault), "times": fault.times - 1})
