@@ -2,10 +2,10 @@
 
 import hashlib
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
-from farhand.model.errors import AgentGone
+from farhand.model.errors import AgentGone, DriverError
 from farhand.model.ports import Exit, Fed, Held, Holders, NotTaken, Outcome, Taken, Unknown
 from farhand.model.words import Word
 
@@ -102,20 +102,28 @@ class HeldWire:
 async def open_wire(holders: Holders, name: str, program: Program, cursor: str) -> AsyncIterator[HeldWire]:
     """Finds the agent in the life that the cursor names, or starts that life."""
     place = Place.read(cursor)
-    found = await holders.attach(_life(name, place.life))
+    life = _life(name, place.life)
+    found = await holders.attach(life)
     if found is None and place.offset:
         raise AgentGone("The agent's files are gone, and with them what it was doing. Relaunch it.")
     if found is None:
-        found = await holders.start(
-            _life(name, place.life),
-            program.argv,
-            cwd=Path(program.directory),
-            environment=program.environment,
-        )
+        found = await _start(holders, life, program)
     if place.life > 1:
         await holders.forget(_life(name, place.life - 1))
     async with found as held:
         yield HeldWire(held, place)
+
+
+async def _start(holders: Holders, life: str, program: Program) -> AbstractAsyncContextManager[Held]:
+    directory, environment = Path(program.directory), program.environment
+    try:
+        return await holders.start(life, program.argv, cwd=directory, environment=environment)
+    except DriverError:
+        # A start that a killed node had begun may have come first.
+        found = await holders.attach(life)
+        if found is None:
+            raise
+        return found
 
 
 async def forget(holders: Holders, name: str) -> None:
