@@ -1,6 +1,6 @@
 """Follows the journal for a channel: folds turns into views, lays them out, puts what must be sent into the outbox."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 import structlog
@@ -22,6 +22,11 @@ class Turns:
 
     def __init__(self) -> None:
         self._views: dict[tuple[str, str], TurnView] = {}
+        self._begun: dict[tuple[str, str], Seq] = {}
+
+    def oldest(self, otherwise: Seq) -> Seq:
+        """Where the oldest turn that runs began."""
+        return min(self._begun.values(), default=otherwise)
 
     def running(self) -> list[TurnView]:
         """The turns that run now."""
@@ -34,6 +39,7 @@ class Turns:
         key = (event.worker, event.turn)
         if isinstance(event.fact, TurnStarted):
             self._views[key] = view.begin(event, event.fact)
+            self._begun[key] = event.seq
             return self._views[key]
         known = self._views.get(key)
         if known is None:
@@ -41,6 +47,7 @@ class Turns:
         folded = view.fold(known, event)
         if isinstance(event.fact, TurnEnded):
             del self._views[key]
+            del self._begun[key]
         else:
             self._views[key] = folded
         return folded
@@ -59,30 +66,31 @@ class Follower:
 
     async def run(self) -> None:
         """Follows until it is cancelled."""
-        cursor = await self._cursor()
-        async for event in self._events(cursor):
+        cursor, needed = await self._cursor()
+        async for event in self._hub.watch(after=needed):
             turn = self.turns.fold(event)
             if event.seq <= cursor:
                 continue
             parcels = self._compose(event, turn)
             road.reached("follow.folded")
             if parcels:
-                await self._outbox.put(self._channel, parcels, str(event.seq))
+                await self._outbox.put(self._channel, parcels, self._place(event.seq))
                 road.reached("follow.put")
                 self._put()
 
-    async def _cursor(self) -> Seq:
-        """Where the channel stands; a new channel starts with now."""
+    def _place(self, seq: Seq) -> str:
+        """Where the channel stands, and from where a new start must read: a view needs its whole turn, also of one
+        that ends while nobody follows."""
+        return f"{seq}/{self.turns.oldest(seq + 1) - 1}"
+
+    async def _cursor(self) -> tuple[Seq, Seq]:
+        """Where the channel stands and from where it must read; a new channel starts with now."""
         kept = await self._outbox.cursor(self._channel)
         if kept:
-            return int(kept)
-        now = (await self._hub.look()).seq
-        await self._outbox.put(self._channel, (), str(now))
-        return now
-
-    async def _events(self, cursor: Seq) -> AsyncIterator[Event]:
-        """Events after the cursor, and before it those of the turns that still run: a view needs its whole turn."""
+            cursor, _, needed = kept.partition("/")
+            return int(cursor), int(needed or cursor)
         present = await self._hub.look()
         begun = [worker.turn.seq - 1 for worker in present.workers.values() if worker.turn]
-        async for event in self._hub.watch(after=min([cursor, *begun])):
-            yield event
+        needed = min([present.seq, *begun])
+        await self._outbox.put(self._channel, (), f"{present.seq}/{needed}")
+        return present.seq, needed

@@ -206,7 +206,21 @@ class TelegramChannel:
                 reply_to = int(known) if known else letter.reply_to
             case React() | Show():
                 pass
-        return await self._gateway.send(letter, reference, reply_to)
+        sent = await self._gateway.send(letter, reference, reply_to)
+        if waiting.doubts and isinstance(letter, Post) and self._tasks:
+            self._tasks.start_soon(self._remove_twin, letter, int(sent), name="telegram twin")
+        return sent
+
+    async def _remove_twin(self, letter: Post, newest: int) -> None:
+        """A message was sent again because its answer never came: if it had arrived, the first copy goes."""
+        known = [int(one) for one in await self._outbox.references(NAME, str(letter.chat), 20) if one.isdigit()]
+        try:
+            gone = await self._gateway.remove_twin(
+                letter, newest, max((one for one in known if one < newest), default=0)
+            )
+            log.info("sent again after no answer", chat=letter.chat, message=newest, twin_removed=gone)
+        except TelegramError as error:
+            log.info("twin not removed", error=self._gateway.redacted(error))
 
     def _given_up(self, waiting: Waiting, why: str) -> Parcel | None:
         """What the manager is told when a message did not get through: never nothing, and never in a circle."""
