@@ -64,6 +64,10 @@ def repeats(messages: Sequence[Shown]) -> Counter[str]:
     return Counter({text: count - 1 for text, count in seen.items() if count > 1})
 
 
+def is_read(message: Shown) -> bool:
+    return not (message.deleted or message.photo or message.document)
+
+
 def content_of(attachment: Attachment) -> bytes:
     return Path(attachment.path).read_bytes()
 
@@ -106,9 +110,7 @@ async def test_a_fault_on_every_method(tmp_path: Path, bot: FakeBot, fault: str,
         again = repeats(chat)
         assert set(again.values()) <= ({1} if fault in REPEATED else set()), drawn(chat)
         # Even those go, where the copy can be found: the manager reads everything once.
-        await telegram.manager.sees(
-            lambda chat: not repeats([one for one in chat if not (one.deleted or one.photo or one.document)])
-        )
+        await telegram.manager.sees(lambda chat: not repeats([one for one in chat if is_read(one)]))
         said = [errand.message for _, errand in telegram.agent.performed if isinstance(errand, Deliver)]
         assert [message.text for message in said] == ["do it", "and once more"]
         assert [content_of(one) for one in said[0].attachments] == [b"words"]

@@ -22,11 +22,11 @@ class Turns:
 
     def __init__(self) -> None:
         self._views: dict[tuple[str, str], TurnView] = {}
-        self._begun: dict[tuple[str, str], Seq] = {}
+        self._starts: dict[tuple[str, str], Seq] = {}
 
-    def oldest(self, otherwise: Seq) -> Seq:
-        """Where the oldest turn that runs began."""
-        return min(self._begun.values(), default=otherwise)
+    def since(self, seq: Seq) -> Seq:
+        """From which number on events are needed to go on after this one: the start of the oldest turn that runs."""
+        return min([seq, *(start - 1 for start in self._starts.values())])
 
     def running(self) -> list[TurnView]:
         """The turns that run now."""
@@ -39,15 +39,14 @@ class Turns:
         key = (event.worker, event.turn)
         if isinstance(event.fact, TurnStarted):
             self._views[key] = view.begin(event, event.fact)
-            self._begun[key] = event.seq
+            self._starts[key] = event.seq
             return self._views[key]
         known = self._views.get(key)
         if known is None:
             return None
         folded = view.fold(known, event)
         if isinstance(event.fact, TurnEnded):
-            del self._views[key]
-            del self._begun[key]
+            del self._views[key], self._starts[key]
         else:
             self._views[key] = folded
         return folded
@@ -66,31 +65,27 @@ class Follower:
 
     async def run(self) -> None:
         """Follows until it is cancelled."""
-        cursor, needed = await self._cursor()
-        async for event in self._hub.watch(after=needed):
+        put, since = await self._place()
+        async for event in self._hub.watch(after=since):
             turn = self.turns.fold(event)
-            if event.seq <= cursor:
+            if event.seq <= put:
                 continue
             parcels = self._compose(event, turn)
             road.reached("follow.folded")
             if parcels:
-                await self._outbox.put(self._channel, parcels, self._place(event.seq))
+                await self._outbox.put(self._channel, parcels, f"{event.seq} {self.turns.since(event.seq)}")
                 road.reached("follow.put")
                 self._put()
 
-    def _place(self, seq: Seq) -> str:
-        """Where the channel stands, and from where a new start must read: a view needs its whole turn, also of one
-        that ends while nobody follows."""
-        return f"{seq}/{self.turns.oldest(seq + 1) - 1}"
-
-    async def _cursor(self) -> tuple[Seq, Seq]:
-        """Where the channel stands and from where it must read; a new channel starts with now."""
+    async def _place(self) -> tuple[Seq, Seq]:
+        """Up to which event the channel has put everything, and from where it must read to see its turns whole."""
         kept = await self._outbox.cursor(self._channel)
         if kept:
-            cursor, _, needed = kept.partition("/")
-            return int(cursor), int(needed or cursor)
+            put, _, since = kept.partition(" ")
+            return int(put), int(since or put)
+        # A new channel starts with now, and with the turns that run now.
         present = await self._hub.look()
         begun = [worker.turn.seq - 1 for worker in present.workers.values() if worker.turn]
-        needed = min([present.seq, *begun])
-        await self._outbox.put(self._channel, (), f"{present.seq}/{needed}")
-        return present.seq, needed
+        since_now = min([present.seq, *begun])
+        await self._outbox.put(self._channel, (), f"{present.seq} {since_now}")
+        return present.seq, since_now
