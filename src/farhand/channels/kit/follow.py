@@ -28,6 +28,10 @@ class Turns:
         """From which number on events are needed to go on after this one: the start of the oldest turn that runs."""
         return min([seq, *(start - 1 for start in self._starts.values())])
 
+    def running(self) -> list[TurnView]:
+        """The turns that run now."""
+        return list(self._views.values())
+
     def fold(self, event: Event) -> TurnView | None:
         """The event's turn after it; None for an event of no turn. A turn that ended is forgotten."""
         if event.turn is None:
