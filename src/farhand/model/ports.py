@@ -300,13 +300,15 @@ class Waiting(Word):
     id: int
     parcel: Parcel
     attempts: int = 0
-    # How many sends were begun whose answer never came.
+    # How often a living node sent it and no answer came.
     doubts: int = 0
+    # The node died while it was being sent. That is no reason to give it up: each kill may repeat it once.
+    cut_off: bool = False
 
     @property
     def doubtful(self) -> bool:
         """Whether it may have arrived already."""
-        return self.doubts > 0
+        return self.doubts > 0 or self.cut_off
 
 
 class Outbox(Protocol):

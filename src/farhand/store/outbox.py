@@ -36,11 +36,11 @@ class SqliteOutbox:
         return await self._database.read(read)
 
     async def waiting(self, channel: str) -> list[Waiting]:
-        """Everything unsent, in order. A send that was begun and never marked is one more doubt."""
+        """Everything unsent, in order. A send that was begun and never marked is doubtful: the node died in it."""
 
         def read(db: sqlite3.Connection) -> list[Waiting]:
             rows = db.execute(
-                "SELECT id, key, chat, body, slot, edit, attempts, doubtful + (state = 'sending') FROM outbox"
+                "SELECT id, key, chat, body, slot, edit, attempts, doubtful, state = 'sending' FROM outbox"
                 " WHERE channel = ? AND state IN ('waiting', 'sending') ORDER BY id",
                 (channel,),
             )
@@ -50,11 +50,7 @@ class SqliteOutbox:
 
     async def begin(self, waiting: int) -> None:
         """Marks that a send begins; a kill after this leaves it doubtful."""
-        await self._change(
-            "UPDATE outbox SET doubtful = doubtful + (state = 'sending'), state = 'sending', attempts = attempts + 1"
-            " WHERE id = ?",
-            (waiting,),
-        )
+        await self._change("UPDATE outbox SET state = 'sending', attempts = attempts + 1 WHERE id = ?", (waiting,))
 
     async def sent(self, waiting: int, reference: str) -> None:
         """Marks it as sent."""
@@ -123,4 +119,4 @@ def _put(db: sqlite3.Connection, channel: str, parcel: Parcel) -> None:
 
 def _waiting(row: tuple[Any, ...]) -> Waiting:
     parcel = Parcel(key=row[1], chat=row[2], body=row[3], slot=row[4], edit=bool(row[5]))
-    return Waiting(id=row[0], parcel=parcel, attempts=row[6], doubts=row[7])
+    return Waiting(id=row[0], parcel=parcel, attempts=row[6], doubts=row[7], cut_off=bool(row[8]))
