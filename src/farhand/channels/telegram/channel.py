@@ -9,7 +9,6 @@ import anyio
 import anyio.abc
 import structlog
 from starlette.routing import BaseRoute
-from telegram import BotCommand
 from telegram.error import TelegramError
 
 from farhand.channels.kit.card import cards
@@ -33,6 +32,7 @@ from farhand.model.facts import Ended, Event, Hired
 from farhand.model.ports import Clock, Hub, Outbox, Parcel, Waiting
 from farhand.model.view import TurnView
 from farhand.model.words import Sender, replace
+from telegram import BotCommand
 
 log = structlog.get_logger("telegram")
 NAME = "telegram"
@@ -207,7 +207,7 @@ class TelegramChannel:
             case React() | Show():
                 pass
         sent = await self._gateway.send(letter, reference, reply_to)
-        if waiting.doubts and isinstance(letter, Post) and self._tasks:
+        if waiting.doubtful and isinstance(letter, Post) and self._tasks:
             self._tasks.start_soon(self._remove_twin, letter, int(sent), name="telegram twin")
         return sent
 
