@@ -76,7 +76,9 @@ class TelegramChannel:
         )
         self._inbox = Inbox(options.folder / "inbox", self._gateway, clock)
         pace = Pace(clock, per_chat=options.chat_per_second, burst=options.chat_burst, overall=options.per_second)
-        self._dispatcher = Dispatcher(NAME, outbox, self._send, clock, pace=pace, given_up=self._given_up)
+        self._dispatcher = Dispatcher(
+            NAME, outbox, self._send, clock, pace=pace, weighs=is_message, given_up=self._given_up
+        )
         self._follower = Follower(NAME, hub, outbox, self._compose, self._dispatcher.wake)
         self._progress = Progress(self._follower.turns, pace, clock, options.edit_seconds, self._put_progress)
         self._team_changed = anyio.Event()
@@ -249,6 +251,11 @@ class TelegramChannel:
                 self._team_changed.set()
                 await self._clock.sleep(pause)
                 pause = min(pause * 2, LONGEST_MENU_PAUSE_SECONDS)
+
+
+def is_message(parcel: Parcel) -> bool:
+    """Whether Telegram counts it: what is sent and edited, not what is taken away or reacted to."""
+    return not isinstance(unseal(parcel.body), Remove | React)
 
 
 def _with_files(wish: Wish | None, message: Message, attachments: tuple[Any, ...]) -> Wish:
