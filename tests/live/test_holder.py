@@ -1,5 +1,6 @@
 """A holder keeps its child, its output and its inputs, whatever clients and children do."""
 
+import json
 import os
 import random
 import resource
@@ -133,7 +134,7 @@ async def test_the_exit_is_written_after_the_whole_output(tmp_path: Path) -> Non
     program = "import fcntl, os; fcntl.fcntl(1, 1031, 1 << 20); os.write(1, b'x' * 1_000_000); os.kill(os.getpid(), 9)"
     async with holding(tmp_path, python(program)) as held:
         await held.wait_exit()
-        assert (tmp_path / "one" / "out").stat().st_size == MEGABYTE
+        assert json.loads((tmp_path / "one" / "exit").read_text())["size"] == MEGABYTE
 
 
 async def test_a_child_that_ends_at_once_is_found_with_its_code(tmp_path: Path) -> None:
