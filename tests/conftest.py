@@ -7,7 +7,7 @@ import pytest
 
 from farhand.testing.house import House, open_house
 
-pytest_plugins = ["tests.telegram_fixtures"]
+pytest_plugins = ["tests.hypothesis_profile", "tests.telegram_fixtures"]
 
 
 @pytest.fixture

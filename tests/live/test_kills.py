@@ -44,8 +44,8 @@ class World:
         command = [sys.executable, "-m", "farhand.testing.node", str(self.folder)]
         if kill_at:
             command += ["--kill-at", kill_at]
-        log = (self.folder / "log").open("ab")
-        self.process = await anyio.open_process(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        with (self.folder / "log").open("ab") as log:
+            self.process = await anyio.open_process(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
     async def died(self) -> None:
         assert self.process is not None
