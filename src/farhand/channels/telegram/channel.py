@@ -13,7 +13,7 @@ from telegram.error import TelegramError
 
 from farhand.channels.kit.card import cards
 from farhand.channels.kit.follow import Follower
-from farhand.channels.kit.outbox import Dispatcher
+from farhand.channels.kit.outbox import Dispatcher, SendRefused
 from farhand.channels.kit.pace import Pace
 from farhand.channels.telegram.admin import Admin
 from farhand.channels.telegram.ears import Polling, Webhook
@@ -208,6 +208,8 @@ class TelegramChannel:
                 reply_to = int(known) if known else letter.reply_to
             case React() | Show():
                 pass
+            case None:
+                raise SendRefused("another version of farhand wrote it")
         sent = await self._gateway.send(letter, reference, reply_to)
         if waiting.doubtful and isinstance(letter, Post) and self._tasks:
             self._tasks.start_soon(self._remove_twin, letter, int(sent), name="telegram twin")
