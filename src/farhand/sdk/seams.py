@@ -1,4 +1,4 @@
-"""Names the seams of the SDK: what a tool, a hook system, an approver and a session's context look like to one another."""
+"""Names the seams of the SDK: what a tool, a hook system, an approver and a context look like to one another."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from farhand.sdk.session import Session
 
 Part: TypeAlias = dict[str, Any]
-"""One part of Gemini's wire JSON: `{"text": …}`, `{"functionCall": …}`, `{"inlineData": …}`, whatever else it may grow."""
+"""One part of Gemini's wire JSON: `{"text": …}`, `{"functionCall": …}`, `{"inlineData": …}`, or what it may grow."""
 
 Content: TypeAlias = dict[str, Any]
-"""One message of Gemini's wire JSON: `{"role": "user" | "model", "parts": [Part, …]}`. A transcript is a list of these."""
+"""One message of Gemini's wire JSON: `{"role": "user" | "model", "parts": [Part, …]}`. A transcript lists these."""
 
 ToolKind = Literal["read", "edit", "execute", "search", "fetch", "think", "other"]
 
@@ -229,15 +229,15 @@ class Extender(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What GEMINI.md files say: the person's own for the system instruction, the project's for the first user message."""
+    """What GEMINI.md files say: the person's own (system instruction), the project's (first user message)."""
 
     global_text: str = ""
     project_text: str = ""
 
 
 # The loaders, by the names under which the session imports them (lazily):
-#   farhand.sdk.settings: load_settings(cwd: Path, home: Path, environ: Mapping[str, str]) -> Settings  (frozen; Settings.raw is
-#       the merged mapping, Settings.trusted says whether the folder is trusted, Settings.environ what .env files added)
+#   farhand.sdk.settings: load_settings(cwd: Path, home: Path, environ: Mapping[str, str]) -> Settings  (frozen;
+#       Settings.raw: the merged mapping, Settings.trusted: is the folder trusted, Settings.environ: what .env added)
 #   farhand.sdk.memory:   load_memory(cwd: Path, home: Path, settings: Settings) -> Memory
 #   farhand.sdk.context:  make_context(session: Session) -> SessionContext
 #   farhand.sdk.hooks:    load_hooks(hooks: Sequence[object], settings: Settings, cwd: Path, environ) -> HookSystem
