@@ -16,7 +16,7 @@ _LINE = re.compile(
 
 
 def parse_dotenv(text: str) -> dict[str, str]:
-    """The variables of one file. Double quotes take `\\n`, quotes may span lines, a later line wins, other lines are skipped."""
+    """The variables of one file. Quotes may span lines, a later line wins, what is no assignment is skipped."""
     found: dict[str, str] = {}
     for match in _LINE.finditer(text.replace("\r\n", "\n")):
         found[match["name"]] = _value(match)
@@ -33,7 +33,7 @@ def _value(match: re.Match[str]) -> str:
 
 
 def find_dotenv(cwd: Path, home: Path, *, trusted: bool = True) -> Path | None:
-    """The one file to load: `.gemini/.env` before `.env`, from the folder upwards, then at home. None of a folder that is not trusted."""
+    """The one file to load: `.gemini/.env` before `.env`, from a trusted folder upwards, then at home."""
     for folder in _folders(cwd, trusted=trusted):
         for candidate in (folder / ".gemini" / ".env", folder / ".env"):
             if candidate.is_file():

@@ -33,6 +33,9 @@ _UNITED = (
 _WHOLE = ("mcpServers.*",)
 
 
+NOTHING_LOADED = Trust(True, "nothing was loaded")
+
+
 class SettingsError(Exception):
     """A settings file that cannot be used. It names the file, the line and what is wrong there."""
 
@@ -58,7 +61,7 @@ class Settings:
     raw: Mapping[str, Any] = field(default_factory=dict)
     tiers: tuple[Tier, ...] = ()
     environ: Mapping[str, str] = field(default_factory=dict)
-    trust: Trust = Trust(True, "nothing was loaded")
+    trust: Trust = NOTHING_LOADED
     warnings: tuple[str, ...] = ()
 
     @property
@@ -179,7 +182,7 @@ def _blank_comment(match: re.Match[str]) -> str:
 
 
 def expand(value: Any, environ: Mapping[str, str]) -> Any:
-    """Fills `$NAME`, `${NAME}` and `${NAME:-default}` in every string; an unknown name without a default stays as it is."""
+    """Fills `$NAME`, `${NAME}` and `${NAME:-default}` in every string; an unknown name without a default stays."""
     match value:
         case str():
             return _VARIABLE.sub(lambda found: _variable(found, environ), value)

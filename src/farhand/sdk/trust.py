@@ -1,4 +1,4 @@
-"""Decides whether a folder is trusted, from `trustedFolders.json`. Fails closed: a file that cannot be read trusts nobody."""
+"""Decides whether a folder is trusted. Fails closed: a list that cannot be read trusts nobody."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def trusted_folders_path(home: Path, environ: Mapping[str, str]) -> Path:
 
 
 def folder_trust(cwd: Path, home: Path, environ: Mapping[str, str], *, enabled: bool = True) -> Trust:
-    """Asks, in this order: is the question switched off, does the environment say yes, what does the longest matching rule say."""
+    """Is the question switched off; does the environment say yes; what does the longest matching rule say."""
     if not enabled:
         return Trust(True, "folder trust is switched off (security.folderTrust.enabled)")
     if environ.get("GEMINI_CLI_TRUST_WORKSPACE", "").lower() in ("true", "1"):
