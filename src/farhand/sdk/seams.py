@@ -159,6 +159,16 @@ class HookSystem(Protocol):
     async def fire(self, event_name: HookEventName, fields: dict[str, Any], context: SessionContext) -> HookOutcome: ...
 
 
+class NoHooks:
+    """A hook system without hooks: listens to nothing."""
+
+    def listens(self, event_name: HookEventName, matcher_subject: str | None = None) -> bool:  # noqa: ARG002
+        return False
+
+    async def fire(self, event_name: HookEventName, fields: dict[str, Any], context: SessionContext) -> HookOutcome:  # noqa: ARG002
+        return HookOutcome()
+
+
 @dataclass(frozen=True, slots=True)
 class ToolCall:
     """A call the model asked for, as the wire had it."""

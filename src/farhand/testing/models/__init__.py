@@ -1,0 +1,1 @@
+"""Fake model APIs: HTTP servers on loopback that play a script and write down what they were sent."""
