@@ -1,1 +1,1 @@
-"""What tests need and we ship: fakes that behave like the real thing, a manual clock, contract suites."""
+"""Shipped for tests: scripted agents, a manual clock, the house, contract suites, kill points."""
