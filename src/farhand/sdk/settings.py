@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from farhand.sdk.dotenv import EXCLUDED_FROM_PROJECTS, find_dotenv, with_dotenv
+from farhand.sdk.errors import SdkError
 from farhand.sdk.trust import Trust, folder_trust
 
 _COMMENT_OR_STRING = re.compile(r'"(?:\\.|[^"\\])*"|//[^\r\n]*|/\*.*?\*/', re.DOTALL)
@@ -36,8 +37,10 @@ _WHOLE = ("mcpServers.*",)
 NOTHING_LOADED = Trust(True, "nothing was loaded")
 
 
-class SettingsError(Exception):
+class SettingsError(SdkError):
     """A settings file that cannot be used. It names the file, the line and what is wrong there."""
+
+    kind = "settings"
 
     def __init__(self, path: Path, why: str) -> None:
         super().__init__(f"{path} cannot be used: {why}")

@@ -1,0 +1,71 @@
+"""Searches files for a pattern in a process of its own, because a pattern can take for ever and hold everything up.
+
+Standard library only: it is run as a script, with the request as JSON on its input and a JSON line for each file.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from typing import Any
+
+LARGEST_BYTES = 20 * 1024 * 1024
+LONGEST_LINE = 1000
+
+
+def search(request: dict[str, Any]) -> None:
+    """Writes `{"file", "lines": [[number, text, matched]…]}` for every file with a match, until there are enough."""
+    pattern = re.compile(request["pattern"], 0 if request["case_sensitive"] else re.IGNORECASE)
+    left = request["total"]
+    for name in request["files"]:
+        if left <= 0:
+            sys.stdout.write(json.dumps({"more": True}) + "\n")
+            return
+        lines = text_of(name)
+        if lines is None:
+            continue
+        numbers = matching(pattern, lines, min(left, request["per_file"] or left))
+        if not numbers:
+            continue
+        left -= len(numbers)
+        found = [] if request["names_only"] else around(lines, numbers, request["before"], request["after"])
+        sys.stdout.write(json.dumps({"file": name, "count": len(numbers), "lines": found}) + "\n")
+        sys.stdout.flush()
+
+
+def text_of(name: str) -> list[str] | None:
+    """The lines of a text file; None for what cannot be read, is binary or is huge."""
+    try:
+        with open(name, "rb") as file:  # noqa: PTH123
+            content = file.read(LARGEST_BYTES + 1)
+    except OSError:
+        return None
+    if len(content) > LARGEST_BYTES or b"\0" in content[:8192]:
+        return None
+    return content.decode("utf-8", errors="replace").splitlines()
+
+
+def matching(pattern: re.Pattern[str], lines: list[str], most: int) -> list[int]:
+    """The indexes of the first lines that match."""
+    found = []
+    for index, line in enumerate(lines):
+        if pattern.search(line):
+            found.append(index)
+            if len(found) >= most:
+                break
+    return found
+
+
+def around(lines: list[str], numbers: list[int], before: int, after: int) -> list[tuple[int, str, bool]]:
+    """The matching lines with those around them, each once, numbered from 1."""
+    wanted: dict[int, bool] = {}
+    for number in numbers:
+        for index in range(max(0, number - before), min(len(lines), number + after + 1)):
+            wanted.setdefault(index, False)
+        wanted[number] = True
+    return [(index + 1, lines[index][:LONGEST_LINE], hit) for index, hit in sorted(wanted.items())]
+
+
+if __name__ == "__main__":
+    search(json.load(sys.stdin))
