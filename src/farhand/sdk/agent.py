@@ -124,13 +124,13 @@ class Agent:
 
     def open_model(self, settings: Settings) -> tuple[Model, str]:
         """The model and its name, from what was given, the environment or the settings."""
-        from farhand.sdk.models.choose import choose_model, model_name
+        from farhand.sdk.models.choose import bare_name, choose_model, model_name
 
         name = model_name(self._model, settings) or DEFAULT_MODEL
         if self._opened is None:
             given = self._model
             self._opened = choose_model(name, settings) if given is None or isinstance(given, str) else given
-        return self._opened, name.rpartition(":")[2]
+        return self._opened, bare_name(name)
 
     def tools_for(self, settings: Settings) -> dict[str, Tool]:
         """The agent's tools by name."""

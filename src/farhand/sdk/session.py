@@ -394,16 +394,14 @@ class Session:
         """Puts a question to a person: the agent's asker, or whoever reads the events of an interactive agent."""
         import asyncio
 
-        if self._emit is not None:
-            await self._emit(Ask(question))
-        if self.agent.asker is not None:
-            return await self.agent.asker.ask(question, self.context)
-        if not self.agent.interactive:
-            return Reply(answered=False)
         waiting: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         self._waiting[question.id] = waiting
         try:
-            return await waiting
+            if self._emit is not None:
+                await self._emit(Ask(question))
+            if self.agent.asker is not None:
+                return await self.agent.asker.ask(question, self.context)
+            return await waiting if self.agent.interactive else Reply(answered=False)
         finally:
             self._waiting.pop(question.id, None)
 

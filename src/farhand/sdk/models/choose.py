@@ -20,6 +20,12 @@ def model_name(given: Any, settings: Settings) -> str:
     return ""
 
 
+def bare_name(name: str) -> str:
+    """The name that the model's own server knows."""
+    vendor, colon, rest = name.partition(":")
+    return rest if colon and vendor in ("openai", "anthropic") else name
+
+
 def choose_model(name: str, settings: Settings) -> Model:
     """The model behind a name: `openai:…` and `anthropic:…` speak those protocols, everything else is Gemini's."""
     environ = settings.environ

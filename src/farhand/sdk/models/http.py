@@ -128,7 +128,7 @@ class Wire:
         refused = ModelRefused(
             response.status_code, _detail(raw), retryable=response.status_code in RETRYABLE, attempts=attempt
         )
-        return None, refused, _asked_delay(response.headers.get("retry-after"), raw)
+        return None, refused, asked_delay(response.headers.get("retry-after"), raw)
 
     def _open(self) -> httpx2.AsyncClient:
         import asyncio
@@ -197,7 +197,7 @@ def _detail(raw: bytes) -> str:
     return str(error) if error else _short(raw) or "no explanation"
 
 
-def _asked_delay(header: str | None, raw: bytes) -> float | None:
+def asked_delay(header: str | None, raw: bytes) -> float | None:
     """How long the server wants us to wait: its Retry-After header, or Google's RetryInfo (`"retryDelay": "12s"`)."""
     if header:
         try:
