@@ -1,1 +1,1 @@
-"""Fake model APIs: HTTP servers on loopback that play a script and write down what they were sent."""
+"""Fake model APIs on loopback: the real agent CLIs run against them, with no key and no network."""

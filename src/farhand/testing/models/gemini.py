@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, cast
 
-from farhand.testing.models.script import Conversation, Received, Script, Step
+from farhand.testing.models.steps import Conversation, Received, Script, Step
 
 USAGE = {"promptTokenCount": 100, "candidatesTokenCount": 10, "totalTokenCount": 110}
 
