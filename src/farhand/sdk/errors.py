@@ -31,6 +31,12 @@ class ModelError(SdkError):
         self.retryable = retryable
 
 
+class NoKey(ModelError):
+    """No API key for this model."""
+
+    kind = "no_key"
+
+
 class ModelRefused(ModelError):
     """The model's server answered with an error status."""
 

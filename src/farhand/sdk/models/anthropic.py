@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from farhand.sdk import wire
-from farhand.sdk.errors import ModelError, StreamCut
+from farhand.sdk.errors import ModelError, NoKey, StreamCut
 from farhand.sdk.models import Request, Response
 from farhand.sdk.models.http import Patience, Wire
 
@@ -37,7 +37,7 @@ class AnthropicModel:
         **clock: Any,
     ) -> None:
         if not api_key and not headers:
-            raise ModelError("No API key: set ANTHROPIC_API_KEY, or give AnthropicModel an api_key.")
+            raise NoKey("No API key: set ANTHROPIC_API_KEY, or give AnthropicModel an api_key.")
         keyed = {"x-api-key": api_key} if api_key else {}
         all_headers = {"anthropic-version": API_VERSION, **keyed, **(headers or {})}
         self._wire = Wire(base_url, all_headers, timeout_seconds=timeout_seconds, patience=patience, **clock)

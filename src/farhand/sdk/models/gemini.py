@@ -7,7 +7,7 @@ from typing import Any, Literal
 from urllib.parse import quote
 
 from farhand.sdk import wire
-from farhand.sdk.errors import ModelError, StreamCut
+from farhand.sdk.errors import NoKey, StreamCut
 from farhand.sdk.models import Request, Response
 from farhand.sdk.models.http import Patience, Wire
 
@@ -30,7 +30,7 @@ class GeminiModel:
         **clock: Any,
     ) -> None:
         if not api_key and not headers:
-            raise ModelError("No API key: set GEMINI_API_KEY, or give GeminiModel an api_key or a gateway's headers.")
+            raise NoKey("No API key: set GEMINI_API_KEY, or give GeminiModel an api_key or a gateway's headers.")
         keyed = {"x-goog-api-key": api_key} if key_in == "x-goog-api-key" else {"authorization": f"Bearer {api_key}"}
         all_headers = {**(keyed if api_key else {}), **(headers or {})}
         self._version = version

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from farhand.sdk import wire
-from farhand.sdk.errors import ModelError, StreamCut
+from farhand.sdk.errors import ModelError, NoKey, StreamCut
 from farhand.sdk.models import Request, Response
 from farhand.sdk.models.http import Patience, Wire
 
@@ -44,7 +44,7 @@ class OpenAiModel:
         **clock: Any,
     ) -> None:
         if not api_key and base_url == PUBLIC_URL:
-            raise ModelError("No API key: set OPENAI_API_KEY, or OPENAI_BASE_URL for a server that needs none.")
+            raise NoKey("No API key: set OPENAI_API_KEY, or OPENAI_BASE_URL for a server that needs none.")
         keyed = {"authorization": f"Bearer {api_key}"} if api_key else {}
         self._wire = Wire(
             base_url, {**keyed, **(headers or {})}, timeout_seconds=timeout_seconds, patience=patience, **clock
