@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from pathlib import Path
 from typing import Any
@@ -444,3 +445,47 @@ async def test_a_missing_key_is_told_before_anything_is_sent(make_agent: MakeAge
     events = await collect(session.send_stream("hi"))
     assert "GEMINI_API_KEY" in events[0].message
     assert events[-1].reason == "error"
+
+
+@pytest.mark.parametrize("raised", [SystemExit(3), asyncio.CancelledError(), GeneratorExit(), RecursionError("deep")])
+async def test_a_tool_that_raises_what_ends_programs_ends_only_itself(
+    make_agent: MakeAgent, fake: FakeGemini, raised: BaseException
+) -> None:
+    async def fail(arguments: dict[str, Any]) -> ToolResult:
+        raise raised
+
+    fake.expect(calls("raw"), says("Still here."))
+    session = make_agent(tools=[RawTool(fail)]).session()
+    assert (await session.send("go")).text == "Still here."
+    assert intact(session.transcript)
+
+
+async def test_instructions_that_fail_are_told_and_the_turn_can_be_repeated(
+    make_agent: MakeAgent, fake: FakeGemini
+) -> None:
+    tries: list[int] = []
+
+    def instructions(context: SessionContext) -> str:
+        tries.append(1)
+        if len(tries) == 1:
+            raise LookupError("no clock")
+        return "Be brief."
+
+    fake.expect(says("ok"))
+    session = make_agent(instructions=instructions).session()
+    events = await collect(session.send_stream("hi"))
+    assert events[0].message == "The turn failed: LookupError: no clock"
+    assert events[-1].reason == "error"
+    assert (await session.retry()).text == "ok"
+
+
+async def test_closing_a_session_ends_a_turn_nobody_reads(make_agent: MakeAgent, fake: FakeGemini) -> None:
+    gate = threading.Event()
+    fake.expect(held(gate, "one", "two", before=1))
+    with anyio.fail_after(10):
+        async with make_agent().session() as session:
+            stream = session.send_stream("go")
+            assert await anext(stream) == Text("one")
+    await stream.aclose()  # type: ignore[attr-defined]
+    gate.set()
+    assert not session.busy

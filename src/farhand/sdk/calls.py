@@ -152,7 +152,9 @@ class Calls:
         with anyio.move_on_after(limit) as scope:
             try:
                 result = await tool.run(dict(call.arguments), self._session.context)
-            except Exception as error:  # noqa: BLE001 - a tool is foreign code
+            except BaseException as error:
+                if isinstance(error, KeyboardInterrupt) or _is_ours(error):
+                    raise
                 return ToolResult(error=f"{call.name} failed: {type(error).__name__}: {error}", visible_error=False)
         if scope.cancelled_caught:
             return ToolResult(error=f"{call.name} did not finish within {limit:g} seconds and was given up.")
@@ -217,6 +219,14 @@ class Calls:
     async def _tell(self, outcome: HookOutcome, source: str) -> None:
         if outcome.system_message and not outcome.suppress_output:
             await self._emit(Notice(outcome.system_message, source))
+
+
+def _is_ours(error: BaseException) -> bool:
+    """Whether a cancellation was asked for, by a time limit or the person. A tool may raise one all by itself."""
+    import asyncio
+
+    task = asyncio.current_task()
+    return isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling() > 0
 
 
 def _checked(call: ToolCall, result: Any) -> ToolResult:

@@ -61,6 +61,10 @@ class Turn:
         except SdkError as error:
             await self._emit(Error(str(error), error.kind, retryable=error.retryable, cause=error))
             await self._finish("error", str(error))
+        except Exception as error:  # noqa: BLE001 - instructions, hooks and models may be foreign code
+            said = f"{type(error).__name__}: {error}"
+            await self._emit(Error(f"The turn failed: {said}", "unexpected", cause=error))
+            await self._finish("error", said)
 
     async def _finish(self, reason: FinishReason, detail: str = "") -> None:
         await self._emit(Finish(reason, self.said, detail))
@@ -196,11 +200,12 @@ class Turn:
 
     async def _request(self, tools: Mapping[str, Tool]) -> dict[str, Any]:
         session = self._session
-        said = await evaluated(session.agent.instructions, session.context)
+        said = [await evaluated(session.agent.instructions, session.context)]
+        said += [await extender.instructions(session.context) for extender in session.agent.extenders]
         request: dict[str, Any] = {
             "model": session.model_name,
             "contents": wire.signed(session.transcript, session.model_name),
-            "systemInstruction": system_instruction(session.system_prompt, session.memory.global_text, said),
+            "systemInstruction": system_instruction(session.system_prompt, session.memory.global_text, *said),
         }
         declared = [_declaration(tool) for tool in tools.values()]
         if self._structured is not None:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     import asyncio
 
     from farhand.sdk.agent import Agent
+    from farhand.sdk.handoff import Handoff
     from farhand.sdk.models import Model
     from farhand.sdk.prompt import Prompt
     from farhand.sdk.settings import Settings
@@ -74,6 +75,7 @@ class Session:
         self._compression_failed = False
         self._number = 0
         self._task: asyncio.Task[None] | None = None
+        self._handoff: Handoff | None = None
         self._emit: Emit | None = None
         self._interrupted = False
         self._waiting: dict[str, asyncio.Future[Reply]] = {}
@@ -174,7 +176,7 @@ class Session:
         async with self.agent.leased():
             task = asyncio.create_task(self._perform(parts, structured, handoff.give), name=f"turn of {self.id}")
             task.add_done_callback(lambda _: handoff.put(None))
-            self._task, self._emit, self._interrupted = task, handoff.give, False
+            self._task, self._handoff, self._emit, self._interrupted = task, handoff, handoff.give, False
             try:
                 while (event := await handoff.take()) is not None:
                     yield event
@@ -183,7 +185,7 @@ class Session:
                 handoff.close()
                 task.cancel()
                 await asyncio.wait([task])
-                self._task, self._emit = None, None
+                self._task, self._handoff, self._emit = None, None, None
 
     async def _perform(self, parts: list[Part] | None, structured: Structured[Any] | None, emit: Emit) -> None:
         import asyncio
@@ -293,6 +295,7 @@ class Session:
     def add_prompt(self, content: Content, prompt: str) -> None:
         """A message of the person."""
         self.last_prompt = prompt
+        self._compression_failed = False
         self.transcript.append(content)
         if self._recording is not None:
             self._recording.said(content)
@@ -417,11 +420,22 @@ class Session:
 
     async def close(self, reason: str = "exit") -> None:
         """Ends the session: its turn, then its hooks hear of it. It can be resumed by its id."""
-        await self.interrupt()
+        await self._abandon()
         if self._open and self.hooks.listens("SessionEnd", reason):
             with suppress(Exception):
                 await self.hooks.fire("SessionEnd", {"reason": reason}, self.context)
         self._open = False
+
+    async def _abandon(self) -> None:
+        """Ends the running turn without a reader."""
+        import asyncio
+
+        task, handoff = self._task, self._handoff
+        if task is None or handoff is None or task is asyncio.current_task():
+            return
+        handoff.close()
+        task.cancel()
+        await asyncio.wait([task])
 
     async def __aenter__(self) -> Session:
         return self
