@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, get_type_hints, overload
 
+from farhand.sdk.calling import LATE, call_within
 from farhand.sdk.seams import ToolKind, ToolResult
 from farhand.sdk.tools.convert import BadArgument, convert
 from farhand.sdk.tools.overflow import kept_short
@@ -88,55 +89,14 @@ class FunctionTool(Generic[P, R]):
     def _failed(self, raised: BaseException) -> ToolResult:
         if isinstance(raised, ToolError):
             return ToolResult(error=str(raised))
-        if isinstance(raised, TimeoutError) and raised.args == (_LATE,):
+        if isinstance(raised, TimeoutError) and raised.args == (LATE,):
             return ToolResult(error=f"{self.name} did not finish within {self.timeout_seconds:g} seconds.")
         said = f"{type(raised).__name__}: {raised}" if str(raised) else type(raised).__name__
         return ToolResult(error=f"{self.name} failed: {said}", visible_error=self.show_errors)
 
 
-_LATE = "the time for this call is over"
-
-
 def _takes_null(parameter: Parameter, arguments: Mapping[str, Any]) -> bool:
     return parameter.name in arguments and arguments[parameter.name] is None
-
-
-async def call_within(
-    function: Callable[..., Any], values: Mapping[str, Any], timeout_seconds: float | None
-) -> tuple[Any, BaseException | None]:
-    """Calls a sync function in a thread, an async one on the loop. Returns what it returned, or what it raised."""
-    import anyio
-    import anyio.to_thread
-
-    def in_thread() -> tuple[Any, BaseException | None]:
-        # Caught here, because a StopIteration or SystemExit must not travel through the event loop.
-        try:
-            return function(**values), None
-        except BaseException as error:  # noqa: BLE001
-            return None, error
-
-    with anyio.move_on_after(timeout_seconds):
-        if not is_async(function):
-            value, raised = await anyio.to_thread.run_sync(in_thread, abandon_on_cancel=True)
-            if raised is not None or not isinstance(value, Awaitable):
-                return value, raised
-            return await _awaited(value)
-        return await _awaited(function(**values))
-    return None, TimeoutError(_LATE)
-
-
-async def _awaited(value: Awaitable[Any]) -> tuple[Any, BaseException | None]:
-    try:
-        return await value, None
-    except (Exception, SystemExit) as error:  # noqa: BLE001
-        return None, error
-
-
-def is_async(function: Callable[..., Any]) -> bool:
-    """Whether calling it makes a coroutine; looks through callable objects."""
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
-        getattr(function, "__call__", None)  # noqa: B004
-    )
 
 
 def _signature(function: Callable[..., Any], name: str, names: Mapping[str, Any]) -> tuple[str | None, list[Parameter]]:
