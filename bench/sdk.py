@@ -26,7 +26,7 @@ HOOK = """
 from farhand.sdk import hook
 
 @hook("BeforeTool", matcher="write_file")
-def careful(event, context):
+def careful(event):
     return None
 
 careful.run_as_command()
