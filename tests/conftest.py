@@ -1,10 +1,21 @@
-"""What every test has: asyncio as the event loop."""
+"""What every test may use."""
 
-from __future__ import annotations
+from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
+
+from farhand.testing.house import House, open_house
 
 
 @pytest.fixture
 def anyio_backend() -> str:
+    """Everything runs on asyncio."""
     return "asyncio"
+
+
+@pytest.fixture
+async def house(tmp_path: Path) -> AsyncIterator[House]:
+    """A node with a scripted agent."""
+    async with open_house(tmp_path) as opened:
+        yield opened

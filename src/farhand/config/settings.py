@@ -39,8 +39,9 @@ class Settings:
     retention_days: float = 90.0
     ask_deadline_seconds: float = 3600.0
     drain_seconds: float = 5.0
-    kill_at: str = ""
     telegram: TelegramSettings | None = None
+    # The node's own variables, from which the environments of children are built.
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def door(self) -> Path:
@@ -131,6 +132,7 @@ def read_settings(
     name = choose_node(node, environ)
     if port is None:
         port = port_number(environ["PORT"]) if environ.get("PORT") else compat.default_port(name)
+    telegram = read_telegram(environ, tunnel_url)
     return Settings(
         node=name,
         folder=node_folder(name, environ),
@@ -142,6 +144,6 @@ def read_settings(
         quiet=quiet,
         retention_days=number(environ, "FARHAND_RETENTION_DAYS", 90.0, least=1.0),
         ask_deadline_seconds=number(environ, "FARHAND_ASK_DEADLINE_SECONDS", 3600.0, least=1.0),
-        kill_at=environ.get("FARHAND_TESTING_KILL_AT", ""),
-        telegram=read_telegram(environ, tunnel_url),
+        telegram=telegram,
+        environment=dict(environ),
     )

@@ -28,14 +28,18 @@ class Team:
         hub.listen(self._hear)
 
     def _hear(self, events: Sequence[Event]) -> None:
+        if not events:
+            # Something could not be written: everybody looks anew.
+            for task in self._tasks.values():
+                task.wake()
         for event in events:
             if isinstance(event.fact, Hired):
                 self._hired.append(event.worker)
                 self._news.set()
             elif isinstance(event.fact, Ended):
                 self._tasks.pop(event.worker, None)
-            if task := self._tasks.get(event.worker):
-                task.wake()
+            if woken := self._tasks.get(event.worker):
+                woken.wake()
 
     async def run(self) -> None:
         """Runs the team until it is cancelled."""

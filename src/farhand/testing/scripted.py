@@ -29,6 +29,8 @@ class ScriptedLink:
         """Notes the errand, answers as the test wants it, and plays the next script for a message."""
         self._driver.performed.append((self.worker.name, errand))
         self._driver.moved()
+        if self._driver.hangs:
+            await anyio.sleep_forever()
         outcome = self._driver.outcomes.popleft() if self._driver.outcomes else Taken()
         if isinstance(outcome, Taken):
             if isinstance(errand, Deliver) and not errand.joins:
@@ -78,6 +80,7 @@ class ScriptedDriver:
         self.opened: list[tuple[str, str]] = []
         self.refuses_to_open = ""
         self.stops = True
+        self.hangs = False
         self._moved = anyio.Event()
 
     def default(self, errand: Deliver) -> Sequence[Fact]:
@@ -113,6 +116,11 @@ class ScriptedDriver:
     async def wait_performed(self, count: int) -> None:
         """Returns when so many errands came."""
         while len(self.performed) < count:
+            await self._moved.wait()
+
+    async def wait_opened(self, count: int) -> None:
+        """Returns when so many links were opened."""
+        while len(self.opened) < count:
             await self._moved.wait()
 
     async def wait_link(self, worker: str) -> ScriptedLink:
