@@ -75,7 +75,7 @@ class LiveContext:
     @cached_property
     def temporary_folder(self) -> Path:
         """Where tools leave what was too long to say: beside the recorded sessions."""
-        return self.session.folder / "tool-outputs"
+        return self.session.folder / "tool-outputs" / f"session-{self.session_id}"
 
     @cached_property
     def fs(self) -> WorkspaceFiles:
