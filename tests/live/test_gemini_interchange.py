@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -237,3 +238,52 @@ async def test_the_cli_lists_our_session(house: House) -> None:
     output = await anyio.to_thread.run_sync(listed)
     assert "A greeting" in output or "a prompt to find again" in output
     assert session.id in output
+
+
+HOOKS = """
+import sys
+from farhand.sdk import hook
+from farhand.sdk.hooks import AfterToolInput, AfterToolOutput, BeforeToolInput, BeforeToolOutput
+
+
+@hook("BeforeTool", "write_file")
+def guard(event: BeforeToolInput) -> BeforeToolOutput | None:
+    if "secret" in event.tool_input["file_path"]:
+        return BeforeToolOutput(decision="deny", reason="Secrets stay as they are.")
+    return BeforeToolOutput(tool_input={"content": "changed by a hook"})
+
+
+@hook("AfterTool", "read_file")
+def remark(event: AfterToolInput) -> AfterToolOutput:
+    return AfterToolOutput(additional_context=f"{event.tool_name} was watched.")
+
+
+{"guard": guard, "remark": remark}[sys.argv[1]].run_as_command()
+"""
+
+
+def hooked(name: str, script: Path) -> list[dict[str, Any]]:
+    command = f"{sys.executable} {script} {name}"
+    return [{"matcher": "*", "hooks": [{"type": "command", "name": name, "command": command, "timeout": 30000}]}]
+
+
+async def test_a_command_hook_of_ours_runs_inside_the_cli_and_inside_the_sdk(house: House, tmp_path: Path) -> None:
+    script = tmp_path / "hooks.py"
+    script.write_text(HOOKS)
+    hooks = {"BeforeTool": hooked("guard", script), "AfterTool": hooked("remark", script)}
+    house.settings({**SETTINGS, "hooks": hooks})
+    steps = [
+        calls("write_file", {"file_path": "secret.txt", "content": "x"}),
+        calls("read_file", {"file_path": "a.txt"}),
+        says("Done."),
+    ]
+    house.fake.expect(*steps, prompt="to the CLI")
+    house.fake.expect(*steps, prompt="to the SDK")
+    await house.gemini("--yolo", "-p", "to the CLI")
+    await house.agent().send("to the SDK")
+    assert not (house.project / "secret.txt").exists()
+    for conversation in house.fake.script.conversations:
+        refused = wire.compact(wire.responses_of(conversation.requests[1].body["contents"][-1]))
+        assert "Tool execution blocked: Secrets stay as they are." in refused
+        watched = wire.compact(wire.responses_of(conversation.requests[2].body["contents"][-1]))
+        assert "<hook_context>read_file was watched.</hook_context>" in watched
