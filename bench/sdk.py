@@ -40,12 +40,7 @@ EVENT = {
     "tool_name": "write_file",
     "tool_input": {"file_path": "a.txt", "content": "x"},
 }
-ASK = [
-    sys.executable,
-    "-c",
-    "import argparse, sys; from farhand.cli import ask; p = argparse.ArgumentParser(); ask.add_arguments(p); "
-    "sys.exit(ask.run(p.parse_args()))",
-]
+ASK = [sys.executable, "-m", "farhand", "ask"]
 
 Row = dict[str, Any]
 

@@ -12,11 +12,6 @@ import pytest
 
 from farhand.testing.models.gemini import FakeGemini, calls, calls_all, refuses, says
 
-START = (
-    "import argparse, sys; from farhand.cli import ask; p = argparse.ArgumentParser(); "
-    "ask.add_arguments(p); sys.exit(ask.run(p.parse_args()))"
-)
-
 
 @pytest.fixture
 def environ(fake: FakeGemini, home: Path) -> dict[str, str]:
@@ -33,7 +28,7 @@ def ask(
     project: Path, environ: dict[str, str], *arguments: str, piped: str | None = None
 ) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", START, *arguments],
+        [sys.executable, "-m", "farhand", "ask", *arguments],
         cwd=project,
         env=environ,
         input=piped,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -26,7 +26,7 @@ from farhand.sdk import (
     wire,
 )
 from farhand.sdk.models.gemini import custom_headers
-from farhand.sdk.models.http import Patience, asked_delay
+from farhand.sdk.models.http import Patience, asked_delay, sent_events
 from farhand.testing.models.gemini import FakeGemini, calls, cut, refuses, says
 
 pytestmark = pytest.mark.anyio
@@ -343,3 +343,22 @@ async def test_a_model_is_chosen_by_its_name(make_agent: MakeAgent, events: Even
     result = await make_agent(model="openai:qwen3:8b", environ=environ).send("hi")
     assert result.text == "Local."
     assert events.bodies[0]["model"] == "qwen3:8b"
+
+
+async def test_odd_line_ends_inside_a_text_do_not_break_the_stream(fake: FakeGemini) -> None:
+    odd = "one\u2028two\x85three\u2029four\x0bfive\x1csix"
+    fake.expect(says(odd, odd))
+    model = GeminiModel("key", base_url=fake.url)
+    assert await text_of(model.stream(REQUEST)) == odd + odd
+    await model.close()
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 1000])
+async def test_events_are_found_however_the_bytes_arrive(size: int) -> None:
+    raw = 'event: x\r\ndata: {"a":\r\ndata: "ä"}\r\n\r\n: a comment\n\ndata: 2\n\ndata: 3'.encode()
+
+    async def pieces() -> AsyncIterator[bytes]:
+        for start in range(0, len(raw), size):
+            yield raw[start : start + size]
+
+    assert [event async for event in sent_events(pieces())] == ['{"a":\n"ä"}'.encode(), b"2", b"3"]

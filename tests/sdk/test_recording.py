@@ -209,3 +209,14 @@ def test_a_sidecar_that_is_damaged_costs_its_damaged_lines(tmp_path: Path) -> No
     sidecar = tmp_path / "s.jsonl.wire"
     sidecar.write_text('{"id":"a","content":{"role":"model","parts":[]}}\n{"id":"b","cont')
     assert list(read_sidecar(sidecar)) == ["a"]
+
+
+def test_a_line_stays_a_line_for_every_reader(tmp_path: Path) -> None:
+    odd = "one\u2028two\u2029three\x85four\x0bfive"
+    recording = Recording(tmp_path / "session.jsonl")
+    recording.start("s", tmp_path)
+    recording.said(wire.user(odd))
+    text = (tmp_path / "session.jsonl").read_text()
+    assert "\u2028" not in text
+    assert "\u2029" not in text
+    assert restore(read_conversation(tmp_path / "session.jsonl"), {}).contents == (wire.user(odd),)

@@ -103,7 +103,7 @@ def read_sidecar(path: Path) -> dict[str, Content]:
     """The exact contents by message id; nothing when there is no sidecar."""
     contents: dict[str, Content] = {}
     try:
-        lines = path.read_text("utf-8", errors="replace").splitlines()
+        lines = path.read_text("utf-8", errors="replace").split("\n")
     except OSError:
         return contents
     for line in lines:

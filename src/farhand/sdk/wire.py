@@ -183,8 +183,9 @@ def thought_of(text: str) -> tuple[str, str]:
 
 
 def compact(value: Any) -> str:
-    """JSON on one line, as the CLI writes it."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    """JSON on one line. The two separators that Node takes for the end of a line are escaped."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
 def estimate_tokens(contents: Iterable[Mapping[str, Any]]) -> int:

@@ -68,7 +68,7 @@ class FakeModel:
 def read_answers(path: Path) -> list[Answer]:
     """The lines of a fake-responses file; a bad line is named by its number."""
     answers = []
-    for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+    for number, line in enumerate(path.read_text("utf-8").split("\n"), 1):
         if not line.strip():
             continue
         try:

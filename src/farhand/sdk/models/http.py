@@ -80,12 +80,10 @@ class Wire:
 
         async with self._answered(path, body) as response:
             try:
-                async for line in response.aiter_lines():
-                    if line.startswith("data:"):
-                        data = line[5:].strip()
-                        if data == "[DONE]":
-                            return
-                        yield _event(data)
+                async for data in sent_events(response.aiter_bytes()):
+                    if data == b"[DONE]":
+                        return
+                    yield _event(data)
             except httpx2.HTTPError as error:
                 raise StreamCut(str(error) or type(error).__name__) from error
 
@@ -164,13 +162,31 @@ def _verification(base_url: str) -> Any:
     return _contexts["default"]
 
 
-def _event(data: str) -> dict[str, Any]:
+async def sent_events(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """The data of server-sent events. Lines end with a newline alone: an answer may hold every other separator."""
+    rest, data = b"", list[bytes]()
+    async for piece in pieces:
+        *lines, rest = (rest + piece).split(b"\n")
+        for line in lines:
+            text = line.rstrip(b"\r")
+            if text.startswith(b"data:"):
+                data.append(text[5:].strip(b" "))
+            elif not text and data:
+                yield b"\n".join(data)
+                data = []
+    if rest.startswith(b"data:"):
+        data.append(rest[5:].strip())
+    if data:
+        yield b"\n".join(data)
+
+
+def _event(data: bytes) -> dict[str, Any]:
     try:
         event = json.loads(data)
     except ValueError:
-        raise StreamCut(f"an event was no JSON: {_short(data.encode())}") from None
+        raise StreamCut(f"an event was no JSON: {_short(data)}") from None
     if not isinstance(event, dict):
-        raise StreamCut(f"an event was no JSON object: {_short(data.encode())}")
+        raise StreamCut(f"an event was no JSON object: {_short(data)}")
     error = event.get("error")
     if isinstance(error, dict):
         status = error.get("code") if isinstance(error.get("code"), int) else 500

@@ -208,7 +208,7 @@ class _Handler(BaseHTTPRequestHandler):
                 self.wfile.flush()
                 while not step.wait_for.wait(0.02) and not fake.closing.is_set():
                     pass
-            data = f"data: {json.dumps(each)}\r\n\r\n".encode()
+            data = f"data: {json.dumps(each, ensure_ascii=False)}\r\n\r\n".encode("utf-8", "surrogatepass")
             self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
             self.wfile.flush()
         if step.cut_after is not None:
@@ -260,7 +260,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def read_steps(path: Path) -> list[Step]:
     """The answers of a fake-responses file as steps."""
     steps = []
-    for line in path.read_text("utf-8").splitlines():
+    for line in path.read_text("utf-8").split("\n"):
         if line.strip():
             answer = json.loads(line)
             response = answer["response"]
