@@ -266,7 +266,7 @@ async def test_a_tool_that_floods_is_cut_and_the_rest_is_reachable(make_agent: M
     assert len(told) < 50_000
     assert told.startswith("line 0\n")
     assert told.endswith("line 199999\n")
-    kept = next((session.folder / "tool-outputs").iterdir())
+    kept = next(session.context.temporary_folder.iterdir())
     assert str(kept) in told
     assert "line 100000\n" in kept.read_text()
 

@@ -168,7 +168,7 @@ class Calls:
             return result
         number = self._session.next_number()
         try:
-            kept = str(overflow.keep(result.content, self._session.folder / "tool-outputs", call.name, number))
+            kept = str(overflow.keep(result.content, self._session.context.temporary_folder, call.name, number))
         except OSError:
             kept = None
         display = overflow.cut(result.display, limit, kept)

@@ -25,7 +25,6 @@ from farhand.sdk.seams import (
     Part,
     Question,
     Reply,
-    SessionContext,
     Tool,
     ToolCall,
 )
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     import asyncio
 
     from farhand.sdk.agent import Agent
+    from farhand.sdk.context import LiveContext
     from farhand.sdk.handoff import Handoff
     from farhand.sdk.models import Model
     from farhand.sdk.prompt import Prompt
@@ -85,7 +85,7 @@ class Session:
     settings: Settings
     memory: Memory
     hooks: HookSystem
-    context: SessionContext
+    context: LiveContext
     model: Model
     model_name: str
     system_prompt: str
@@ -243,7 +243,9 @@ class Session:
             return NoHooks()
         from farhand.sdk.hooks import load_hooks
 
-        return load_hooks(self.agent.hooks, self.settings, self.cwd, self.environ)
+        hooks = load_hooks(self.agent.hooks, self.settings, self.cwd, self.environ)
+        self._notices += [Notice(warning, "hooks") for warning in hooks.warnings]
+        return hooks
 
     def _start_recording(self) -> None:
         if not self.agent.records:
@@ -419,11 +421,13 @@ class Session:
     # The end.
 
     async def close(self, reason: str = "exit") -> None:
-        """Ends the session: its turn, then its hooks hear of it. It can be resumed by its id."""
+        """Ends the session: its turn, its hooks hear of it, commands left in the background end. It can be resumed."""
         await self._abandon()
         if self._open and self.hooks.listens("SessionEnd", reason):
             with suppress(Exception):
                 await self.hooks.fire("SessionEnd", {"reason": reason}, self.context)
+        if self._open:
+            await self.context.close()
         self._open = False
 
     async def _abandon(self) -> None:
