@@ -78,6 +78,7 @@ class Agent:
         self.home = Path(home) if home is not None else _home(self.environ)
         self._model = model
         self._opened: Model | None = None
+        self._retired: list[Model] = []
         self._own_tools = tuple(tools)
         self._builtin = builtin_tools
         self._made_tools: dict[str, Tool] | None = None
@@ -132,6 +133,12 @@ class Agent:
             self._opened = choose_model(name, settings) if given is None or isinstance(given, str) else given
         return self._opened, bare_name(name)
 
+    def use_model(self, model: str | Model) -> None:
+        """Takes another model from the next model call of its sessions on."""
+        if self._opened is not None:
+            self._retired.append(self._opened)
+        self._model, self._opened = model, None
+
     def tools_for(self, settings: Settings) -> dict[str, Tool]:
         """The agent's tools by name."""
         if self._made_tools is None:
@@ -168,9 +175,11 @@ class Agent:
         await self._close_model()
 
     async def _close_model(self) -> None:
-        close = getattr(self._opened, "close", None)
-        if close is not None:
-            await close()
+        models, self._retired = [*self._retired, self._opened], []
+        for model in models:
+            close = getattr(model, "close", None)
+            if close is not None:
+                await close()
 
     async def __aenter__(self) -> Agent:
         self._entered = True

@@ -162,6 +162,12 @@ class Session:
                 await asyncio.sleep(0)
         return True
 
+    def use_model(self, model: str | Model) -> None:
+        """Goes on with another model, from the next model call on."""
+        self.agent.use_model(model)
+        if self._open:
+            self.model, self.model_name = self.agent.open_model(self.settings)
+
     async def _follow(
         self, parts_of: Callable[[], list[Part] | None], structured: Structured[Any] | None
     ) -> AsyncIterator[Event]:
