@@ -280,7 +280,9 @@ async def test_glob_puts_the_newest_first(context: LiveContext, folder: Path) ->
 
 async def test_grep_search_tells_file_line_and_text(context: LiveContext, tree: Path) -> None:
     content = await text(context, "grep_search", pattern="NEEDLE in")
-    assert content.startswith("Found 3 matches for 'NEEDLE in' in .:\n---\nFile: a.py\nL1: # needle in a.py\n---\n")
+    assert content.startswith(
+        "Found 3 matches for 'NEEDLE in' in the workspace:\n---\nFile: a.py\nL1: # needle in a.py\n---\n"
+    )
     assert "build" not in content
     assert "private" not in content
     names = await text(context, "grep_search", pattern="needle", names_only=True, include_pattern="*.py")

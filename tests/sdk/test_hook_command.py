@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -140,6 +141,26 @@ reformat.run_as_command()
     context = json.loads(ended.stdout)["hookSpecificOutput"]["additionalContext"]
     assert context.startswith("from the shell; ['hello']; A hook that runs as a command has no session")
     assert (tmp_path / "a.txt").read_text() == "TEXT"
+
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def on_the_page() -> str:
+    page = (ROOT / "docs" / "sdk" / "hooks.md").read_text()
+    blocks = re.findall(r"```python no-run\n(.*?)```", page, re.DOTALL)
+    assert len(blocks) == 1
+    return str(blocks[0])
+
+
+@pytest.mark.parametrize("where", ["page", "examples"])
+def test_the_examples_refuse_what_they_should(tmp_path: Path, where: str) -> None:
+    example = ROOT / "examples" / "sdk" / "hooks" / "protect_secrets.py"
+    script = on_the_page() if where == "page" else example.read_text()
+    refused = run(tmp_path, script, {**EVENT, "tool_input": {"file_path": "app/.env"}})
+    assert json.loads(refused.stdout) == {"decision": "deny", "reason": "Secrets stay as they are."}
+    allowed = run(tmp_path, script, {**EVENT, "tool_name": "replace", "tool_input": {"file_path": "a.py"}})
+    assert (allowed.returncode, json.loads(allowed.stdout)) == (0, {})
 
 
 def loaded(folder: Path, script: str, event: dict[str, Any] | bytes = b"") -> set[str]:

@@ -41,7 +41,7 @@ def glob(
         raise ToolError("The pattern is empty.")
     matcher = glob_matcher(_relative(pattern, root), case_sensitive=case_sensitive)
     found = [path for path in walk(root, rules) if matcher.match(path.relative_to(root).as_posix())]
-    shown = own.workspace.shown(root)
+    shown = _place(own, root)
     if not found:
         return ToolResult(content=f"No file in {shown} matches {pattern!r}.", display="No file found.")
     ordered = _newest_first(found, time.time())
@@ -56,6 +56,10 @@ def _folder(context: SessionContext, dir_path: str | None) -> Path:
     if not root.is_dir():
         raise ToolError(f"{dir_path} is no folder.")
     return root
+
+
+def _place(context: LiveContext, root: Path) -> str:
+    return "the workspace" if root == context.workspace.cwd else context.workspace.shown(root)
 
 
 def _relative(pattern: str, root: Path) -> str:
@@ -112,7 +116,7 @@ async def grep_search(
         "after": max(0, after, context),
     }
     found, ended_early = await _searched(request, own.cwd)
-    return _told(own, found, pattern, own.workspace.shown(root), names_only=names_only, ended_early=ended_early)
+    return _told(own, found, pattern, _place(own, root), names_only=names_only, ended_early=ended_early)
 
 
 def _check(expression: str, name: str) -> None:
