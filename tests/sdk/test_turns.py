@@ -489,3 +489,16 @@ async def test_closing_a_session_ends_a_turn_nobody_reads(make_agent: MakeAgent,
     await stream.aclose()  # type: ignore[attr-defined]
     gate.set()
     assert not session.busy
+
+
+async def test_settings_that_cannot_be_read_are_told(make_agent: MakeAgent, fake: FakeGemini, home: Path) -> None:
+    (home / ".gemini").mkdir()
+    broken = home / ".gemini" / "settings.json"
+    broken.write_text('{"model": {')
+    session = make_agent().session()
+    events = await collect(session.send_stream("hi"))
+    assert (events[0].kind, events[0].fatal) == ("settings", True)
+    assert str(broken) in events[0].message
+    broken.write_text("{}")
+    fake.expect(says("ok"))
+    assert (await session.send("hi")).text == "ok"

@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from farhand.sdk.models.openai import OpenAiModel
     from farhand.sdk.models.recorder import Recorder
     from farhand.sdk.prompt import File, Image
+    from farhand.sdk.result import Result
     from farhand.sdk.seams import Approval, Content, Part, Question, Reply, SessionContext, ToolCall, ToolResult
-    from farhand.sdk.session import Result, Session
+    from farhand.sdk.session import Session
     from farhand.sdk.tools import ToolError, tool
 
 _HOMES = {
@@ -54,7 +55,7 @@ _HOMES = {
     "Question": "seams",
     "Recorder": "models.recorder",
     "Reply": "seams",
-    "Result": "session",
+    "Result": "result",
     "SdkError": "errors",
     "Session": "session",
     "SessionBusy": "errors",

@@ -14,7 +14,8 @@ from farhand.sdk.seams import Approver, Asker, Extender, SessionContext, Tool
 if TYPE_CHECKING:
     from farhand.sdk.models import Model
     from farhand.sdk.prompt import Prompt
-    from farhand.sdk.session import Result, Session
+    from farhand.sdk.result import Result
+    from farhand.sdk.session import Session
     from farhand.sdk.settings import Settings
 
 T = TypeVar("T")

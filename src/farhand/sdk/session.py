@@ -5,17 +5,18 @@ from __future__ import annotations
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from farhand.sdk import wire
 from farhand.sdk.conversation import Restored
 from farhand.sdk.errors import SdkError, SessionBusy
-from farhand.sdk.events import Ask, Error, Event, Finish, FinishReason, Notice, Usage
+from farhand.sdk.events import Error, Event, Finish, Notice
+from farhand.sdk.questions import Questions
 from farhand.sdk.recording import CallRecord, Recording, session_path
+from farhand.sdk.result import Result, gathered
 from farhand.sdk.seams import (
     Approval,
     Content,
@@ -44,17 +45,6 @@ T = TypeVar("T")
 Emit = Callable[[Event], Awaitable[None]]
 
 
-@dataclass(frozen=True, slots=True)
-class Result(Generic[T]):
-    """How a turn ended: what was said, the structured answer when one was asked for, and the tokens of all calls."""
-
-    text: str
-    reason: FinishReason
-    usage: Usage
-    data: T
-    detail: str = ""
-
-
 class Session:
     """Made by `agent.session()` and `agent.resume_session(id)`. One turn runs at a time."""
 
@@ -78,7 +68,7 @@ class Session:
         self._handoff: Handoff | None = None
         self._emit: Emit | None = None
         self._interrupted = False
-        self._waiting: dict[str, asyncio.Future[Reply]] = {}
+        self._questions = Questions()
 
     # What tools, hooks and instructions see of the session.
 
@@ -142,11 +132,11 @@ class Session:
         from farhand.sdk.prompt import to_parts
 
         structured = _structured(output)
-        return await _result(self._follow(lambda: to_parts(prompt, self.cwd), structured), structured)
+        return await gathered(self._follow(lambda: to_parts(prompt, self.cwd), structured), structured)
 
     async def retry(self) -> Result[None]:
         """Repeats the last model call and runs the turn to its end."""
-        return await _result(self.retry_stream(), None)
+        return await gathered(self.retry_stream(), None)
 
     async def interrupt(self) -> bool:
         """Ends the running turn; the transcript stays whole. Returns whether there was one."""
@@ -207,7 +197,7 @@ class Session:
         try:
             try:
                 await self._prepare()
-            except (SdkError, OSError, ValueError) as error:
+            except Exception as error:  # noqa: BLE001 - settings, memory and hooks are the person's own files
                 await tell(Error(str(error), getattr(error, "kind", "settings"), cause=error))
                 await tell(Finish("error", "", str(error)))
                 return
@@ -401,28 +391,18 @@ class Session:
             return Approval("allow")
         return await self.agent.approver.approve(call, self.context)
 
+    async def tell(self, event: Event) -> None:
+        """Shows an event to whoever reads the running turn."""
+        if self._emit is not None:
+            await self._emit(event)
+
     async def ask(self, question: Question) -> Reply:
         """Puts a question to a person: the agent's asker, or whoever reads the events of an interactive agent."""
-        import asyncio
-
-        waiting: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
-        self._waiting[question.id] = waiting
-        try:
-            if self._emit is not None:
-                await self._emit(Ask(question))
-            if self.agent.asker is not None:
-                return await self.agent.asker.ask(question, self.context)
-            return await waiting if self.agent.interactive else Reply(answered=False)
-        finally:
-            self._waiting.pop(question.id, None)
+        return await self._questions.ask(question, self)
 
     def answer(self, question_id: str, reply: Reply | str | bool) -> bool:
         """Answers an `Ask` of an interactive agent. Returns false when it waits no longer: the first answer wins."""
-        waiting = self._waiting.get(question_id)
-        if waiting is None or waiting.done():
-            return False
-        waiting.set_result(_as_reply(reply))
-        return True
+        return self._questions.answer(question_id, reply)
 
     # The end.
 
@@ -456,34 +436,9 @@ class Session:
         await self.close()
 
 
-def _as_reply(reply: Reply | str | bool) -> Reply:
-    if isinstance(reply, Reply):
-        return reply
-    if isinstance(reply, bool):
-        return Reply(answered=True, choice="allow" if reply else "deny")
-    return Reply(answered=True, choice=reply, text=reply, chosen=(reply,))
-
-
 def _structured(output: type[Any] | None) -> Structured[Any] | None:
     if output is None:
         return None
     from farhand.sdk.structured import Structured
 
     return Structured(output)
-
-
-async def _result(events: AsyncIterator[Event], structured: Structured[Any] | None) -> Result[Any]:
-    finish = Finish("error")
-    failed: Error | None = None
-    spent = Usage()
-    async for event in events:
-        if isinstance(event, Finish):
-            finish = event
-        elif isinstance(event, Error) and event.fatal:
-            failed = event
-        elif isinstance(event, Usage):
-            spent = spent.plus(event)
-    if failed is not None:
-        raise failed.cause or SdkError(failed.message)
-    data = structured.data if structured is not None else None
-    return Result(finish.text, finish.reason, spent, data, finish.detail)
