@@ -154,6 +154,20 @@ async def test_what_cannot_be_read_is_said(context: LiveContext, folder: Path, p
     assert sentence in await refusal(context, "read_file", file_path=path)
 
 
+async def test_the_memory_of_a_sub_folder_is_told_once(context: LiveContext, folder: Path) -> None:
+    for path, words in (("GEMINI.md", "ROOT"), ("src/GEMINI.md", "SRC"), ("src/deep/GEMINI.md", "DEEP")):
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(words)
+    (folder / "src" / "deep" / "a.txt").write_text("text\n")
+    first = await text(context, "read_file", file_path="src/deep/a.txt")
+    assert first.startswith("text\n\n\n--- Newly Discovered Project Context ---\n--- Context from: ")
+    assert "SRC" in first
+    assert "DEEP" in first
+    assert "ROOT" not in first
+    assert await text(context, "read_file", file_path="src/deep/a.txt") == "text\n"
+    assert "SRC" not in await text(context, "list_directory", dir_path="src")
+
+
 # write_file and replace
 
 

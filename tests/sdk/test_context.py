@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -176,7 +177,41 @@ async def test_a_child_that_keeps_the_pipe_does_not_hold_us(context: LiveContext
         result = await context.shell.exec("sleep 1000 & echo $!")
     pid = int(result.stdout)
     assert alive(pid)
-    os.kill(pid, 9)
+    await context.close()
+    await gone(pid)
+
+
+async def test_a_system_without_process_descriptors_works_too(
+    context: LiveContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(os, "pidfd_open")
+    assert (await context.shell.exec("echo out; exit 3")).exit_code == 3
+    late = context.shell.launch("sleep 1000 & echo $!; exit", limits=Limits(timeout_seconds=20), text="")
+    os.kill(int((await finished(late)).stdout), 9)
+
+
+async def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
+    # A limit on the size of files is the nearest thing to a full disk that needs no disk.
+    script = """
+import resource, sys
+from pathlib import Path
+from farhand.sdk.output import Collected
+from farhand.sdk.workspace import write_text
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+try:
+    write_text(Path("a.txt"), "new" * 1000)
+except OSError as error:
+    print(error.strerror)
+collected = Collected(100, Path("spill"))
+collected.add(b"x" * 5000)
+collected.close()
+print(collected.kept_in, len(collected.text()) < 300)
+"""
+    (tmp_path / "a.txt").write_text("old")
+    ended = await anyio.run_process([sys.executable, "-c", script], cwd=tmp_path)
+    assert ended.stdout.decode() == "File too large\nNone True\n"
+    assert (tmp_path / "a.txt").read_text() == "old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.txt", "spill"]
 
 
 async def test_start_is_a_conversation(context: LiveContext) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from farhand.sdk.environment import child_environment
+from farhand.sdk.memory import Discovery
 from farhand.sdk.seams import Content, Question, Reply, SessionContext
 from farhand.sdk.shell import WorkspaceShell
 from farhand.sdk.workspace import Workspace, WorkspaceFiles
@@ -91,6 +92,15 @@ class LiveContext:
     def todos(self) -> list[dict[str, Any]]:
         """The plan that write_todos keeps."""
         return []
+
+    @cached_property
+    def _discovery(self) -> Discovery | None:
+        reads = self.settings.trusted and getattr(self.session.agent, "loads", True)
+        return Discovery(self.workspace.cwd, self.settings) if reads else None
+
+    def discovered_memory(self, *paths: Path) -> str:
+        """The GEMINI.md of sub-folders that these paths lie in, as far as the model was not told of it."""
+        return self._discovery.at(*paths) if self._discovery is not None else ""
 
     def next_number(self) -> int:
         """A number that no other output of this session has."""

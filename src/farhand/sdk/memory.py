@@ -51,6 +51,32 @@ def load_memory(cwd: Path | str, home: Path | str, settings: Settings) -> Memory
     )
 
 
+class Discovery:
+    """Finds the memory of sub-folders when something in them is first touched; each file is told once."""
+
+    def __init__(self, cwd: Path, settings: Settings) -> None:
+        self._cwd, self._settings = cwd, settings
+        self._names = memory_names(settings)
+        self._told = {os.path.realpath(path) for path in _project_files(cwd, self._names, settings)}
+
+    def at(self, *targets: Path) -> str:
+        """What the folders between the session's own and the targets say, as far as it was not told yet."""
+        found: list[Path] = []
+        for target in targets:
+            folder = target if target.is_dir() else target.parent
+            if not folder.is_relative_to(self._cwd):
+                continue
+            steps = [self._cwd, *(self._cwd / step for step in _steps(folder.relative_to(self._cwd)))]
+            fresh = [path for path in _existing(steps, self._names) if os.path.realpath(path) not in self._told]
+            self._told |= {os.path.realpath(path) for path in fresh}
+            found += fresh
+        return _joined(found, allowed=(project_root(self._cwd, _boundaries(self._settings)),))
+
+
+def _steps(relative: Path) -> list[Path]:
+    return [Path(*relative.parts[: count + 1]) for count in range(len(relative.parts))]
+
+
 def _project_files(cwd: Path, names: Sequence[str], settings: Settings) -> Iterator[Path]:
     root = project_root(cwd, _boundaries(settings))
     folders = [cwd, *cwd.parents]

@@ -75,7 +75,12 @@ class Collected:
         if self._spill is None or self._spilled >= LARGEST_FILE_BYTES:
             return
         try:
-            self._spilled += self._spill.write(chunk)
+            # Unbuffered, so that a background command can be read while it runs; one write may take only a part.
+            rest = memoryview(chunk)
+            while rest:
+                written = self._spill.write(rest)
+                self._spilled += written
+                rest = rest[written:]
         except OSError:
             # A full disk costs the file, never the command.
             self._spilled = 0

@@ -6,6 +6,7 @@ import asyncio
 import atexit
 import contextlib
 import os
+import select
 import selectors
 import signal
 import subprocess
@@ -26,7 +27,9 @@ DRAIN_SECONDS = 0.2
 OUTPUT_BYTES = 8 * 1024 * 1024
 LARGEST_UNREAD_LINES = 10_000
 _READ_BYTES = 64 * 1024
-_POLL_SECONDS = None if hasattr(os, "pidfd_open") else 0.05
+# Only where the system cannot tell us of an end.
+_POLL_SECONDS = 0.05
+_NOTHING = 0
 _running: set[Command] = set()
 
 
@@ -78,6 +81,7 @@ class Command:
         self._ending = False
         self.timed_out = False
         self.finished = False
+        self._left_behind = -1
         self._lock = threading.Lock()
         self._waiters: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
         self._wake_read, self._wake_write = os.pipe()
@@ -145,13 +149,28 @@ class Command:
             timed_out=self.timed_out,
         )
 
-    def signal_group(self, number: signal.Signals) -> bool:
+    def signal_group(self, number: int) -> bool:
         """Sends a signal to every process of the group; false when none is left."""
         try:
             os.killpg(self.pid, number)
         except (ProcessLookupError, PermissionError):
             return False
         return True
+
+    @property
+    def left_something(self) -> bool:
+        """Whether processes of its group were alive when it ended."""
+        return self._left_behind >= 0
+
+    def end_leftovers(self) -> None:
+        """Ends what the command started and left behind when it ended itself."""
+        descriptor, self._left_behind = self._left_behind, -1
+        if descriptor < 0:
+            return
+        # While one member is alive, the number of the group cannot belong to anyone else.
+        if not select.select([descriptor], [], [], 0)[0]:
+            self.signal_group(signal.SIGKILL)
+        os.close(descriptor)
 
     def _wake(self) -> None:
         with self._lock, contextlib.suppress(OSError):
@@ -212,8 +231,8 @@ class _Follower:
             self._watch(_pipe(pipe), selectors.EVENT_READ, name)
         self._watch(command._wake_read, selectors.EVENT_READ, "wake")
         os.set_blocking(_pipe(self._process.stdin).fileno(), False)
-        if hasattr(os, "pidfd_open"):
-            self._pidfd = os.pidfd_open(self._process.pid)
+        self._pidfd = _pidfd(self._process.pid)
+        if self._pidfd >= 0:
             self._watch(self._pidfd, selectors.EVENT_READ, "exit")
         self._feed()
 
@@ -233,10 +252,9 @@ class _Follower:
                 moments.append(self._started + limits.timeout_seconds)
             if limits.silence_seconds is not None:
                 moments.append(self._last_word + limits.silence_seconds)
-        if not moments:
-            return _POLL_SECONDS
-        left = max(0.0, min(moments) - time.monotonic())
-        return left if _POLL_SECONDS is None else min(left, _POLL_SECONDS)
+        if self._pidfd < 0:
+            moments.append(time.monotonic() + _POLL_SECONDS)
+        return max(0.0, min(moments) - time.monotonic()) if moments else None
 
     def _happened(self, name: str, descriptor: int) -> None:
         match name:
@@ -322,7 +340,7 @@ class _Follower:
     def _look_at_the_clock(self) -> None:
         if self._exited:
             return
-        if _POLL_SECONDS is not None and self._process.poll() is not None:
+        if self._pidfd < 0 and self._process.poll() is not None:
             self._left()
             return
         now, limits = time.monotonic(), self._command._limits
@@ -338,6 +356,11 @@ class _Follower:
 
     def _finish(self) -> None:
         command = self._command
+        if not self._exited:
+            command.signal_group(signal.SIGKILL)
+            self._process.wait()
+        elif command.signal_group(_NOTHING):
+            command._left_behind = _member(command.pid)
         if command._streaming:
             for assembler in self._assemblers.values():
                 command._lines.extend(assembler.feed(b"", last=True))
@@ -355,6 +378,25 @@ class _Follower:
         _running.discard(command)
         command.finished = True
         command._notify()
+
+
+def _pidfd(process: int) -> int:
+    try:
+        return os.pidfd_open(process)
+    except (AttributeError, OSError):
+        return -1
+
+
+def _member(group: int) -> int:
+    """Holds on to one living process of a group, by a descriptor; -1 when the system does not show any."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            state, _parent, number = (folder / "stat").read_text().rpartition(")")[2].split()[:3]
+        except (OSError, ValueError):
+            continue
+        if int(number) == group and state != "Z" and (descriptor := _pidfd(int(folder.name))) >= 0:
+            return descriptor
+    return -1
 
 
 def _pipe(pipe: IO[Any] | None) -> IO[bytes]:

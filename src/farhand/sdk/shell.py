@@ -50,15 +50,16 @@ class WorkspaceShell:
             streaming=streaming,
             text=text,
         )
-        self._started = [*(one for one in self._started if not one.finished), running]
+        self._started = [*(one for one in self._started if not one.finished or one.left_something), running]
         return running
 
     async def close(self) -> None:
-        """Ends whatever is still running."""
+        """Ends whatever is still running, and what commands that ended left behind."""
         for running in self._started:
             running.end()
         for running in self._started:
             await running.kill()
+            running.end_leftovers()
         self._started = []
 
 

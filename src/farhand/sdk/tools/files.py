@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import difflib
 import fnmatch
 import mimetypes
@@ -57,6 +58,18 @@ def rules_for(context: LiveContext, options: FileFilteringOptions | None = None)
     )
 
 
+def with_memory(context: SessionContext, result: ToolResult, *paths: Path) -> ToolResult:
+    """A result with the memory of the sub-folders that were touched for the first time."""
+    text = live(context).discovered_memory(*paths)
+    if not text:
+        return result
+    added = f"\n\n--- Newly Discovered Project Context ---\n{text}\n--- End Project Context ---"
+    content = result.content
+    return dataclasses.replace(
+        result, content=content + added if isinstance(content, str) else [*content, {"text": added}]
+    )
+
+
 def read_file(
     context: SessionContext,
     file_path: Annotated[str, "The file, relative to the workspace or absolute."],
@@ -81,9 +94,9 @@ def read_file(
         raise ToolError(f"{file_path} is ignored by .gitignore or .geminiignore.")
     shown = own.workspace.shown(path)
     if (media := media_part(path)) is not None:
-        return ToolResult(content=[media], display=f"Read {shown}")
+        return with_memory(context, ToolResult(content=[media], display=f"Read {shown}"), path)
     text, note = _lines_of(path, shown, start_line or 1, end_line)
-    return ToolResult(content=note + text, display=note.strip() or f"Read {shown}")
+    return with_memory(context, ToolResult(content=note + text, display=note.strip() or f"Read {shown}"), path)
 
 
 def media_part(path: Path) -> Part | None:
@@ -147,7 +160,8 @@ def write_file(
     write_text(path, content)
     shown = live(context).workspace.shown(path)
     verb = "Created" if old is None else "Overwrote"
-    return ToolResult(content=f"{verb} {shown}.", display=_difference(old or "", content, shown))
+    result = ToolResult(content=f"{verb} {shown}.", display=_difference(old or "", content, shown))
+    return with_memory(context, result, path)
 
 
 def replace(
@@ -175,7 +189,8 @@ def replace(
         raise ToolError(f"{shown} was not changed: {error}") from error
     write_text(path, new)
     times = "1 place" if count == 1 else f"{count} places"
-    return ToolResult(content=f"Changed {shown} in {times}.", display=_difference(old, new, shown))
+    result = ToolResult(content=f"Changed {shown} in {times}.", display=_difference(old, new, shown))
+    return with_memory(context, result, path)
 
 
 def _difference(old: str, new: str, shown: str) -> str:
@@ -210,7 +225,8 @@ def list_directory(
     if not entries:
         return ToolResult(content=f"{shown} is empty.{note}", display=f"{shown} is empty.{note}")
     listing = "\n".join(entries)
-    return ToolResult(content=f"In {shown}:\n{listing}{note}", display=f"Listed {len(entries)} entries of {shown}.")
+    result = ToolResult(content=f"In {shown}:\n{listing}{note}", display=f"Listed {len(entries)} entries of {shown}.")
+    return with_memory(context, result, path)
 
 
 def _entry(path: Path) -> str:
@@ -239,6 +255,7 @@ def read_many_files(
     refusing = [glob_matcher(pattern) for pattern in excluded]
     parts: list[Part] = []
     skipped: list[str] = []
+    read: list[Path] = []
     length = 0
     for path in walk(own.workspace.cwd, rules_for(own, file_filtering_options), recursive=recursive):
         shown = own.workspace.shown(path)
@@ -249,8 +266,9 @@ def read_many_files(
             skipped.append(found)
         else:
             parts += found
+            read.append(path)
             length += sum(len(part.get("text", "")) for part in found)
-    return _together(parts, skipped)
+    return with_memory(context, _together(parts, skipped), *read)
 
 
 def _as_pattern(context: LiveContext, pattern: str) -> str:
