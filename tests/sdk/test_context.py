@@ -243,6 +243,25 @@ async def test_lines_that_nobody_reads_do_not_block_the_end(context: LiveContext
     assert result.output.endswith("last\n")
 
 
+async def test_both_streams_at_once_and_a_reader_that_leaves(
+    context: LiveContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("farhand.sdk.process.LARGEST_UNREAD_LINES", 20)
+
+    async def one(read: int) -> None:
+        process = await context.shell.start("seq 1 500 & seq 1 500 >&2; wait")
+        lines = process.lines()
+        for _ in range(read):
+            await anext(lines)
+        result = await process.wait()
+        assert (len(result.stdout.split()), len(result.stderr.split())) == (500, 500)
+
+    with anyio.fail_after(60):
+        async with anyio.create_task_group() as tasks:
+            for number in range(40):
+                tasks.start_soon(one, number)
+
+
 async def test_writing_to_a_process_that_ended_does_not_hang(context: LiveContext) -> None:
     process = await context.shell.start("exec 0<&-; sleep 0.05")
     with anyio.fail_after(20):

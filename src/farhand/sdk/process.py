@@ -220,7 +220,9 @@ class _Follower:
             self._register()
             while not self._done():
                 for key, _ in self._selector.select(self._patience()):
-                    self._happened(key.data, key.fd)
+                    # What one event does may end the watch for another of the same moment.
+                    if key.fd in self._selector.get_map():
+                        self._happened(key.data, key.fd)
                 self._look_at_the_clock()
         finally:
             self._finish()
