@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -41,7 +42,7 @@ class Talk:
 
 
 @contextmanager
-def agent(project: Path, home: Path, fake: FakeGemini, *options: str) -> Iterator[Talk]:
+def agent(project: Path, home: Path, fake: FakeGemini, *options: str, killed: bool = False) -> Iterator[Talk]:
     environ = {
         "HOME": str(home),
         "PATH": os.environ["PATH"],
@@ -58,7 +59,7 @@ def agent(project: Path, home: Path, fake: FakeGemini, *options: str) -> Iterato
             yield Talk(process)
             assert process.stdin is not None
             process.stdin.close()
-            assert process.wait(30) == 0
+            assert process.wait(30) == (-signal.SIGKILL if killed else 0)
         finally:
             timer.cancel()
             process.kill()
@@ -143,6 +144,29 @@ def test_what_goes_wrong_is_told(project: Path, home: Path, fake: FakeGemini) ->
         assert "the key is wrong" in ended["error"]
         talk.say(prompt="p2", text="look", files=["/nowhere/a.png"])
         assert "cannot be read" in talk.hear("ended")["error"]
+
+
+def test_a_kill_in_the_middle_of_a_tool_is_told_in_the_next_life(project: Path, home: Path, fake: FakeGemini) -> None:
+    lock = project / "lock"
+    lock.touch()
+    command = {"command": "while [ -e lock ]; do sleep 0.05; done"}
+    fake.expect(calls("run_shell_command", command, call_id="c1", signature="c2ln"), says("I see."))
+    try:
+        with agent(project, home, fake, "--mode", "yolo", killed=True) as first:
+            session = first.hear("session")["session"]
+            first.say(prompt="p1", text="wait")
+            first.hear("tool")
+            first.process.kill()
+        with agent(project, home, fake, "--resume", session) as second:
+            second.say(prompt="p2", text="what happened?")
+            assert second.hear("ended")["how"] == "completed"
+    finally:
+        lock.unlink()
+    prompt, call, answer, asked = fake.last["contents"][1:]
+    assert prompt["parts"] == [{"text": "wait"}]
+    assert call["parts"][0]["thoughtSignature"] == "c2ln"
+    assert "unknown" in answer["parts"][0]["functionResponse"]["response"]["error"]
+    assert asked["parts"] == [{"text": "what happened?"}]
 
 
 @pytest.mark.parametrize(

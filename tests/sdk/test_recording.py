@@ -220,3 +220,34 @@ def test_a_line_stays_a_line_for_every_reader(tmp_path: Path) -> None:
     assert "\u2028" not in text
     assert "\u2029" not in text
     assert restore(read_conversation(tmp_path / "session.jsonl"), {}).contents == (wire.user(odd),)
+
+
+@pytest.mark.anyio
+async def test_a_session_of_an_older_version_is_moved_to_the_newer_form(
+    make_agent: MakeAgent, fake: FakeGemini, home: Path, project: Path
+) -> None:
+    chats = project_folder(project, home) / "chats"
+    chats.mkdir()
+    messages = [
+        {"id": "a", "type": "user", "content": "hello"},
+        {"id": "b", "type": "gemini", "content": "hi there", "toolCalls": []},
+    ]
+    old = {"sessionId": "01234567-old", "projectHash": project_hash(project), "startTime": "2025", "messages": messages}
+    (chats / "session-2025-01-01T00-00-01234567.json").write_text(json.dumps(old))
+    fake.expect(says("one"), says("two"))
+    agent = make_agent()
+    session = await agent.resume_session("01234567-old")
+    await session.send("again")
+    assert [wire.text_of(content) for content in fake.last["contents"][1:]] == ["hello", "hi there", "again"]
+    path = Path(session.transcript_path)
+    assert path.suffix == ".jsonl"
+    assert read_conversation(path).session_id == "01234567-old"
+    again = await agent.resume_session("01234567-old")
+    await again.send("and again")
+    assert [wire.text_of(content) for content in fake.last["contents"][1:]] == [
+        "hello",
+        "hi there",
+        "again",
+        "one",
+        "and again",
+    ]

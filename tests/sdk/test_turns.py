@@ -502,3 +502,45 @@ async def test_settings_that_cannot_be_read_are_told(make_agent: MakeAgent, fake
     broken.write_text("{}")
     fake.expect(says("ok"))
     assert (await session.send("hi")).text == "ok"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "runs"), [(True, True), ("allow", True), (False, False), ("deny", False), ("yes", False)]
+)
+async def test_an_approver_may_be_a_function(make_agent: MakeAgent, fake: FakeGemini, verdict: Any, runs: bool) -> None:
+    ran: list[int] = []
+
+    def act() -> str:
+        """Acts."""
+        ran.append(1)
+        return "acted"
+
+    fake.expect(calls("act"), says("So be it."))
+    await make_agent(tools=[act], approver=lambda _call, _context: verdict).send("go")
+    assert bool(ran) is runs
+
+
+async def test_an_approver_that_fails_allows_nothing(make_agent: MakeAgent, fake: FakeGemini) -> None:
+    def broken(call: ToolCall, context: SessionContext) -> bool:
+        raise LookupError("no rules")
+
+    def act() -> str:
+        """Acts."""
+        raise AssertionError("it ran")
+
+    fake.expect(calls("act"), says("So be it."))
+    await make_agent(tools=[act], approver=broken).send("go")
+    assert "the approver failed: LookupError: no rules" in wire.compact(fake.last["contents"][-1])
+
+
+async def test_floods_inside_parts_are_cut_too(make_agent: MakeAgent, fake: FakeGemini) -> None:
+    image = {"inlineData": {"mimeType": "image/png", "data": "AAAA"}}
+
+    async def flood(arguments: dict[str, Any]) -> ToolResult:
+        return ToolResult(content=[{"text": "x" * 1_000_000}, image])
+
+    fake.expect(calls("raw"), says("Long."))
+    await make_agent(tools=[RawTool(flood)]).send("go")
+    told, picture = fake.last["contents"][-1]["parts"]
+    assert len(told["functionResponse"]["response"]["output"]) < 50_000
+    assert picture == image

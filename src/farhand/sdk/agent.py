@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
-from farhand.sdk.seams import Approver, Asker, Extender, SessionContext, Tool
+from farhand.sdk.seams import Approver, Asker, Extender, Question, Reply, SessionContext, Tool, ToolCall, Verdict
 
 if TYPE_CHECKING:
     from farhand.sdk.models import Model
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Instructions: TypeAlias = str | Callable[[SessionContext], str | Awaitable[str]] | None
+
+Answer: TypeAlias = Reply | str | bool
 
 DEFAULT_MODEL = "gemini-3.8-flash"
 DEFAULT_MAX_TURNS = 100
@@ -49,8 +51,8 @@ class Agent:
         builtin_tools: bool | Sequence[str] = True,
         system_prompt: str | None = None,
         generation: Mapping[str, Any] | None = None,
-        approver: Approver | None = None,
-        asker: Asker | None = None,
+        approver: Approver | Callable[[ToolCall, SessionContext], Verdict | Awaitable[Verdict]] | None = None,
+        asker: Asker | Callable[[Question, SessionContext], Answer | Awaitable[Answer]] | None = None,
         interactive: bool = False,
         extenders: Sequence[Extender] = (),
         max_turns: int = DEFAULT_MAX_TURNS,

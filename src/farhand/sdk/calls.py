@@ -131,7 +131,8 @@ class Calls:
 
     async def _put_to_person(self, call: ToolCall, approval: Approval) -> Approval:
         text = approval.reason or f"May {call.name} run with {wire.compact(call.arguments)}?"
-        details = {"type": "info", "title": call.name, "arguments": call.arguments}
+        tool = self._tools.get(call.name)
+        details = _details(call, tool.kind if tool is not None else "other")
         fields = {"notification_type": "ToolPermission", "message": text, "details": details}
         if self._session.hooks.listens("Notification", None):
             outcome = await self._session.hooks.fire("Notification", fields, self._session.context)
@@ -164,15 +165,25 @@ class Calls:
         from farhand.sdk.tools import overflow
 
         limit = self._session.output_limit
-        if not isinstance(result.content, str) or limit <= 0 or len(result.content) <= 2 * limit:
-            return result
-        number = self._session.next_number()
-        try:
-            kept = str(overflow.keep(result.content, self._session.context.temporary_folder, call.name, number))
-        except OSError:
-            kept = None
-        display = overflow.cut(result.display, limit, kept)
-        return replace(result, content=overflow.cut(result.content, limit, kept), display=display)
+
+        def cut(text: str) -> str:
+            # Built-in tools cut their own output to the limit and add a line or two.
+            if limit <= 0 or len(text) <= 2 * limit:
+                return text
+            number = self._session.next_number()
+            try:
+                kept = str(overflow.keep(text, self._session.context.temporary_folder, call.name, number))
+            except OSError:
+                kept = None
+            return overflow.cut(text, limit, kept)
+
+        if isinstance(result.content, str):
+            content: str | list[Part] = cut(result.content)
+        else:
+            texts = [part.get("text") for part in result.content]
+            pairs = zip(result.content, texts, strict=True)
+            content = [{**part, "text": cut(text)} if isinstance(text, str) else part for part, text in pairs]
+        return replace(result, content=content, display=overflow.cut(result.display, 2 * limit, None))
 
     async def _after(self, call: ToolCall, result: ToolResult, depth: int = 0) -> Answer:
         response: dict[str, Any] = {"llmContent": result.content, "returnDisplay": result.display}
@@ -219,6 +230,21 @@ class Calls:
     async def _tell(self, outcome: HookOutcome, source: str) -> None:
         if outcome.system_message and not outcome.suppress_output:
             await self._emit(Notice(outcome.system_message, source))
+
+
+def _details(call: ToolCall, kind: str) -> dict[str, Any]:
+    """What a Notification hook is told of a call, in the CLI's words."""
+    arguments = call.arguments
+    if kind == "execute":
+        command = str(arguments.get("command", ""))
+        root = command.split(maxsplit=1)[0] if command.split() else ""
+        return {"type": "exec", "title": "Confirm Shell Command", "command": command, "rootCommand": root}
+    if kind == "edit":
+        path = str(arguments.get("file_path", ""))
+        name = path.replace("\\", "/").rpartition("/")[2]
+        new = arguments.get("content", arguments.get("new_string", ""))
+        return {"type": "edit", "title": "Confirm Edit", "fileName": name, "filePath": path, "newContent": new}
+    return {"type": "info", "title": f"Confirm {call.name}", "prompt": wire.compact(arguments)}
 
 
 def _is_ours(error: BaseException) -> bool:

@@ -55,9 +55,11 @@ def split_point(contents: Sequence[Content], kept_share: float = KEPT_SHARE) -> 
 
 
 async def compress(contents: Sequence[Content], model: Model, model_name: str) -> list[Content] | None:
-    """The shortened conversation, or None when there is nothing to shorten or it would not get shorter."""
-    point = split_point(contents)
-    old, kept = list(contents[:point]), list(contents[point:])
+    """The shortened conversation, its opening kept; None when it would not get shorter."""
+    opening = [content for content in contents[:1] if wire.text_of(content).startswith("<session_context>")]
+    talk = list(contents[len(opening) :])
+    point = split_point(talk)
+    old, kept = talk[:point], talk[point:]
     if not old:
         return None
     anew = any("<state_snapshot>" in wire.text_of(content) for content in old)
@@ -72,5 +74,5 @@ async def compress(contents: Sequence[Content], model: Model, model_name: str) -
     summary = "".join(part["text"] for part in wire.response_parts(response) if wire.is_text(part)).strip()
     if not summary:
         raise ModelError("The model wrote no summary; the conversation stays as it is.", retryable=True)
-    shortened = [wire.user(summary), wire.model(ACKNOWLEDGED), *kept]
+    shortened = [*opening, wire.user(summary), wire.model(ACKNOWLEDGED), *kept]
     return shortened if wire.estimate_tokens(shortened) < wire.estimate_tokens(contents) else None

@@ -172,12 +172,12 @@ class Turn:
         return content, gathered.ending
 
     async def _stream(self, request: dict[str, Any], gathered: _Gathered) -> None:
-        watching = self._session.hooks.listens("AfterModel", None)
+        watched = llm.request_form(request) if self._session.hooks.listens("AfterModel", None) else None
         async for chunk in self._session.model.stream(request):
-            await self._take(await self._after_model(request, chunk) if watching else chunk, gathered)
+            await self._take(chunk if watched is None else await self._after_model(watched, chunk), gathered)
 
-    async def _after_model(self, request: dict[str, Any], chunk: dict[str, Any]) -> dict[str, Any]:
-        fields = {"llm_request": llm.request_form(request), "llm_response": llm.response_form(chunk)}
+    async def _after_model(self, asked: dict[str, Any], chunk: dict[str, Any]) -> dict[str, Any]:
+        fields = {"llm_request": asked, "llm_response": llm.response_form(chunk)}
         outcome = await self._fire("AfterModel", fields)
         if outcome.stop:
             raise _End("stopped", outcome.stop_reason or outcome.reason)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import inspect
+from typing import TYPE_CHECKING, Any
 
 from farhand.sdk.events import Ask
 from farhand.sdk.seams import Question, Reply
@@ -27,8 +28,11 @@ class Questions:
         self._waiting[question.id] = waiting
         try:
             await session.tell(Ask(question))
-            if session.agent.asker is not None:
-                return await session.agent.asker.ask(question, session.context)
+            asker = session.agent.asker
+            if asker is not None:
+                put: Any = getattr(asker, "ask", asker)
+                reply = put(question, session.context)
+                return _as_reply(await reply if inspect.isawaitable(reply) else reply)
             return await waiting if session.agent.interactive else Reply(answered=False)
         finally:
             self._waiting.pop(question.id, None)

@@ -192,6 +192,21 @@ class Approver(Protocol):
     async def approve(self, call: ToolCall, context: SessionContext) -> Approval: ...
 
 
+Verdict: TypeAlias = "Approval | bool | Literal['allow', 'deny', 'ask']"
+
+
+def as_approval(verdict: Verdict) -> Approval:
+    """A verdict in its full form."""
+    if isinstance(verdict, Approval):
+        return verdict
+    if isinstance(verdict, bool):
+        return Approval("allow" if verdict else "deny")
+    if verdict in ("allow", "deny", "ask"):
+        return Approval(verdict)
+    # A verdict that nobody understands is no permission.
+    return Approval("deny", f"the approver answered {verdict!r}, which is no verdict")
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """Something a person is asked: a permission (with its `call`), a choice or a free text.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
@@ -28,6 +29,7 @@ from farhand.sdk.seams import (
     Reply,
     Tool,
     ToolCall,
+    as_approval,
 )
 
 if TYPE_CHECKING:
@@ -59,6 +61,7 @@ class Session:
         self._resumed = resumed
         self._open = False
         self._recording: Recording | None = None
+        self._is_new_file = False
         self._notices: list[Event] = []
         self._opening_context = ""
         self._prompt_tokens = 0
@@ -248,7 +251,8 @@ class Session:
             return
         path = self._resumed[0] if self._resumed else session_path(self.folder, self.id)
         self._recording = Recording(path, self._recording_failed)
-        if self._resumed is None:
+        self._is_new_file = not path.exists()
+        if self._is_new_file:
             self._recording.start(self.id, self.cwd)
 
     def _recording_failed(self, message: str) -> None:
@@ -260,7 +264,7 @@ class Session:
         self.last_prompt = next(
             (wire.text_of(each) for each in reversed(restored) if each["role"] == "user" and wire.text_of(each)), ""
         )
-        if self._recording is not None and self._resumed is None:
+        if self._recording is not None and self._is_new_file:
             self._recording.checkpoint(self.transcript)
 
     def _opening(self) -> list[Content]:
@@ -313,7 +317,10 @@ class Session:
 
     def clear(self) -> None:
         """Starts the conversation over, in the same session."""
-        self.transcript = self._opening()
+        self._start_over(self._opening())
+
+    def _start_over(self, contents: Sequence[Content]) -> None:
+        self.transcript = list(contents)
         self._prompt_tokens = 0
         if self._recording is not None:
             self._recording.checkpoint(self.transcript)
@@ -361,24 +368,19 @@ class Session:
             outcome = await self.hooks.fire("PreCompress", {"trigger": trigger}, self.context)
             if outcome.system_message:
                 await emit(Notice(outcome.system_message, "PreCompress"))
-        opening = 1 if self.transcript and wire.text_of(self.transcript[0]).startswith("<session_context>") else 0
         before = wire.estimate_tokens(self.transcript)
         try:
-            shortened = await compress(self.transcript[opening:], self.model, self.model_name)
+            shortened = await compress(self.transcript, self.model, self.model_name)
         except SdkError as error:
             self._compression_failed = True
             await emit(Error(f"The conversation could not be shortened: {error}", "compression", fatal=False))
             return False
+        self._compression_failed = shortened is None
         if shortened is None:
-            self._compression_failed = True
             return False
-        self.transcript = [*self.transcript[:opening], *shortened]
-        self._prompt_tokens = 0
-        if self._recording is not None:
-            self._recording.checkpoint(self.transcript)
-        await emit(
-            Notice(f"Shortened from about {before} to {wire.estimate_tokens(self.transcript)} tokens.", "compression")
-        )
+        self._start_over(shortened)
+        after = wire.estimate_tokens(self.transcript)
+        await emit(Notice(f"Shortened from about {before} to {after} tokens.", "compression"))
         return True
 
     # Questions.
@@ -387,9 +389,15 @@ class Session:
         """What the agent's approver says to a call."""
         from farhand.sdk.structured import Structured
 
-        if self.agent.approver is None or call.name == Structured.name:
+        approver = self.agent.approver
+        if approver is None or call.name == Structured.name:
             return Approval("allow")
-        return await self.agent.approver.approve(call, self.context)
+        decide: Any = getattr(approver, "approve", approver)
+        try:
+            verdict = decide(call, self.context)
+            return as_approval(await verdict if inspect.isawaitable(verdict) else verdict)
+        except Exception as error:  # noqa: BLE001 - an approver is foreign code, and a broken one allows nothing
+            return Approval("deny", f"the approver failed: {type(error).__name__}: {error}")
 
     async def tell(self, event: Event) -> None:
         """Shows an event to whoever reads the running turn."""
