@@ -2,6 +2,7 @@
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -166,3 +167,12 @@ def _life(root: Path) -> Life:
     folder.close()
     assert life is not None
     return life
+
+
+async def test_a_holder_whose_folder_was_removed_leaves_with_its_child(tmp_path: Path) -> None:
+    async with await LocalHolders(tmp_path).start("one", ["cat"], cwd=tmp_path, environment={"PATH": "/bin"}) as held:
+        life = _life(tmp_path)
+        shutil.rmtree(tmp_path / "one")
+        assert (await held.wait_exit()).code is None
+        os.kill(life.child, signal.SIGKILL)
+        wait_gone(life.holder)

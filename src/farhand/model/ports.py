@@ -218,6 +218,10 @@ class Holders(Protocol):
         """Ends what still runs under that name and removes its files."""
         ...
 
+    async def names(self) -> list[str]:
+        """Under which names there are held children, alive or not."""
+        ...
+
 
 # --- the store
 

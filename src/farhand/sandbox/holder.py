@@ -125,7 +125,8 @@ def main() -> None:
     report({"ready": True, **life})
     detach()
     holder.run()
-    os.unlink("sock")
+    if os.path.exists("sock"):
+        os.unlink("sock")
 
 
 if __name__ == "__main__":

@@ -62,6 +62,12 @@ class LocalHolders:
                 await held.end()
         await anyio.to_thread.run_sync(lambda: shutil.rmtree(self._path(name), ignore_errors=True))
 
+    async def names(self) -> list[str]:
+        """Under which names there are held children, alive or not."""
+        if not self._root.is_dir():
+            return []
+        return sorted(path.name for path in self._root.iterdir() if NAME.fullmatch(path.name) and path.is_dir())
+
     def _path(self, name: str) -> Path:
         if not NAME.fullmatch(name):
             raise BadName(f"A held child cannot be called '{name}': letters a-z, digits, '.', '_' and '-' are allowed.")

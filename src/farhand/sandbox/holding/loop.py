@@ -133,6 +133,8 @@ class Holder:
         try:
             os.fsync(self._output.file)
             write_whole("exit", {**self._exit, "pid": self._child.pid, "size": self._output.size})
+        except FileNotFoundError:
+            sys.stderr.write("the folder is gone: nobody can be told how the child ended\n")
         except OSError as error:
             sys.stderr.write(f"the exit could not be written, trying again: {error}\n")
             self._poll.after("tell", RETRY_SECONDS, self._tell)
