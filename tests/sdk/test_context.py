@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import selectors
 import sys
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -236,6 +238,30 @@ async def test_a_slow_reader_gets_every_line(context: LiveContext) -> None:
     assert count == 100_000
 
 
+async def test_a_reader_slower_than_the_command_lives_gets_every_line(
+    context: LiveContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("farhand.sdk.process.LARGEST_UNREAD_LINES", 10)
+    monkeypatch.setattr("farhand.sdk.process.DRAIN_SECONDS", 0.05)
+    process = await context.shell.start("seq 1 500; seq 501 10000")
+    lines = process.lines()
+    assert await anext(lines) == "1"
+    await gone(process.pid)
+    late = time.monotonic() + 0.1
+    await until(lambda: time.monotonic() > late)
+    assert [int(line) async for line in lines] == list(range(2, 10_001))
+
+
+async def test_a_command_whose_lines_nobody_reads_can_be_killed(
+    context: LiveContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("farhand.sdk.process.LARGEST_UNREAD_LINES", 10)
+    process = await context.shell.start("seq 1 5000")
+    await gone(process.pid)
+    with anyio.fail_after(20):
+        await process.kill()
+
+
 async def test_lines_that_nobody_reads_do_not_block_the_end(context: LiveContext) -> None:
     process = await context.shell.start("seq 1 100000; echo last")
     with anyio.fail_after(20):
@@ -243,23 +269,21 @@ async def test_lines_that_nobody_reads_do_not_block_the_end(context: LiveContext
     assert result.output.endswith("last\n")
 
 
-async def test_both_streams_at_once_and_a_reader_that_leaves(
-    context: LiveContext, monkeypatch: pytest.MonkeyPatch
-) -> None:
+class SlowSelector(selectors.DefaultSelector):
+    """Looks late, so that everything a short command does is there in the same moment."""
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        time.sleep(0.1)
+        return super().select(timeout)
+
+
+async def test_what_happens_in_one_moment_is_no_problem(context: LiveContext, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("farhand.sdk.process.LARGEST_UNREAD_LINES", 20)
-
-    async def one(read: int) -> None:
-        process = await context.shell.start("seq 1 500 & seq 1 500 >&2; wait")
-        lines = process.lines()
-        for _ in range(read):
-            await anext(lines)
-        result = await process.wait()
-        assert (len(result.stdout.split()), len(result.stderr.split())) == (500, 500)
-
-    with anyio.fail_after(60):
-        async with anyio.create_task_group() as tasks:
-            for number in range(40):
-                tasks.start_soon(one, number)
+    monkeypatch.setattr(selectors, "DefaultSelector", SlowSelector)
+    process = await context.shell.start("seq 1 100")
+    with anyio.fail_after(20):
+        assert [int(line) async for line in process.lines()] == list(range(1, 101))
+        assert (await process.wait()).exit_code == 0
 
 
 async def test_writing_to_a_process_that_ended_does_not_hang(context: LiveContext) -> None:

@@ -244,11 +244,18 @@ class _Follower:
     def _done(self) -> bool:
         if not self._exited:
             return False
+        # What a slow reader has not made room for is still in the pipes.
+        if self._waits_for_reader():
+            return False
         return not self._open or (self._stop_at is not None and time.monotonic() >= self._stop_at)
+
+    def _waits_for_reader(self) -> bool:
+        return self._paused and not self._command._ending
 
     def _patience(self) -> float | None:
         limits = self._command._limits
-        moments = [moment for moment in (self._stop_at, self._kill_at) if moment is not None]
+        stop_at = None if self._waits_for_reader() else self._stop_at
+        moments = [moment for moment in (stop_at, self._kill_at) if moment is not None]
         if not self._exited and self._kill_at is None:
             if limits.timeout_seconds is not None:
                 moments.append(self._started + limits.timeout_seconds)
@@ -293,6 +300,8 @@ class _Follower:
         if full == self._paused:
             return
         self._paused = full
+        if self._stop_at is not None:
+            self._stop_at = time.monotonic() + DRAIN_SECONDS
         for name, pipe in (("stdout", self._process.stdout), ("stderr", self._process.stderr)):
             if name not in self._open:
                 continue
