@@ -30,7 +30,7 @@ from farhand.sdk.hooks.system import Hooks
 from farhand.sdk.hooks.words import WORDS, EventName, input_of
 from farhand.sdk.seams import HookEventName, HookOutcome, SessionContext
 from farhand.sdk.settings import Settings, Tier, load_settings
-from farhand.testing.stage import PATH, stage
+from farhand.testing.stage import PATH, stage, until
 
 pytestmark = pytest.mark.anyio
 
@@ -308,15 +308,13 @@ async def test_a_hook_that_does_not_read_is_no_problem(context: LiveContext) -> 
 
 
 async def test_an_interrupted_hook_ends(context: LiveContext) -> None:
-    made = system(config=commands("BeforeTool", "echo > started; sleep 1000; echo > done"))
-    marker = Path(context.cwd, "started")
+    made = system(config=commands("BeforeTool", "echo $$ > pid; sleep 1000"))
+    marker = Path(context.cwd, "pid")
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(fire, made, context)
-        with anyio.fail_after(20):
-            while not marker.exists():  # noqa: ASYNC110
-                await anyio.sleep(0.01)
+        await until(lambda: marker.exists() and bool(marker.read_text()))
         tasks.cancel_scope.cancel()
-    assert not Path(context.cwd, "done").exists()
+    await until(lambda: not Path("/proc", marker.read_text().strip()).exists())
 
 
 # Order, matching, merging.
