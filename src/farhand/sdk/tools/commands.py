@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from pathlib import Path
 from typing import Annotated
 
@@ -77,7 +76,8 @@ def _output_file(context: LiveContext) -> Path:
 
 
 def _report(result: ShellResult, running: Command, silence_seconds: float | None) -> str:
-    lines = [f"Output: {result.output.rstrip() or '(empty)'}"]
+    said = result.output.lstrip("\n").rstrip()
+    lines = [f"Output: {said or '(empty)'}"]
     if ending := _ending(result, silence_seconds):
         lines.append(ending)
     lines.append(f"Process Group PGID: {running.pid}")
@@ -88,7 +88,7 @@ def _ending(result: ShellResult, silence_seconds: float | None) -> str:
     if result.timed_out:
         return f"Ended: it said nothing for {silence_seconds:g} seconds."
     if result.exit_code < 0:
-        return f"Signal: {signal.Signals(-result.exit_code).name}"
+        return f"Signal: {-result.exit_code}"
     return f"Exit Code: {result.exit_code}" if result.exit_code else ""
 
 

@@ -83,7 +83,7 @@ async def grep_search(
     pattern: Annotated[str, "The regular expression to look for, line by line."],
     dir_path: Annotated[str | None, "The folder, or one file, to search; the workspace when left out."] = None,
     include_pattern: Annotated[str | None, "Only files that match this glob pattern, such as *.py."] = None,
-    exclude_pattern: Annotated[str | None, "A regular expression; files whose path matches it are left out."] = None,
+    exclude_pattern: Annotated[str | None, "A regular expression; lines that match it too are left out."] = None,
     names_only: Annotated[bool, "Tell the files alone, without lines."] = False,
     max_matches_per_file: Annotated[int | None, "At most this many matches a file."] = None,
     total_max_matches: Annotated[int, "At most this many matches in all."] = MOST_MATCHES,
@@ -104,9 +104,10 @@ async def grep_search(
     if exclude_pattern:
         _check(exclude_pattern, "exclude_pattern")
     rules = None if no_ignore else rules_for(own)
-    files = await anyio.to_thread.run_sync(_candidates, own, root, rules, include_pattern, exclude_pattern)
+    files = await anyio.to_thread.run_sync(_candidates, own, root, rules, include_pattern)
     request = {
         "pattern": expression,
+        "exclude": exclude_pattern,
         "files": files,
         "case_sensitive": case_sensitive,
         "names_only": names_only,
@@ -126,22 +127,16 @@ def _check(expression: str, name: str) -> None:
         raise ToolError(f"{name} is no regular expression: {error}") from error
 
 
-def _candidates(
-    context: LiveContext, root: Path, rules: IgnoreRules | None, include: str | None, exclude: str | None
-) -> list[str]:
+def _candidates(context: LiveContext, root: Path, rules: IgnoreRules | None, include: str | None) -> list[str]:
     if root.is_file():
         return [str(root)]
     if not root.is_dir():
         raise ToolError(f"There is no folder {context.workspace.shown(root)}.")
     # A pattern without a slash names files at any depth.
     wanted = glob_matcher(include if "/" in include else f"**/{include}") if include else None
-    refused = re.compile(exclude) if exclude else None
-    found = []
-    for path in walk(root, rules):
-        relative = path.relative_to(root).as_posix()
-        if (wanted is None or wanted.match(relative)) and not (refused and refused.search(relative)):
-            found.append(str(path))
-    return found
+    return [
+        str(path) for path in walk(root, rules) if wanted is None or wanted.match(path.relative_to(root).as_posix())
+    ]
 
 
 async def _searched(request: dict[str, Any], cwd: str) -> tuple[list[dict[str, Any]], bool]:

@@ -17,6 +17,7 @@ LONGEST_LINE = 1000
 def search(request: dict[str, Any]) -> None:
     """Writes `{"file", "lines": [[number, text, matched]…]}` for every file with a match, until there are enough."""
     pattern = re.compile(request["pattern"], 0 if request["case_sensitive"] else re.IGNORECASE)
+    excluded = re.compile(request["exclude"], pattern.flags) if request["exclude"] else None
     left = request["total"]
     for name in request["files"]:
         if left <= 0:
@@ -25,7 +26,7 @@ def search(request: dict[str, Any]) -> None:
         lines = text_of(name)
         if lines is None:
             continue
-        numbers = matching(pattern, lines, min(left, request["per_file"] or left))
+        numbers = matching(pattern, excluded, lines, min(left, request["per_file"] or left))
         if not numbers:
             continue
         left -= len(numbers)
@@ -46,11 +47,11 @@ def text_of(name: str) -> list[str] | None:
     return content.decode("utf-8", errors="replace").splitlines()
 
 
-def matching(pattern: re.Pattern[str], lines: list[str], most: int) -> list[int]:
-    """The indexes of the first lines that match."""
+def matching(pattern: re.Pattern[str], excluded: re.Pattern[str] | None, lines: list[str], most: int) -> list[int]:
+    """The indexes of the first lines that match and are not excluded."""
     found = []
     for index, line in enumerate(lines):
-        if pattern.search(line):
+        if pattern.search(line) and not (excluded and excluded.search(line)):
             found.append(index)
             if len(found) >= most:
                 break
