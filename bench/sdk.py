@@ -143,14 +143,18 @@ async def _turns(house: Path, url: str, rounds: int) -> tuple[float, float, floa
 def first_token_rows(house: Path, url: str, rounds: int) -> list[Row]:
     """From process start to the first token, ours and the CLI's against the same model; then without a process."""
     environ = environment(house, url)
-    ours = [first_output([*ASK, "hello"], house / "project", environ, "Hello.") for _ in range(rounds)]
+    project = house / "project"
+    command = [str(GEMINI), "-m", "gemini-2.5-flash", "-p", "hello"]
+    ours, theirs = [], []
+    for _ in range(rounds):
+        ours.append(first_output([*ASK, "hello"], project, environ, "Hello."))
+        if GEMINI.exists():
+            theirs.append(first_output(command, project, environ, "Hello."))
     inside = asyncio.run(_inside(house, url, rounds))
     row_inside = {"name": "prompt to first token, in process", "value": round(inside * 1000, 1), "unit": "ms"}
-    if not GEMINI.exists():
+    if not theirs:
         name = "process start to first token (the CLI is not installed)"
         return [{"name": name, "value": round(statistics.median(ours) * 1000), "unit": "ms"}, row_inside]
-    command = [str(GEMINI), "-m", "gemini-2.5-flash", "-p", "hello"]
-    theirs = [first_output(command, house / "project", environ, "Hello.") for _ in range(rounds)]
     mine, floor = statistics.median(ours) * 1000, statistics.median(theirs) * 1000
     beside = {
         "name": "process start to first token, beside gemini -p",

@@ -362,3 +362,14 @@ async def test_events_are_found_however_the_bytes_arrive(size: int) -> None:
             yield raw[start : start + size]
 
     assert [event async for event in sent_events(pieces())] == ['{"a":\n"ä"}'.encode(), b"2", b"3"]
+
+
+async def test_anthropic_thinks_within_a_budget(events: Events) -> None:
+    events.replies = [{"content": [{"type": "text", "text": "Hi."}], "stop_reason": "end_turn"}]
+    model = AnthropicModel("key", base_url=events.url)
+    await model.generate(
+        {**REQUEST, "generationConfig": {"maxOutputTokens": 100, "thinkingConfig": {"thinkingBudget": 2000}}}
+    )
+    await model.close()
+    assert events.bodies[0]["thinking"] == {"type": "enabled", "budget_tokens": 2000}
+    assert events.bodies[0]["max_tokens"] == 2100

@@ -42,7 +42,7 @@ async def test_beside_tools_the_answer_is_a_call(make_agent: MakeAgent, fake: Fa
     assert result.data == Verdict(False, [])
     declared = [each["name"] for each in fake.last["tools"][0]["functionDeclarations"]]
     assert declared == ["look", "final_result"]
-    assert "generationConfig" not in fake.last
+    assert "responseJsonSchema" not in fake.last.get("generationConfig", {})
     assert session.transcript[-1]["parts"][0]["functionResponse"]["name"] == "final_result"
 
 

@@ -544,3 +544,26 @@ async def test_floods_inside_parts_are_cut_too(make_agent: MakeAgent, fake: Fake
     told, picture = fake.last["contents"][-1]["parts"]
     assert len(told["functionResponse"]["response"]["output"]) < 50_000
     assert picture == image
+
+
+async def test_models_that_think_are_asked_for_their_thoughts(make_agent: MakeAgent, fake: FakeGemini) -> None:
+    fake.expect(says("1"), says("2"), says("3"))
+    await make_agent(generation={"temperature": 0}).send("hi")
+    assert fake.last["generationConfig"] == {"thinkingConfig": {"includeThoughts": True}, "temperature": 0}
+    await make_agent(generation={"thinkingConfig": {"thinkingBudget": 0}}).send("hi")
+    assert fake.last["generationConfig"] == {"thinkingConfig": {"thinkingBudget": 0}}
+    await make_agent(model="gemini-2.0-flash").send("hi")
+    assert "generationConfig" not in fake.last
+
+
+async def test_the_settings_may_lower_the_limit_of_model_calls(
+    make_agent: MakeAgent, fake: FakeGemini, home: Path
+) -> None:
+    def again() -> str:
+        """Again."""
+        return "and again"
+
+    (home / ".gemini").mkdir()
+    (home / ".gemini" / "settings.json").write_text('{"model": {"maxSessionTurns": 2}}')
+    fake.expect(calls("again"), calls("again"))
+    assert (await make_agent(tools=[again]).send("go")).reason == "max_turns"

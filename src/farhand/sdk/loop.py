@@ -212,8 +212,9 @@ class Turn:
             self._structured.shape(request, declared)
         if declared:
             request["tools"] = [{"functionDeclarations": declared}]
-        if session.agent.generation:
-            request["generationConfig"] = {**session.agent.generation, **request.get("generationConfig", {})}
+        wanted = {**_thinking(session.model_name), **session.agent.generation, **request.get("generationConfig", {})}
+        if wanted:
+            request["generationConfig"] = wanted
         return request
 
     async def _before_model(self, request: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any] | None]:
@@ -276,6 +277,12 @@ async def evaluated(instructions: Any, context: Any) -> str:
     if inspect.isawaitable(said):
         said = await said
     return str(said) if said else ""
+
+
+def _thinking(model_name: str) -> dict[str, Any]:
+    """Asks models that think for a summary of it; older ones refuse to be asked."""
+    thinks = model_name.removeprefix("models/").startswith(("gemini-2.5", "gemini-3"))
+    return {"thinkingConfig": {"includeThoughts": True}} if thinks else {}
 
 
 def _declaration(tool: Tool) -> dict[str, Any]:

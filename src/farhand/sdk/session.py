@@ -101,8 +101,9 @@ class Session:
 
     @property
     def max_turns(self) -> int:
-        """How many model calls one turn may make."""
-        return self.agent.max_turns
+        """How many model calls one turn may make: the agent's limit, or a lower one of the settings."""
+        limit = self.settings.get("model.maxSessionTurns", -1)
+        return min(self.agent.max_turns, limit) if isinstance(limit, int) and limit > 0 else self.agent.max_turns
 
     @property
     def output_limit(self) -> int:

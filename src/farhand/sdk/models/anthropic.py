@@ -119,6 +119,11 @@ def to_body(request: Request) -> dict[str, Any]:
     }.items():
         if name in generation:
             body[theirs] = generation[name]
+    budget = (generation.get("thinkingConfig") or {}).get("thinkingBudget") or 0
+    if budget > 0:
+        # The budget counts as output here, and at least 1024 tokens are wanted.
+        body["thinking"] = {"type": "enabled", "budget_tokens": max(1024, budget)}
+        body["max_tokens"] += max(1024, budget)
     declared = [each for tool in request.get("tools", []) for each in tool.get("functionDeclarations", [])]
     if declared:
         body["tools"] = [_tool(each) for each in declared]
