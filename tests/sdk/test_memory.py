@@ -63,8 +63,9 @@ def test_names_and_markers_come_from_settings(home: Path, project: Path) -> None
     (project / "AGENTS.md").write_text("AGENTS")
     (project / "GEMINI.md").write_text("GEMINI")
     text = load(project, home, fileName=["AGENTS.md", "NONE.md"]).project_text
-    assert "AGENTS" in text
-    assert "GEMINI\n" not in text
+    assert "AGENTS\n" in text
+    assert "GEMINI\n" in text
+    assert load(project, home, fileName="AGENTS.md").project_text == text
     inner = project / "inner"
     inner.mkdir()
     assert load(inner, home, memoryBoundaryMarkers=[".hg"]).project_text == ""

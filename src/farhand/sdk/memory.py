@@ -28,11 +28,11 @@ _IMPORT_OR_CODE = re.compile(
 
 
 def memory_names(settings: Settings) -> tuple[str, ...]:
-    """The file names that count as memory, from `context.fileName`."""
-    named = settings.get("context.fileName", DEFAULT_NAME)
+    """The file names that count as memory: those of `context.fileName`, and always GEMINI.md, as in the CLI."""
+    named = settings.get("context.fileName") or []
     names = [named] if isinstance(named, str) else named
-    found = tuple(name.strip() for name in names if isinstance(name, str) and name.strip())
-    return found or (DEFAULT_NAME,)
+    found = {name.strip() for name in names if isinstance(name, str) and name.strip()}
+    return tuple(sorted(found | {DEFAULT_NAME}))
 
 
 def load_memory(cwd: Path | str, home: Path | str, settings: Settings) -> Memory:
