@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import uuid
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from tests.sdk.conftest import MakeAgent
 from farhand.sdk import Error, Finish, Notice, SessionNotFound, wire
 from farhand.sdk.conversation import apply_records, read_conversation, read_sidecar, restore
 from farhand.sdk.projects import find_slug, project_folder, project_hash
-from farhand.sdk.recording import Recording
+from farhand.sdk.recording import Recording, new_id
 from farhand.testing.models.gemini import FakeGemini, answers, calls, chunk, says
 
 RECORDINGS = Path(__file__).parent / "recordings"
@@ -251,3 +252,10 @@ async def test_a_session_of_an_older_version_is_moved_to_the_newer_form(
         "one",
         "and again",
     ]
+
+
+def test_ids_are_uuids() -> None:
+    made = {new_id() for _ in range(100)}
+    assert len(made) == 100
+    assert {uuid.UUID(each).version for each in made} == {4}
+    assert {uuid.UUID(each).variant for each in made} == {uuid.RFC_4122}

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +14,8 @@ MARKER = ".project_root"
 
 def project_hash(root: Path) -> str:
     """The hash that session files carry."""
+    import hashlib
+
     return hashlib.sha256(str(root).encode()).hexdigest()
 
 
@@ -83,10 +83,10 @@ def _mark(folder: Path, root: Path) -> bool:
 
 def _register(root: Path, slug: str, gemini: Path) -> None:
     projects = {**_projects(gemini), str(root): slug}
-    descriptor, temporary = tempfile.mkstemp(dir=gemini, prefix="projects.json.", suffix=".tmp")
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+    temporary = gemini / f"projects.json.{os.urandom(8).hex()}.tmp"
+    with temporary.open("x", encoding="utf-8") as file:
         json.dump({"projects": projects}, file, indent=2)
-    Path(temporary).replace(gemini / "projects.json")
+    temporary.replace(gemini / "projects.json")
 
 
 @contextmanager

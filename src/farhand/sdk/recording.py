@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -22,6 +21,14 @@ def timestamp(now: datetime | None = None) -> str:
     """A time as the CLI writes it."""
     moment = now or datetime.now(UTC)
     return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
+
+
+def new_id() -> str:
+    """A random id in the form of a UUID; the module of that name costs more to import than a session does to start."""
+    raw = bytearray(os.urandom(16))
+    raw[6], raw[8] = raw[6] & 0x0F | 0x40, raw[8] & 0x3F | 0x80
+    text = raw.hex()
+    return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +89,7 @@ class Recording:
         thoughts = [wire.thought_of(part["text"]) for part in wire.parts_of(content) if wire.is_thought(part)]
         now = timestamp()
         message = {
-            "id": str(uuid.uuid4()),
+            "id": new_id(),
             "timestamp": now,
             "type": "gemini",
             "content": wire.text_of(content),
@@ -154,7 +161,7 @@ def _cut_back(descriptor: int, size: int) -> None:
 
 def _message(content: Content) -> dict[str, Any]:
     return {
-        "id": str(uuid.uuid4()),
+        "id": new_id(),
         "timestamp": timestamp(),
         "type": "gemini" if content.get("role") == "model" else "user",
         "content": wire.parts_of(content),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -16,7 +15,7 @@ from farhand.sdk.conversation import Restored
 from farhand.sdk.errors import SdkError, SessionBusy
 from farhand.sdk.events import Error, Event, Finish, Notice
 from farhand.sdk.questions import Questions
-from farhand.sdk.recording import CallRecord, Recording, session_path
+from farhand.sdk.recording import CallRecord, Recording, new_id, session_path
 from farhand.sdk.result import Result, gathered
 from farhand.sdk.seams import (
     Approval,
@@ -53,7 +52,7 @@ class Session:
     def __init__(
         self, agent: Agent, session_id: str | None = None, resumed: tuple[Path, Restored] | None = None
     ) -> None:
-        self.id = session_id or str(uuid.uuid4())
+        self.id = session_id or new_id()
         self.agent = agent
         self.transcript: list[Content] = []
         self.losses: tuple[str, ...] = resumed[1].losses if resumed else ()
