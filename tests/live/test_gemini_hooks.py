@@ -65,6 +65,47 @@ add.run_as_command()
 """
 
 
+def says_specific(**fields: Any) -> str:
+    return f"echo {shlex.quote(json.dumps({'hookSpecificOutput': fields}))}"
+
+
+def says_decision(decision: str, reason: str) -> str:
+    return f"echo {shlex.quote(json.dumps({'decision': decision, 'reason': reason}))}"
+
+
+OTHER = {"name": "read_file", "args": {"file_path": "b.txt"}}
+CHOICES = [{"mode": "ANY", "allowedFunctionNames": ["read_file"]}, {"mode": "AUTO", "allowedFunctionNames": ["glob"]}]
+
+# An event, its commands, and whether they run one after the other: all of it means the same here and there.
+AGREED: dict[str, tuple[str, list[str], bool]] = {
+    "a refusal outweighs consent": ("BeforeTool", [says_decision("deny", "a"), says_decision("allow", "b")], False),
+    "reasons are joined": ("BeforeTool", [says_decision("deny", "a"), says_decision("block", "b")], False),
+    "exit code 3 refuses": ("BeforeTool", ["echo three; exit 3"], False),
+    "exit code 1 only warns": ("BeforeTool", ["echo one; exit 1"], False),
+    "the next one is told the change": (
+        "BeforeTool",
+        [says_specific(tool_input={"file_path": "gone.txt"}), "cat > seen.json"],
+        True,
+    ),
+    "contexts are joined and escaped": (
+        "AfterTool",
+        [says_specific(additionalContext="one <x>"), says_specific(additionalContext="two")],
+        False,
+    ),
+    "another tool in its place": (
+        "AfterTool",
+        [f"grep -q b.txt || {says_specific(tailToolCallRequest=OTHER)}"],
+        False,
+    ),
+    "the prompt goes on with the context": (
+        "BeforeAgent",
+        [says_specific(additionalContext="one"), f"cat > seen.json; {says_specific(additionalContext='two')}"],
+        True,
+    ),
+    "choices are united": ("BeforeToolSelection", [says_specific(toolConfig=each) for each in CHOICES], False),
+}
+
+
 @pytest.fixture
 def house(tmp_path: Path) -> Iterator[House]:
     with FakeGemini() as fake:
@@ -127,3 +168,38 @@ async def test_a_hook_adds_to_the_prompt_in_both(house: House) -> None:
     for request in house.fake.requests:
         parts = request.body["contents"][-1]["parts"]
         assert "<hook_context>You were asked: hi</hook_context>" in [part.get("text") for part in parts]
+
+
+def asked_of(house: House) -> dict[str, Any]:
+    """What the last request says, without what cannot be the same: texts, responses, the choice of tools."""
+    body = house.fake.last
+    parts = [part for content in body["contents"] for part in content["parts"]]
+    seen = house.project / "seen.json"
+    told = json.loads(seen.read_text()) if seen.exists() else {}
+    return {
+        "texts": [part["text"] for part in parts if "text" in part and "<session_context>" not in part["text"]],
+        "responses": [part["functionResponse"]["response"] for part in parts if "functionResponse" in part],
+        "choice": body.get("toolConfig"),
+        "told": {name: told[name] for name in ("prompt", "tool_input") if name in told},
+    }
+
+
+@pytest.mark.parametrize("case", AGREED)
+async def test_order_and_merging_are_those_of_the_cli(tmp_path: Path, case: str) -> None:
+    event, commands, sequential = AGREED[case]
+    asked = []
+    for who in ("cli", "sdk"):
+        with FakeGemini() as fake:
+            house = House(tmp_path / who, fake)
+            (house.project / "b.txt").write_text("the other file\n")
+            group = {"sequential": sequential, "hooks": [{"type": "command", "command": each} for each in commands]}
+            house.settings({**SETTINGS, "hooks": {event: [group]}})
+            fake.expect(calls("read_file", {"file_path": "a.txt"}), says("ok"))
+            await (house.gemini("-p", "hi") if who == "cli" else house.agent().send("hi"))
+            text = json.dumps(asked_of(house)).replace(str(house.project), "PROJECT")
+            asked.append(json.loads(text))
+    theirs, ours = asked
+    if case == "the next one is told the change":
+        # Both refuse a file that is not there; each in its own words.
+        assert all("gone.txt" in each["responses"].pop()["error"] for each in asked)
+    assert ours == theirs
