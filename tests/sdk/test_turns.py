@@ -567,3 +567,15 @@ async def test_the_settings_may_lower_the_limit_of_model_calls(
     (home / ".gemini" / "settings.json").write_text('{"model": {"maxSessionTurns": 2}}')
     fake.expect(calls("again"), calls("again"))
     assert (await make_agent(tools=[again]).send("go")).reason == "max_turns"
+
+
+async def test_calls_that_share_an_id_are_told_apart(make_agent: MakeAgent, fake: FakeGemini) -> None:
+    def double(number: int) -> int:
+        """Doubles."""
+        return number * 2
+
+    fake.expect(calls_all(("double", {"number": 1}, "call_0"), ("double", {"number": 2}, "call_0")), says("2 and 4"))
+    session = make_agent(tools=[double]).session()
+    await session.send("go")
+    assert intact(session.transcript)
+    assert [response["response"]["output"] for response in wire.responses_of(fake.last["contents"][-1])] == ["2", "4"]

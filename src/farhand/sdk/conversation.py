@@ -130,6 +130,8 @@ def restore(conversation: Conversation, sidecar: Mapping[str, Content]) -> Resto
                 continue
             unsigned += exact is None and _should_be_signed(content)
             contents.append(content)
+            # Ids are unique in a message, and not in a conversation: some servers begin anew each time.
+            answered = set()
             _add_results(contents, message, content, answered)
     repaired = _answer_all(contents)
     return Restored(tuple(contents), tuple(_losses(conversation, unsigned, repaired)))
@@ -188,9 +190,9 @@ def _add_results(contents: list[Content], message: Record, content: Content, ans
 
 def _answer_all(contents: list[Content]) -> int:
     """Gives every call that has no response one that says so: models refuse a transcript with an open call."""
-    responded = {str(response.get("id")) for content in contents for response in wire.responses_of(content)}
     repaired = 0
     for index in range(len(contents) - 1, -1, -1):
+        responded = _responses_after(contents, index)
         open_calls = [call for call in wire.calls_of(contents[index]) if call.id not in responded]
         if not open_calls:
             continue
@@ -202,6 +204,16 @@ def _answer_all(contents: list[Content]) -> int:
         else:
             contents.insert(index + 1, {"role": "user", "parts": parts})
     return repaired
+
+
+def _responses_after(contents: Sequence[Content], index: int) -> set[str]:
+    """The ids that are answered between a message and the model's next one."""
+    found: set[str] = set()
+    for content in contents[index + 1 :]:
+        if content.get("role") == "model":
+            break
+        found |= {str(response.get("id")) for response in wire.responses_of(content)}
+    return found
 
 
 def _should_be_signed(content: Content) -> bool:

@@ -62,13 +62,16 @@ def responses_of(content: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def with_call_ids(content: Content, prefix: str) -> Content:
-    """The same message with an id on each call that came without one."""
+    """The same message with an id of its own on each call: some servers send none, some the same one twice."""
     parts: list[Part] = []
+    seen: set[str] = set()
     for index, part in enumerate(parts_of(content)):
         call = part.get("functionCall")
-        if isinstance(call, dict) and not call.get("id"):
-            made = f"{call.get('name', 'call')}_{prefix}_{index}"
-            parts.append({**part, "functionCall": {**call, "id": made}})
+        if isinstance(call, dict):
+            given = str(call.get("id") or "")
+            made = given if given and given not in seen else f"{call.get('name', 'call')}_{prefix}_{index}"
+            seen.add(made)
+            parts.append(part if made == given else {**part, "functionCall": {**call, "id": made}})
         else:
             parts.append(part)
     return {**content, "parts": parts}
