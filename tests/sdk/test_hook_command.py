@@ -190,5 +190,6 @@ def test_the_command_path_loads_nothing_heavy(tmp_path: Path) -> None:
     }
 
 
-def test_importing_the_sdk_loads_nothing_heavy(tmp_path: Path) -> None:
-    assert not loaded(tmp_path, "import farhand.sdk") & (HEAVY - {"dataclasses", "inspect"})
+@pytest.mark.parametrize("name", ["Agent", "tool", "hook", "SessionContext", "ToolError"])
+def test_importing_from_the_sdk_loads_nothing_heavy(tmp_path: Path, name: str) -> None:
+    assert not loaded(tmp_path, f"from farhand.sdk import {name}") & (HEAVY - {"dataclasses", "inspect"})

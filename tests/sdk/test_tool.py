@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextvars
 import enum
+import subprocess
+import sys
 import threading
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -380,6 +383,32 @@ async def test_a_tool_can_be_interrupted() -> None:
         await anyio.to_thread.run_sync(started.wait)
         tasks.cancel_scope.cancel()
     released.set()
+
+
+def test_a_tool_that_hangs_for_ever_does_not_hold_the_program(tmp_path: Path) -> None:
+    script = tmp_path / "hang.py"
+    script.write_text(
+        "import anyio, threading\n"
+        "from farhand.sdk import tool\n"
+        "@tool(timeout_seconds=0.05)\n"
+        "def hang() -> None:\n"
+        "    threading.Event().wait()\n"
+        "print(anyio.run(hang.run, {}, None).error)\n"
+    )
+    ended = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60, check=True)
+    assert ended.stdout == "hang did not finish within 0.05 seconds.\n"
+
+
+@pytest.mark.anyio
+async def test_a_tool_sees_the_variables_of_its_caller() -> None:
+    name: contextvars.ContextVar[str] = contextvars.ContextVar("name")
+    name.set("caller")
+
+    @tool
+    def look() -> str:
+        return name.get()
+
+    assert (await run(look)).content == "caller"
 
 
 @pytest.mark.anyio

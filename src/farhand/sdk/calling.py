@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
+import functools
 import inspect
+import threading
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
@@ -14,23 +18,41 @@ async def call_within(
 ) -> tuple[Any, BaseException | None]:
     """Calls a sync function in a thread, an async one on the loop. Returns what it returned, or what it raised."""
     import anyio
-    import anyio.to_thread
-
-    def in_thread() -> tuple[Any, BaseException | None]:
-        # Caught here, because a StopIteration or SystemExit must not travel through the event loop.
-        try:
-            return function(**values), None
-        except BaseException as error:  # noqa: BLE001
-            return None, error
 
     with anyio.move_on_after(timeout_seconds):
-        if not is_async(function):
-            value, raised = await anyio.to_thread.run_sync(in_thread, abandon_on_cancel=True)
-            if raised is not None or not isinstance(value, Awaitable):
-                return value, raised
-            return await _awaited(value)
-        return await _awaited(function(**values))
+        if is_async(function):
+            return await _awaited(function(**values))
+        value, raised = await _in_thread(functools.partial(function, **values))
+        if raised is not None or not isinstance(value, Awaitable):
+            return value, raised
+        return await _awaited(value)
     return None, TimeoutError(LATE)
+
+
+async def _in_thread(function: Callable[[], Any]) -> tuple[Any, BaseException | None]:
+    """Runs a function in a thread of its own, which neither the loop nor the end of the program waits for."""
+    import asyncio
+
+    loop = asyncio.get_running_loop()
+    ended: asyncio.Future[tuple[Any, BaseException | None]] = loop.create_future()
+    context = contextvars.copy_context()
+
+    def settle(result: tuple[Any, BaseException | None]) -> None:
+        if not ended.done():
+            ended.set_result(result)
+
+    def work() -> None:
+        # Caught here, because a StopIteration or SystemExit must not travel through the event loop.
+        try:
+            result: tuple[Any, BaseException | None] = (context.run(function), None)
+        except BaseException as error:  # noqa: BLE001
+            result = (None, error)
+        # A loop that is closed has nobody left who waits.
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(settle, result)
+
+    threading.Thread(target=work, name=f"calls {getattr(function, '__name__', 'a function')}", daemon=True).start()
+    return await ended
 
 
 async def _awaited(value: Awaitable[Any]) -> tuple[Any, BaseException | None]:
