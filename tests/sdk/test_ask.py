@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
-from farhand.testing.models.gemini import FakeGemini, calls, calls_all, refuses, says
+from farhand.testing.models.gemini import FakeGemini, calls, calls_all, held, refuses, says
 
 
 @pytest.fixture
@@ -111,3 +113,38 @@ def test_what_goes_wrong_is_told(fake: FakeGemini, project: Path, environ: dict[
     assert ask(project, environ).returncode == 2
     assert ask(project, environ, "--resume", "nope", "hi").returncode == 2
     assert ask(project, environ, "--file", "gone.png", "hi").returncode == 2
+
+
+def test_an_interrupt_ends_it_and_the_session_stays(fake: FakeGemini, project: Path, environ: dict[str, str]) -> None:
+    gate = threading.Event()
+    fake.expect(held(gate, "Well, ", "never", before=1), says("Here."))
+    command = [sys.executable, "-m", "farhand", "ask", "talk"]
+    with subprocess.Popen(
+        command, cwd=project, env=environ, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert os.read(process.stdout.fileno(), 100) == b"Well, "
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 130
+        assert process.stderr is not None
+        assert b"Traceback" not in process.stderr.read()
+    gate.set()
+    assert ask(project, environ, "--resume", "latest", "still there?").stdout == "Here.\n"
+    assert [part["text"] for content in fake.last["contents"][1:] for part in content["parts"]] == [
+        "talk",
+        "still there?",
+    ]
+
+
+def test_a_reader_that_leaves_is_no_error(fake: FakeGemini, project: Path, environ: dict[str, str]) -> None:
+    fake.expect(says(*("x" * 1000 for _ in range(500))))
+    command = [sys.executable, "-m", "farhand", "ask", "talk"]
+    with subprocess.Popen(
+        command, cwd=project, env=environ, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        os.read(process.stdout.fileno(), 10)
+        process.stdout.close()
+        process.wait(30)
+        assert process.stderr is not None
+        assert b"Traceback" not in process.stderr.read()

@@ -194,7 +194,7 @@ async def test_leaving_the_stream_early_ends_the_turn(make_agent: MakeAgent, fak
     async for event in stream:
         assert event == Text("one")
         break
-    await stream.aclose()  # type: ignore[attr-defined]
+    await stream.aclose()
     assert not session.busy
     gate.set()
     assert (await session.send("again")).text == "next"
@@ -486,7 +486,7 @@ async def test_closing_a_session_ends_a_turn_nobody_reads(make_agent: MakeAgent,
         async with make_agent().session() as session:
             stream = session.send_stream("go")
             assert await anext(stream) == Text("one")
-    await stream.aclose()  # type: ignore[attr-defined]
+    await stream.aclose()
     gate.set()
     assert not session.busy
 
@@ -579,3 +579,18 @@ async def test_calls_that_share_an_id_are_told_apart(make_agent: MakeAgent, fake
     await session.send("go")
     assert intact(session.transcript)
     assert [response["response"]["output"] for response in wire.responses_of(fake.last["contents"][-1])] == ["2", "4"]
+
+
+def test_a_stream_nobody_closed_ends_quietly_with_the_loop(make_agent: MakeAgent, fake: FakeGemini) -> None:
+    complaints: list[dict[str, Any]] = []
+
+    async def leave() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
+        stream = make_agent().session().send_stream("go")
+        assert await anext(stream) == Text("one")
+        streams.append(stream)
+
+    streams: list[Any] = []
+    fake.expect(says("one", "two"))
+    asyncio.run(leave())
+    assert complaints == []

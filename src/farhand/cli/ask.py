@@ -8,7 +8,8 @@ import os
 import stat
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
@@ -124,7 +125,7 @@ def _prompt(arguments: argparse.Namespace, prompt: str) -> list[Any]:
     return pieces
 
 
-async def _print(form: str, prompt: str, session: Session, events: AsyncIterator[Event]) -> int:
+async def _print(form: str, prompt: str, session: Session, events: AsyncGenerator[Event, None]) -> int:
     """Prints the events in the wanted form and turns the last of them into an exit code."""
     from farhand.sdk.events import Error, Finish
 
@@ -132,12 +133,13 @@ async def _print(form: str, prompt: str, session: Session, events: AsyncIterator
     printer = printers[form](prompt, session)
     failed: Error | None = None
     reason = "error"
-    async for event in events:
-        printer.show(event)
-        if isinstance(event, Error) and event.fatal:
-            failed = event
-        elif isinstance(event, Finish):
-            reason = event.reason
+    async with aclosing(events):
+        async for event in events:
+            printer.show(event)
+            if isinstance(event, Error) and event.fatal:
+                failed = event
+            elif isinstance(event, Finish):
+                reason = event.reason
     if failed is not None:
         return _EXIT_CODES.get(failed.kind, 1)
     return {"stop": 0, "interrupted": 130}.get(reason, 1)

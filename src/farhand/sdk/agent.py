@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
@@ -160,16 +159,19 @@ class Agent:
 
         return Path(tempfile.gettempdir()) / f"farhand-sdk-{os.getuid()}"
 
-    @asynccontextmanager
-    async def leased(self) -> AsyncIterator[None]:
+    def leased(self) -> Lease:
         """Keeps connections open for a turn; after the last one they are closed, unless the agent is entered."""
+        return Lease(self)
+
+    def take_lease(self) -> None:
+        """One more turn runs."""
         self._leases += 1
-        try:
-            yield
-        finally:
-            self._leases -= 1
-            if not self._leases and not self._entered:
-                await self._close_model()
+
+    async def give_back_lease(self) -> None:
+        """A turn is over."""
+        self._leases -= 1
+        if not self._leases and not self._entered:
+            await self._close_model()
 
     async def close(self) -> None:
         """Closes what the agent holds open."""
@@ -193,6 +195,24 @@ class Agent:
     ) -> None:
         self._entered = False
         await self.close()
+
+
+class Lease:
+    """The right to an agent's connections, for one turn.
+
+    A class: an event loop that shuts down closes generators in any order, and one inside another would complain.
+    """
+
+    def __init__(self, agent: Agent) -> None:
+        self._agent = agent
+
+    async def __aenter__(self) -> None:
+        self._agent.take_lease()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._agent.give_back_lease()
 
 
 def _home(environ: Mapping[str, str]) -> Path:

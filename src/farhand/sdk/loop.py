@@ -10,6 +10,7 @@ from farhand.sdk import llm, wire
 from farhand.sdk.calls import CUT_OFF, NEVER_RAN, Calls, TurnStopped
 from farhand.sdk.errors import ModelError, SdkError
 from farhand.sdk.events import Error, Event, Finish, FinishReason, Notice, Text, Thought, Usage
+from farhand.sdk.models import close_stream
 from farhand.sdk.opening import system_instruction
 from farhand.sdk.seams import Content, HookOutcome, Part, Tool
 
@@ -173,8 +174,12 @@ class Turn:
 
     async def _stream(self, request: dict[str, Any], gathered: _Gathered) -> None:
         watched = llm.request_form(request) if self._session.hooks.listens("AfterModel", None) else None
-        async for chunk in self._session.model.stream(request):
-            await self._take(chunk if watched is None else await self._after_model(watched, chunk), gathered)
+        stream = self._session.model.stream(request)
+        try:
+            async for chunk in stream:
+                await self._take(chunk if watched is None else await self._after_model(watched, chunk), gathered)
+        finally:
+            await close_stream(stream)
 
     async def _after_model(self, asked: dict[str, Any], chunk: dict[str, Any]) -> dict[str, Any]:
         fields = {"llm_request": asked, "llm_response": llm.response_form(chunk)}

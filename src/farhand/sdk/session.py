@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -116,13 +116,13 @@ class Session:
 
     # Turns.
 
-    def send_stream(self, prompt: Prompt, *, output: type[Any] | None = None) -> AsyncIterator[Event]:
+    def send_stream(self, prompt: Prompt, *, output: type[Any] | None = None) -> AsyncGenerator[Event, None]:
         """Runs a turn and yields its events; the last one is `Finish`. The turn waits for its reader."""
         from farhand.sdk.prompt import to_parts
 
         return self._follow(lambda: to_parts(prompt, self.cwd), _structured(output))
 
-    def retry_stream(self) -> AsyncIterator[Event]:
+    def retry_stream(self) -> AsyncGenerator[Event, None]:
         """Repeats the last model call, after an error or an interruption: the prompt is in the transcript already."""
         return self._follow(lambda: None, None)
 
@@ -163,7 +163,7 @@ class Session:
 
     async def _follow(
         self, parts_of: Callable[[], list[Part] | None], structured: Structured[Any] | None
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncGenerator[Event, None]:
         import asyncio
 
         from farhand.sdk.handoff import Handoff

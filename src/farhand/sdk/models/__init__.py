@@ -27,6 +27,7 @@ __all__ = [
     "Recorder",
     "Request",
     "Response",
+    "close_stream",
 ]
 
 
@@ -37,6 +38,13 @@ class Model(Protocol):
     async def generate(self, request: Request) -> Response: ...
     def stream(self, request: Request) -> AsyncIterator[Response]: ...
     async def count(self, request: Request) -> int: ...
+
+
+async def close_stream(stream: AsyncIterator[Response]) -> None:
+    """Closes a stream that is not read to its end; an iterator that cannot be closed needs no closing."""
+    close = getattr(stream, "aclose", None)
+    if close is not None:
+        await close()
 
 
 _HOMES = {

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
 from typing import Any
 
 from farhand.sdk import wire
@@ -54,34 +55,16 @@ class AnthropicModel:
         parts = [part for block in answer.get("content") or [] for part in _part(block)]
         return _chunk(parts, str(answer.get("stop_reason") or ""), answer.get("usage"))
 
-    async def stream(self, request: Request) -> AsyncIterator[Response]:
+    async def stream(self, request: Request) -> AsyncGenerator[Response, None]:
         """The answer chunk by chunk; a call and a thought's signature come when they are whole."""
-        blocks: dict[int, dict[str, Any]] = {}
-        usage: dict[str, Any] = {}
-        ending = ""
-        async for event in self._wire.events("/v1/messages", {**to_body(request), "stream": True}):
-            match event.get("type"):
-                case "message_start":
-                    usage.update(event.get("message", {}).get("usage") or {})
-                case "content_block_start":
-                    blocks[event.get("index", 0)] = {**event.get("content_block", {}), "json": ""}
-                case "content_block_delta":
-                    parts = _grown(blocks[event.get("index", 0)], event.get("delta", {}))
-                    if parts:
-                        yield _chunk(parts)
-                case "content_block_stop":
-                    parts = _closed(blocks.pop(event.get("index", 0), {}))
-                    if parts:
-                        yield _chunk(parts)
-                case "message_delta":
-                    ending = event.get("delta", {}).get("stop_reason") or ending
-                    usage.update(event.get("usage") or {})
-                case "message_stop":
-                    yield _chunk([], ending, usage)
-                    return
-                case _:
-                    continue
-        raise StreamCut("the connection closed before the message stopped")
+        answer = _Answer()
+        async with aclosing(self._wire.events("/v1/messages", {**to_body(request), "stream": True})) as events:
+            async for event in events:
+                chunk = answer.take(event)
+                if chunk is not None:
+                    yield chunk
+        if not answer.stopped:
+            raise StreamCut("the connection closed before the message stopped")
 
     async def count(self, request: Request) -> int:
         """How many tokens a request has."""
@@ -95,6 +78,39 @@ class AnthropicModel:
     async def close(self) -> None:
         """Closes the connections."""
         await self._wire.close()
+
+
+class _Answer:
+    """A streamed message, put together block by block."""
+
+    def __init__(self) -> None:
+        self.stopped = False
+        self._blocks: dict[int, dict[str, Any]] = {}
+        self._usage: dict[str, Any] = {}
+        self._ending = ""
+
+    def take(self, event: dict[str, Any]) -> Response | None:
+        """The chunk that an event makes, when it makes one."""
+        parts: list[dict[str, Any]] = []
+        index = event.get("index", 0)
+        match event.get("type"):
+            case "message_start":
+                self._usage.update(event.get("message", {}).get("usage") or {})
+            case "content_block_start":
+                self._blocks[index] = {**event.get("content_block", {}), "json": ""}
+            case "content_block_delta":
+                parts = _grown(self._blocks.setdefault(index, {"json": ""}), event.get("delta", {}))
+            case "content_block_stop":
+                parts = _closed(self._blocks.pop(index, {}))
+            case "message_delta":
+                self._ending = event.get("delta", {}).get("stop_reason") or self._ending
+                self._usage.update(event.get("usage") or {})
+            case "message_stop":
+                self.stopped = True
+                return _chunk([], self._ending, self._usage)
+            case _:
+                pass
+        return _chunk(parts) if parts else None
 
 
 def to_body(request: Request) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
 from typing import Any, Literal
 from urllib.parse import quote
 
@@ -54,13 +55,14 @@ class GeminiModel:
         path, body = self._split(request, "generateContent")
         return await self._wire.post(path, body)
 
-    async def stream(self, request: Request) -> AsyncIterator[Response]:
+    async def stream(self, request: Request) -> AsyncGenerator[Response, None]:
         """The answer chunk by chunk; raises `StreamCut` when no chunk said why the model stopped."""
         path, body = self._split(request, "streamGenerateContent")
         finished = False
-        async for chunk in self._wire.events(f"{path}?alt=sse", body):
-            finished = finished or bool(wire.finish_reason(chunk))
-            yield chunk
+        async with aclosing(self._wire.events(f"{path}?alt=sse", body)) as chunks:
+            async for chunk in chunks:
+                finished = finished or bool(wire.finish_reason(chunk))
+                yield chunk
         if not finished:
             raise StreamCut("the connection closed before a finish reason came")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -64,8 +64,11 @@ class Wire:
 
     async def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """The JSON answer to a JSON body."""
-        async with self._answered(path, body) as response:
+        response = await self._persist(path, body)
+        try:
             raw = await response.aread()
+        finally:
+            await response.aclose()
         try:
             answer = json.loads(raw)
         except ValueError:
@@ -74,24 +77,19 @@ class Wire:
             raise ModelError(f"The model's server sent no JSON object: {_short(raw)}")
         return answer
 
-    async def events(self, path: str, body: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
+    async def events(self, path: str, body: dict[str, Any]) -> AsyncGenerator[dict[str, Any], None]:
         """The data of each server-sent event, as JSON objects; `[DONE]` ends them."""
         import httpx2
 
-        async with self._answered(path, body) as response:
-            try:
-                async for data in sent_events(response.aiter_bytes()):
+        response = await self._persist(path, body)
+        try:
+            async with aclosing(sent_events(response.aiter_bytes())) as found:
+                async for data in found:
                     if data == b"[DONE]":
                         return
                     yield _event(data)
-            except httpx2.HTTPError as error:
-                raise StreamCut(str(error) or type(error).__name__) from error
-
-    @asynccontextmanager
-    async def _answered(self, path: str, body: dict[str, Any]) -> AsyncIterator[httpx2.Response]:
-        response = await self._persist(path, body)
-        try:
-            yield response
+        except httpx2.HTTPError as error:
+            raise StreamCut(str(error) or type(error).__name__) from error
         finally:
             await response.aclose()
 
@@ -162,7 +160,7 @@ def _verification(base_url: str) -> Any:
     return _contexts["default"]
 
 
-async def sent_events(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+async def sent_events(pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes, None]:
     """The data of server-sent events. Lines end with a newline alone: an answer may hold every other separator."""
     rest, data = b"", list[bytes]()
     async for piece in pieces:

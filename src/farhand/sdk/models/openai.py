@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
 from typing import Any
 
 from farhand.sdk import wire
@@ -69,21 +70,22 @@ class OpenAiModel:
             parts.append(_call_part(call.get("id"), function.get("name"), function.get("arguments")))
         return _chunk(parts, _ENDINGS.get(choices[0].get("finish_reason") or "", "OTHER"), answer.get("usage"))
 
-    async def stream(self, request: Request) -> AsyncIterator[Response]:
+    async def stream(self, request: Request) -> AsyncGenerator[Response, None]:
         """The answer chunk by chunk; calls come when they are whole, with the end."""
         body = {**to_body(request), "stream": True, "stream_options": {"include_usage": True}}
         calls: dict[int, dict[str, str]] = {}
         ending, usage = "", None
-        async for event in self._wire.events("/chat/completions", body):
-            usage = event.get("usage") or usage
-            for choice in event.get("choices") or []:
-                delta = choice.get("delta") or {}
-                parts = _text_parts(delta)
-                if parts:
-                    yield _chunk(parts)
-                for piece in delta.get("tool_calls") or []:
-                    _gather(calls, piece)
-                ending = choice.get("finish_reason") or ending
+        async with aclosing(self._wire.events("/chat/completions", body)) as events:
+            async for event in events:
+                usage = event.get("usage") or usage
+                for choice in event.get("choices") or []:
+                    delta = choice.get("delta") or {}
+                    parts = _text_parts(delta)
+                    if parts:
+                        yield _chunk(parts)
+                    for piece in delta.get("tool_calls") or []:
+                        _gather(calls, piece)
+                    ending = choice.get("finish_reason") or ending
         if not ending:
             raise StreamCut("the connection closed before a finish reason came")
         parts = [_call_part(call["id"], call["name"], call["arguments"]) for _, call in sorted(calls.items())]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from farhand.sdk import wire
-from farhand.sdk.models import Model, Request, Response
+from farhand.sdk.models import Model, Request, Response, close_stream
 
 
 class Recorder:
@@ -26,9 +26,13 @@ class Recorder:
     async def stream(self, request: Request) -> AsyncIterator[Response]:
         """Passes the chunks on, then writes them down as one line."""
         chunks = []
-        async for chunk in self._model.stream(request):
-            chunks.append(_kept(chunk))
-            yield chunk
+        stream = self._model.stream(request)
+        try:
+            async for chunk in stream:
+                chunks.append(_kept(chunk))
+                yield chunk
+        finally:
+            await close_stream(stream)
         self._append("generateContentStream", chunks)
 
     async def count(self, request: Request) -> int:
