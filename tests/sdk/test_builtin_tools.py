@@ -330,6 +330,17 @@ async def test_grep_search_survives_hostile_files_and_patterns(
     assert "not complete" in content
 
 
+async def test_grep_search_does_not_follow_links_out(context: LiveContext, folder: Path) -> None:
+    (folder.parent / "secret.txt").write_text("needle SECRET")
+    (folder / "link.txt").symlink_to(folder.parent / "secret.txt")
+    (folder / "inside.txt").symlink_to("real.txt")
+    (folder / "real.txt").write_text("needle plain")
+    (folder / "folder").symlink_to(folder.parent)
+    content = await text(context, "grep_search", pattern="needle", no_ignore=True)
+    assert "SECRET" not in content
+    assert "File: inside.txt" in content
+
+
 async def test_read_many_files_puts_texts_together(context: LiveContext, tree: Path) -> None:
     (tree / "pic.png").write_bytes(b"\x89PNG\0")
     content = await text(context, "read_many_files", include=["**/*.py", "src", "*.png"], exclude=["a.*"])

@@ -17,6 +17,7 @@ from farhand.sdk.shell import finished
 from farhand.sdk.tools.files import path_in, rules_for
 from farhand.sdk.tools.patterns import glob_matcher
 from farhand.sdk.tools.result import ToolError
+from farhand.sdk.workspace import OutsideWorkspace
 
 MOST_MATCHES = 100
 MOST_FILES = 1000
@@ -135,8 +136,20 @@ def _candidates(context: LiveContext, root: Path, rules: IgnoreRules | None, inc
     # A pattern without a slash names files at any depth.
     wanted = glob_matcher(include if "/" in include else f"**/{include}") if include else None
     return [
-        str(path) for path in walk(root, rules) if wanted is None or wanted.match(path.relative_to(root).as_posix())
+        str(path)
+        for path in walk(root, rules)
+        if (wanted is None or wanted.match(path.relative_to(root).as_posix())) and _stays_inside(context, path)
     ]
+
+
+def _stays_inside(context: LiveContext, path: Path) -> bool:
+    if not path.is_symlink():
+        return True
+    try:
+        context.workspace.resolve(str(path))
+    except OutsideWorkspace:
+        return False
+    return True
 
 
 async def _searched(request: dict[str, Any], cwd: str) -> tuple[list[dict[str, Any]], bool]:
