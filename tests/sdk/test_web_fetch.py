@@ -134,6 +134,9 @@ async def test_a_dead_server_is_an_error(tmp_path: Path) -> None:
         "http://[::1]/",
         "http://10.0.0.1/",
         "http://0/",
+        "http://[::ffff:127.0.0.1]/",
+        "http://2130706433/",
+        "http://100.64.0.1/",
     ],
 )
 async def test_the_private_network_is_left_alone(tmp_path: Path, address: str) -> None:

@@ -14,6 +14,7 @@ from farhand.sdk.hooks.words import WORDS, input_of
 
 if TYPE_CHECKING:
     from farhand.sdk.hooks.define import Hook
+    from farhand.sdk.seams import SessionContext
 
 DONE = 0
 WARNING = 1
@@ -62,7 +63,7 @@ def _answer(hook: Hook[Any, Any], given: bytes) -> dict[str, Any]:
     return output.to_json(hook.event)
 
 
-def _context(payload: dict[str, Any]) -> Any:
+def _context(payload: dict[str, Any]) -> SessionContext:
     from farhand.sdk.hooks.command_context import CommandContext
 
     return CommandContext(payload)
