@@ -330,6 +330,16 @@ async def test_grep_search_survives_hostile_files_and_patterns(
     assert "not complete" in content
 
 
+@pytest.mark.parametrize("pattern", ["^two$", r"\Atwo\Z", "two$", "^t.o", r"\btwo\b", "(?<!x)two(?!x)"])
+async def test_grep_search_looks_at_lines(context: LiveContext, folder: Path, pattern: str) -> None:
+    (folder / "unix.txt").write_bytes(b"one\ntwo\nthree\n")
+    (folder / "dos.txt").write_bytes(b"one\r\ntwo\r\nthree\r\n")
+    (folder / "last.txt").write_bytes(b"one\ntwo")
+    content = await text(context, "grep_search", pattern=pattern)
+    assert content.count("L2: two\n") == 3
+    assert content.startswith("Found 3 matches")
+
+
 async def test_grep_search_does_not_follow_links_out(context: LiveContext, folder: Path) -> None:
     (folder.parent / "secret.txt").write_text("needle SECRET")
     (folder / "link.txt").symlink_to(folder.parent / "secret.txt")
