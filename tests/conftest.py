@@ -7,6 +7,8 @@ import pytest
 
 from farhand.testing.house import House, open_house
 
+pytest_plugins = ["tests.hypothesis_profile", "tests.telegram_fixtures"]
+
 
 @pytest.fixture
 def anyio_backend() -> str:

@@ -21,6 +21,11 @@ class TelegramSettings:
     webhook_secret: str = field(default="", repr=False)
     admin_chat_id: str = ""
     tunnel_url: str = ""
+    # Telegram's own advice: a message a second to one chat, thirty over all; a few at once do no harm.
+    edit_seconds: float = 1.0
+    chat_per_second: float = 1.0
+    chat_burst: int = 8
+    per_second: float = 30.0
 
 
 @dataclass(frozen=True)
@@ -113,6 +118,10 @@ def read_telegram(environ: MutableMapping[str, str], tunnel_url: str) -> Telegra
         webhook_secret=secret,
         admin_chat_id=environ.get("ADMIN_CHAT_ID", "").strip(),
         tunnel_url=tunnel_url or environ.get("TUNNEL_URL", "").strip(),
+        edit_seconds=number(environ, "TELEGRAM_EDIT_SECONDS", 1.0, least=0.05),
+        chat_per_second=number(environ, "TELEGRAM_CHAT_PER_SECOND", 1.0, least=0.01),
+        chat_burst=int(number(environ, "TELEGRAM_CHAT_BURST", 8.0, least=1.0)),
+        per_second=number(environ, "TELEGRAM_PER_SECOND", 30.0, least=0.1),
     )
 
 

@@ -12,6 +12,7 @@ from farhand import app
 from farhand.config import logs
 from farhand.drivers.demo.driver import DemoDriver
 from farhand.model import road
+from farhand.model.ports import Channel
 from farhand.sandbox.environment import child_environment
 from farhand.sandbox.holders import LocalHolders
 from farhand.testing import agent, kills
@@ -42,7 +43,7 @@ def main() -> None:
         backend=BACKEND,
     )
 
-    def channels(parts: app.Parts) -> list[app.Channel]:
+    def channels(parts: app.Parts) -> list[Channel]:
         return [LedgerChannel(parts.hub, parts.outbox, parts.clock, folder / "sent")]
 
     anyio.run(app.run_until_signal, settings, {BACKEND: driver}, channels)
