@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.sdk.conftest import MakeAgent
 
@@ -72,6 +72,7 @@ def _call(number: int) -> list[Content]:
 
 
 @given(st.lists(st.one_of(st.text(max_size=40), st.integers(1, 40)), max_size=12))
+@settings(deadline=None)
 def test_no_call_is_parted_from_its_response(steps: list[str | int]) -> None:
     contents: list[Content] = []
     for step in steps:

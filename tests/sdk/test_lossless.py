@@ -42,6 +42,7 @@ parts = st.one_of(texts, thoughts, unknown, calls)
 
 
 @given(st.lists(parts, max_size=8))
+@settings(deadline=None)
 def test_joining_chunks_keeps_every_word_and_every_signature(given_parts: list[dict[str, Any]]) -> None:
     joined = wire.join_parts(given_parts)
     content, original = {"parts": joined}, {"parts": given_parts}
@@ -54,7 +55,7 @@ def test_joining_chunks_keeps_every_word_and_every_signature(given_parts: list[d
 
 
 @given(st.lists(st.tuples(said, st.lists(parts, min_size=1, max_size=5)), min_size=1, max_size=4))
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 def test_a_recorded_conversation_is_restored_as_it_was(turns: list[tuple[str, list[dict[str, Any]]]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "session.jsonl"
@@ -65,7 +66,7 @@ def test_a_recorded_conversation_is_restored_as_it_was(turns: list[tuple[str, li
 
 
 @given(st.lists(st.tuples(said, st.lists(parts, min_size=1, max_size=5)), min_size=1, max_size=4))
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 def test_without_a_sidecar_every_call_still_has_one_response(turns: list[tuple[str, list[dict[str, Any]]]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "session.jsonl"
