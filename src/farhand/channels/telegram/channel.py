@@ -9,6 +9,7 @@ import anyio
 import anyio.abc
 import structlog
 from starlette.routing import BaseRoute
+from telegram import BotCommand
 from telegram.error import TelegramError
 
 from farhand.channels.kit.card import cards
@@ -32,7 +33,6 @@ from farhand.model.facts import Ended, Event, Hired
 from farhand.model.ports import Clock, Hub, Outbox, Parcel, Waiting
 from farhand.model.view import TurnView
 from farhand.model.words import Sender, replace
-from telegram import BotCommand
 
 log = structlog.get_logger("telegram")
 NAME = "telegram"
