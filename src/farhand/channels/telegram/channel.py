@@ -232,7 +232,8 @@ class TelegramChannel:
             return None
         what = letter.plain if isinstance(letter, Post) else letter.file.name or letter.file.path
         begins = " ".join(what.split())[:80]
-        text = f"⚠ A message may not have reached you ({why}). It begins: {begins}"
+        fate = "may not have reached you" if waiting.doubtful else "could not be sent"
+        text = f"⚠ A message {fate} ({why}). It begins: {begins}"
         return notice(f"lost:{waiting.parcel.key}", letter.chat, text)
 
     async def _keep_menu(self) -> None:
