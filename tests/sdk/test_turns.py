@@ -594,3 +594,39 @@ def test_a_stream_nobody_closed_ends_quietly_with_the_loop(make_agent: MakeAgent
     fake.expect(says("one", "two"))
     asyncio.run(leave())
     assert complaints == []
+
+
+async def test_interrupting_twice_is_interrupting_once(make_agent: MakeAgent, fake: FakeGemini) -> None:
+    gate = threading.Event()
+    fake.expect(held(gate, "Well, ", "never", before=1))
+    session = make_agent().session()
+    events: list[Any] = []
+    async for event in session.send_stream("talk"):
+        events.append(event)
+        if isinstance(event, Text):
+            assert await session.interrupt()
+            assert await session.interrupt()
+    gate.set()
+    assert [type(event) for event in events] == [Text, Finish]
+    assert not await session.interrupt()
+
+
+async def test_an_interrupt_after_the_end_changes_nothing(make_agent: MakeAgent, fake: FakeGemini) -> None:
+    fake.expect(says("done"))
+    session = make_agent().session()
+    events: list[Any] = []
+    async for event in session.send_stream("go"):
+        events.append(event)
+        if isinstance(event, Finish):
+            await session.interrupt()
+    assert [event.reason for event in events if isinstance(event, Finish)] == ["stop"]
+
+
+async def test_compressing_by_hand_tells_the_next_reader(make_agent: MakeAgent, fake: FakeGemini) -> None:
+    fake.expect(says("long " * 200), says("<state_snapshot>short</state_snapshot>"), says("on"))
+    session = make_agent().session()
+    await session.send("first")
+    assert await session.compress()
+    events = await collect(session.send_stream("next"))
+    assert events[0].source == "compression"
+    assert wire.text_of(fake.last["contents"][1]) == "<state_snapshot>short</state_snapshot>"
