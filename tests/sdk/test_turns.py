@@ -285,7 +285,7 @@ async def test_tools_that_only_look_run_side_by_side(make_agent: MakeAgent, fake
         here.append(1)
         if len(here) == 3:
             meeting.set()
-        with anyio.fail_after(5):
+        with anyio.fail_after(30):
             await meeting.wait()
         return ToolResult(content="met")
 
@@ -482,7 +482,7 @@ async def test_instructions_that_fail_are_told_and_the_turn_can_be_repeated(
 async def test_closing_a_session_ends_a_turn_nobody_reads(make_agent: MakeAgent, fake: FakeGemini) -> None:
     gate = threading.Event()
     fake.expect(held(gate, "one", "two", before=1))
-    with anyio.fail_after(10):
+    with anyio.fail_after(30):
         async with make_agent().session() as session:
             stream = session.send_stream("go")
             assert await anext(stream) == Text("one")
@@ -630,3 +630,22 @@ async def test_compressing_by_hand_tells_the_next_reader(make_agent: MakeAgent, 
     events = await collect(session.send_stream("next"))
     assert events[0].source == "compression"
     assert wire.text_of(fake.last["contents"][1]) == "<state_snapshot>short</state_snapshot>"
+
+
+async def test_a_hundred_sessions_at_once_do_not_mix(make_agent: MakeAgent, fake: FakeGemini) -> None:
+    async def look(number: int, context: SessionContext) -> str:
+        """Looks."""
+        await anyio.lowlevel.checkpoint()
+        return f"{number} seen in {context.session_id}"
+
+    for number in range(100):
+        fake.expect(calls("look", {"number": number}), says(f"answer {number}"), prompt=f"question {number}.")
+    agent = make_agent(tools=[look])
+    async with agent:
+        sessions = [agent.session() for _ in range(100)]
+        asked = (session.send(f"question {number}.") for number, session in enumerate(sessions))
+        results = await asyncio.gather(*asked)
+    assert [result.text for result in results] == [f"answer {number}" for number in range(100)]
+    for number, session in enumerate(sessions):
+        assert f"{number} seen in {session.id}" in wire.compact(session.transcript)
+    assert len({session.transcript_path for session in sessions}) == 100
