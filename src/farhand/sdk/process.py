@@ -129,8 +129,10 @@ class Command:
         descriptor, self._state.left_behind = self._state.left_behind, -1
         if descriptor < 0:
             return
+        watch = select.poll()
+        watch.register(descriptor, select.POLLIN)
         # While one member is alive, the number of the group cannot belong to anyone else.
-        if not select.select([descriptor], [], [], 0)[0]:
+        if not watch.poll(0):
             self._state.signal_group(signal.SIGKILL)
         os.close(descriptor)
 
