@@ -19,3 +19,15 @@ if [ -n "$missing" ]; then
         exit 4
     fi
 fi
+
+# The agent CLIs, at the versions that tests/live/clis pins.
+clis=tests/live/clis
+if ! [ .cache/npm/.ready -nt "$clis/package-lock.json" ]; then
+    npm=$(command -v npm || echo .venv/bin/npm)
+    case $npm in .venv/*) npm="$PWD/$npm" ;; esac
+    echo "setup: installing the agent CLIs into .cache/npm"
+    mkdir -p .cache/npm
+    cp "$clis/package.json" "$clis/package-lock.json" "$clis/.npmrc" .cache/npm/
+    (cd .cache/npm && "$npm" ci --loglevel=error)
+    touch .cache/npm/.ready
+fi

@@ -1,0 +1,1 @@
+"""Drivers: what runs each backend, and the wires by which bytes reach it."""

@@ -1,0 +1,1 @@
+"""Wires: the ways to reach a process, shared by the drivers that need them."""
