@@ -1,4 +1,4 @@
-"""Checks what no linter knows: sizes of modules and functions, words to avoid in names, one opening sentence a module."""
+"""Checks what no linter knows: sizes of modules and functions, words to avoid in names, an opening sentence."""
 
 from __future__ import annotations
 

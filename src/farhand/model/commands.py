@@ -1,0 +1,101 @@
+"""What someone wants, in the imperative: the closed union that the hub takes, and what it answers."""
+
+from typing import TypeAlias
+
+from farhand.model.words import AskId, Attachment, CommandId, MessageId, Mode, Seq, Word, WorkerName
+
+
+class Hire(Word, tag="hire"):
+    """Take a worker on; an empty directory means the node's own working directory."""
+
+    id: CommandId
+    worker: WorkerName
+    backend: str
+    directory: str = ""
+    model: str = ""
+    mode: Mode = Mode.DEFAULT
+    options: dict[str, str] = {}
+    focus: bool = True
+
+
+class End(Word, tag="end"):
+    """Let a worker go, and its agent with it."""
+
+    id: CommandId
+    worker: WorkerName
+
+
+class Focus(Word, tag="focus"):
+    """Send what is said without a name to this worker."""
+
+    id: CommandId
+    worker: WorkerName
+
+
+class Say(Word, tag="say"):
+    """Give a worker a message; without a name, the focused one. The command's id becomes the message's."""
+
+    id: CommandId
+    text: str
+    worker: WorkerName = ""
+    attachments: tuple[Attachment, ...] = ()
+    steer: bool = False
+
+
+class Reword(Word, tag="reword"):
+    """Change a message that still waits."""
+
+    id: CommandId
+    message: MessageId
+    text: str
+
+
+class Withdraw(Word, tag="withdraw"):
+    """Take back a message that still waits."""
+
+    id: CommandId
+    message: MessageId
+
+
+class Answer(Word, tag="answer"):
+    """Settle an ask with one of its choices, and a word of advice if there is one."""
+
+    id: CommandId
+    ask: AskId
+    choice: str
+    note: str = ""
+
+
+class Interrupt(Word, tag="interrupt"):
+    """Stop the running turn; overtakes what is queued."""
+
+    id: CommandId
+    worker: WorkerName = ""
+
+
+class Relaunch(Word, tag="relaunch"):
+    """Restart a worker's agent and keep its session."""
+
+    id: CommandId
+    worker: WorkerName = ""
+
+
+class Tune(Word, tag="tune"):
+    """Change a worker's model or mode."""
+
+    id: CommandId
+    worker: WorkerName = ""
+    model: str | None = None
+    mode: Mode | None = None
+
+
+Command: TypeAlias = Hire | End | Focus | Say | Reword | Withdraw | Answer | Interrupt | Relaunch | Tune
+
+
+class Accepted(Word):
+    """The command is written down; `again` says that it had been before and did nothing more."""
+
+    id: CommandId
+    seq: Seq
+    worker: WorkerName = ""
+    again: bool = False

@@ -1,0 +1,275 @@
+"""The one tree of errors: a sentence for a person, a code and fields for a program.
+
+FarhandError
+├── Refused                     nothing was changed; the sender is told
+│   ├── BadInput                BadName, BadFrame, TooLarge
+│   ├── Unknown…                UnknownWorker, UnknownBackend, UnknownAsk, UnknownMessage
+│   ├── NameTaken, NoFocus, NothingRunning, AskGone, MessageGone, Leaving, CannotDo, NotAllowed
+├── StoreError                  StoreCorrupt, StoreLocked, StoreNewer, StoreFull
+├── DriverError                 AgentMissing, AgentGone
+├── ChannelError
+└── NodeError                   NodeRunning, NodeNotRunning, PortTaken, SettingMissing, SettingWrong, NodeUnreachable
+"""
+
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+
+class FarhandError(Exception):
+    """A sentence for a person; `code` and `details` for a program."""
+
+    code: ClassVar[str] = "error"
+    exit_code: ClassVar[int] = 1
+
+    def __init__(self, text: str, **details: Any) -> None:
+        super().__init__(text)
+        self.text = text
+        self.details = details
+
+
+class Refused(FarhandError):
+    """The sender asked for something that cannot be; nothing was changed."""
+
+    code = "refused"
+
+
+class BadInput(Refused):
+    """What was sent does not have the form it must have."""
+
+    code = "bad_input"
+    exit_code = 2
+
+
+class BadName(BadInput):
+    """A worker or node cannot be called that."""
+
+    code = "bad_name"
+
+
+class BadFrame(BadInput):
+    """What came over the socket is no frame."""
+
+    code = "bad_frame"
+
+
+class TooLarge(BadInput):
+    """What was sent is larger than is taken."""
+
+    code = "too_large"
+
+    def __init__(self, what: str, limit: int) -> None:
+        super().__init__(f"{what} is too large; {limit:,} bytes is the limit.", limit=limit)
+
+
+class UnknownWorker(Refused):
+    """Nobody on the team has that name."""
+
+    code = "unknown_worker"
+
+    def __init__(self, name: str, known: Iterable[str]) -> None:
+        names = sorted(known)
+        team = f"The team: {', '.join(names)}." if names else "The team is empty; hire somebody first."
+        super().__init__(f"No worker called '{name}'. {team}", name=name, known=names)
+
+
+class UnknownBackend(Refused):
+    """No driver runs that kind of agent."""
+
+    code = "unknown_backend"
+
+    def __init__(self, name: str, known: Iterable[str]) -> None:
+        names = sorted(known)
+        super().__init__(f"No backend called '{name}'. Known: {', '.join(names)}.", name=name, known=names)
+
+
+class UnknownAsk(Refused):
+    """There never was such an ask, or it is forgotten."""
+
+    code = "unknown_ask"
+
+    def __init__(self, ask: str) -> None:
+        super().__init__(f"No question with the id '{ask}' is known.", ask=ask)
+
+
+class UnknownMessage(Refused):
+    """There is no such message in any queue."""
+
+    code = "unknown_message"
+
+    def __init__(self, message: str) -> None:
+        super().__init__(f"No waiting message has the id '{message}'.", message=message)
+
+
+class NameTaken(Refused):
+    """Somebody on the team has that name already."""
+
+    code = "name_taken"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"There is a worker called '{name}' already. Choose another name, or end that one first.", name=name
+        )
+
+
+class NoFocus(Refused):
+    """Nobody was named and nobody is focused."""
+
+    code = "no_focus"
+
+    def __init__(self, known: Iterable[str]) -> None:
+        names = sorted(known)
+        hint = f"Name one of: {', '.join(names)}." if names else "The team is empty; hire somebody first."
+        super().__init__(f"Nobody is focused. {hint}", known=names)
+
+
+class NothingRunning(Refused):
+    """There is no turn to stop."""
+
+    code = "nothing_running"
+
+    def __init__(self, worker: str) -> None:
+        super().__init__(f"{worker} has no turn running.", worker=worker)
+
+
+class AskGone(Refused):
+    """The ask was settled before this answer came."""
+
+    code = "ask_gone"
+
+    def __init__(self, ask: str, how: str, choice: str, via: str) -> None:
+        by = f" over {via}" if via else ""
+        was = (
+            f"answered '{choice}'{by}"
+            if how == "answered"
+            else {"desk": "answered at the desk", "expired": "closed at its deadline"}.get(how, how)
+        )
+        super().__init__(f"Too late: that question was already {was}.", ask=ask, how=how, choice=choice, via=via)
+
+
+class MessageGone(Refused):
+    """The message waits no more."""
+
+    code = "message_gone"
+
+    def __init__(self, message: str) -> None:
+        super().__init__("That message waits no more: it was handed over already.", message=message)
+
+
+class Leaving(Refused):
+    """The worker is being ended."""
+
+    code = "leaving"
+
+    def __init__(self, worker: str) -> None:
+        super().__init__(f"{worker} is leaving the team.", worker=worker)
+
+
+class CannotDo(Refused):
+    """This backend has no such ability."""
+
+    code = "cannot_do"
+
+
+class NotAllowed(Refused):
+    """The caller may not do this."""
+
+    code = "not_allowed"
+
+
+class StoreError(FarhandError):
+    """The node's store cannot be used as it is."""
+
+    code = "store"
+
+
+class StoreCorrupt(StoreError):
+    """The file is damaged; it is left untouched."""
+
+    code = "store_corrupt"
+
+
+class StoreLocked(StoreError):
+    """Another program holds the file."""
+
+    code = "store_locked"
+
+
+class StoreNewer(StoreError):
+    """A newer farhand wrote the file."""
+
+    code = "store_newer"
+
+
+class StoreFull(StoreError):
+    """The disk is full; nothing was half written."""
+
+    code = "store_full"
+
+
+class DriverError(FarhandError):
+    """The agent cannot be run or reached."""
+
+    code = "driver"
+
+
+class AgentMissing(DriverError):
+    """The agent's program is not on this machine."""
+
+    code = "agent_missing"
+    exit_code = 4
+
+
+class AgentGone(DriverError):
+    """The agent's process is no more."""
+
+    code = "agent_gone"
+
+
+class ChannelError(FarhandError):
+    """A channel cannot reach its surface."""
+
+    code = "channel"
+
+
+class NodeError(FarhandError):
+    """The node cannot start, or cannot be found."""
+
+    code = "node"
+
+
+class NodeRunning(NodeError):
+    """This node runs already."""
+
+    code = "node_running"
+
+
+class NodeNotRunning(NodeError):
+    """No such node runs."""
+
+    code = "node_not_running"
+
+
+class NodeUnreachable(NodeError):
+    """The node was there and does not answer."""
+
+    code = "node_unreachable"
+
+
+class PortTaken(NodeError):
+    """Another program listens there."""
+
+    code = "port_taken"
+
+
+class SettingMissing(NodeError):
+    """Something must be configured first."""
+
+    code = "setting_missing"
+    exit_code = 3
+
+
+class SettingWrong(NodeError):
+    """A setting has a value that cannot be."""
+
+    code = "setting_wrong"
+    exit_code = 2

@@ -1,0 +1,294 @@
+"""What happened, in the past tense: the closed union that the journal keeps, and the event that stamps a fact."""
+
+from typing import TypeAlias
+
+from farhand.model.words import (
+    AskId,
+    AskKind,
+    Attachment,
+    Choice,
+    HowEnded,
+    HowSettled,
+    MessageId,
+    Mode,
+    Sender,
+    Seq,
+    TurnId,
+    Usage,
+    Word,
+    WorkerName,
+)
+
+# --- the team
+
+
+class Hired(Word, tag="hired"):
+    """A worker joined the team."""
+
+    backend: str
+    directory: str
+    model: str = ""
+    mode: Mode = Mode.DEFAULT
+    options: dict[str, str] = {}
+    by: Sender
+
+
+class EndAsked(Word, tag="end_asked"):
+    """Somebody wants the worker gone; its agent is being ended."""
+
+    by: Sender
+
+
+class Ended(Word, tag="ended"):
+    """The worker left the team and its agent is gone."""
+
+
+class Focused(Word, tag="focused"):
+    """What is said without a name goes to this worker from now on."""
+
+    by: Sender
+
+
+class RelaunchAsked(Word, tag="relaunch_asked"):
+    """Somebody wants the agent restarted with its memory kept."""
+
+    by: Sender
+
+
+class TuneAsked(Word, tag="tune_asked"):
+    """Somebody wants another model or mode."""
+
+    model: str | None = None
+    mode: Mode | None = None
+    by: Sender
+
+
+class Tuned(Word, tag="tuned"):
+    """The agent took the change, or said why it cannot."""
+
+    model: str | None = None
+    mode: Mode | None = None
+    refused: str = ""
+
+
+class CameOnline(Word, tag="came_online"):
+    """The agent runs and can be spoken to."""
+
+    session: str = ""
+    adopted: bool = False
+
+
+class WentOffline(Word, tag="went_offline"):
+    """The agent is gone; what is queued waits."""
+
+    why: str
+
+
+class SessionKnown(Word, tag="session_known"):
+    """The agent's own conversation has this id now."""
+
+    session: str
+
+
+# --- messages and their receipts
+
+
+class Queued(Word, tag="queued"):
+    """A message was written down and waits for its turn."""
+
+    message: MessageId
+    text: str
+    attachments: tuple[Attachment, ...] = ()
+    steer: bool = False
+    by: Sender
+
+
+class Reworded(Word, tag="reworded"):
+    """A waiting message now says something else."""
+
+    message: MessageId
+    text: str
+    by: Sender
+
+
+class Withdrawn(Word, tag="withdrawn"):
+    """A waiting message was taken back."""
+
+    message: MessageId
+    by: Sender
+
+
+class HandedOver(Word, tag="handed_over"):
+    """There is proof that the agent's wire took the message."""
+
+    message: MessageId
+
+
+class Seen(Word, tag="seen"):
+    """There is proof that the agent itself read the message."""
+
+    message: MessageId
+
+
+class Doubted(Word, tag="doubted"):
+    """Nobody can tell whether the message arrived; it is not sent again by itself."""
+
+    message: MessageId
+    why: str
+
+
+# --- turns
+
+
+class TurnStarted(Word, tag="turn_started"):
+    """A turn began: with a message, or at the desk when there is none."""
+
+    message: MessageId | None = None
+
+
+class Said(Word, tag="said"):
+    """A piece of the agent's answer."""
+
+    text: str
+
+
+class Thought(Word, tag="thought"):
+    """A piece of the agent's thinking."""
+
+    text: str
+
+
+class ToolStarted(Word, tag="tool_started"):
+    """The agent uses a tool."""
+
+    call: str
+    tool: str
+    title: str
+    detail: str = ""
+
+
+class ToolEnded(Word, tag="tool_ended"):
+    """A tool came back."""
+
+    call: str
+    ok: bool = True
+    output: str = ""
+
+
+class Showed(Word, tag="showed"):
+    """The agent shows a file."""
+
+    file: Attachment
+
+
+class Used(Word, tag="used"):
+    """What the turn has cost so far."""
+
+    usage: Usage
+
+
+class AskRaised(Word, tag="ask_raised"):
+    """The agent waits for a person."""
+
+    ask: AskId
+    question: str
+    choices: tuple[Choice, ...]
+    about: AskKind = AskKind.PERMISSION
+    detail: str = ""
+    digest: str = ""
+    deadline_seconds: float | None = None
+
+
+class AskSettled(Word, tag="ask_settled"):
+    """The ask is over; the first answer won."""
+
+    ask: AskId
+    how: HowSettled
+    choice: str = ""
+    note: str = ""
+    by: Sender | None = None
+
+
+class AnswerDelivered(Word, tag="answer_delivered"):
+    """The agent has the answer; `problem` says so when it could not be brought to it."""
+
+    ask: AskId
+    problem: str = ""
+
+
+class InterruptAsked(Word, tag="interrupt_asked"):
+    """Somebody wants the turn to stop."""
+
+    by: Sender
+
+
+class Interrupted(Word, tag="interrupted"):
+    """The agent was told to stop, or why it could not be."""
+
+    problem: str = ""
+
+
+class TurnEnded(Word, tag="turn_ended"):
+    """The turn is over."""
+
+    how: HowEnded
+    error: str = ""
+    usage: Usage | None = None
+
+
+class Noted(Word, tag="noted"):
+    """Something a person should know that is no part of the answer."""
+
+    text: str
+
+
+Fact: TypeAlias = (
+    Hired
+    | EndAsked
+    | Ended
+    | Focused
+    | RelaunchAsked
+    | TuneAsked
+    | Tuned
+    | CameOnline
+    | WentOffline
+    | SessionKnown
+    | Queued
+    | Reworded
+    | Withdrawn
+    | HandedOver
+    | Seen
+    | Doubted
+    | TurnStarted
+    | Said
+    | Thought
+    | ToolStarted
+    | ToolEnded
+    | Showed
+    | Used
+    | AskRaised
+    | AskSettled
+    | AnswerDelivered
+    | InterruptAsked
+    | Interrupted
+    | TurnEnded
+    | Noted
+)
+
+
+class Draft(Word):
+    """A fact about to be written down: whose it is, and of which turn."""
+
+    fact: Fact
+    worker: WorkerName
+    turn: TurnId | None = None
+
+
+class Event(Word):
+    """A fact that the journal stamped."""
+
+    seq: Seq
+    at: float
+    worker: WorkerName
+    fact: Fact
+    turn: TurnId | None = None

@@ -1,0 +1,348 @@
+"""The doors between rooms, as protocols: who offers what to whom."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from enum import StrEnum
+from pathlib import Path
+from typing import Protocol, TypeAlias
+
+from farhand.model.commands import Accepted, Command
+from farhand.model.facts import Draft, Event, Fact
+from farhand.model.present import Ask, Message, Present, Worker
+from farhand.model.words import AskId, Sender, Seq, TurnId, Word
+
+# --- the hub
+
+
+class Hub(Protocol):
+    """The one door to a team. A channel cannot tell whether it is local or far away."""
+
+    async def send(self, command: Command, sender: Sender) -> Accepted:
+        """Writes the command down and returns; raises Refused when it cannot be. Repeats do nothing more."""
+        ...
+
+    def watch(self, after: Seq | None = None) -> AsyncIterator[Event]:
+        """Every event after that number, then every new one; None means from now on."""
+        ...
+
+    async def look(self) -> Present:
+        """The present: team, focus, queues, asks."""
+        ...
+
+
+# --- time
+
+
+class Clock(Protocol):
+    """Time as an argument."""
+
+    def now(self) -> float:
+        """Seconds since 1970, UTC."""
+        ...
+
+    async def sleep(self, seconds: float) -> None:
+        """Returns when that many seconds have passed on this clock."""
+        ...
+
+
+# --- drivers
+
+
+class Can(Word):
+    """What a driver can do; nobody asks what it is called."""
+
+    interrupt: bool = False
+    steer: bool = False
+    images: bool = False
+    files: bool = False
+    models: bool = False
+    modes: tuple[str, ...] = ()
+    # The wire carries ids: a command performed twice acts once, so that it may be repeated after a crash.
+    ids: bool = False
+
+
+class Taken(Word):
+    """There is proof that the agent's wire has it."""
+
+
+class NotTaken(Word):
+    """It certainly did not arrive; `why` is a sentence."""
+
+    why: str
+
+
+class Unknown(Word):
+    """Nobody can tell."""
+
+    why: str
+
+
+Outcome: TypeAlias = Taken | NotTaken | Unknown
+
+
+class Deliver(Word):
+    """Bring a message to the agent: the start of `turn`, or a word into the running one."""
+
+    turn: TurnId
+    message: Message
+    joins: bool = False
+
+
+class Settle(Word):
+    """Bring the answer of a settled ask to the agent."""
+
+    ask: Ask
+
+
+class Stop(Word):
+    """Stop the running turn."""
+
+    turn: TurnId
+
+
+class Change(Word):
+    """Change model or mode."""
+
+    model: str | None = None
+    mode: str | None = None
+
+
+Errand: TypeAlias = Deliver | Settle | Stop | Change
+
+
+class Heard(Word):
+    """A fact that an agent's wire brought; `turn` is None for the running one."""
+
+    fact: Fact
+    turn: TurnId | None = None
+
+
+class Batch(Word):
+    """Facts that came together, and where the wire stands after them: written down in one transaction."""
+
+    heard: tuple[Heard, ...]
+    cursor: str = ""
+
+
+class Link(Protocol):
+    """An open connection to one worker's agent."""
+
+    async def perform(self, errand: Errand) -> Outcome:
+        """Does it and returns as soon as it is taken, never at the turn's end."""
+        ...
+
+    def facts(self) -> AsyncIterator[Batch]:
+        """What the agent brings, after the cursor that the link was opened with. Ends, or raises AgentGone, with it."""
+        ...
+
+
+class Driver(Protocol):
+    """Runs one backend."""
+
+    @property
+    def backend(self) -> str:
+        """The kind of agent, as a worker's `backend` names it."""
+        ...
+
+    @property
+    def can(self) -> Can:
+        """What it can do."""
+        ...
+
+    def open(self, worker: Worker, cursor: str) -> AbstractAsyncContextManager[Link]:
+        """Starts the worker's agent, or finds it alive and goes on after the cursor. The agent outlives the link."""
+        ...
+
+    async def end(self, worker: Worker) -> None:
+        """Ends the agent and removes what it left. Done twice, it does nothing more."""
+        ...
+
+
+# --- where processes are born
+
+
+class Fed(StrEnum):
+    """What became of bytes for a child."""
+
+    TAKEN = "taken"
+    NOT_TAKEN = "not_taken"
+    UNKNOWN = "unknown"
+
+
+class Exit(Word):
+    """How a child ended."""
+
+    code: int | None = None
+    signal: int | None = None
+    errors: str = ""
+
+
+class Held(Protocol):
+    """A child that a holder owns: it lives on when the node dies."""
+
+    def follow(self, offset: int) -> AsyncIterator[tuple[bytes, int]]:
+        """The child's output from that byte on: each piece with the offset after it. Ends with the child."""
+        ...
+
+    async def feed(self, key: str, data: bytes) -> Fed:
+        """Writes the bytes to the child's input, once for each key however often it is asked."""
+        ...
+
+    async def signal(self, name: str) -> None:
+        """Sends a signal such as INT to the child's process group."""
+        ...
+
+    async def end(self, grace_seconds: float = 5.0) -> None:
+        """Ends the child and its holder."""
+        ...
+
+    async def wait_exit(self) -> Exit:
+        """Returns when the child is gone."""
+        ...
+
+
+class Holders(Protocol):
+    """Starts and finds held children, each under a name of its own."""
+
+    async def start(
+        self, name: str, argv: Sequence[str], *, cwd: Path, environment: Mapping[str, str]
+    ) -> AbstractAsyncContextManager[Held]:
+        """Starts a child in a new holder; raises AgentMissing when there is no such program."""
+        ...
+
+    async def attach(self, name: str) -> AbstractAsyncContextManager[Held] | None:
+        """The held child of that name, alive or not; None if there never was one."""
+        ...
+
+    async def forget(self, name: str) -> None:
+        """Ends what still runs under that name and removes its files."""
+        ...
+
+
+# --- the store
+
+
+class Journal(Protocol):
+    """All events in order, and the tables of the present written in the transaction of their fact."""
+
+    @property
+    def seq(self) -> Seq:
+        """The number of the last event written down."""
+        ...
+
+    async def load(self) -> Present:
+        """The present, from its tables."""
+        ...
+
+    def stamp(self, drafts: Sequence[Draft], at: float) -> tuple[Event, ...]:
+        """Numbers the drafts; they count as taken until `append` fails."""
+        ...
+
+    async def append(
+        self, events: Sequence[Event], *, inbox: "InboxEntry | None" = None, cursor: "Cursor | None" = None
+    ) -> None:
+        """Writes the events, with the command that caused them or the wire's cursor, in one transaction."""
+        ...
+
+    async def seen(self, via: str, command: str) -> Accepted | None:
+        """What this command was answered when it came first."""
+        ...
+
+    async def read(self, after: Seq, limit: int) -> list[tuple[Seq, bytes]]:
+        """Events after that number, encoded, oldest first."""
+        ...
+
+    async def cursor(self, owner: str) -> str:
+        """Where a wire or a channel stands; empty at first."""
+        ...
+
+    async def settled(self, ask: AskId) -> Event | None:
+        """How an ask of the past was settled."""
+        ...
+
+
+class InboxEntry(Word):
+    """A command that was taken, and its answer."""
+
+    via: str
+    accepted: Accepted
+
+
+class Cursor(Word):
+    """Where somebody stands."""
+
+    owner: str
+    value: str
+
+
+# --- channels
+
+
+class Parcel(Word):
+    """Something to be sent to a surface. A newer edit of one `slot` replaces an older one that still waits."""
+
+    # Names this parcel for ever: put twice, it is sent once.
+    key: str
+    chat: str
+    body: bytes
+    slot: str = ""
+    edit: bool = False
+
+
+class Waiting(Word):
+    """A parcel in the outbox."""
+
+    id: int
+    parcel: Parcel
+    attempts: int = 0
+    # A send was begun and its answer never came.
+    doubtful: bool = False
+
+
+class Outbox(Protocol):
+    """What must still reach a surface, kept over any kill."""
+
+    async def put(self, channel: str, parcels: Sequence[Parcel], cursor: str) -> None:
+        """Adds the parcels and moves the channel's cursor in one transaction."""
+        ...
+
+    async def cursor(self, channel: str) -> str:
+        """Where the channel stands in the journal."""
+        ...
+
+    async def waiting(self, channel: str) -> list[Waiting]:
+        """Everything unsent, in order."""
+        ...
+
+    async def begin(self, waiting: int) -> None:
+        """Marks that a send begins, before it does."""
+        ...
+
+    async def sent(self, waiting: int, reference: str) -> None:
+        """Marks it as sent; the reference names it on the surface."""
+        ...
+
+    async def failed(self, waiting: int, why: str) -> None:
+        """Gives it up for good, with the reason."""
+        ...
+
+    async def again(self, waiting: int) -> None:
+        """The surface certainly did not take it: it waits again."""
+        ...
+
+    async def reference(self, channel: str, slot: str) -> str:
+        """What the surface called the first message of that slot; empty if unsent."""
+        ...
+
+
+class Channel(Protocol):
+    """Where people speak."""
+
+    @property
+    def name(self) -> str:
+        """As `Sender.via` has it."""
+        ...
+
+    async def run(self) -> None:
+        """Serves until it is cancelled."""
+        ...

@@ -1,0 +1,266 @@
+"""The present of a node: team, focus, queues, open turns and asks, folded from events. Pure."""
+
+from typing import assert_never
+
+from farhand.model import facts
+from farhand.model.facts import Event
+from farhand.model.words import (
+    AskId,
+    AskKind,
+    Attachment,
+    Choice,
+    HowSettled,
+    MessageId,
+    Mode,
+    Sender,
+    Seq,
+    TurnId,
+    Word,
+    WorkerName,
+    replace,
+)
+
+
+class Message(Word):
+    """A message that waits, or that the running turn began with."""
+
+    id: MessageId
+    text: str
+    at: float
+    by: Sender
+    attachments: tuple[Attachment, ...] = ()
+    steer: bool = False
+
+
+class Turn(Word):
+    """The running turn of a worker."""
+
+    id: TurnId
+    seq: Seq
+    at: float
+    message: Message | None = None
+    handed_over: bool = False
+    doubted: bool = False
+    interrupt_asked: bool = False
+    interrupted: bool = False
+
+
+class Ask(Word):
+    """An ask that is open, or whose answer has not reached the agent yet."""
+
+    id: AskId
+    worker: WorkerName
+    turn: TurnId | None
+    seq: Seq
+    question: str
+    choices: tuple[Choice, ...]
+    about: AskKind = AskKind.PERMISSION
+    detail: str = ""
+    digest: str = ""
+    deadline: float | None = None
+    settled: facts.AskSettled | None = None
+
+
+class Worker(Word):
+    """One worker as it is now. `since` is the seq of its hiring, so that a name used again is somebody else."""
+
+    name: WorkerName
+    since: Seq
+    backend: str
+    directory: str
+    model: str = ""
+    mode: Mode = Mode.DEFAULT
+    options: dict[str, str] = {}
+    session: str = ""
+    online: bool = False
+    why_offline: str = ""
+    ending: bool = False
+    relaunching: bool = False
+    tuning: facts.TuneAsked | None = None
+    turn: Turn | None = None
+    queue: tuple[Message, ...] = ()
+    steering: tuple[Message, ...] = ()
+    asks: tuple[Ask, ...] = ()
+
+    @property
+    def state(self) -> str:
+        """One word for the eye: leaving, offline, waiting, working or available."""
+        if self.ending:
+            return "leaving"
+        if not self.online:
+            return "offline"
+        if any(ask.settled is None for ask in self.asks):
+            return "waiting"
+        return "working" if self.turn else "available"
+
+
+class Present(Word):
+    """All that a start needs to know; everything else is history."""
+
+    seq: Seq = 0
+    focus: WorkerName = ""
+    workers: dict[WorkerName, Worker] = {}
+
+    def ask(self, ask: AskId) -> Ask | None:
+        """The ask with that id, if it is still of the present."""
+        return next((one for worker in self.workers.values() for one in worker.asks if one.id == ask), None)
+
+
+def fold(present: Present, event: Event) -> Present:
+    """The present after the event. Facts of the agent's talk change nothing but the number."""
+    fact = event.fact
+    if isinstance(fact, facts.Hired):
+        return _with(present, event.seq, _hired(event, fact))
+    worker = present.workers.get(event.worker)
+    if worker is None:
+        return replace(present, seq=event.seq)
+    if isinstance(fact, facts.Focused):
+        return replace(present, seq=event.seq, focus=worker.name)
+    if isinstance(fact, facts.Ended):
+        rest = {name: one for name, one in present.workers.items() if name != worker.name}
+        focus = "" if present.focus == worker.name else present.focus
+        return replace(present, seq=event.seq, workers=rest, focus=focus)
+    changed = fold_worker(worker, event)
+    if changed is worker:
+        return replace(present, seq=event.seq)
+    return _with(present, event.seq, changed)
+
+
+def _with(present: Present, seq: Seq, worker: Worker) -> Present:
+    return replace(present, seq=seq, workers={**present.workers, worker.name: worker})
+
+
+def _hired(event: Event, fact: facts.Hired) -> Worker:
+    return Worker(
+        name=event.worker,
+        since=event.seq,
+        backend=fact.backend,
+        directory=fact.directory,
+        model=fact.model,
+        mode=fact.mode,
+        options=fact.options,
+    )
+
+
+def fold_worker(worker: Worker, event: Event) -> Worker:
+    """One worker after the event; the very same object when the event does not change it."""
+    fact = event.fact
+    match fact:
+        case facts.EndAsked():
+            return replace(worker, ending=True)
+        case facts.RelaunchAsked():
+            return replace(worker, relaunching=True)
+        case facts.TuneAsked():
+            return replace(worker, tuning=fact)
+        case facts.Tuned():
+            return _tuned(worker, fact)
+        case facts.CameOnline(session=session):
+            return replace(worker, online=True, relaunching=False, why_offline="", session=session or worker.session)
+        case facts.WentOffline(why=why):
+            return replace(worker, online=False, why_offline=why)
+        case facts.SessionKnown(session=session):
+            return replace(worker, session=session)
+        case facts.Queued():
+            return replace(worker, queue=(*worker.queue, _message(event, fact)))
+        case facts.Reworded(message=message, text=text):
+            reworded = tuple(replace(one, text=text) if one.id == message else one for one in worker.queue)
+            return replace(worker, queue=reworded)
+        case facts.Withdrawn(message=message):
+            return replace(worker, queue=without(worker.queue, message))
+        case facts.TurnStarted(message=message):
+            return _turn_started(worker, event, message)
+        case facts.HandedOver(message=message) | facts.Seen(message=message):
+            return _handed(worker, message)
+        case facts.Doubted(message=message):
+            return _doubted(worker, message)
+        case facts.InterruptAsked():
+            return replace(worker, turn=worker.turn and replace(worker.turn, interrupt_asked=True, interrupted=False))
+        case facts.Interrupted():
+            return replace(worker, turn=worker.turn and replace(worker.turn, interrupted=True))
+        case facts.AskRaised():
+            return replace(worker, asks=(*worker.asks, _ask(event, fact)))
+        case facts.AskSettled():
+            return replace(worker, asks=_settled(worker.asks, fact))
+        case facts.AnswerDelivered(ask=ask):
+            return replace(worker, asks=tuple(one for one in worker.asks if one.id != ask))
+        case facts.TurnEnded():
+            return replace(worker, turn=None, steering=()) if worker.turn and worker.turn.id == event.turn else worker
+        case (
+            facts.Said()
+            | facts.Thought()
+            | facts.ToolStarted()
+            | facts.ToolEnded()
+            | facts.Showed()
+            | facts.Used()
+            | facts.Noted()
+            | facts.Hired()
+            | facts.Ended()
+            | facts.Focused()
+        ):
+            return worker
+        case _:
+            assert_never(fact)
+
+
+def without(queue: tuple[Message, ...], message: MessageId) -> tuple[Message, ...]:
+    """The queue less that message."""
+    return tuple(one for one in queue if one.id != message)
+
+
+def _message(event: Event, fact: facts.Queued) -> Message:
+    return Message(
+        id=fact.message, text=fact.text, at=event.at, by=fact.by, attachments=fact.attachments, steer=fact.steer
+    )
+
+
+def _tuned(worker: Worker, fact: facts.Tuned) -> Worker:
+    if fact.refused:
+        return replace(worker, tuning=None)
+    model = worker.model if fact.model is None else fact.model
+    mode = worker.mode if fact.mode is None else fact.mode
+    return replace(worker, tuning=None, model=model, mode=mode)
+
+
+def _turn_started(worker: Worker, event: Event, message: MessageId | None) -> Worker:
+    first = next((one for one in worker.queue if one.id == message), None)
+    turn = Turn(id=event.turn or "", seq=event.seq, at=event.at, message=first, handed_over=message is None)
+    queue = without(worker.queue, message) if message else worker.queue
+    return replace(worker, turn=turn, queue=queue)
+
+
+def _handed(worker: Worker, message: MessageId) -> Worker:
+    turn = worker.turn
+    if turn and turn.message and turn.message.id == message:
+        return replace(worker, turn=replace(turn, handed_over=True))
+    joined = tuple(one for one in worker.queue if one.id == message)
+    return replace(worker, queue=without(worker.queue, message), steering=(*worker.steering, *joined))
+
+
+def _doubted(worker: Worker, message: MessageId) -> Worker:
+    turn = worker.turn
+    if turn and turn.message and turn.message.id == message:
+        return replace(worker, turn=replace(turn, doubted=True))
+    return replace(worker, queue=without(worker.queue, message))
+
+
+def _ask(event: Event, fact: facts.AskRaised) -> Ask:
+    deadline = None if fact.deadline_seconds is None else event.at + fact.deadline_seconds
+    return Ask(
+        id=fact.ask,
+        worker=event.worker,
+        turn=event.turn,
+        seq=event.seq,
+        question=fact.question,
+        choices=fact.choices,
+        about=fact.about,
+        detail=fact.detail,
+        digest=fact.digest,
+        deadline=deadline,
+    )
+
+
+def _settled(asks: tuple[Ask, ...], fact: facts.AskSettled) -> tuple[Ask, ...]:
+    # What the agent itself ended needs no delivery.
+    if fact.how in (HowSettled.DESK, HowSettled.WITHDRAWN):
+        return tuple(one for one in asks if one.id != fact.ask)
+    return tuple(replace(one, settled=fact) if one.id == fact.ask else one for one in asks)

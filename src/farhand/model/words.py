@@ -1,0 +1,119 @@
+"""The small words that facts and commands are made of: frozen, typed, and the same on the wire as in memory."""
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, dataclass_transform
+
+import msgspec
+
+if TYPE_CHECKING:
+
+    @dataclass_transform(frozen_default=True, kw_only_default=True)
+    class _Frozen(type):
+        def __new__(cls, name: str, bases: tuple[type, ...], fields: dict[str, Any], *, tag: str = "") -> "_Frozen": ...
+
+    class Word(metaclass=_Frozen):
+        """Anything that is written down or sent: immutable, and compared by what it says."""
+
+else:
+
+    class _Frozen(msgspec.StructMeta):
+        def __new__(cls, name, bases, fields, **options):
+            return super().__new__(cls, name, bases, fields, frozen=True, kw_only=True, omit_defaults=True, **options)
+
+    class Word(msgspec.Struct, metaclass=_Frozen):
+        """Anything that is written down or sent: immutable, and compared by what it says."""
+
+
+WorkerName: TypeAlias = str
+CommandId: TypeAlias = str
+MessageId: TypeAlias = str
+TurnId: TypeAlias = str
+AskId: TypeAlias = str
+Seq: TypeAlias = int
+AnyWord = TypeVar("AnyWord", bound=Word)
+
+
+def replace(word: AnyWord, **changes: Any) -> AnyWord:
+    """A copy of the word with some fields changed."""
+    changed: AnyWord = msgspec.structs.replace(word, **changes)  # type: ignore[type-var]
+    return changed
+
+
+class Receipt(StrEnum):
+    """How far a message got. It never claims more than was proven."""
+
+    QUEUED = "queued"
+    STARTED = "started"
+    HANDED_OVER = "handed over"
+    SEEN = "seen"
+    ANSWERED = "answered"
+    REFUSED = "refused"
+    WITHDRAWN = "withdrawn"
+    UNKNOWN = "unknown"
+
+
+class AskKind(StrEnum):
+    """What an ask is about, which decides how a surface words it."""
+
+    PERMISSION = "permission"
+    CHOICE = "choice"
+    PLAN = "plan"
+
+
+class HowSettled(StrEnum):
+    """Who or what put an end to an ask."""
+
+    ANSWERED = "answered"
+    DESK = "desk"
+    EXPIRED = "expired"
+    WITHDRAWN = "withdrawn"
+
+
+class HowEnded(StrEnum):
+    """How a turn came to its end."""
+
+    COMPLETED = "completed"
+    FAILED = "failed"
+    INTERRUPTED = "interrupted"
+    LOST = "lost"
+
+
+class Mode(StrEnum):
+    """What a worker may do without asking."""
+
+    DEFAULT = "default"
+    AUTO_EDIT = "auto_edit"
+    PLAN = "plan"
+    YOLO = "yolo"
+
+
+class Choice(Word):
+    """One answer that an ask offers: what is sent back, and what the button says."""
+
+    id: str
+    label: str
+    allows: bool = True
+
+
+class Attachment(Word):
+    """A file that travels with a message, by its path on the node's machine."""
+
+    path: str
+    name: str = ""
+    media_type: str = ""
+    caption: str = ""
+
+
+class Usage(Word):
+    """What a turn cost, as far as the agent tells."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_dollars: float | None = None
+
+
+class Sender(Word):
+    """Who speaks, and over which channel. The door stamps it; a sender cannot choose it."""
+
+    via: str
+    who: str = ""
