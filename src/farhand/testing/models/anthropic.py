@@ -208,7 +208,11 @@ def _deltas(block: Block) -> list[dict[str, Any]]:
 
 
 def _block_events(block: Block, index: int, number: int) -> Iterator[dict[str, Any]]:
-    empty = {"text": {"text": ""}, "thinking": {"thinking": "", "signature": ""}, "tool_use": {"input": {}}}
+    empty: dict[str, dict[str, Any]] = {
+        "text": {"text": ""},
+        "thinking": {"thinking": "", "signature": ""},
+        "tool_use": {"input": {}},
+    }
     whole = _content(block, index, number)
     yield {"type": "content_block_start", "index": index, "content_block": {**whole, **empty[whole["type"]]}}
     for delta in _deltas(block):
@@ -216,9 +220,8 @@ def _block_events(block: Block, index: int, number: int) -> Iterator[dict[str, A
     yield {"type": "content_block_stop", "index": index}
 
 
-async def _run(script: Path, port: int) -> None:
-    conversations = msgspec.json.decode(script.read_bytes(), type=dict[str, list[AnyStep]])
-    async with FakeAnthropic(Script(dict(conversations))).served(port) as address:
+async def _run(script: Script, port: int) -> None:
+    async with FakeAnthropic(script).served(port) as address:
         sys.stdout.write(address + "\n")
         sys.stdout.flush()
         await anyio.sleep_forever()
@@ -230,7 +233,8 @@ def main() -> None:
     parser.add_argument("script", type=Path, help="a JSON object: marker to list of steps")
     parser.add_argument("--port", type=int, default=0, help="the loopback port; 0 lets the system choose")
     arguments = parser.parse_args()
-    anyio.run(_run, arguments.script, arguments.port)
+    conversations = msgspec.json.decode(arguments.script.read_bytes(), type=dict[str, list[AnyStep]])
+    anyio.run(_run, Script(dict(conversations)), arguments.port)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from itertools import pairwise
 from subprocess import DEVNULL, PIPE
 
 import anyio
@@ -20,6 +21,8 @@ class _Waiting:
     def __init__(self) -> None:
         self.done = anyio.Event()
         self.reply: Reply | None = None
+        # The commands of the same line after this one: tmux drops them when this one fails.
+        self.next: _Waiting | None = None
 
 
 class Control:
@@ -35,22 +38,23 @@ class Control:
 
     async def command(self, *words: str) -> tuple[str, ...]:
         """Runs one tmux command; the lines that it printed."""
-        waiting = _Waiting()
+        return (await self.commands(words))[0]
+
+    async def commands(self, *commands: tuple[str, ...]) -> list[tuple[str, ...]]:
+        """Runs commands in one line: nothing else happens in the server between them."""
+        waiting = [_Waiting() for _ in commands]
+        for one, following in pairwise(waiting):
+            one.next = following
         async with self._writing:
             if self.ended.is_set() or self._process.stdin is None:
                 raise TmuxGone
-            self._waiting.append(waiting)
+            self._waiting.extend(waiting)
             try:
                 with anyio.CancelScope(shield=True):
-                    await self._process.stdin.send(command_line(words))
+                    await self._process.stdin.send(command_line(*commands))
             except (anyio.BrokenResourceError, anyio.ClosedResourceError):
                 raise TmuxGone from None
-        await waiting.done.wait()
-        if waiting.reply is None:
-            raise TmuxGone
-        if not waiting.reply.ok:
-            raise TmuxRefused(words, "\n".join(waiting.reply.lines))
-        return waiting.reply.lines
+        return [await _answer(one, command) for one, command in zip(waiting, commands, strict=True)]
 
     async def ready(self) -> None:
         """Returns once the client is attached; raises when it could not be."""
@@ -80,6 +84,18 @@ class Control:
             waiting = self._waiting.popleft()
             waiting.reply = received
             waiting.done.set()
+            while not received.ok and waiting.next is not None:
+                waiting = self._waiting.popleft()
+                waiting.done.set()
+
+
+async def _answer(waiting: _Waiting, command: tuple[str, ...]) -> tuple[str, ...]:
+    await waiting.done.wait()
+    if waiting.reply is None:
+        raise TmuxGone
+    if not waiting.reply.ok:
+        raise TmuxRefused(command, "\n".join(waiting.reply.lines))
+    return waiting.reply.lines
 
 
 async def _lines(process: Process) -> AsyncIterator[str]:

@@ -29,7 +29,7 @@ async def ended(pid: int) -> None:
 
 async def _asked(pid: int) -> None:
     # Systems without pidfd cannot tell us: asking twice a second costs two system calls.
-    while _alive(pid):
+    while _alive(pid):  # noqa: ASYNC110
         await anyio.sleep(PACE_SECONDS)
 
 

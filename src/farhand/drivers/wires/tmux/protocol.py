@@ -71,9 +71,9 @@ def _escape(character: str) -> str:
     return character
 
 
-def command_line(words: tuple[str, ...]) -> bytes:
-    """A command as one line for the control client; a lone `;` inside a word is not a separator."""
-    return (" ".join(map(quote, words)) + "\n").encode()
+def command_line(*commands: tuple[str, ...]) -> bytes:
+    """Commands as one line for the control client; a `;` inside a word is no separator."""
+    return (" ; ".join(" ".join(map(quote, words)) for words in commands) + "\n").encode()
 
 
 def pictured(text: str) -> str:
