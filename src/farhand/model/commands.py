@@ -33,7 +33,7 @@ class Focus(Word, tag="focus"):
 
 
 class Say(Word, tag="say"):
-    """Give a worker a message; without a name, the focused one. The command's id becomes the message's."""
+    """Give a worker a message; without a name, the focused one."""
 
     id: CommandId
     text: str
@@ -98,4 +98,6 @@ class Accepted(Word):
     id: CommandId
     seq: Seq
     worker: WorkerName = ""
+    # What a Say is called from now on, in receipts, queues and turns.
+    message: MessageId = ""
     again: bool = False

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from farhand.model.commands import Accepted, Command
-from farhand.model.facts import Draft, Event, Fact
+from farhand.model.facts import AskSettled, Draft, Event, Fact
 from farhand.model.present import Ask, Message, Present, Worker
 from farhand.model.words import AskId, Sender, Seq, TurnId, Word
 
@@ -222,45 +222,6 @@ class Holders(Protocol):
 # --- the store
 
 
-class Journal(Protocol):
-    """All events in order, and the tables of the present written in the transaction of their fact."""
-
-    @property
-    def seq(self) -> Seq:
-        """The number of the last event written down."""
-        ...
-
-    async def load(self) -> Present:
-        """The present, from its tables."""
-        ...
-
-    def stamp(self, drafts: Sequence[Draft], at: float) -> tuple[Event, ...]:
-        """Numbers the drafts; they count as taken until `append` fails."""
-        ...
-
-    async def append(
-        self, events: Sequence[Event], *, inbox: "InboxEntry | None" = None, cursor: "Cursor | None" = None
-    ) -> None:
-        """Writes the events, with the command that caused them or the wire's cursor, in one transaction."""
-        ...
-
-    async def seen(self, via: str, command: str) -> Accepted | None:
-        """What this command was answered when it came first."""
-        ...
-
-    async def read(self, after: Seq, limit: int) -> list[tuple[Seq, bytes]]:
-        """Events after that number, encoded, oldest first."""
-        ...
-
-    async def cursor(self, owner: str) -> str:
-        """Where a wire or a channel stands; empty at first."""
-        ...
-
-    async def settled(self, ask: AskId) -> Event | None:
-        """How an ask of the past was settled."""
-        ...
-
-
 class InboxEntry(Word):
     """A command that was taken, and its answer."""
 
@@ -273,6 +234,46 @@ class Cursor(Word):
 
     owner: str
     value: str
+
+
+class Journal(Protocol):
+    """All events in order, and the tables of the present written in the transaction of their fact."""
+
+    async def load(self) -> Present:
+        """The present, from its tables."""
+        ...
+
+    def stamp(self, drafts: Sequence[Draft], at: float) -> tuple[Event, ...]:
+        """Numbers the drafts; they count as taken until `rewind`."""
+        ...
+
+    def rewind(self, seq: Seq) -> None:
+        """Numbering goes on after that number: what was stamped beyond it was never written."""
+        ...
+
+    async def append(
+        self, events: Sequence[Event], *, inbox: InboxEntry | None = None, cursor: Cursor | None = None
+    ) -> tuple[bytes, ...]:
+        """Writes the events, with the command that caused them or the wire's cursor, in one transaction.
+
+        Returns them as they were written; raises StoreError when nothing was."""
+        ...
+
+    async def seen(self, via: str, command: str) -> Accepted | None:
+        """What this command was answered when it came first."""
+        ...
+
+    async def read(self, after: Seq, limit: int) -> list[tuple[Seq, bytes]]:
+        """Events after that number, encoded, oldest first."""
+        ...
+
+    async def cursor(self, owner: str) -> str:
+        """Where a wire stands; empty at first."""
+        ...
+
+    async def settled(self, ask: AskId) -> AskSettled | None:
+        """How an ask of the past was settled."""
+        ...
 
 
 # --- channels
@@ -328,6 +329,10 @@ class Outbox(Protocol):
 
     async def again(self, waiting: int) -> None:
         """The surface certainly did not take it: it waits again."""
+        ...
+
+    async def doubt(self, waiting: int) -> None:
+        """Its answer never came: it waits again, marked as doubtful."""
         ...
 
     async def reference(self, channel: str, slot: str) -> str:

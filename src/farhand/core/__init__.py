@@ -1,0 +1,1 @@
+"""Decisions and lifetimes: the only place where a command becomes a fact."""

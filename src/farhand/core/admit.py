@@ -1,0 +1,91 @@
+"""What a wire brought, fitted to the present: no end of a turn that is over, no ask left open behind. Pure."""
+
+from collections.abc import Iterable
+
+from farhand.model import facts
+from farhand.model.facts import Draft, Event, Fact
+from farhand.model.ports import Heard
+from farhand.model.present import Worker, fold_worker
+from farhand.model.words import HowEnded, HowSettled
+
+
+def admit(worker: Worker, heard: Iterable[Heard], at: float) -> list[Draft]:
+    """The drafts to be written for what was heard, in order."""
+    drafts: list[Draft] = []
+    for one in heard:
+        for draft in _fitting(worker, one):
+            drafts.append(draft)
+            worker = fold_worker(worker, Event(seq=0, at=at, worker=draft.worker, turn=draft.turn, fact=draft.fact))
+    return drafts
+
+
+def _fitting(worker: Worker, heard: Heard) -> list[Draft]:
+    running = worker.turn.id if worker.turn else None
+    turn = heard.turn if heard.turn is not None else running
+    if not _belongs(worker, heard.fact, turn):
+        return []
+    drafts = [Draft(worker=worker.name, turn=turn, fact=heard.fact)]
+    if isinstance(heard.fact, facts.TurnEnded):
+        drafts = [*_withdrawals(worker, turn), *drafts]
+    if _proves_arrival(worker, heard):
+        drafts = [*handed_over(worker, turn), *drafts]
+    return drafts
+
+
+def _belongs(worker: Worker, fact: Fact, turn: str | None) -> bool:
+    running = worker.turn.id if worker.turn else None
+    match fact:
+        case facts.TurnEnded():
+            return running is not None and turn == running
+        case facts.TurnStarted():
+            # The desk began a turn; one that the node began is known already.
+            return running is None
+        case facts.AskRaised(ask=ask):
+            return not any(one.id == ask for one in worker.asks)
+        case facts.AskSettled(ask=ask):
+            return any(one.id == ask and one.settled is None for one in worker.asks)
+        case facts.HandedOver():
+            return worker.turn is not None and not worker.turn.handed_over
+        case _:
+            return True
+
+
+def _proves_arrival(worker: Worker, heard: Heard) -> bool:
+    """An agent that speaks of the turn has got its message; one that failed may not have."""
+    fact = heard.fact
+    if isinstance(fact, facts.HandedOver | facts.Noted | facts.Doubted):
+        return False
+    if isinstance(fact, facts.TurnEnded) and fact.how is not HowEnded.COMPLETED:
+        return False
+    return worker.turn is not None and heard.turn == worker.turn.id
+
+
+def handed_over(worker: Worker, turn: str | None) -> list[Draft]:
+    """The draft that says so, unless it was said or the turn is over."""
+    running = worker.turn
+    if running is None or running.id != turn or running.message is None or running.handed_over:
+        return []
+    return [Draft(worker=worker.name, turn=turn, fact=facts.HandedOver(message=running.message.id))]
+
+
+def _withdrawals(worker: Worker, turn: str | None) -> list[Draft]:
+    return [
+        Draft(worker=worker.name, turn=turn, fact=facts.AskSettled(ask=ask.id, how=HowSettled.WITHDRAWN))
+        for ask in worker.asks
+        if ask.settled is None
+    ] + [
+        Draft(
+            worker=worker.name,
+            turn=turn,
+            fact=facts.AnswerDelivered(ask=ask.id, problem="The turn was over before the answer reached the agent."),
+        )
+        for ask in worker.asks
+        if ask.settled is not None
+    ]
+
+
+def end_turn(worker: Worker, how: HowEnded, error: str) -> list[Draft]:
+    """The drafts that close the running turn, if there is one."""
+    if worker.turn is None:
+        return []
+    return admit(worker, [Heard(fact=facts.TurnEnded(how=how, error=error), turn=worker.turn.id)], at=0.0)

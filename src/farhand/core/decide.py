@@ -1,0 +1,168 @@
+"""What a command means for the present: the facts it makes, or why it is refused. Pure."""
+
+from collections.abc import Collection
+from pathlib import PurePath
+from typing import assert_never
+
+from farhand.model import commands, errors, facts
+from farhand.model.commands import Command
+from farhand.model.facts import Draft, Fact
+from farhand.model.names import normalize, worker_name
+from farhand.model.present import Ask, Message, Present, Worker
+from farhand.model.words import HowSettled, Sender
+
+
+class House:
+    """What a decision must know beside the present: the backends, and where a worker starts by default."""
+
+    def __init__(self, backends: Collection[str], directory: str) -> None:
+        self.backends = backends
+        self.directory = directory
+
+
+def message_id(command: commands.Say, sender: Sender) -> str:
+    """A message's own id; two channels may choose the same id for a command, and it is still two messages."""
+    return f"{sender.via}:{command.id}"
+
+
+def decide(present: Present, command: Command, sender: Sender, house: House) -> list[Draft]:
+    """The facts that follow from the command. Raises Refused, and then nothing follows."""
+    match command:
+        case commands.Hire():
+            return _hire(present, command, sender, house)
+        case commands.End(worker=name):
+            worker = find(present, name)
+            return [] if worker.ending else [_draft(worker, facts.EndAsked(by=sender))]
+        case commands.Focus(worker=name):
+            worker = find(present, name)
+            return [_draft(worker, facts.Focused(by=sender))]
+        case commands.Say():
+            return _say(present, command, sender)
+        case commands.Reword(message=message, text=text):
+            worker, _ = _waiting(present, message)
+            return [_draft(worker, facts.Reworded(message=message, text=_some_text(text), by=sender))]
+        case commands.Withdraw(message=message):
+            worker, _ = _waiting(present, message)
+            return [_draft(worker, facts.Withdrawn(message=message, by=sender))]
+        case commands.Answer():
+            return _answer(present, command, sender)
+        case commands.Interrupt(worker=name):
+            worker = find(present, name)
+            if worker.turn is None:
+                raise errors.NothingRunning(worker.name)
+            return [_draft(worker, facts.InterruptAsked(by=sender))]
+        case commands.Relaunch(worker=name):
+            return [_draft(_staying(present, name), facts.RelaunchAsked(by=sender))]
+        case commands.Tune(worker=name, model=model, mode=mode):
+            if model is None and mode is None:
+                raise errors.BadInput("Tune needs a model or a mode.")
+            return [_draft(_staying(present, name), facts.TuneAsked(model=model, mode=mode, by=sender))]
+        case _:
+            assert_never(command)
+
+
+def find(present: Present, name: str) -> Worker:
+    """The worker of that name, or the focused one when no name is given."""
+    if not name:
+        focused = present.workers.get(present.focus)
+        if focused is None:
+            raise errors.NoFocus(present.workers)
+        return focused
+    worker = present.workers.get(name) or present.workers.get(normalize(name))
+    if worker is None:
+        raise errors.UnknownWorker(name, present.workers)
+    return worker
+
+
+def _staying(present: Present, name: str) -> Worker:
+    worker = find(present, name)
+    if worker.ending:
+        raise errors.Leaving(worker.name)
+    return worker
+
+
+def _draft(worker: Worker, fact: Fact) -> Draft:
+    return Draft(worker=worker.name, turn=worker.turn.id if worker.turn else None, fact=fact)
+
+
+def _hire(present: Present, command: commands.Hire, sender: Sender, house: House) -> list[Draft]:
+    name = worker_name(command.worker)
+    if command.backend not in house.backends:
+        raise errors.UnknownBackend(command.backend, house.backends)
+    if name in present.workers:
+        raise errors.NameTaken(name)
+    directory = str(PurePath(house.directory) / command.directory)
+    hired = facts.Hired(
+        backend=command.backend,
+        directory=directory,
+        model=command.model,
+        mode=command.mode,
+        options=command.options,
+        by=sender,
+    )
+    drafts = [Draft(worker=name, fact=hired)]
+    if command.focus:
+        drafts.append(Draft(worker=name, fact=facts.Focused(by=sender)))
+    return drafts
+
+
+def _some_text(text: str) -> str:
+    if not text.strip():
+        raise errors.BadInput("There is nothing in that message.")
+    return text
+
+
+def _say(present: Present, command: commands.Say, sender: Sender) -> list[Draft]:
+    worker = _staying(present, command.worker)
+    if not command.attachments:
+        _some_text(command.text)
+    message = message_id(command, sender)
+    queued = facts.Queued(
+        message=message, text=command.text, attachments=command.attachments, steer=command.steer, by=sender
+    )
+    drafts = [Draft(worker=worker.name, fact=queued)]
+    if is_free(worker) and not worker.queue:
+        # Nobody is before it: its turn begins in the same transaction.
+        drafts.append(Draft(worker=worker.name, turn=message, fact=facts.TurnStarted(message=message)))
+    return drafts
+
+
+def is_free(worker: Worker) -> bool:
+    """Whether a turn may begin now."""
+    return worker.online and worker.turn is None and not worker.ending and not worker.relaunching
+
+
+def _waiting(present: Present, message: str) -> tuple[Worker, Message]:
+    for worker in present.workers.values():
+        for one in worker.queue:
+            if one.id == message:
+                return worker, one
+        taken = (worker.turn.message, *worker.steering) if worker.turn else worker.steering
+        if any(one and one.id == message for one in taken):
+            raise errors.MessageGone(message)
+    raise errors.UnknownMessage(message)
+
+
+def _answer(present: Present, command: commands.Answer, sender: Sender) -> list[Draft]:
+    ask = present.ask(command.ask)
+    if ask is None:
+        raise errors.UnknownAsk(command.ask)
+    if ask.settled is not None:
+        raise gone(ask.settled)
+    if command.choice not in {choice.id for choice in ask.choices}:
+        offered = ", ".join(choice.id for choice in ask.choices)
+        raise errors.BadInput(f"'{command.choice}' is no choice of that question. It offers: {offered}.")
+    settled = facts.AskSettled(ask=ask.id, how=HowSettled.ANSWERED, choice=command.choice, note=command.note, by=sender)
+    return [Draft(worker=ask.worker, turn=ask.turn, fact=settled)]
+
+
+def gone(settled: facts.AskSettled) -> errors.AskGone:
+    """The sentence for an answer that came too late."""
+    return errors.AskGone(settled.ask, settled.how.value, settled.choice, settled.by.via if settled.by else "")
+
+
+def expire(ask: Ask) -> Draft:
+    """An ask whose deadline has come: denied, by the first choice that allows nothing."""
+    refusal = next((choice.id for choice in ask.choices if not choice.allows), "")
+    settled = facts.AskSettled(ask=ask.id, how=HowSettled.EXPIRED, choice=refusal)
+    return Draft(worker=ask.worker, turn=ask.turn, fact=settled)

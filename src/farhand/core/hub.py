@@ -1,0 +1,156 @@
+"""The one door to a team: takes commands, writes facts down, then tells everybody, and never before."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+
+import anyio
+import structlog
+
+from farhand.core.decide import House, decide, expire, gone, message_id
+from farhand.core.tail import Tail
+from farhand.model import road
+from farhand.model.commands import Accepted, Answer, Command, Say
+from farhand.model.errors import StoreError, UnknownAsk
+from farhand.model.facts import Draft, Event
+from farhand.model.ports import Clock, Cursor, InboxEntry, Journal
+from farhand.model.present import Ask, Present, Worker, fold
+from farhand.model.wire import checked, decode_event
+from farhand.model.words import Sender, Seq, replace
+
+log = structlog.get_logger("hub")
+_CHUNK = 512
+
+
+class LocalHub:
+    """The hub of this node. Decides on what will be, acts and tells only on what is written."""
+
+    def __init__(self, journal: Journal, clock: Clock, house: House, present: Present) -> None:
+        self._journal = journal
+        self._clock = clock
+        self._house = house
+        # Written and told.
+        self.present = present
+        # With what is on its way to the disk: decisions stand on this one, so that commands need not wait in line.
+        self._coming = present
+        self._tail = Tail(present.seq)
+        self._under_way: dict[tuple[str, str], anyio.Event] = {}
+        # Counts failures to write: only the first failure of a row resets what is to come.
+        self._epoch = 0
+        self.started_after = present.seq
+        self._listeners: list[Callable[[Sequence[Event]], None]] = []
+
+    def listen(self, listener: Callable[[Sequence[Event]], None]) -> None:
+        """Calls the listener with what was just written, before any watcher wakes. It must not wait."""
+        self._listeners.append(listener)
+
+    async def send(self, command: Command, sender: Sender) -> Accepted:
+        """Writes the command down and returns; a repeat gets the first answer and does nothing more."""
+        checked(command)
+        key = (sender.via, command.id)
+        while (other := self._under_way.get(key)) is not None:
+            # The same command twice at the same moment: the second waits for the first.
+            await other.wait()
+        self._under_way[key] = done = anyio.Event()
+        try:
+            before = await self._journal.seen(*key)
+            return replace(before, again=True) if before else await self._take(command, sender)
+        finally:
+            del self._under_way[key]
+            done.set()
+
+    async def _take(self, command: Command, sender: Sender) -> Accepted:
+        drafts = await self._decided(command, sender)
+        road.reached("hub.decided")
+        accepted = self._accepted(command, sender, drafts)
+        await self._write(drafts, inbox=InboxEntry(via=sender.via, accepted=accepted))
+        road.reached("hub.written")
+        log.info("command taken", command=type(command).__name__, id=command.id, via=sender.via, seq=accepted.seq)
+        return accepted
+
+    async def _decided(self, command: Command, sender: Sender) -> list[Draft]:
+        try:
+            return decide(self._coming, command, sender, self._house)
+        except UnknownAsk:
+            if isinstance(command, Answer) and (settled := await self._journal.settled(command.ask)):
+                raise gone(settled) from None
+            raise
+
+    def _accepted(self, command: Command, sender: Sender, drafts: Sequence[Draft]) -> Accepted:
+        worker = drafts[0].worker if drafts else ""
+        message = message_id(command, sender) if isinstance(command, Say) else ""
+        return Accepted(id=command.id, seq=self._coming.seq + len(drafts), worker=worker, message=message)
+
+    async def record(
+        self, name: str, fitting: Callable[[Worker], list[Draft]], cursor: Cursor | None = None
+    ) -> tuple[Event, ...]:
+        """Writes facts of a worker down, with where its wire stands after them.
+
+        `fitting` makes them from the worker as it will be when they are written; it must not wait."""
+        worker = self._coming.workers.get(name)
+        drafts = fitting(worker) if worker else []
+        return await self._write(drafts, cursor=cursor) if drafts or cursor else ()
+
+    async def expire(self, ask: Ask) -> None:
+        """Settles an ask whose deadline has come, if it is still open."""
+        current = self._coming.ask(ask.id)
+        if current is not None and current.settled is None:
+            await self._write([expire(current)])
+
+    async def _write(
+        self, drafts: Sequence[Draft], *, inbox: InboxEntry | None = None, cursor: Cursor | None = None
+    ) -> tuple[Event, ...]:
+        epoch = self._epoch
+        events = self._journal.stamp(drafts, self._clock.now())
+        for event in events:
+            self._coming = fold(self._coming, event)
+        # Whoever asked may go away; what is written must be told all the same.
+        with anyio.CancelScope(shield=True):
+            try:
+                bodies = await self._journal.append(events, inbox=inbox, cursor=cursor)
+            except StoreError as error:
+                self._not_written(epoch, error)
+                raise
+        for event in events:
+            self.present = fold(self.present, event)
+        for listener in self._listeners:
+            listener(events)
+        self._tail.add(events, bodies)
+        return events
+
+    def _not_written(self, epoch: int, error: StoreError) -> None:
+        """Whatever was decided on top of it fails too, by its number; decisions start again from what is written."""
+        log.error("not written", error=error.text)
+        if epoch == self._epoch:
+            self._epoch += 1
+            self._coming = self.present
+            self._journal.rewind(self.present.seq)
+
+    async def look(self) -> Present:
+        """The present as it is written."""
+        return self.present
+
+    async def watch(self, after: Seq | None = None) -> AsyncIterator[Event]:
+        """Every event after that number, then every new one."""
+        position = self._tail.seq if after is None else after
+        while True:
+            if self._tail.holds(position):
+                await self._tail.news(position)
+                events = self._tail.events(position, _CHUNK)
+            else:
+                events = [decode_event(body) for _, body in await self._journal.read(position, _CHUNK)]
+            for event in events:
+                yield event
+            position = events[-1].seq if events else self._tail.seq
+
+    async def bodies(self, after: Seq | None = None) -> AsyncIterator[list[bytes]]:
+        """The same as `watch`, in pieces and as written: for doors that pass events on."""
+        position = self._tail.seq if after is None else after
+        while True:
+            if self._tail.holds(position):
+                await self._tail.news(position)
+                bodies = self._tail.bodies(position, _CHUNK)
+                position += len(bodies)
+            else:
+                rows = await self._journal.read(position, _CHUNK)
+                bodies = [body for _, body in rows]
+                position = rows[-1][0] if rows else self._tail.seq
+            yield bodies

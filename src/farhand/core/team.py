@@ -1,0 +1,77 @@
+"""The workers of a node: one task each, started for all that are on the team and for everyone who is hired."""
+
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager
+
+import anyio
+import anyio.abc
+
+from farhand.core.hub import LocalHub
+from farhand.core.worker import WorkerTask, owner
+from farhand.model.errors import DriverError, UnknownBackend
+from farhand.model.facts import Ended, Event, Hired
+from farhand.model.ports import Can, Clock, Driver, Journal, Link
+from farhand.model.present import Worker
+
+
+class Team:
+    """Keeps a task for every worker and wakes it when something was written about it."""
+
+    def __init__(self, hub: LocalHub, journal: Journal, drivers: Mapping[str, Driver], clock: Clock) -> None:
+        self._hub = hub
+        self._journal = journal
+        self._drivers = drivers
+        self._clock = clock
+        self._tasks: dict[str, WorkerTask] = {}
+        self._hired: list[str] = []
+        self._news = anyio.Event()
+        hub.listen(self._hear)
+
+    def _hear(self, events: Sequence[Event]) -> None:
+        for event in events:
+            if isinstance(event.fact, Hired):
+                self._hired.append(event.worker)
+                self._news.set()
+            elif isinstance(event.fact, Ended):
+                self._tasks.pop(event.worker, None)
+            if task := self._tasks.get(event.worker):
+                task.wake()
+
+    async def run(self) -> None:
+        """Runs the team until it is cancelled."""
+        async with anyio.create_task_group() as tasks:
+            for worker in self._hub.present.workers.values():
+                await self._start(worker, tasks)
+            while True:
+                await self._news.wait()
+                self._news = anyio.Event()
+                hired, self._hired = self._hired, []
+                for name in hired:
+                    if name in self._hub.present.workers and name not in self._tasks:
+                        await self._start(self._hub.present.workers[name], tasks)
+
+    async def _start(self, worker: Worker, tasks: anyio.abc.TaskGroup) -> None:
+        driver = self._drivers.get(worker.backend) or AbsentDriver(worker.backend, self._drivers)
+        cursor = await self._journal.cursor(owner(worker.name, worker.since))
+        task = WorkerTask(worker, self._hub, driver, self._clock, cursor)
+        self._tasks[worker.name] = task
+        tasks.start_soon(task.run, name=f"worker {worker.name}")
+
+
+class AbsentDriver:
+    """Stands in where this node has no driver: the worker stays on the team, offline, until it is let go."""
+
+    can = Can()
+
+    def __init__(self, backend: str, known: Collection[str]) -> None:
+        self.backend = backend
+        self._known = known
+
+    @asynccontextmanager
+    async def open(self, worker: Worker, cursor: str) -> AsyncIterator[Link]:  # noqa: ARG002
+        """Says which backends there are."""
+        raise DriverError(UnknownBackend(self.backend, self._known).text)
+        yield
+
+    async def end(self, worker: Worker) -> None:
+        """There is nothing to end."""

@@ -1,0 +1,271 @@
+"""One task a worker: takes step after step off the present, and writes down what the agent brings."""
+
+from collections.abc import Callable
+from typing import assert_never
+
+import anyio
+import structlog
+
+from farhand.core import admit
+from farhand.core.decide import is_free
+from farhand.core.hub import LocalHub
+from farhand.core.steps import Begin, Leave, Restart, Step, next_step
+from farhand.model import facts, road
+from farhand.model.errors import DriverError, FarhandError, StoreError
+from farhand.model.facts import Draft, Fact
+from farhand.model.ports import Change, Clock, Cursor, Deliver, Driver, Link, NotTaken, Outcome, Settle, Stop, Taken
+from farhand.model.present import Worker
+from farhand.model.words import HowEnded
+
+log = structlog.get_logger("worker")
+
+# An agent that dies is started again, but not one that dies again and again.
+RESTARTS = 3
+RESTARTS_WITHIN_SECONDS = 60.0
+STORE_PAUSE_SECONDS = 2.0
+_ON_ITS_WAY = "The node was restarted while the message was on its way. See whether it arrived before you repeat it."
+
+
+class WorkerTask:
+    """The life of one worker on this node, from its hiring or the node's start to its end."""
+
+    def __init__(self, worker: Worker, hub: LocalHub, driver: Driver, clock: Clock, cursor: str) -> None:
+        self._name = worker.name
+        self._since = worker.since
+        self._hub = hub
+        self._driver = driver
+        self._clock = clock
+        self._cursor = cursor
+        self._changed = anyio.Event()
+        self._tried: set[str] = set()
+        self._deaths: list[float] = []
+
+    @property
+    def _worker(self) -> Worker:
+        return self._hub.present.workers[self._name]
+
+    def wake(self) -> None:
+        """Something was written about this worker."""
+        self._changed.set()
+
+    async def run(self) -> None:
+        """Runs until the worker has left the team."""
+        rests = False
+        while True:
+            self._changed = anyio.Event()
+            step = next_step(self._worker, self._driver.can)
+            if isinstance(step, Leave):
+                return await self._leave()
+            if isinstance(step, Restart):
+                await self._end_agent("relaunched")
+                self._deaths.clear()
+            elif rests:
+                await self._changed.wait()
+                continue
+            rests = not await self._live()
+
+    async def _live(self) -> bool:
+        """Serves the agent while it lives. False means that it must not be started again by itself."""
+        problem: BaseException | None = None
+        try:
+            async with self._driver.open(self._worker, self._cursor) as link:
+                await self._came_online()
+                if not await self._serve(link):
+                    return True
+        except* DriverError as group:
+            problem = _first(group)
+        except* StoreError as group:
+            problem = _first(group)
+        except* Exception as group:
+            problem = _first(group)
+            log.exception("worker failed", worker=self._name)
+        if isinstance(problem, StoreError):
+            # The cursor did not move: what could not be written comes again.
+            await self._clock.sleep(STORE_PAUSE_SECONDS)
+            return True
+        why = _sentence(problem)
+        log.warning("agent gone", worker=self._name, why=why)
+        await self._went_offline(HowEnded.FAILED, why)
+        return not isinstance(problem, DriverError) and self._may_restart()
+
+    def _may_restart(self) -> bool:
+        now = self._clock.now()
+        self._deaths = [at for at in self._deaths if now - at < RESTARTS_WITHIN_SECONDS] + [now]
+        return len(self._deaths) <= RESTARTS
+
+    async def _came_online(self) -> None:
+        if not self._worker.online or self._worker.relaunching:
+            await self._record(facts.CameOnline(session=self._worker.session))
+
+    async def _serve(self, link: Link) -> bool:
+        """True when the agent ended by itself, False when the worker must leave or be restarted."""
+        await self._doubt_what_was_under_way()
+        ended = True
+        async with anyio.create_task_group() as tasks:
+
+            async def obey() -> None:
+                nonlocal ended
+                await self._obey(link)
+                ended = False
+                tasks.cancel_scope.cancel()
+
+            tasks.start_soon(obey, name=f"obey {self._name}")
+            await self._listen(link)
+            tasks.cancel_scope.cancel()
+        return ended
+
+    async def _listen(self, link: Link) -> None:
+        async for batch in link.facts():
+            road.reached("worker.before_record")
+            heard, now = batch.heard, self._clock.now()
+            cursor = Cursor(owner=owner(self._name, self._since), value=batch.cursor) if batch.cursor else None
+            await self._hub.record(self._name, lambda worker: admit.admit(worker, heard, now), cursor)  # noqa: B023
+            self._cursor = batch.cursor or self._cursor
+            road.reached("worker.recorded")
+
+    async def _obey(self, link: Link) -> None:
+        """Takes steps until one means that the link must be closed."""
+        while True:
+            self._changed = anyio.Event()
+            step = next_step(self._worker, self._driver.can)
+            if isinstance(step, Leave | Restart):
+                return
+            if step is None:
+                await self._changed.wait()
+                continue
+            road.reached("worker.step")
+            await self._take(link, step)
+
+    async def _take(self, link: Link, step: Step) -> None:
+        match step:
+            case Begin(message=message):
+                await self._hub.record(self._name, lambda worker: _begin(worker, message.id))
+                road.reached("worker.turn_started")
+            case Deliver():
+                await self._deliver(link, step)
+            case Settle(ask=ask):
+                problem = _problem(await link.perform(step))
+                await self._record(facts.AnswerDelivered(ask=ask.id, problem=problem), of_turn=ask.turn)
+            case Stop(turn=turn):
+                problem = _problem(await link.perform(step))
+                await self._record(facts.Interrupted(problem=problem), of_turn=turn)
+            case facts.TuneAsked(model=model, mode=mode):
+                refused = _problem(await link.perform(Change(model=model, mode=mode)))
+                await self._record(facts.Tuned(model=model, mode=mode, refused=refused))
+            case Leave() | Restart():
+                return
+            case _:
+                assert_never(step)
+
+    async def _deliver(self, link: Link, step: Deliver) -> None:
+        road.reached("worker.before_perform")
+        self._tried.add(step.message.id)
+        outcome: Outcome
+        try:
+            outcome = await link.perform(step)
+        except DriverError:
+            raise
+        except FarhandError as error:
+            outcome = NotTaken(why=error.text)
+        road.reached("worker.performed")
+        await self._hub.record(self._name, _delivered(step, outcome))
+        self._tried.discard(step.message.id)
+        road.reached("worker.handed_over")
+
+    async def _doubt_what_was_under_way(self) -> None:
+        """A message that was being handed over when the node died is not given twice to a wire without ids."""
+        turn = self._worker.turn
+        if self._driver.can.ids or not turn or not turn.message or turn.handed_over or turn.doubted:
+            return
+        if turn.message.id in self._tried or turn.seq <= self._hub.started_after:
+            why = (
+                "The node was restarted while the message was on its way. Look whether it arrived before repeating it."
+            )
+            await self._record(facts.Doubted(message=turn.message.id, why=why), of_turn=turn.id)
+
+    async def _record(self, fact: Fact, of_turn: str | None = None) -> None:
+        """Writes one fact; one of a turn that is over by now has nothing left to say."""
+
+        def fitting(worker: Worker) -> list[Draft]:
+            running = worker.turn.id if worker.turn else None
+            if of_turn is not None and of_turn != running:
+                return []
+            return [Draft(worker=worker.name, turn=running, fact=fact)]
+
+        await self._hub.record(self._name, fitting)
+
+    async def _went_offline(self, how: HowEnded, why: str, cursor: Cursor | None = None) -> None:
+        gone = facts.WentOffline(why=why)
+        await self._hub.record(
+            self._name,
+            lambda worker: [*admit.end_turn(worker, how, why), Draft(worker=worker.name, fact=gone)],
+            cursor,
+        )
+
+    async def _end_agent(self, why: str) -> None:
+        try:
+            await self._driver.end(self._worker)
+        except FarhandError as error:
+            log.error("agent not ended", worker=self._name, error=error.text)
+            await self._record(facts.Noted(text=error.text))
+        self._cursor = ""
+        at_start = Cursor(owner=owner(self._name, self._since), value="")
+        await self._went_offline(HowEnded.INTERRUPTED, f"The worker was {why}.", at_start)
+
+    async def _leave(self) -> None:
+        await self._end_agent("let go")
+        await self._record(facts.Ended())
+        log.info("worker ended", worker=self._name)
+
+
+def owner(name: str, since: int) -> str:
+    """Under which name a worker's cursor is kept: a name used again is somebody else."""
+    return f"worker:{name}:{since}"
+
+
+def _begin(worker: Worker, message: str) -> list[Draft]:
+    if not is_free(worker) or not worker.queue or worker.queue[0].id != message:
+        return []
+    return [Draft(worker=worker.name, turn=message, fact=facts.TurnStarted(message=message))]
+
+
+def _delivered(step: Deliver, outcome: Outcome) -> Callable[[Worker], list[Draft]]:
+    """What follows from an errand's outcome, for the worker as it is when that is written."""
+
+    def fitting(worker: Worker) -> list[Draft]:
+        message, running = step.message.id, worker.turn
+        if step.joins:
+            if not any(one.id == message for one in worker.queue):
+                return []
+            fact: Fact = facts.HandedOver(message=message)
+            if not isinstance(outcome, Taken):
+                fact = facts.Doubted(message=message, why=outcome.why)
+            return [Draft(worker=worker.name, turn=step.turn, fact=fact)]
+        if running is None or running.id != step.turn or running.handed_over:
+            return []
+        match outcome:
+            case Taken():
+                return admit.handed_over(worker, step.turn)
+            case NotTaken(why=why):
+                return admit.end_turn(worker, HowEnded.FAILED, why)
+            case _:
+                return [Draft(worker=worker.name, turn=step.turn, fact=facts.Doubted(message=message, why=outcome.why))]
+
+    return fitting
+
+
+def _problem(outcome: Outcome) -> str:
+    return "" if isinstance(outcome, Taken) else outcome.why
+
+
+def _sentence(problem: BaseException | None) -> str:
+    if problem is None:
+        return "The agent ended."
+    if isinstance(problem, FarhandError):
+        return problem.text
+    return f"Something went wrong inside farhand ({type(problem).__name__}: {problem}); the log has it whole."
+
+
+def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    found = group.exceptions[0]
+    return _first(found) if isinstance(found, BaseExceptionGroup) else found

@@ -1,0 +1,1 @@
+"""What must outlive any kill: journal, inbox, outbox and the tables of the present, on SQLite."""

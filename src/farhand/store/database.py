@@ -1,0 +1,196 @@
+"""One SQLite file with one writing and one reading thread: jobs that wait together are committed together."""
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, TypeVar
+
+from farhand.model.errors import StoreCorrupt, StoreError, StoreFull, StoreLocked, StoreNewer
+from farhand.store.schema import MIGRATIONS, VERSION
+
+T = TypeVar("T")
+# No batch grows so long that the first of it waits for ever.
+_MOST_TOGETHER = 256
+
+
+def explained(error: sqlite3.Error, path: Path) -> StoreError:
+    """SQLite's error as a sentence that says what to do."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code == sqlite3.SQLITE_FULL:
+        return StoreFull(f"The disk is full: {path} cannot grow. Nothing was half written.", path=str(path))
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return StoreLocked(f"Another program holds {path}. End it, then try again.", path=str(path))
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        return StoreCorrupt(
+            f"{path} is damaged ({error}). It was left as it is: move it away or restore a copy.", path=str(path)
+        )
+    return StoreError(f"{path} cannot be used: {error}.", path=str(path))
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """A connection set up as every thread here needs it."""
+    connection = sqlite3.connect(path, timeout=2.0, isolation_level=None, check_same_thread=False)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute("PRAGMA foreign_keys = ON")
+    return connection
+
+
+def migrate(connection: sqlite3.Connection, path: Path) -> None:
+    """Brings the file to this version, each step in its own transaction; refuses a newer one."""
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version > VERSION:
+        raise StoreNewer(
+            f"{path} was written by a newer farhand (version {version}; this one knows {VERSION}). Update farhand.",
+            path=str(path),
+        )
+    for number, script in enumerate(MIGRATIONS[version:], start=version + 1):
+        connection.executescript(f"BEGIN IMMEDIATE; {script}; PRAGMA user_version = {number}; COMMIT;")
+    # A lock held by somebody else shows now and not at the first message.
+    connection.execute("BEGIN IMMEDIATE")
+    connection.execute("ROLLBACK")
+
+
+class _Job:
+    __slots__ = ("durable", "future", "loop", "work")
+
+    def __init__(
+        self,
+        work: Callable[[sqlite3.Connection], Any],
+        durable: bool,
+        loop: asyncio.AbstractEventLoop,
+        future: asyncio.Future[Any],
+    ) -> None:
+        self.work = work
+        self.durable = durable
+        self.loop = loop
+        self.future = future
+
+
+class _Worker(threading.Thread):
+    """A thread that runs jobs on its own connection; those that wait together share a transaction."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path, name: str, *, writes: bool) -> None:
+        super().__init__(name=name, daemon=True)
+        self._connection = connection
+        self._path = path
+        self._writes = writes
+        self.jobs: SimpleQueue[_Job | None] = SimpleQueue()
+
+    def run(self) -> None:
+        while (job := self.jobs.get()) is not None:
+            batch, last = self._together(job)
+            if self._writes:
+                self._transact(batch)
+            else:
+                _resolve([(job, *self._attempt(job)) for job in batch])
+            if last:
+                break
+        self._connection.close()
+
+    def _together(self, first: _Job) -> tuple[list[_Job], bool]:
+        batch = [first]
+        while len(batch) < _MOST_TOGETHER and not self.jobs.empty():
+            job = self.jobs.get()
+            if job is None:
+                return batch, True
+            batch.append(job)
+        return batch, False
+
+    def _attempt(self, job: _Job) -> tuple[Any, BaseException | None]:
+        try:
+            return job.work(self._connection), None
+        except sqlite3.Error as error:
+            return None, explained(error, self._path)
+        except BaseException as error:  # noqa: BLE001 - whoever awaits the job gets it
+            return None, error
+
+    def _transact(self, batch: list[_Job]) -> None:
+        try:
+            done = self._commit(batch)
+        except BaseException as error:  # noqa: BLE001 - told to the one whose job it was
+            if len(batch) == 1:
+                told = explained(error, self._path) if isinstance(error, sqlite3.Error) else error
+                _resolve([(batch[0], None, told)])
+                return
+            # One bad job must not cost the others: each on its own, in order.
+            for job in batch:
+                self._transact([job])
+        else:
+            _resolve([(job, result, None) for job, result in zip(batch, done, strict=True)])
+
+    def _commit(self, batch: list[_Job]) -> list[Any]:
+        connection = self._connection
+        durable = any(job.durable for job in batch)
+        connection.execute("PRAGMA synchronous = FULL" if durable else "PRAGMA synchronous = NORMAL")
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            done = [job.work(connection) for job in batch]
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+        return done
+
+
+def _resolve(done: list[tuple[_Job, Any, BaseException | None]]) -> None:
+    for job, _, _ in done[:1]:
+        try:
+            job.loop.call_soon_threadsafe(_set, done)
+        except RuntimeError:
+            # The loop is closed: nobody waits any more.
+            return
+
+
+def _set(done: list[tuple[_Job, Any, BaseException | None]]) -> None:
+    for job, result, error in done:
+        if job.future.done():
+            continue
+        if error is None:
+            job.future.set_result(result)
+        else:
+            job.future.set_exception(error)
+
+
+class Database:
+    """The file, open. `write` runs a job in a transaction of the writing thread, `read` beside it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            connection = connect(path)
+            migrate(connection, path)
+            reading = connect(path)
+        except sqlite3.Error as error:
+            raise explained(error, path) from error
+        path.chmod(0o600)
+        self._writer = _Worker(connection, path, "store writer", writes=True)
+        self._reader = _Worker(reading, path, "store reader", writes=False)
+        self._writer.start()
+        self._reader.start()
+
+    async def write(self, work: Callable[[sqlite3.Connection], T], *, durable: bool = False) -> T:
+        """Runs the job in a transaction and returns when it is committed; durable ones are on the disk then."""
+        return await self._submit(self._writer, work, durable=durable)
+
+    async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Runs a reading job beside the writer."""
+        return await self._submit(self._reader, work, durable=False)
+
+    async def _submit(self, thread: _Worker, work: Callable[[sqlite3.Connection], T], *, durable: bool) -> T:
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[T] = loop.create_future()
+        thread.jobs.put(_Job(work, durable, loop, future))
+        return await future
+
+    def close(self) -> None:
+        """Commits what waits and closes the file."""
+        for thread in (self._writer, self._reader):
+            if thread.is_alive():
+                thread.jobs.put(None)
+        for thread in (self._writer, self._reader):
+            thread.join()

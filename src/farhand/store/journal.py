@@ -1,0 +1,140 @@
+"""All events in order, stamped and written with the tables of the present in one transaction."""
+
+import sqlite3
+from collections.abc import Sequence
+
+import msgspec
+
+from farhand.model.commands import Accepted
+from farhand.model.errors import StoreError
+from farhand.model.facts import AskSettled, Draft, Event
+from farhand.model.ports import Cursor, InboxEntry
+from farhand.model.present import Present
+from farhand.model.wire import encode
+from farhand.store import tables
+from farhand.store.database import Database
+
+_accepted = msgspec.json.Decoder(Accepted)
+# Old events go in slices, so that nobody waits long behind them.
+_SLICE = 2000
+
+
+class SqliteJournal:
+    """The journal of one node."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._next = 1
+
+    async def load(self) -> Present:
+        """The present from its tables; numbering goes on after it."""
+        present = await self._database.read(tables.load)
+        self._next = present.seq + 1
+        return present
+
+    def stamp(self, drafts: Sequence[Draft], at: float) -> tuple[Event, ...]:
+        """Numbers the drafts."""
+        first = self._next
+        self._next += len(drafts)
+        return tuple(
+            Event(seq=first + index, at=at, worker=draft.worker, fact=draft.fact, turn=draft.turn)
+            for index, draft in enumerate(drafts)
+        )
+
+    def rewind(self, seq: int) -> None:
+        """Numbering goes on after `seq`: what was stamped beyond it was never written."""
+        self._next = seq + 1
+
+    async def append(
+        self, events: Sequence[Event], *, inbox: InboxEntry | None = None, cursor: Cursor | None = None
+    ) -> tuple[bytes, ...]:
+        """Writes them, or nothing. What a person sent is on the disk when this returns."""
+        bodies = tuple(encode(event) for event in events)
+
+        def write(db: sqlite3.Connection) -> None:
+            _insert(db, events, bodies)
+            for event in events:
+                tables.apply(db, event)
+            if inbox is not None:
+                at = events[0].at if events else 0.0
+                db.execute(
+                    "INSERT INTO inbox (via, command, at, accepted) VALUES (?, ?, ?, ?)",
+                    (inbox.via, inbox.accepted.id, at, encode(inbox.accepted)),
+                )
+            if cursor is not None:
+                db.execute("INSERT OR REPLACE INTO cursors (owner, value) VALUES (?, ?)", (cursor.owner, cursor.value))
+
+        await self._database.write(write, durable=inbox is not None)
+        return bodies
+
+    async def seen(self, via: str, command: str) -> Accepted | None:
+        """What this command was answered when it came first."""
+
+        def read(db: sqlite3.Connection) -> Accepted | None:
+            row = db.execute("SELECT accepted FROM inbox WHERE via = ? AND command = ?", (via, command)).fetchone()
+            return _accepted.decode(row[0]) if row else None
+
+        return await self._database.read(read)
+
+    async def read(self, after: int, limit: int) -> list[tuple[int, bytes]]:
+        """Events after that number, as they were written, oldest first."""
+        return await self._database.read(
+            lambda db: db.execute(
+                "SELECT seq, body FROM events WHERE seq > ? ORDER BY seq LIMIT ?", (after, limit)
+            ).fetchall()
+        )
+
+    async def cursor(self, owner: str) -> str:
+        """Where a wire or channel stands."""
+
+        def read(db: sqlite3.Connection) -> str:
+            row = db.execute("SELECT value FROM cursors WHERE owner = ?", (owner,)).fetchone()
+            return str(row[0]) if row else ""
+
+        return await self._database.read(read)
+
+    async def settled(self, ask: str) -> AskSettled | None:
+        """How an ask of the past was settled."""
+        return await self._database.read(lambda db: tables.settled(db, ask))
+
+    async def receipts(self) -> dict[str, str]:
+        """The receipt of every message that is kept."""
+        return await self._database.read(tables.receipts)
+
+    async def prune(self, before: float) -> int:
+        """Removes what is older and of no use to the present; returns how many events went."""
+        gone = 0
+        while True:
+            count = await self._database.write(lambda db: _prune_slice(db, before))
+            gone += count
+            if count < _SLICE:
+                return gone
+
+
+def _insert(db: sqlite3.Connection, events: Sequence[Event], bodies: Sequence[bytes]) -> None:
+    if not events:
+        return
+    last = db.execute("SELECT max(seq) FROM events").fetchone()[0] or 0
+    if events[0].seq != last + 1:
+        raise StoreError(f"Event {events[0].seq} cannot follow event {last}: something before it was not written.")
+    db.executemany(
+        "INSERT INTO events (seq, at, body) VALUES (?, ?, ?)",
+        [(event.seq, event.at, body) for event, body in zip(events, bodies, strict=True)],
+    )
+
+
+def _prune_slice(db: sqlite3.Connection, before: float) -> int:
+    # An open turn is drawn from its first event, so nothing from there on may go; the last number is kept always.
+    keep = db.execute("SELECT min(seq) FROM turns").fetchone()[0]
+    last = db.execute("SELECT max(seq) FROM events").fetchone()[0] or 0
+    limit = min(last, keep if keep is not None else last)
+    count = db.execute(
+        "DELETE FROM events WHERE seq IN (SELECT seq FROM events WHERE seq < ? AND at < ? ORDER BY seq LIMIT ?)",
+        (limit, before, _SLICE),
+    ).rowcount
+    if count < _SLICE:
+        db.execute("DELETE FROM inbox WHERE at < ?", (before,))
+        db.execute("DELETE FROM messages WHERE at < ? AND turn IS NULL AND receipt <> 'queued'", (before,))
+        db.execute("DELETE FROM asks WHERE at < ? AND open = 0", (before,))
+        db.execute("DELETE FROM outbox WHERE state IN ('sent', 'failed') AND id < (SELECT max(id) - 10000 FROM outbox)")
+    return count

@@ -1,0 +1,111 @@
+"""What must still reach a surface: put in the transaction that moves the channel's cursor, marked before and after."""
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Any
+
+from farhand.model.ports import Parcel, Waiting
+from farhand.store.database import Database
+
+
+class SqliteOutbox:
+    """The outbox of one node, for all its channels."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def put(self, channel: str, parcels: Sequence[Parcel], cursor: str) -> None:
+        """Adds the parcels, once each, and moves the cursor; a newer edit takes the place of one that still waits."""
+
+        def write(db: sqlite3.Connection) -> None:
+            for parcel in parcels:
+                _put(db, channel, parcel)
+            db.execute("INSERT OR REPLACE INTO cursors (owner, value) VALUES (?, ?)", (f"channel:{channel}", cursor))
+
+        await self._database.write(write)
+
+    async def cursor(self, channel: str) -> str:
+        """Where the channel stands in the journal; empty at first."""
+
+        def read(db: sqlite3.Connection) -> str:
+            row = db.execute("SELECT value FROM cursors WHERE owner = ?", (f"channel:{channel}",)).fetchone()
+            return str(row[0]) if row else ""
+
+        return await self._database.read(read)
+
+    async def waiting(self, channel: str) -> list[Waiting]:
+        """Everything unsent, in order. One whose send was begun and never marked is doubtful."""
+
+        def read(db: sqlite3.Connection) -> list[Waiting]:
+            rows = db.execute(
+                "SELECT id, key, chat, body, slot, edit, attempts, doubtful OR state = 'sending' FROM outbox"
+                " WHERE channel = ? AND state IN ('waiting', 'sending') ORDER BY id",
+                (channel,),
+            )
+            return [_waiting(row) for row in rows]
+
+        return await self._database.read(read)
+
+    async def begin(self, waiting: int) -> None:
+        """Marks that a send begins; a kill after this leaves it doubtful."""
+        await self._change(
+            "UPDATE outbox SET doubtful = doubtful OR state = 'sending', state = 'sending', attempts = attempts + 1"
+            " WHERE id = ?",
+            (waiting,),
+        )
+
+    async def sent(self, waiting: int, reference: str) -> None:
+        """Marks it as sent."""
+        await self._change("UPDATE outbox SET state = 'sent', reference = ? WHERE id = ?", (reference, waiting))
+
+    async def failed(self, waiting: int, why: str) -> None:
+        """Gives it up, with the reason."""
+        await self._change("UPDATE outbox SET state = 'failed', problem = ? WHERE id = ?", (why, waiting))
+
+    async def again(self, waiting: int) -> None:
+        """It certainly did not arrive: it waits again, and nothing is in doubt."""
+        await self._change("UPDATE outbox SET state = 'waiting' WHERE id = ?", (waiting,))
+
+    async def doubt(self, waiting: int) -> None:
+        """Its answer never came: it waits again and is marked."""
+        await self._change("UPDATE outbox SET state = 'waiting', doubtful = 1 WHERE id = ?", (waiting,))
+
+    async def reference(self, channel: str, slot: str) -> str:
+        """What the surface called the first message of that slot."""
+
+        def read(db: sqlite3.Connection) -> str:
+            row = db.execute(
+                "SELECT reference FROM outbox WHERE channel = ? AND slot = ? AND state = 'sent' AND edit = 0"
+                " ORDER BY id LIMIT 1",
+                (channel, slot),
+            ).fetchone()
+            return str(row[0]) if row else ""
+
+        return await self._database.read(read)
+
+    async def _change(self, statement: str, values: tuple[Any, ...]) -> None:
+        await self._database.write(lambda db: db.execute(statement, values).rowcount)
+
+
+def _put(db: sqlite3.Connection, channel: str, parcel: Parcel) -> None:
+    if parcel.edit and parcel.slot:
+        known = db.execute("SELECT 1 FROM outbox WHERE channel = ? AND key = ?", (channel, parcel.key)).fetchone()
+        replaced = 0
+        if known is None:
+            # The place in the line stays; only what is said there is newer.
+            replaced = db.execute(
+                "UPDATE outbox SET key = ?, body = ? WHERE id = (SELECT max(id) FROM outbox WHERE channel = ?"
+                " AND slot = ? AND edit = 1 AND state = 'waiting' AND doubtful = 0)",
+                (parcel.key, parcel.body, channel, parcel.slot),
+            ).rowcount
+        if known is not None or replaced:
+            return
+    db.execute(
+        "INSERT OR IGNORE INTO outbox (channel, key, chat, slot, edit, body) VALUES (?, ?, ?, ?, ?, ?)",
+        (channel, parcel.key, parcel.chat, parcel.slot, parcel.edit, parcel.body),
+    )
+
+
+def _waiting(row: tuple[Any, ...]) -> Waiting:
+    parcel = Parcel(key=row[1], chat=row[2], body=row[3], slot=row[4], edit=bool(row[5]))
+    return Waiting(id=row[0], parcel=parcel, attempts=row[6], doubtful=bool(row[7]))

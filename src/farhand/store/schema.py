@@ -1,0 +1,100 @@
+"""The tables and their migrations, from the first version on. A migration never changes once it has shipped."""
+
+MIGRATIONS: tuple[str, ...] = (
+    """
+    CREATE TABLE events (
+        seq INTEGER PRIMARY KEY,
+        at REAL NOT NULL,
+        body BLOB NOT NULL
+    );
+    CREATE TABLE inbox (
+        via TEXT NOT NULL,
+        command TEXT NOT NULL,
+        at REAL NOT NULL,
+        accepted BLOB NOT NULL,
+        PRIMARY KEY (via, command)
+    ) WITHOUT ROWID;
+    CREATE INDEX inbox_at ON inbox (at);
+    CREATE TABLE cursors (
+        owner TEXT PRIMARY KEY,
+        value TEXT NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE outbox (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        channel TEXT NOT NULL,
+        key TEXT NOT NULL,
+        chat TEXT NOT NULL,
+        slot TEXT NOT NULL,
+        edit INTEGER NOT NULL,
+        body BLOB NOT NULL,
+        state TEXT NOT NULL DEFAULT 'waiting',
+        attempts INTEGER NOT NULL DEFAULT 0,
+        doubtful INTEGER NOT NULL DEFAULT 0,
+        reference TEXT NOT NULL DEFAULT '',
+        problem TEXT NOT NULL DEFAULT '',
+        UNIQUE (channel, key)
+    );
+    CREATE INDEX outbox_unsent ON outbox (channel, id) WHERE state IN ('waiting', 'sending');
+    CREATE INDEX outbox_slot ON outbox (channel, slot, id) WHERE slot <> '';
+
+    CREATE TABLE focus (
+        one INTEGER PRIMARY KEY CHECK (one = 1),
+        worker TEXT NOT NULL
+    );
+    CREATE TABLE workers (
+        name TEXT PRIMARY KEY,
+        since INTEGER NOT NULL,
+        backend TEXT NOT NULL,
+        directory TEXT NOT NULL,
+        model TEXT NOT NULL,
+        mode TEXT NOT NULL,
+        options BLOB NOT NULL,
+        session TEXT NOT NULL DEFAULT '',
+        online INTEGER NOT NULL DEFAULT 0,
+        why_offline TEXT NOT NULL DEFAULT '',
+        ending INTEGER NOT NULL DEFAULT 0,
+        relaunching INTEGER NOT NULL DEFAULT 0,
+        tuning BLOB
+    ) WITHOUT ROWID;
+    CREATE TABLE turns (
+        worker TEXT PRIMARY KEY,
+        id TEXT NOT NULL,
+        seq INTEGER NOT NULL,
+        at REAL NOT NULL,
+        message TEXT,
+        handed_over INTEGER NOT NULL,
+        doubted INTEGER NOT NULL DEFAULT 0,
+        interrupt_asked INTEGER NOT NULL DEFAULT 0,
+        interrupted INTEGER NOT NULL DEFAULT 0
+    ) WITHOUT ROWID;
+    CREATE TABLE messages (
+        id TEXT PRIMARY KEY,
+        worker TEXT NOT NULL,
+        seq INTEGER NOT NULL,
+        at REAL NOT NULL,
+        text TEXT NOT NULL,
+        attachments BLOB NOT NULL,
+        sender BLOB NOT NULL,
+        steer INTEGER NOT NULL,
+        receipt TEXT NOT NULL,
+        turn TEXT
+    ) WITHOUT ROWID;
+    CREATE INDEX messages_queued ON messages (worker, seq) WHERE receipt = 'queued';
+    CREATE INDEX messages_turn ON messages (worker, turn) WHERE turn IS NOT NULL;
+    CREATE INDEX messages_at ON messages (at);
+    CREATE TABLE asks (
+        id TEXT PRIMARY KEY,
+        worker TEXT NOT NULL,
+        turn TEXT,
+        seq INTEGER NOT NULL,
+        at REAL NOT NULL,
+        deadline REAL,
+        raised BLOB NOT NULL,
+        settled BLOB,
+        open INTEGER NOT NULL DEFAULT 1
+    ) WITHOUT ROWID;
+    CREATE INDEX asks_open ON asks (seq) WHERE open = 1;
+    """,
+)
+
+VERSION = len(MIGRATIONS)

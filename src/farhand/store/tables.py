@@ -1,0 +1,342 @@
+"""The tables of the present: what each fact changes in them, and the present read back from them."""
+
+import sqlite3
+from typing import Any, assert_never
+
+import msgspec
+
+from farhand.model import facts
+from farhand.model.facts import Event
+from farhand.model.present import Ask, Message, Present, Turn, Worker
+from farhand.model.wire import encode
+from farhand.model.words import Attachment, HowEnded, HowSettled, Mode, Receipt, Sender
+
+_senders = msgspec.json.Decoder(Sender)
+_attachments = msgspec.json.Decoder(tuple[Attachment, ...])
+_options = msgspec.json.Decoder(dict[str, str])
+_raised = msgspec.json.Decoder(facts.AskRaised)
+_settled = msgspec.json.Decoder(facts.AskSettled)
+_tunings = msgspec.json.Decoder(facts.TuneAsked)
+
+
+def apply(db: sqlite3.Connection, event: Event) -> None:
+    """Writes what the event changes. Facts of the agent's talk change nothing."""
+    fact, worker = event.fact, event.worker
+    match fact:
+        case (
+            facts.Said()
+            | facts.Thought()
+            | facts.ToolStarted()
+            | facts.ToolEnded()
+            | facts.Showed()
+            | facts.Used()
+            | facts.Noted()
+        ):
+            return
+        case (
+            facts.Hired()
+            | facts.EndAsked()
+            | facts.Ended()
+            | facts.Focused()
+            | facts.RelaunchAsked()
+            | facts.TuneAsked()
+            | facts.Tuned()
+            | facts.CameOnline()
+            | facts.WentOffline()
+            | facts.SessionKnown()
+        ):
+            _apply_team(db, event, fact)
+        case (
+            facts.Queued() | facts.Reworded() | facts.Withdrawn() | facts.HandedOver() | facts.Seen() | facts.Doubted()
+        ):
+            _apply_message(db, event, fact)
+        case facts.TurnStarted(message=message):
+            handed = message is None
+            db.execute(
+                "INSERT OR REPLACE INTO turns (worker, id, seq, at, message, handed_over) VALUES (?, ?, ?, ?, ?, ?)",
+                (worker, event.turn or "", event.seq, event.at, message, handed),
+            )
+            db.execute(
+                "UPDATE messages SET receipt = ?, turn = ? WHERE id = ? AND worker = ?",
+                (Receipt.STARTED, event.turn, message, worker),
+            )
+        case facts.InterruptAsked():
+            db.execute("UPDATE turns SET interrupt_asked = 1, interrupted = 0 WHERE worker = ?", (worker,))
+        case facts.Interrupted():
+            db.execute("UPDATE turns SET interrupted = 1 WHERE worker = ?", (worker,))
+        case facts.TurnEnded():
+            _apply_turn_ended(db, event, fact)
+        case facts.AskRaised() | facts.AskSettled() | facts.AnswerDelivered():
+            _apply_ask(db, event, fact)
+        case _:
+            assert_never(fact)
+
+
+TeamFact = (
+    facts.Hired
+    | facts.EndAsked
+    | facts.Ended
+    | facts.Focused
+    | facts.RelaunchAsked
+    | facts.TuneAsked
+    | facts.Tuned
+    | facts.CameOnline
+    | facts.WentOffline
+    | facts.SessionKnown
+)
+
+
+def _apply_team(db: sqlite3.Connection, event: Event, fact: TeamFact) -> None:
+    worker = event.worker
+    match fact:
+        case facts.Hired():
+            db.execute(
+                "INSERT OR REPLACE INTO workers (name, since, backend, directory, model, mode, options)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (worker, event.seq, fact.backend, fact.directory, fact.model, fact.mode, encode(fact.options)),
+            )
+        case facts.EndAsked():
+            db.execute("UPDATE workers SET ending = 1 WHERE name = ?", (worker,))
+        case facts.Ended():
+            _forget(db, worker)
+        case facts.Focused():
+            db.execute("INSERT OR REPLACE INTO focus (one, worker) VALUES (1, ?)", (worker,))
+        case facts.RelaunchAsked():
+            db.execute("UPDATE workers SET relaunching = 1 WHERE name = ?", (worker,))
+        case facts.TuneAsked():
+            db.execute("UPDATE workers SET tuning = ? WHERE name = ?", (encode(fact), worker))
+        case facts.Tuned():
+            model, mode = (None, None) if fact.refused else (fact.model, fact.mode)
+            db.execute(
+                "UPDATE workers SET tuning = NULL, model = coalesce(?, model), mode = coalesce(?, mode) WHERE name = ?",
+                (model, mode, worker),
+            )
+        case facts.CameOnline(session=session):
+            db.execute(
+                "UPDATE workers SET online = 1, relaunching = 0, why_offline = '',"
+                " session = CASE WHEN ? <> '' THEN ? ELSE session END WHERE name = ?",
+                (session, session, worker),
+            )
+        case facts.WentOffline(why=why):
+            db.execute("UPDATE workers SET online = 0, why_offline = ? WHERE name = ?", (why, worker))
+        case facts.SessionKnown(session=session):
+            db.execute("UPDATE workers SET session = ? WHERE name = ?", (session, worker))
+        case _:
+            assert_never(fact)
+
+
+def _forget(db: sqlite3.Connection, worker: str) -> None:
+    db.execute("DELETE FROM workers WHERE name = ?", (worker,))
+    db.execute("DELETE FROM turns WHERE worker = ?", (worker,))
+    db.execute("DELETE FROM focus WHERE worker = ?", (worker,))
+    db.execute(
+        "UPDATE messages SET receipt = ? WHERE worker = ? AND receipt = ?",
+        (Receipt.WITHDRAWN, worker, Receipt.QUEUED),
+    )
+    db.execute("UPDATE messages SET turn = NULL WHERE worker = ? AND turn IS NOT NULL", (worker,))
+    db.execute("UPDATE asks SET open = 0 WHERE worker = ? AND open = 1", (worker,))
+
+
+MessageFact = facts.Queued | facts.Reworded | facts.Withdrawn | facts.HandedOver | facts.Seen | facts.Doubted
+
+
+def _apply_message(db: sqlite3.Connection, event: Event, fact: MessageFact) -> None:
+    match fact:
+        case facts.Queued():
+            db.execute(
+                "INSERT OR REPLACE INTO messages (id, worker, seq, at, text, attachments, sender, steer, receipt)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    fact.message,
+                    event.worker,
+                    event.seq,
+                    event.at,
+                    fact.text,
+                    encode(fact.attachments),
+                    encode(fact.by),
+                    fact.steer,
+                    Receipt.QUEUED,
+                ),
+            )
+        case facts.Reworded(message=message, text=text):
+            db.execute("UPDATE messages SET text = ? WHERE id = ?", (text, message))
+        case facts.Withdrawn(message=message):
+            _set_receipt(db, message, Receipt.WITHDRAWN)
+        case facts.HandedOver(message=message) | facts.Seen(message=message):
+            _set_receipt(db, message, Receipt.SEEN if isinstance(fact, facts.Seen) else Receipt.HANDED_OVER)
+            db.execute("UPDATE turns SET handed_over = 1 WHERE worker = ? AND message = ?", (event.worker, message))
+            db.execute(
+                "UPDATE messages SET turn = (SELECT id FROM turns WHERE worker = ?) WHERE id = ? AND turn IS NULL",
+                (event.worker, message),
+            )
+        case facts.Doubted(message=message):
+            _set_receipt(db, message, Receipt.UNKNOWN)
+            db.execute("UPDATE turns SET doubted = 1 WHERE worker = ? AND message = ?", (event.worker, message))
+        case _:
+            assert_never(fact)
+
+
+def _set_receipt(db: sqlite3.Connection, message: str, receipt: Receipt) -> None:
+    db.execute("UPDATE messages SET receipt = ? WHERE id = ?", (receipt, message))
+
+
+def _apply_turn_ended(db: sqlite3.Connection, event: Event, fact: facts.TurnEnded) -> None:
+    row = db.execute("SELECT handed_over FROM turns WHERE worker = ? AND id = ?", (event.worker, event.turn)).fetchone()
+    if row is None:
+        return
+    db.execute("DELETE FROM turns WHERE worker = ? AND id = ?", (event.worker, event.turn))
+    end = receipt_at_end(fact.how, handed_over=bool(row[0]))
+    db.execute(
+        "UPDATE messages SET receipt = ?, turn = NULL WHERE worker = ? AND turn = ? AND receipt <> ?",
+        (end, event.worker, event.turn, Receipt.UNKNOWN),
+    )
+    db.execute("UPDATE messages SET turn = NULL WHERE worker = ? AND turn = ?", (event.worker, event.turn))
+
+
+def receipt_at_end(how: HowEnded, *, handed_over: bool) -> Receipt:
+    """What a message's receipt says when its turn is over."""
+    if how is HowEnded.LOST:
+        return Receipt.UNKNOWN
+    return Receipt.ANSWERED if handed_over or how is HowEnded.COMPLETED else Receipt.REFUSED
+
+
+def _apply_ask(
+    db: sqlite3.Connection, event: Event, fact: facts.AskRaised | facts.AskSettled | facts.AnswerDelivered
+) -> None:
+    match fact:
+        case facts.AskRaised():
+            deadline = None if fact.deadline_seconds is None else event.at + fact.deadline_seconds
+            db.execute(
+                "INSERT OR REPLACE INTO asks (id, worker, turn, seq, at, deadline, raised)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (fact.ask, event.worker, event.turn, event.seq, event.at, deadline, encode(fact)),
+            )
+        case facts.AskSettled():
+            delivered = fact.how in (HowSettled.DESK, HowSettled.WITHDRAWN)
+            db.execute(
+                "UPDATE asks SET settled = ?, open = ? WHERE id = ? AND open = 1",
+                (encode(fact), not delivered, fact.ask),
+            )
+        case facts.AnswerDelivered(ask=ask):
+            db.execute("UPDATE asks SET open = 0 WHERE id = ?", (ask,))
+        case _:
+            assert_never(fact)
+
+
+# --- reading
+
+
+def load(db: sqlite3.Connection) -> Present:
+    """The present as the tables have it. Costs what is there now, not what ever was."""
+    seq = db.execute("SELECT max(seq) FROM events").fetchone()[0] or 0
+    focus = db.execute("SELECT worker FROM focus").fetchone()
+    rows = db.execute(
+        "SELECT name, since, backend, directory, model, mode, options, session, online, why_offline, ending,"
+        " relaunching, tuning FROM workers ORDER BY since"
+    ).fetchall()
+    workers = {row[0]: _worker(db, row) for row in rows}
+    return Present(seq=seq, focus=focus[0] if focus else "", workers=workers)
+
+
+def _worker(db: sqlite3.Connection, row: tuple[Any, ...]) -> Worker:
+    name, since, backend, directory, model, mode, options, session, online, why, ending, relaunching, tuning = row
+    turn = _turn(db, name)
+    return Worker(
+        name=name,
+        since=since,
+        backend=backend,
+        directory=directory,
+        model=model,
+        mode=Mode(mode),
+        options=_options.decode(options),
+        session=session,
+        online=bool(online),
+        why_offline=why,
+        ending=bool(ending),
+        relaunching=bool(relaunching),
+        tuning=_tunings.decode(tuning) if tuning else None,
+        turn=turn,
+        queue=_messages(db, "worker = ? AND receipt = 'queued'", (name,)),
+        steering=_steering(db, name, turn),
+        asks=_asks(db, name),
+    )
+
+
+def _turn(db: sqlite3.Connection, worker: str) -> Turn | None:
+    row = db.execute(
+        "SELECT id, seq, at, message, handed_over, doubted, interrupt_asked, interrupted FROM turns WHERE worker = ?",
+        (worker,),
+    ).fetchone()
+    if row is None:
+        return None
+    found = _messages(db, "id = ?", (row[3],))
+    return Turn(
+        id=row[0],
+        seq=row[1],
+        at=row[2],
+        message=found[0] if found else None,
+        handed_over=bool(row[4]),
+        doubted=bool(row[5]),
+        interrupt_asked=bool(row[6]),
+        interrupted=bool(row[7]),
+    )
+
+
+def _steering(db: sqlite3.Connection, worker: str, turn: Turn | None) -> tuple[Message, ...]:
+    if turn is None:
+        return ()
+    first = turn.message.id if turn.message else ""
+    return _messages(db, "worker = ? AND turn = ? AND id <> ?", (worker, turn.id, first))
+
+
+def _messages(db: sqlite3.Connection, where: str, values: tuple[Any, ...]) -> tuple[Message, ...]:
+    rows = db.execute(
+        f"SELECT id, text, at, sender, attachments, steer FROM messages WHERE {where} ORDER BY seq",  # noqa: S608
+        values,
+    )
+    return tuple(
+        Message(
+            id=row[0],
+            text=row[1],
+            at=row[2],
+            by=_senders.decode(row[3]),
+            attachments=_attachments.decode(row[4]),
+            steer=bool(row[5]),
+        )
+        for row in rows
+    )
+
+
+def _asks(db: sqlite3.Connection, worker: str) -> tuple[Ask, ...]:
+    rows = db.execute(
+        "SELECT turn, seq, deadline, raised, settled FROM asks WHERE worker = ? AND open = 1 ORDER BY seq", (worker,)
+    )
+    return tuple(_ask(worker, *row) for row in rows)
+
+
+def _ask(worker: str, turn: str | None, seq: int, deadline: float | None, raised: bytes, settled: bytes | None) -> Ask:
+    fact = _raised.decode(raised)
+    return Ask(
+        id=fact.ask,
+        worker=worker,
+        turn=turn,
+        seq=seq,
+        question=fact.question,
+        choices=fact.choices,
+        about=fact.about,
+        detail=fact.detail,
+        digest=fact.digest,
+        deadline=deadline,
+        settled=_settled.decode(settled) if settled else None,
+    )
+
+
+def settled(db: sqlite3.Connection, ask: str) -> facts.AskSettled | None:
+    """How an ask of the past was settled."""
+    row = db.execute("SELECT settled FROM asks WHERE id = ?", (ask,)).fetchone()
+    return _settled.decode(row[0]) if row and row[0] else None
+
+
+def receipts(db: sqlite3.Connection) -> dict[str, str]:
+    """The receipt of every message that is kept."""
+    return dict(db.execute("SELECT id, receipt FROM messages").fetchall())
