@@ -1,4 +1,4 @@
-"""What every live test needs: the event loop, and folders with short names for sockets."""
+"""What tests of every kind need: the event loop, folders with short names for sockets, a tmux of their own."""
 
 from __future__ import annotations
 
