@@ -1,20 +1,29 @@
-"""What tests of every kind need: the event loop, folders with short names for sockets, a tmux of their own."""
+"""What every test may use: the event loop, a house, folders with short names for sockets, a tmux of its own."""
 
 from __future__ import annotations
 
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+
+from farhand.testing.house import House, open_house
 
 
 @pytest.fixture
 def anyio_backend() -> str:
     """Everything runs on asyncio."""
     return "asyncio"
+
+
+@pytest.fixture
+async def house(tmp_path: Path) -> AsyncIterator[House]:
+    """A node with a scripted agent."""
+    async with open_house(tmp_path) as opened:
+        yield opened
 
 
 @pytest.fixture

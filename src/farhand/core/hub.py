@@ -1,5 +1,6 @@
 """The one door to a team: takes commands, writes facts down, then tells everybody, and never before."""
 
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 
 import anyio
@@ -35,6 +36,8 @@ class LocalHub:
         self._under_way: dict[tuple[str, str], anyio.Event] = {}
         # Counts failures to write: only the first failure of a row resets what is to come.
         self._epoch = 0
+        # Workers whose state will change by what is on its way, with how many such writes there are.
+        self._moving: Counter[str] = Counter()
         self.started_after = present.seq
         self._listeners: list[Callable[[Sequence[Event]], None]] = []
 
@@ -100,21 +103,37 @@ class LocalHub:
     ) -> tuple[Event, ...]:
         epoch = self._epoch
         events = self._journal.stamp(drafts, self._clock.now())
-        for event in events:
-            self._coming = fold(self._coming, event)
+        moving = self._foresee(events)
         # Whoever asked may go away; what is written must be told all the same.
         with anyio.CancelScope(shield=True):
             try:
                 bodies = await self._journal.append(events, inbox=inbox, cursor=cursor)
             except StoreError as error:
+                self._moving -= moving
                 self._not_written(epoch, error)
                 raise
+        self._moving -= moving
         for event in events:
             self.present = fold(self.present, event)
         for listener in self._listeners:
             listener(events)
         self._tail.add(events, bodies)
         return events
+
+    def _foresee(self, events: Sequence[Event]) -> Counter[str]:
+        """Folds what is about to be written, and counts whom it changes."""
+        moving: Counter[str] = Counter()
+        for event in events:
+            before = self._coming.workers.get(event.worker)
+            self._coming = fold(self._coming, event)
+            if self._coming.workers.get(event.worker) is not before:
+                moving[event.worker] += 1
+        self._moving += moving
+        return moving
+
+    def at_rest(self, worker: str) -> bool:
+        """Whether the worker is as the present has it: nothing that changes it is on its way to the disk."""
+        return worker not in self._moving
 
     def _not_written(self, epoch: int, error: StoreError) -> None:
         """Whatever was decided on top of it fails too, by its number; decisions start again from what is written."""
@@ -123,6 +142,8 @@ class LocalHub:
             self._epoch += 1
             self._coming = self.present
             self._journal.rewind(self.present.seq)
+        for listener in self._listeners:
+            listener(())
 
     async def look(self) -> Present:
         """The present as it is written."""

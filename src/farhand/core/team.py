@@ -1,7 +1,7 @@
 """The workers of a node: one task each, started for all that are on the team and for everyone who is hired."""
 
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 
 import anyio
 import anyio.abc
@@ -28,14 +28,18 @@ class Team:
         hub.listen(self._hear)
 
     def _hear(self, events: Sequence[Event]) -> None:
+        if not events:
+            # Something could not be written: everybody looks anew.
+            for task in self._tasks.values():
+                task.wake()
         for event in events:
             if isinstance(event.fact, Hired):
                 self._hired.append(event.worker)
                 self._news.set()
             elif isinstance(event.fact, Ended):
                 self._tasks.pop(event.worker, None)
-            if task := self._tasks.get(event.worker):
-                task.wake()
+            if woken := self._tasks.get(event.worker):
+                woken.wake()
 
     async def run(self) -> None:
         """Runs the team until it is cancelled."""
@@ -67,11 +71,9 @@ class AbsentDriver:
         self.backend = backend
         self._known = known
 
-    @asynccontextmanager
-    async def open(self, worker: Worker, cursor: str) -> AsyncIterator[Link]:  # noqa: ARG002
+    def open(self, worker: Worker, cursor: str) -> AbstractAsyncContextManager[Link]:  # noqa: ARG002
         """Says which backends there are."""
         raise DriverError(UnknownBackend(self.backend, self._known).text)
-        yield
 
     async def end(self, worker: Worker) -> None:
         """There is nothing to end."""

@@ -11,7 +11,7 @@ from farhand.core.decide import is_free
 from farhand.core.hub import LocalHub
 from farhand.core.steps import Begin, Leave, Restart, Step, next_step
 from farhand.model import facts, road
-from farhand.model.errors import DriverError, FarhandError, StoreError
+from farhand.model.errors import AgentGone, DriverError, FarhandError, StoreError
 from farhand.model.facts import Draft, Fact
 from farhand.model.ports import Change, Clock, Cursor, Deliver, Driver, Link, NotTaken, Outcome, Settle, Stop, Taken
 from farhand.model.present import Worker
@@ -86,7 +86,9 @@ class WorkerTask:
         why = _sentence(problem)
         log.warning("agent gone", worker=self._name, why=why)
         await self._went_offline(HowEnded.FAILED, why)
-        return not isinstance(problem, DriverError) and self._may_restart()
+        # What could not even be started will not start by itself; what died may live again.
+        dead = problem is None or isinstance(problem, AgentGone) or not isinstance(problem, DriverError)
+        return dead and self._may_restart()
 
     def _may_restart(self) -> bool:
         now = self._clock.now()
@@ -127,7 +129,8 @@ class WorkerTask:
         """Takes steps until one means that the link must be closed."""
         while True:
             self._changed = anyio.Event()
-            step = next_step(self._worker, self._driver.can)
+            # A step taken on what is about to change would be taken twice.
+            step = next_step(self._worker, self._driver.can) if self._hub.at_rest(self._name) else None
             if isinstance(step, Leave | Restart):
                 return
             if step is None:

@@ -14,8 +14,8 @@ BOT_COMMANDS = frozenset(
 )
 CLI_COMMANDS = frozenset(
     (
-        "adapter adopt ask bench chat clean doctor end events fleet focus help hire hook hooks interrupt mcp pair "
-        "relaunch restart run say sessions settings skills status stop team tui version webhook"
+        "adapter adopt answer ask bench chat clean doctor end events fleet focus help hire hook hooks interrupt mcp "
+        "pair relaunch restart run say sessions settings skills status stop team tui version webhook"
     ).split()
 )
 RESERVED = BOT_COMMANDS | CLI_COMMANDS | {"farhand", "manager", "me", "node", "nobody", "none", "self", "system"}

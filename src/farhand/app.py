@@ -1,0 +1,187 @@
+"""Builds a node out of its rooms and runs it in one task group."""
+
+import os
+import signal
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import anyio
+import anyio.abc
+import structlog
+
+from farhand import __version__
+from farhand.config import logs
+from farhand.config.settings import DAY_SECONDS, Settings
+from farhand.core.asks import Deadlines
+from farhand.core.clock import SystemClock
+from farhand.core.decide import House
+from farhand.core.hub import LocalHub
+from farhand.core.team import Team
+from farhand.model.commands import Hire
+from farhand.model.errors import NameTaken, StoreError
+from farhand.model.ports import Channel, Clock, Driver, Outbox
+from farhand.model.words import Sender
+from farhand.server import http
+from farhand.server.door import Door
+from farhand.store import folder
+from farhand.store.database import Database
+from farhand.store.journal import SqliteJournal
+from farhand.store.outbox import SqliteOutbox
+
+log = structlog.get_logger("node")
+PRUNE_EVERY_SECONDS = 6 * 3600.0
+
+
+@dataclass
+class Parts:
+    """What a channel is built from."""
+
+    settings: Settings
+    hub: LocalHub
+    outbox: Outbox
+    clock: Clock
+
+
+Channels = Callable[[Parts], list[Channel]]
+
+
+@dataclass
+class Node:
+    """A running node: its hub, and what it says of itself."""
+
+    settings: Settings
+    hub: LocalHub
+    port: int
+    journal: SqliteJournal
+    outbox: SqliteOutbox
+    started_at: float = field(default_factory=time.time)
+    channels: list[Channel] = field(default_factory=list)
+
+    def status(self) -> dict[str, Any]:
+        """For `farhand status`, `/healthz` and whoever else asks."""
+        present = self.hub.present
+        return {
+            "node": self.settings.node,
+            "version": __version__,
+            "pid": os.getpid(),
+            "port": self.port,
+            "folder": str(self.settings.folder),
+            "started_at": self.started_at,
+            "seq": present.seq,
+            "focus": present.focus,
+            "channels": {channel.name: getattr(channel, "health", "") for channel in self.channels},
+            "workers": [
+                {
+                    "name": worker.name,
+                    "backend": worker.backend,
+                    "state": worker.state,
+                    "queued": len(worker.queue),
+                    "asks": sum(ask.settled is None for ask in worker.asks),
+                    "directory": worker.directory,
+                    "why_offline": worker.why_offline,
+                }
+                for worker in present.workers.values()
+            ],
+        }
+
+
+@asynccontextmanager
+async def node(
+    settings: Settings, drivers: Mapping[str, Driver], channels: Channels, clock: Clock | None = None
+) -> AsyncIterator[Node]:
+    """A node that runs while the context is open, and lets its agents live on."""
+    clock = clock or SystemClock()
+    listener = http.bind(settings.host, settings.port)
+    port = listener.getsockname()[1]
+    try:
+        with folder.lock(settings.folder, settings.node, port):
+            database = Database(settings.store)
+            try:
+                async with _running(settings, drivers, channels, clock, database, listener, port) as running:
+                    yield running
+            finally:
+                database.close()
+    finally:
+        listener.close()
+
+
+@asynccontextmanager
+async def _running(
+    settings: Settings,
+    drivers: Mapping[str, Driver],
+    channels: Channels,
+    clock: Clock,
+    database: Database,
+    listener: Any,
+    port: int,
+) -> AsyncIterator[Node]:
+    journal, outbox = SqliteJournal(database), SqliteOutbox(database)
+    house = House(backends=frozenset(drivers), directory=str(settings.working_directory))
+    hub = LocalHub(journal, clock, house, await journal.load())
+    team = Team(hub, journal, drivers, clock)
+    built = Node(settings=settings, hub=hub, port=port, journal=journal, outbox=outbox)
+    built.channels = channels(Parts(settings=settings, hub=hub, outbox=outbox, clock=clock))
+    deadlines = Deadlines(hub, clock)
+    app = http.application(http.routes(hub, built.status, folder.key(settings.key)))
+    async with anyio.create_task_group() as tasks:
+        await tasks.start(Door(hub, settings.door, built.status).serve, name="door")
+        await tasks.start(http.serve, app, listener, name="http")
+        tasks.start_soon(team.run, name="team")
+        tasks.start_soon(deadlines.run, name="deadlines")
+        tasks.start_soon(_prune, journal, settings.retention_days, clock, name="retention")
+        for channel in built.channels:
+            tasks.start_soon(channel.run, name=f"channel {channel.name}")
+        log.info("node ready", node=settings.node, port=port, workers=len(hub.present.workers), seq=hub.present.seq)
+        try:
+            yield built
+        finally:
+            tasks.cancel_scope.cancel()
+
+
+async def _prune(journal: SqliteJournal, days: float, clock: Clock) -> None:
+    while True:
+        await clock.sleep(PRUNE_EVERY_SECONDS)
+        try:
+            gone = await journal.prune(clock.now() - days * DAY_SECONDS)
+            log.info("journal pruned", events=gone)
+        except StoreError as error:
+            log.error("journal not pruned", error=error.text)
+
+
+async def hire_demo(hub: LocalHub) -> None:
+    """Puts the demo worker on a team that has none, for whoever tries farhand the first time."""
+    if not hub.present.workers:
+        with suppress(NameTaken):
+            await hub.send(Hire(id=f"demo-{hub.present.seq}", worker="demo", backend="demo"), Sender(via="node"))
+
+
+async def run_until_signal(settings: Settings, drivers: Mapping[str, Driver], channels: Channels) -> None:
+    """Runs the node until SIGTERM or SIGINT; then what is under way is finished, within a limit."""
+    async with node(settings, drivers, channels) as running:
+        if settings.demo:
+            await hire_demo(running.hub)
+        with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+            async for number in signals:
+                log.info("node stops", signal=signal.Signals(number).name)
+                break
+        await drain(running)
+
+
+async def drain(running: Node) -> None:
+    """Gives channels a moment to send what waits; what does not get out is sent after the next start."""
+    with anyio.move_on_after(running.settings.drain_seconds):
+        for channel in running.channels:
+            finish = getattr(channel, "drain", None)
+            if finish is not None:
+                await finish()
+
+
+def set_up_logs(settings: Settings, *, to_file: bool) -> None:
+    """Logs into the node's folder, or to standard error."""
+    secrets = [settings.telegram.token, settings.telegram.webhook_secret] if settings.telegram else []
+    folder.make(settings.folder)
+    file = logs.open_log(settings.folder / "bridge.log") if to_file else None
+    logs.set_up(file, secrets=secrets, verbose=settings.verbose, quiet=settings.quiet)

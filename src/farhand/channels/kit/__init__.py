@@ -1,0 +1,1 @@
+"""What every channel shares: following the journal, the outbox, splitting."""

@@ -1,0 +1,116 @@
+"""Sends what the outbox holds: in order for each chat, marked before and after, repeated at most once in doubt."""
+
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias
+
+import anyio
+import anyio.abc
+import structlog
+
+from farhand.model import road
+from farhand.model.errors import ChannelError
+from farhand.model.ports import Clock, Outbox, Waiting
+
+log = structlog.get_logger("outbox")
+
+# Brings a parcel to the surface and returns what the surface calls it.
+Send: TypeAlias = Callable[[Waiting], Awaitable[str]]
+
+FIRST_PAUSE_SECONDS = 0.5
+LONGEST_PAUSE_SECONDS = 60.0
+
+
+class SendUncertain(ChannelError):
+    """The surface may or may not have taken it: the answer never came."""
+
+    code = "send_uncertain"
+
+
+class SendRefused(ChannelError):
+    """The surface will never take it."""
+
+    code = "send_refused"
+
+
+class SendLater(ChannelError):
+    """The surface certainly did not take it and wants to be asked again."""
+
+    code = "send_later"
+
+    def __init__(self, text: str, after_seconds: float | None = None) -> None:
+        super().__init__(text)
+        self.after_seconds = after_seconds
+
+
+class Dispatcher:
+    """One task a chat while it has something to send."""
+
+    def __init__(self, channel: str, outbox: Outbox, send: Send, clock: Clock) -> None:
+        self._channel = channel
+        self._outbox = outbox
+        self._send = send
+        self._clock = clock
+        self._news = anyio.Event()
+        self._busy: set[str] = set()
+
+    def wake(self) -> None:
+        """Something was put."""
+        self._news.set()
+
+    async def run(self) -> None:
+        """Sends until it is cancelled."""
+        async with anyio.create_task_group() as tasks:
+            while True:
+                self._news = anyio.Event()
+                for chat in dict.fromkeys(one.parcel.chat for one in await self._outbox.waiting(self._channel)):
+                    if chat not in self._busy:
+                        self._busy.add(chat)
+                        tasks.start_soon(self._empty, chat, name=f"outbox {self._channel} {chat}")
+                await self._news.wait()
+
+    async def drained(self) -> bool:
+        """Whether nothing waits any more."""
+        return not await self._outbox.waiting(self._channel)
+
+    async def _empty(self, chat: str) -> None:
+        """Sends everything for one chat, in order."""
+        pause = FIRST_PAUSE_SECONDS
+        try:
+            while (waiting := await self._next(chat)) is not None:
+                wait = await self._bring(waiting)
+                if wait is None:
+                    pause = FIRST_PAUSE_SECONDS
+                else:
+                    await self._clock.sleep(wait or pause)
+                    pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
+        finally:
+            self._busy.discard(chat)
+            self._news.set()
+
+    async def _next(self, chat: str) -> Waiting | None:
+        return next((one for one in await self._outbox.waiting(self._channel) if one.parcel.chat == chat), None)
+
+    async def _bring(self, waiting: Waiting) -> float | None:
+        """Sends one parcel. None: go on; a number: wait so many seconds (0: the usual pause) before the next try."""
+        if waiting.doubtful and waiting.attempts >= 2:
+            await self._outbox.failed(waiting.id, "unknown: sent twice, and no answer came")
+            log.warning("send unknown", channel=self._channel, chat=waiting.parcel.chat, key=waiting.parcel.key)
+            return None
+        await self._outbox.begin(waiting.id)
+        road.reached("outbox.before_send")
+        try:
+            reference = await self._send(waiting)
+        except SendLater as error:
+            await self._outbox.again(waiting.id)
+            return error.after_seconds or 0.0
+        except SendRefused as error:
+            await self._outbox.failed(waiting.id, error.text)
+            log.warning("send refused", channel=self._channel, key=waiting.parcel.key, why=error.text)
+            return None
+        except SendUncertain:
+            await self._outbox.doubt(waiting.id)
+            return 0.0
+        road.reached("outbox.sent")
+        await self._outbox.sent(waiting.id, reference)
+        road.reached("outbox.marked")
+        return None

@@ -1,0 +1,18 @@
+"""`farhand interrupt`: stops a worker's turn."""
+
+import argparse
+
+from farhand.cli.options import add_node, new_id
+from farhand.cli.simple import send
+from farhand.model.commands import Interrupt
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What `interrupt` takes."""
+    add_node(parser)
+    parser.add_argument("worker", nargs="?", default="", help="the worker's name (default: the focused one)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Sends the command."""
+    return send(arguments, Interrupt(id=new_id(), worker=arguments.worker), "{worker} is told to stop.")

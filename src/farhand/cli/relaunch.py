@@ -1,0 +1,18 @@
+"""`farhand relaunch`: restarts a worker's agent."""
+
+import argparse
+
+from farhand.cli.options import add_node, new_id
+from farhand.cli.simple import send
+from farhand.model.commands import Relaunch
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What `relaunch` takes."""
+    add_node(parser)
+    parser.add_argument("worker", nargs="?", default="", help="the worker's name (default: the focused one)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Sends the command."""
+    return send(arguments, Relaunch(id=new_id(), worker=arguments.worker), "Bringing {worker} back online.")

@@ -1,0 +1,128 @@
+"""The hub of a node on this machine, over its unix socket."""
+
+import asyncio
+import itertools
+import os
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from farhand.model import frames
+from farhand.model.commands import Accepted, Command
+from farhand.model.errors import NodeNotRunning, NodeUnreachable
+from farhand.model.facts import Event
+from farhand.model.frames import Reply, Request
+from farhand.model.present import Present
+from farhand.model.wire import decode_event, encode, raise_remote
+from farhand.model.words import Sender, Seq
+
+
+def reach(path: Path) -> socket.socket:
+    """A connected socket; the path may be longer than a socket's address."""
+    try:
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError:
+        raise NodeNotRunning(f"No node runs at {path.parent}.", path=str(path)) from None
+    link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        link.connect(f"/proc/self/fd/{folder}/{path.name}" if Path("/proc/self/fd").exists() else str(path))
+    except OSError:
+        link.close()
+        raise NodeNotRunning(f"No node runs at {path.parent}.", path=str(path)) from None
+    finally:
+        os.close(folder)
+    link.setblocking(False)
+    return link
+
+
+class Line:
+    """One connection to the door: a request, then its replies."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._numbers = itertools.count(1)
+
+    async def ask(self, request: Request) -> Reply:
+        """Sends the request and returns its first reply; raises the error that the node tells."""
+        self._writer.write(frames.write(request))
+        await self._writer.drain()
+        return await self.hear()
+
+    async def hear(self) -> Reply:
+        """The next reply."""
+        try:
+            line = await self._reader.readuntil(b"\n")
+        except (asyncio.IncompleteReadError, ConnectionError, asyncio.LimitOverrunError):
+            raise NodeUnreachable("The node closed the connection; it may have been stopped.") from None
+        reply = frames.read_reply(line)
+        if reply.error is not None:
+            raise raise_remote(reply.error)
+        return reply
+
+    def number(self) -> int:
+        """An id for the next request."""
+        return next(self._numbers)
+
+
+@asynccontextmanager
+async def dial(path: Path) -> AsyncIterator[Line]:
+    """An open connection to the node's door."""
+    # Replies carry events of many requests: they may be longer than any one request.
+    reader, writer = await asyncio.open_unix_connection(sock=reach(path), limit=16 * frames.LONGEST)
+    try:
+        yield Line(reader, writer)
+    finally:
+        writer.close()
+
+
+class SocketHub:
+    """Speaks to the node over one connection for commands, and one for each watch."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = asyncio.Lock()
+        self._line: Line | None = None
+        self._close: Any = None
+
+    async def __aenter__(self) -> "SocketHub":
+        self._close = dial(self._path)
+        self._line = await self._close.__aenter__()
+        return self
+
+    async def __aexit__(self, *problem: object) -> None:
+        await self._close.__aexit__(None, None, None)
+
+    async def send(self, command: Command, sender: Sender) -> Accepted:
+        """As `Hub.send`."""
+        raw = msgspec.Raw(encode(command))
+        reply = await self._ask(Request(do="send", command=raw, via=sender.via, who=sender.who))
+        if reply.accepted is None:
+            raise NodeUnreachable("The node did not say whether it took the command.")
+        return reply.accepted
+
+    async def look(self) -> Present:
+        """As `Hub.look`."""
+        return (await self._ask(Request(do="look"))).present or Present()
+
+    async def status(self) -> dict[str, Any]:
+        """What the node says of itself."""
+        return (await self._ask(Request(do="status"))).status or {}
+
+    async def watch(self, after: Seq | None = None) -> AsyncIterator[Event]:
+        """As `Hub.watch`, over a connection of its own."""
+        async with dial(self._path) as line:
+            await line.ask(Request(id=1, do="watch", after=after))
+            while True:
+                for body in (await line.hear()).events or ():
+                    yield decode_event(bytes(body))
+
+    async def _ask(self, request: Request) -> Reply:
+        if self._line is None:
+            raise NodeUnreachable("The connection is not open.")
+        async with self._lock:
+            return await self._line.ask(request)

@@ -1,0 +1,74 @@
+"""The hub of a node elsewhere, over HTTP with the node's key."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx2
+
+from farhand.model import frames
+from farhand.model.commands import Accepted, Command
+from farhand.model.errors import NodeUnreachable
+from farhand.model.facts import Event
+from farhand.model.frames import Reply
+from farhand.model.present import Present
+from farhand.model.wire import decode_event, encode, raise_remote
+from farhand.model.words import Sender, Seq
+
+
+class HttpHub:
+    """Speaks to the node at that address."""
+
+    def __init__(self, address: str, key: str) -> None:
+        self._address = address.rstrip("/")
+        self._client = httpx2.AsyncClient(
+            base_url=self._address, headers={"Authorization": f"Bearer {key}"}, timeout=30, trust_env=False
+        )
+
+    async def __aenter__(self) -> "HttpHub":
+        return self
+
+    async def __aexit__(self, *problem: object) -> None:
+        await self._client.aclose()
+
+    async def send(self, command: Command, sender: Sender) -> Accepted:
+        """As `Hub.send`."""
+        reply = await self._ask(
+            "POST", "/api/hub/commands", content=encode(command), headers={"X-Farhand-Via": sender.via}
+        )
+        if reply.accepted is None:
+            raise NodeUnreachable(f"{self._address} did not say whether it took the command.")
+        return reply.accepted
+
+    async def look(self) -> Present:
+        """As `Hub.look`."""
+        return (await self._ask("GET", "/api/hub/present")).present or Present()
+
+    async def status(self) -> dict[str, Any]:
+        """What the node says of itself."""
+        return (await self._ask("GET", "/api/hub/status")).status or {}
+
+    async def watch(self, after: Seq | None = None) -> AsyncIterator[Event]:
+        """As `Hub.watch`."""
+        query = {} if after is None else {"after": str(after)}
+        try:
+            async with self._client.stream("GET", "/api/hub/events", params=query, timeout=None) as response:
+                if response.status_code != 200:
+                    _checked(frames.read_reply(await response.aread()))
+                async for line in response.aiter_lines():
+                    if line:
+                        yield decode_event(line.encode())
+        except httpx2.HTTPError as error:
+            raise NodeUnreachable(f"{self._address} does not answer: {error}") from None
+
+    async def _ask(self, method: str, path: str, **options: Any) -> Reply:
+        try:
+            response = await self._client.request(method, path, **options)
+        except httpx2.HTTPError as error:
+            raise NodeUnreachable(f"{self._address} does not answer: {error}") from None
+        return _checked(frames.read_reply(response.content))
+
+
+def _checked(reply: Reply) -> Reply:
+    if reply.error is not None:
+        raise raise_remote(reply.error)
+    return reply

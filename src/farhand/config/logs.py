@@ -1,0 +1,78 @@
+"""Structured logs with ids and no secrets: lines of JSON in the node's folder, readable lines on a terminal."""
+
+import logging
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, TextIO
+
+import structlog
+from structlog.typing import EventDict, Processor, WrappedLogger
+
+REDACTED = "[redacted]"
+
+
+class Redactor:
+    """Takes the secrets out of every value of a log line, wherever they hide in it."""
+
+    def __init__(self, secrets: Iterable[str]) -> None:
+        self._secrets = tuple(sorted((secret for secret in secrets if len(secret) >= 6), key=len, reverse=True))
+
+    def __call__(self, _: WrappedLogger, __: str, line: EventDict) -> EventDict:
+        if self._secrets:
+            for name, value in line.items():
+                line[name] = self.clean(value)
+        return line
+
+    def clean(self, value: Any) -> Any:
+        """The value without secrets."""
+        match value:
+            case str():
+                for secret in self._secrets:
+                    value = value.replace(secret, REDACTED)
+                return value
+            case dict():
+                return {name: self.clean(one) for name, one in value.items()}
+            case list() | tuple():
+                return [self.clean(one) for one in value]
+            case BaseException():
+                return self.clean(repr(value))
+            case _:
+                return value
+
+
+class _Foreign(logging.Handler):
+    """Passes warnings of the libraries on, through the same redaction."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        structlog.get_logger(record.name).warning(record.getMessage())
+
+
+def open_log(path: Path) -> TextIO:
+    """The log file, for its owner alone, appended to line by line."""
+    file = path.open("a", buffering=1, encoding="utf-8")
+    path.chmod(0o600)
+    return file
+
+
+def set_up(file: TextIO | None, *, secrets: Iterable[str] = (), verbose: bool = False, quiet: bool = False) -> None:
+    """Sends all logs to that file; to standard error when there is none."""
+    level = logging.DEBUG if verbose else logging.ERROR if quiet else logging.INFO
+    render: Processor = structlog.processors.JSONRenderer()
+    if file is None and sys.stderr.isatty():
+        render = structlog.dev.ConsoleRenderer()
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            Redactor(secrets),
+            render,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        logger_factory=structlog.WriteLoggerFactory(file or sys.stderr),
+        cache_logger_on_first_use=False,
+    )
+    root = logging.getLogger()
+    root.handlers[:] = [_Foreign()]
+    root.setLevel(logging.WARNING)

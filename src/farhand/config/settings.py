@@ -1,0 +1,147 @@
+"""Everything that can be set, read once from environment and command line. Only here is `os.environ` read."""
+
+import os
+from collections.abc import Mapping, MutableMapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from farhand.model import compat
+from farhand.model.errors import SettingWrong
+from farhand.model.names import node_name
+
+DAY_SECONDS = 86_400.0
+
+
+@dataclass(frozen=True)
+class TelegramSettings:
+    """What the Telegram channel needs. The token is in nobody's environment once it was read."""
+
+    token: str = field(repr=False)
+    api_url: str = "https://api.telegram.org"
+    webhook_secret: str = field(default="", repr=False)
+    admin_chat_id: str = ""
+    tunnel_url: str = ""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of one node."""
+
+    node: str
+    folder: Path
+    port: int
+    working_directory: Path
+    host: str = "127.0.0.1"
+    headless: bool = False
+    demo: bool = False
+    verbose: bool = False
+    quiet: bool = False
+    retention_days: float = 90.0
+    ask_deadline_seconds: float = 3600.0
+    drain_seconds: float = 5.0
+    kill_at: str = ""
+    telegram: TelegramSettings | None = None
+
+    @property
+    def door(self) -> Path:
+        """The unix socket of the hub."""
+        return self.folder / "hub.sock"
+
+    @property
+    def store(self) -> Path:
+        """The SQLite file."""
+        return self.folder / "farhand.db"
+
+    @property
+    def holders(self) -> Path:
+        """The folders of held children."""
+        return self.folder / "holders"
+
+    @property
+    def key(self) -> Path:
+        """The file with the key that callers from elsewhere need."""
+        return self.folder / "key"
+
+
+def home(environ: Mapping[str, str]) -> Path:
+    """Where all nodes of this person are."""
+    given = environ.get("FARHAND_HOME")
+    return Path(given).expanduser() if given else Path(environ.get("HOME") or Path.home()) / compat.HOME_FOLDER
+
+
+def node_folder(node: str, environ: Mapping[str, str]) -> Path:
+    """The folder of that node."""
+    return home(environ) / compat.NODES_FOLDER / node
+
+
+def number(environ: Mapping[str, str], name: str, default: float, *, least: float = 0.0) -> float:
+    """A number from the environment, or SettingWrong with what would have worked."""
+    text = environ.get(name, "").strip()
+    if not text:
+        return default
+    try:
+        value = float(text)
+    except ValueError:
+        value = least - 1
+    if not least <= value < 1e12:
+        raise SettingWrong(f"{name} must be a number of at least {least:g}, not '{text}'.", name=name)
+    return value
+
+
+def port_number(text: str) -> int:
+    """A port, or SettingWrong."""
+    if not text.isascii() or not text.isdigit() or not 0 <= int(text) <= 65535:
+        raise SettingWrong(f"A port is a number from 0 to 65535, not '{text}'.", name="PORT")
+    return int(text)
+
+
+def choose_node(flag: str | None, environ: Mapping[str, str]) -> str:
+    """The node that is meant: the flag, then NODE_NAME, then the default."""
+    return node_name(flag or environ.get("NODE_NAME") or compat.DEFAULT_NODE)
+
+
+def read_telegram(environ: MutableMapping[str, str], tunnel_url: str) -> TelegramSettings | None:
+    """The Telegram settings; the secrets are taken out of the environment, so that no child ever gets them."""
+    token = environ.pop("TELEGRAM_BOT_TOKEN", "").strip()
+    secret = environ.pop("TELEGRAM_WEBHOOK_SECRET", "").strip()
+    if not token:
+        return None
+    return TelegramSettings(
+        token=token,
+        api_url=environ.get("TELEGRAM_API_URL", "").rstrip("/") or "https://api.telegram.org",
+        webhook_secret=secret,
+        admin_chat_id=environ.get("ADMIN_CHAT_ID", "").strip(),
+        tunnel_url=tunnel_url or environ.get("TUNNEL_URL", "").strip(),
+    )
+
+
+def read_settings(
+    *,
+    node: str | None = None,
+    port: int | None = None,
+    headless: bool = False,
+    demo: bool = False,
+    verbose: bool = False,
+    quiet: bool = False,
+    tunnel_url: str = "",
+    environ: MutableMapping[str, str] | None = None,
+) -> Settings:
+    """The settings of a node that is about to run."""
+    environ = os.environ if environ is None else environ
+    name = choose_node(node, environ)
+    if port is None:
+        port = port_number(environ["PORT"]) if environ.get("PORT") else compat.default_port(name)
+    return Settings(
+        node=name,
+        folder=node_folder(name, environ),
+        port=port,
+        working_directory=Path.cwd(),
+        headless=headless,
+        demo=demo,
+        verbose=verbose,
+        quiet=quiet,
+        retention_days=number(environ, "FARHAND_RETENTION_DAYS", 90.0, least=1.0),
+        ask_deadline_seconds=number(environ, "FARHAND_ASK_DEADLINE_SECONDS", 3600.0, least=1.0),
+        kill_at=environ.get("FARHAND_TESTING_KILL_AT", ""),
+        telegram=read_telegram(environ, tunnel_url),
+    )

@@ -1,0 +1,23 @@
+"""Names that people and programs already rely on: folders, prefixes, ports."""
+
+HOME_FOLDER = ".claude/telegram"
+NODES_FOLDER = "nodes"
+SESSIONS_FOLDER = "sessions"
+TMUX_PREFIX = "claude-"
+DEFAULT_NODE = "prod"
+PORTS = {"prod": 8081, "dev": 8082, "test": 8095}
+DEFAULT_PORT = 8080
+PID_FILE = "pid"
+BRIDGE_PID_FILE = "bridge.pid"
+PORT_FILE = "port"
+LOG_FILE = "bridge.log"
+
+
+def default_port(node: str) -> int:
+    """The port that a node of that name has when nobody says otherwise."""
+    return PORTS.get(node, DEFAULT_PORT)
+
+
+def tmux_prefix(node: str) -> str:
+    """What the names of a node's tmux sessions begin with."""
+    return f"{TMUX_PREFIX}{node}-"

@@ -1,0 +1,139 @@
+"""The node's own door: a unix socket that only its owner can open, with the hub behind it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any, Protocol
+
+import anyio
+import anyio.abc
+import structlog
+
+from farhand.model import frames, road
+from farhand.model.errors import BadFrame, FarhandError, TooLarge
+from farhand.model.frames import Reply, Request
+from farhand.model.ports import Hub
+from farhand.model.wire import decode_command
+from farhand.model.words import Sender, Seq
+from farhand.server.sockets import listen
+
+log = structlog.get_logger("door")
+# A watcher that takes nothing for so long is cut off; it comes back with the number of its last event.
+PATIENCE_SECONDS = 30.0
+MOST_WATCHES = 32
+
+
+class OpenHub(Hub, Protocol):
+    """A hub that also gives events as they were written."""
+
+    def bodies(self, after: Seq | None = None) -> AsyncIterator[list[bytes]]:
+        """Like `watch`, in pieces and encoded."""
+        ...
+
+
+class Door:
+    """Serves everybody who may open the socket; what one of them does harms no other."""
+
+    def __init__(self, hub: OpenHub, path: Path, status: Callable[[], dict[str, Any]]) -> None:
+        self._hub = hub
+        self._path = path
+        self._status = status
+
+    async def serve(self, *, task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
+        """Listens until it is cancelled."""
+        async with anyio.create_task_group() as tasks:
+
+            def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+                tasks.start_soon(self._talk, reader, writer, name="door visitor")
+
+            server = await asyncio.start_unix_server(connected, sock=listen(self._path), limit=frames.LONGEST)
+            try:
+                task_status.started()
+                await anyio.sleep_forever()
+            finally:
+                server.close()
+                self._path.unlink(missing_ok=True)
+                tasks.cancel_scope.cancel()
+
+    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            async with anyio.create_task_group() as tasks:
+                visitor = _Visitor(self._hub, self._status, writer, tasks)
+                await visitor.serve(reader)
+                tasks.cancel_scope.cancel()
+        except* (OSError, TimeoutError) as group:
+            log.info("visitor gone", why=str(group.exceptions[0]))
+        finally:
+            writer.close()
+
+
+class _Visitor:
+    """One open connection: its requests one after the other, its watches beside them."""
+
+    def __init__(
+        self,
+        hub: OpenHub,
+        status: Callable[[], dict[str, Any]],
+        writer: asyncio.StreamWriter,
+        tasks: anyio.abc.TaskGroup,
+    ) -> None:
+        self._hub = hub
+        self._status = status
+        self._writer = writer
+        self._tasks = tasks
+        self._watches = 0
+
+    async def serve(self, reader: asyncio.StreamReader) -> None:
+        """Answers until the visitor leaves, or sends what has no end."""
+        while True:
+            try:
+                line = await reader.readuntil(b"\n")
+            except asyncio.IncompleteReadError:
+                return
+            except asyncio.LimitOverrunError:
+                await self._say(frames.error_line(0, TooLarge("A request", frames.LONGEST)))
+                return
+            road.reached("door.received")
+            await self._answer(line)
+            road.reached("door.acknowledged")
+
+    async def _answer(self, line: bytes) -> None:
+        request = Request(do="look")
+        try:
+            request = frames.read_request(line)
+            await self._obey(request)
+        except FarhandError as error:
+            await self._say(frames.error_line(request.id, error))
+        except (OSError, TimeoutError):
+            raise
+        except Exception:
+            log.exception("request failed", request=request.do)
+            await self._say(frames.error_line(request.id, FarhandError("Something went wrong inside; the log has it.")))
+
+    async def _obey(self, request: Request) -> None:
+        match request.do:
+            case "send":
+                command = decode_command(request.command)
+                accepted = await self._hub.send(command, Sender(via=request.via, who=request.who))
+                await self._say(frames.write(Reply(id=request.id, accepted=accepted)))
+            case "look":
+                await self._say(frames.write(Reply(id=request.id, present=await self._hub.look())))
+            case "status":
+                await self._say(frames.write(Reply(id=request.id, status=self._status())))
+            case "watch":
+                if self._watches >= MOST_WATCHES:
+                    raise BadFrame(f"One connection may have {MOST_WATCHES} watches.")
+                self._watches += 1
+                after = (await self._hub.look()).seq if request.after is None else max(request.after, 0)
+                await self._say(frames.write(Reply(id=request.id, watching=True)))
+                self._tasks.start_soon(self._watch, request.id, after, name="door watch")
+
+    async def _watch(self, request: int, after: Seq) -> None:
+        async for bodies in self._hub.bodies(after):
+            if bodies:
+                await self._say(frames.events_line(request, bodies))
+
+    async def _say(self, line: bytes) -> None:
+        self._writer.write(line)
+        with anyio.fail_after(PATIENCE_SECONDS):
+            await self._writer.drain()

@@ -1,0 +1,159 @@
+"""The node's HTTP listener: health for anybody, the hub for whoever holds the node's key."""
+
+import asyncio
+import hmac
+import socket
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import anyio
+import anyio.abc
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import BaseRoute, Route
+from uvicorn.server import ServerState
+
+from farhand.model import frames
+from farhand.model.errors import BadInput, FarhandError, NotAllowed, PortTaken, StoreError, TooLarge
+from farhand.model.frames import Reply
+from farhand.model.wire import decode_command, encode, error_fields
+from farhand.model.words import Sender
+from farhand.server.door import OpenHub
+
+
+def routes(hub: OpenHub, status: Callable[[], dict[str, Any]], key: str) -> list[BaseRoute]:
+    """The hub over HTTP: `POST /api/hub/commands`, `GET /api/hub/events`, `/present` and `/status`; `GET /healthz`."""
+
+    def allow(request: Request) -> None:
+        given = request.headers.get("authorization", "").removeprefix("Bearer ")
+        if not hmac.compare_digest(given.encode(), key.encode()):
+            raise NotAllowed("This needs the node's key: `Authorization: Bearer <key>`.")
+
+    async def healthz(_: Request) -> Response:
+        present = await hub.look()
+        return JSONResponse({"ok": True, "seq": present.seq, "workers": len(present.workers)})
+
+    async def send(request: Request) -> Response:
+        allow(request)
+        command = decode_command(await body(request))
+        sender = Sender(via=label(request.headers.get("x-farhand-via", "http")))
+        accepted = await hub.send(command, sender)
+        return json_response(frames.Reply(accepted=accepted))
+
+    async def look(request: Request) -> Response:
+        allow(request)
+        return json_response(Reply(present=await hub.look()))
+
+    async def tell(request: Request) -> Response:
+        allow(request)
+        return json_response(Reply(status=status()))
+
+    async def watch(request: Request) -> Response:
+        allow(request)
+        after = number(request.query_params.get("after"))
+        if after is None:
+            after = (await hub.look()).seq
+        return StreamingResponse(lines(hub, after), media_type="application/x-ndjson")
+
+    return [
+        Route("/healthz", healthz),
+        Route("/api/hub/commands", send, methods=["POST"]),
+        Route("/api/hub/present", look),
+        Route("/api/hub/status", tell),
+        Route("/api/hub/events", watch),
+    ]
+
+
+async def lines(hub: OpenHub, after: int) -> AsyncIterator[bytes]:
+    """Events as lines; the first one is empty and says that the watch stands."""
+    yield b"\n"
+    async for bodies in hub.bodies(after):
+        if bodies:
+            yield b"\n".join(bodies) + b"\n"
+
+
+async def body(request: Request) -> bytes:
+    """The body, or TooLarge as soon as it is."""
+    data = bytearray()
+    async for piece in request.stream():
+        data += piece
+        if len(data) > frames.LONGEST:
+            raise TooLarge("A request", frames.LONGEST)
+    return bytes(data)
+
+
+def label(via: str) -> str:
+    """A channel's name as a caller may give it."""
+    if not (via.isascii() and via.replace("-", "").isalnum() and len(via) <= 32):
+        raise BadInput("`X-Farhand-Via` takes 1 to 32 letters, digits and hyphens.")
+    return via
+
+
+def number(text: str | None) -> int | None:
+    """The number after which to watch."""
+    if text is None:
+        return None
+    if not text.isascii() or not text.isdigit() or len(text) > 18:
+        raise BadInput(f"'after' takes a whole number, not '{text[:40]}'.")
+    return int(text)
+
+
+def json_response(reply: Reply) -> Response:
+    """A reply as a response."""
+    return Response(encode(reply), media_type="application/json")
+
+
+async def told(_: Request, error: Exception) -> Response:
+    """An error of our tree as a response."""
+    if not isinstance(error, FarhandError):
+        raise error
+    code = 403 if isinstance(error, NotAllowed) else 413 if isinstance(error, TooLarge) else 400
+    if isinstance(error, StoreError):
+        code = 503
+    return JSONResponse({"error": error_fields(error)}, status_code=code)
+
+
+def application(parts: list[BaseRoute]) -> Starlette:
+    """The ASGI application of a node, made of the routes that rooms handed in."""
+    return Starlette(routes=parts, exception_handlers={FarhandError: told})
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """The listening socket, or a sentence that says how to go on."""
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError:
+        listener.close()
+        raise PortTaken(f"Port {port} is already in use", port=port) from None
+    listener.listen(128)
+    listener.setblocking(False)
+    return listener
+
+
+async def serve(
+    app: Starlette, listener: socket.socket, *, task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED
+) -> None:
+    """Serves until it is cancelled; open streams are cut then, their readers come back with `after`.
+
+    Uvicorn's protocol without its server loop, which would tick ten times a second for nothing."""
+    config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", server_header=False)
+    config.load()
+    state = ServerState()
+    protocol = config.http_protocol_class
+    server = await asyncio.get_running_loop().create_server(
+        lambda: protocol(config=config, server_state=state, app_state={}),  # type: ignore[call-arg]
+        sock=listener,
+    )
+    try:
+        task_status.started()
+        await anyio.sleep_forever()
+    finally:
+        server.close()
+        for connection in list(state.connections):
+            connection.shutdown()
+        for task in list(state.tasks):
+            task.cancel()

@@ -1,0 +1,83 @@
+"""The folder of a node: its lock, its key, and the plain files that other programs read. All for the owner alone."""
+
+import errno
+import fcntl
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from farhand.model import compat
+from farhand.model.errors import NodeError, NodeRunning, StoreFull
+
+
+def make(folder: Path) -> None:
+    """Makes the folder 0700; refuses one that belongs to somebody else."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if folder.stat().st_uid != os.getuid():
+            raise NodeError(f"{folder} belongs to somebody else; farhand does not use it.", path=str(folder))
+        folder.chmod(0o700)
+    except OSError as error:
+        raise NodeError(f"{folder} cannot be used: {error.strerror}.", path=str(folder)) from None
+
+
+def write(path: Path, text: str) -> None:
+    """Writes a small file 0600, whole or not at all."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        if error.errno == errno.ENOSPC:
+            raise StoreFull(f"The disk is full: {path} cannot be written.", path=str(path)) from None
+        raise
+
+
+def key(path: Path) -> str:
+    """The node's key, made at the first start."""
+    if not path.exists():
+        write(path, secrets.token_urlsafe(32))
+    return path.read_text("utf-8").strip()
+
+
+@contextmanager
+def lock(folder: Path, node: str, port: int) -> Iterator[None]:
+    """Holds the node for this process; a second one is refused. A killed node's lock is free by itself."""
+    make(folder)
+    descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise NodeRunning(f"Node '{node}' is already running (pid {running(folder) or '?'}).", node=node) from None
+        write(folder / compat.PID_FILE, f"{os.getpid()}\n")
+        write(folder / compat.BRIDGE_PID_FILE, f"{os.getpid()}\n")
+        write(folder / compat.PORT_FILE, f"{port}\n")
+        yield
+        for name in (compat.PID_FILE, compat.BRIDGE_PID_FILE):
+            (folder / name).unlink(missing_ok=True)
+    finally:
+        os.close(descriptor)
+
+
+def running(folder: Path) -> int | None:
+    """The process that holds the node, or None when nobody does."""
+    try:
+        descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        try:
+            return int((folder / compat.PID_FILE).read_text("utf-8"))
+        except (OSError, ValueError):
+            return None
+    finally:
+        os.close(descriptor)
+    return None
