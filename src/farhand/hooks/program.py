@@ -5,6 +5,8 @@ A single file for `python3 -I -S`: it imports nothing of ours, and nothing slow.
     program.py report <event>    brings the payload, keeps it in the spool when the node is away; ends within 5 s
     program.py ask <event>       brings the payload and prints the answer; over a restart of the node it asks again
 
+A third word, `installed`, is said by hooks in a person's own settings: they leave sessions alone that have theirs.
+
 The session's variables say where: FARHAND_SOCKET, FARHAND_WORKER, FARHAND_SPOOL, FARHAND_ASK_SECONDS.
 Without them the session is not ours, and the program says nothing.
 """
@@ -28,9 +30,12 @@ REFUSALS = {
 }
 
 
-def main(mode: str, event: str) -> None:
+def main(mode: str, event: str, given: str = "") -> None:
     """Always ends well: a hook that fails would disturb the agent."""
     variables = os.environ
+    if given == "installed" and variables.get("FARHAND_HOOKS") == "session":
+        # The session brought its own hooks: once is enough.
+        return
     socket_path, worker = variables.get("FARHAND_SOCKET"), variables.get("FARHAND_WORKER")
     if not socket_path or not worker:
         return
@@ -152,7 +157,7 @@ def write_all(descriptor: int, data: bytes) -> None:
 
 if __name__ == "__main__":
     try:
-        main(*sys.argv[1:3])
+        main(*sys.argv[1:4])
     except Exception:  # noqa: BLE001
         os._exit(0)
     os._exit(0)

@@ -56,6 +56,9 @@ class State(Word):
     # Displayed and told, but not in the transcript yet; in the transcript and told, but not displayed yet.
     streamed: str = ""
     covered: str = ""
+    # The message that is being displayed, and which of its pieces must come next.
+    showing: str = ""
+    piece: int = 0
     expected: tuple[Expected, ...] = ()
     usage: Usage = Usage()
     counted: str = ""
@@ -244,12 +247,15 @@ def displayed(payload: Fields, state: State) -> Told:
     delta = payload.text("delta")
     if not state.running or not delta or payload.text("prompt_id") != state.prompt:
         return [], state
+    index, fresh = payload.whole("index"), payload.text("message_id") != state.showing
+    if index != (0 if fresh else state.piece):
+        # Hooks may overtake one another: leave the rest of this message to the transcript.
+        return [], replace(state, showing=payload.text("message_id"), piece=-1)
+    state = replace(state, showing=payload.text("message_id"), piece=index + 1)
     if state.covered.startswith(delta):
         return [], replace(state, covered=state.covered[len(delta) :])
     if state.covered:
-        # Out of step with the transcript: leave the telling to it.
-        return [], state
-    fresh = payload.whole("index") == 0
+        return [], replace(state, piece=-1)
     said: list[Fact] = [Said(text=delta)]
     if fresh:
         said, state = _say(delta, state)

@@ -33,18 +33,19 @@ class Folders:
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[Folders]:
         """Watches inside this block."""
-        async with anyio.create_task_group() as tasks:
-            if sys.platform == "linux":
-                self._libc = ctypes.CDLL(None, use_errno=True)
-                self._descriptor = self._libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
-            tasks.start_soon(self._listen if self._descriptor >= 0 else self._look)
-            try:
+        if sys.platform == "linux":
+            self._libc = ctypes.CDLL(None, use_errno=True)
+            self._descriptor = self._libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._listen if self._descriptor >= 0 else self._look)
                 yield self
-            finally:
                 tasks.cancel_scope.cancel()
-                if self._descriptor >= 0:
-                    os.close(self._descriptor)
-                    self._descriptor = -1
+        finally:
+            # Only now: nobody waits for it any more.
+            if self._descriptor >= 0:
+                os.close(self._descriptor)
+                self._descriptor = -1
 
     @contextmanager
     def watched(self, folder: Path) -> Iterator[Change]:

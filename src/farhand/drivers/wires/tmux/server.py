@@ -93,6 +93,7 @@ class Tmux:
         directory: Path,
         environment: Mapping[str, str],
         size: Size | None = None,
+        tag: str = "",
     ) -> Pane:
         """Starts the command in a new session of that name. The session keeps its screen when the command ends."""
         size = size or Size()
@@ -103,7 +104,8 @@ class Tmux:
         new = ("new-session", "-d", "-P", "-F", PANE_FIELDS, *where, *variables, "--", *words)
         # In one line: the command could end before a second line came.
         keep = ("set-option", "-w", "-t", f"={name}:", "remain-on-exit", "on")
-        made, _ = await (await self._client()).commands(new, keep)
+        mark = ("set-option", "-p", "-t", f"={name}:", "@farhand", tag)
+        made, _, _ = await (await self._client()).commands(new, keep, mark)
         return _pane(made[0])[0]
 
     async def find(self, prefix: str) -> dict[str, Pane]:
@@ -114,6 +116,14 @@ class Tmux:
             if name.startswith(prefix) and name not in found:
                 found[name] = pane
         return found
+
+    async def tagged(self, tag: str) -> Pane | None:
+        """The pane that was started under this tag, whatever its session is called by now."""
+        for line in await self.command("list-panes", "-a", "-F", f"{PANE_FIELDS}\t#{{@farhand}}"):
+            fields, _, found = line.rpartition("\t")
+            if found == tag:
+                return _pane(fields)[0]
+        return None
 
     async def paste(self, pane: Pane, text: str) -> None:
         """Puts the text into the pane as one bracketed paste: its line ends are no Enter."""

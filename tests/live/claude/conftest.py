@@ -1,0 +1,83 @@
+"""The real Claude Code in a real tmux, with a fresh HOME, against a fake model: what its live tests stand on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import pytest
+from starlette.applications import Starlette
+
+from farhand.core.clock import SystemClock
+from farhand.drivers.claude.driver import ClaudeDriver, ClaudeSettings
+from farhand.drivers.wires.hooks import Desk
+from farhand.drivers.wires.notify import Folders
+from farhand.drivers.wires.tmux import Tmux
+from farhand.hooks.install import interpreter, place_program
+from farhand.server.http import serve
+from farhand.server.sockets import listen
+from farhand.testing.house import House, open_house
+from farhand.testing.models.anthropic import FakeAnthropic
+
+PROGRAMS = Path(__file__).parents[3] / ".cache/npm/node_modules/.bin"
+
+
+class Studio:
+    """A folder with everything in it: HOME, project, node, tmux. A node can be opened in it again and again."""
+
+    def __init__(self, folder: Path, server: tuple[str, ...], model: FakeAnthropic, address: str) -> None:
+        self.folder = folder
+        self.server = server
+        self.model = model
+        self.project = folder / "project"
+        self.project.mkdir()
+        self.environment = {
+            "HOME": str(folder / "home"),
+            "PATH": f"{PROGRAMS}:{os.environ['PATH']}",
+            "LANG": "C.UTF-8",
+            "TERM": "xterm-256color",
+            "SHELL": "/bin/sh",
+            "ANTHROPIC_BASE_URL": address,
+            "ANTHROPIC_API_KEY": "sk-ant-fake-" + "0" * 60,
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "DISABLE_AUTOUPDATER": "1",
+            "DISABLE_TELEMETRY": "1",
+            "DISABLE_ERROR_REPORTING": "1",
+        }
+        (folder / "home").mkdir()
+        self.tmux = Tmux(server, "farhand-test", self.environment)
+
+    @asynccontextmanager
+    async def open(self, ask_seconds: float = 600.0) -> AsyncIterator[House]:
+        """The node, from its start to its end; its agents live on."""
+        self.tmux = Tmux(self.server, "farhand-test", self.environment)
+        desk, folders, socket = Desk(), Folders(), self.folder / "hooks.sock"
+        settings = ClaudeSettings(
+            node="test",
+            tmux_prefix="claude-test-",
+            folder=self.folder / "node",
+            socket=socket,
+            interpreter=interpreter(),
+            hook_program=place_program(self.folder / "hooks"),
+            environment=self.environment,
+            ask_seconds=ask_seconds,
+        )
+        app = Starlette(routes=list(desk.routes()))
+        async with self.tmux.opened() as tmux, folders.opened(), anyio.create_task_group() as tasks:
+            await tasks.start(serve, app, listen(socket))
+            driver = ClaudeDriver(settings, tmux, desk, folders)
+            async with open_house(self.folder, drivers={"claude": driver}, clock=SystemClock()) as house:
+                yield house
+            tasks.cancel_scope.cancel()
+
+
+@pytest.fixture
+async def studio(short_folder: Path, tmux_server: tuple[str, ...]) -> AsyncIterator[Studio]:
+    """A studio whose fake model fails the test on steps that nobody asked for."""
+    model = FakeAnthropic()
+    async with model.served() as address:
+        yield Studio(short_folder, tmux_server, model, address)
+    model.script.check()
