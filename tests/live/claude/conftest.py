@@ -15,7 +15,7 @@ from farhand.core.clock import SystemClock
 from farhand.drivers.claude.driver import ClaudeDriver, ClaudeSettings
 from farhand.drivers.wires.hooks import Desk
 from farhand.drivers.wires.notify import Folders
-from farhand.drivers.wires.tmux import Tmux
+from farhand.drivers.wires.tmux import Pane, Tmux
 from farhand.hooks.install import interpreter, place_program
 from farhand.server.http import serve
 from farhand.server.sockets import listen
@@ -81,3 +81,11 @@ async def studio(short_folder: Path, tmux_server: tuple[str, ...]) -> AsyncItera
     async with model.served() as address:
         yield Studio(short_folder, tmux_server, model, address)
     model.script.check()
+
+
+async def until(studio: Studio, pane: Pane, words: str) -> str:
+    """Waits until the pane shows these words; the whole screen."""
+    with anyio.fail_after(20):
+        while words not in (screen := await studio.tmux.capture(pane)):  # noqa: ASYNC110
+            await anyio.sleep(0.05)
+    return screen

@@ -85,8 +85,7 @@ class FakeAnthropic:
         # Titles, summaries of a tool's output and the like are asked for without tools: they are no turn.
         if not body.get("tools"):
             return None
-        texts = Call(body, scripted=False).texts
-        return self.script.take(reversed(texts))
+        return self.script.take(Call(body, scripted=False).texts)
 
     def _respond(self, step: AnyStep, body: dict[str, Any]) -> Response:
         if isinstance(step, Failure) and step.status:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
 import anyio
@@ -62,6 +62,9 @@ class Failure(Step, frozen=True, tag="failure"):
 
 
 AnyStep: TypeAlias = Reply | Failure
+# A step that depends on what was asked: it is given every text of the request.
+Composed: TypeAlias = Callable[[list[str]], AnyStep]
+Played: TypeAlias = AnyStep | Composed
 
 
 def say(text: str, piece: int = 0) -> Reply:
@@ -82,28 +85,29 @@ class Unscripted(AssertionError):
 class Script:
     """The conversations of one fake, and how far each has got."""
 
-    def __init__(self, conversations: dict[str, Iterable[AnyStep]] | None = None) -> None:
-        self._steps: dict[str, list[AnyStep]] = {}
+    def __init__(self, conversations: dict[str, Iterable[Played]] | None = None) -> None:
+        self._steps: dict[str, list[Played]] = {}
         self._taken: dict[str, int] = {}
         self._gates: dict[str, anyio.Event] = {}
         self.complaints: list[str] = []
         for marker, steps in (conversations or {}).items():
             self.conversation(marker, *steps)
 
-    def conversation(self, marker: str, *steps: AnyStep) -> None:
+    def conversation(self, marker: str, *steps: Played) -> None:
         """Adds steps to the conversation whose prompt contains this marker."""
         self._steps.setdefault(marker, []).extend(steps)
         self._taken.setdefault(marker, 0)
 
-    def take(self, prompts: Iterable[str]) -> AnyStep | None:
-        """The next step for a request with these prompts, newest first; None when no marker is in any of them."""
-        for prompt in prompts:
+    def take(self, texts: list[str]) -> AnyStep | None:
+        """The next step for a request with these texts, oldest first; None when no marker is in any of them."""
+        for text in reversed(texts):
             for marker, steps in self._steps.items():
-                if marker in prompt:
-                    return self._next(marker, steps)
+                if marker in text:
+                    step = self._next(marker, steps)
+                    return step(texts) if callable(step) else step
         return None
 
-    def _next(self, marker: str, steps: list[AnyStep]) -> AnyStep:
+    def _next(self, marker: str, steps: list[Played]) -> Played:
         taken = self._taken[marker]
         if taken >= len(steps):
             self.complaints.append(f"{marker!r}: asked once more after its {len(steps)} steps")
