@@ -11,6 +11,11 @@ from pathlib import Path
 import pytest
 
 from farhand.testing.house import House, open_house
+from farhand.testing.models.anthropic import FakeAnthropic
+from farhand.testing.studio import Studio
+
+# Where `make setup-tests` puts the agent CLIs.
+PROGRAMS = Path(__file__).parents[1] / ".cache/npm/node_modules/.bin"
 
 
 @pytest.fixture
@@ -40,3 +45,12 @@ def tmux_server(short_folder: Path) -> Iterator[tuple[str, ...]]:
     server = ("tmux", "-f", "/dev/null", "-S", str(short_folder / "tmux"))
     yield server
     subprocess.run([*server, "kill-server"], capture_output=True, check=False)
+
+
+@pytest.fixture
+async def studio(short_folder: Path, tmux_server: tuple[str, ...]) -> AsyncIterator[Studio]:
+    """A studio whose fake model fails the test on steps that nobody asked for."""
+    model = FakeAnthropic()
+    async with model.served() as address:
+        yield Studio(short_folder, tmux_server, model, address, PROGRAMS)
+    model.script.check()

@@ -14,7 +14,7 @@ import msgspec
 import structlog
 
 from farhand.drivers.claude import launch
-from farhand.drivers.claude.hands import Hands
+from farhand.drivers.claude.hands import Hands, worded
 from farhand.drivers.claude.launch import MANIFEST, Places
 from farhand.drivers.claude.link import InteractiveLink, read_standing
 from farhand.drivers.claude.questions import Questions
@@ -138,11 +138,16 @@ class ClaudeDriver:
 
     def _expecting(self, worker: Worker, spot: Spot) -> Spot:
         """A message that was on its way when the node died is recognised when it turns up."""
-        message = worker.turn.message if worker.turn else None
-        known = spot.state.expected
-        if message is None or any(one.message == message.id for one in known):
+        turn, known = worker.turn, spot.state.expected
+        message = turn.message if turn else None
+        if (
+            turn is None
+            or message is None
+            or turn.id == spot.state.turn
+            or any(one.message == message.id for one in known)
+        ):
             return spot
-        expected = (*known, Expected(message=message.id, text=message.text))
+        expected = (*known, Expected(message=message.id, text=worded(message), turn=turn.id))
         return replace(spot, state=replace(spot.state, expected=expected))
 
     async def _start(self, worker: Worker, spot: Spot) -> tuple[Pane, Spot]:

@@ -19,7 +19,7 @@ from farhand.drivers.claude.questions import Questions
 from farhand.drivers.claude.schema import Fields, parse
 from farhand.drivers.claude.screen import last_words, read_box
 from farhand.drivers.claude.spot import Spot, write_spot
-from farhand.drivers.claude.translate import Expected, end_turn, session_changed, translate
+from farhand.drivers.claude.translate import Expected, began, end_turn, session_changed, translate
 from farhand.drivers.wires.hooks import Arrival, Arrived, Asked, spooled
 from farhand.drivers.wires.notify import Folders
 from farhand.drivers.wires.tmux import Death, Pane, Tmux, TmuxGone
@@ -243,7 +243,10 @@ class InteractiveLink:
 
     def _stands(self, standing: Standing) -> list[Heard]:
         before, self._standing = self._standing, standing
-        heard, state = session_changed(standing.session, self._spot.state)
+        heard: list[Heard] = []
+        # A hook may have told of a new session before this file did: only a change in the file itself is news.
+        if before.session and before.session != standing.session:
+            heard, state = session_changed(standing.session, self._spot.state)
         if heard:
             self._spot = replace(self._spot, state=state, offset=0, path=self._sibling(standing.session))
         if standing.status == "waiting":
@@ -289,7 +292,8 @@ class InteractiveLink:
         if read_box(screen) is not None:
             return []
         await self._hands.escape()
-        return [Heard(fact=Said(text=f"{last_words(screen, 30)}\n\n(read off the screen)"))]
+        said = Said(text=f"{last_words(screen, 30)}\n\n(read off the screen)")
+        return [Heard(fact=said, turn=self._spot.state.turn or None)]
 
     # --- errands
 
@@ -311,7 +315,8 @@ class InteractiveLink:
 
     async def _deliver(self, errand: Deliver) -> Outcome:
         text, before = worded(errand.message), self._spot.state
-        expected = (*before.expected, Expected(message=errand.message.id, text=text))[-MOST_EXPECTED:]
+        one = Expected(message=errand.message.id, text=text, turn="" if errand.joins else errand.turn)
+        expected = (*before.expected, one)[-MOST_EXPECTED:]
         self._spot = replace(self._spot, state=replace(before, expected=expected))
         outcome = await self._hands.hand_over(text)
         if is_command(text) and not isinstance(outcome, NotTaken):
@@ -324,7 +329,7 @@ class InteractiveLink:
         if state.running:
             return
         prompt = f"command-{errand.message.id}"
-        self._spot = replace(self._spot, state=replace(state, running=True, prompt=prompt, spoke=False))
+        self._spot = replace(self._spot, state=began(state, errand.turn, prompt))
         self._after(COMMAND_PATIENCE_SECONDS, Later("command", prompt))
 
     async def _stop(self) -> Outcome:

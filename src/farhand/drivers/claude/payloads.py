@@ -55,7 +55,7 @@ def stopped_without_transcript(payload: bytes, state: State) -> Told:
     if not ended or not text or text.strip() == state.last_text.strip():
         return ended, over
     gap = "\n\n" if state.spoke else ""
-    return [Heard(fact=Said(text=gap + text)), *ended], over
+    return [Heard(fact=Said(text=gap + text), turn=state.turn or None), *ended], over
 
 
 def _failed(record: Fields, state: State) -> Told:

@@ -23,6 +23,7 @@ from farhand.model.ports import Heard
 from farhand.model.words import HowEnded, Usage, Word, replace
 
 LONGEST_OUTPUT = 4000
+REMEMBERED = 16
 INTERRUPTED = ("[Request interrupted by user]", "[Request interrupted by user for tool use]")
 # Lines that say nothing to a person; any other unknown kind is counted as skipped.
 SILENT = frozenset(
@@ -38,21 +39,27 @@ SILENT_SYSTEM = frozenset(
 
 
 class Expected(Word):
-    """A message that was handed over and not yet seen in the transcript."""
+    """A message that was handed over and not yet seen: the beginning of its turn, or a word into a running one."""
 
     message: str
     text: str
+    turn: str = ""
 
 
 class State(Word):
     """What the translation remembers between records; it travels in the wire's cursor."""
 
     session: str = ""
-    # The prompt of the running turn, and the last one whose end was told.
+    # The running turn: the core's name for it, and the CLI's own for its prompt.
+    turn: str = ""
     prompt: str = ""
-    ended: str = ""
     running: bool = False
+    # A slash command: its turn ends with what the CLI prints.
+    command: bool = False
     spoke: bool = False
+    # Prompts seen, with their turns, and prompts whose end was told: hooks and transcript tell of both.
+    prompts: dict[str, str] = {}
+    over: tuple[str, ...] = ()
     # Displayed and told, but not in the transcript yet; in the transcript and told, but not displayed yet.
     streamed: str = ""
     covered: str = ""
@@ -95,8 +102,8 @@ def translate(line: bytes, state: State) -> Told:
             return [], replace(state, skipped=state.skipped + 1)
 
 
-def _heard(facts: list[Fact]) -> list[Heard]:
-    return [Heard(fact=fact) for fact in facts]
+def _heard(facts: list[Fact], state: State) -> list[Heard]:
+    return [Heard(fact=fact, turn=state.turn or None) for fact in facts]
 
 
 # --- what people say
@@ -106,7 +113,7 @@ def _user(record: Fields, state: State) -> Told:
     content = blocks(record.fields("message"))
     results = [block for block in content if block.text("type") == "tool_result"]
     if results:
-        return _heard([_tool_ended(block) for block in results]), state
+        return _heard([_tool_ended(block) for block in results], state), state
     text = "\n".join(block.text("text") for block in content if block.text("type") == "text")
     if text.strip() in INTERRUPTED:
         return end_turn(state, state.prompt, HowEnded.INTERRUPTED)
@@ -126,14 +133,18 @@ def _wrapped(record: Fields, text: str, state: State) -> Told:
     """A slash command that the CLI answers itself, or what it printed."""
     command = _between(text, "<command-name>", "</command-name>")
     if command:
-        arguments = _between(text, "<command-args>", "</command-args>")
-        return prompted(f"{command} {arguments}", record.text("promptId") or record.text("uuid"), state)
-    printed = _between(text, "<local-command-stdout>", "</local-command-stdout>")
-    if printed or "<local-command-stdout>" in text:
-        said, state = _say(_without_colours(printed), state) if printed else ([], state)
-        ended, state = end_turn(state, state.prompt, HowEnded.COMPLETED)
-        return _heard(said) + ended, state
-    return [], state
+        whole = f"{command} {_between(text, '<command-args>', '</command-args>')}"
+        if _expected(whole, state) is None:
+            return [], state
+        heard, state = prompted(whole, record.text("promptId") or record.text("uuid"), state)
+        return heard, replace(state, command=True)
+    if not state.command or "<local-command-stdout>" not in text:
+        return [], state
+    printed = _without_colours(_between(text, "<local-command-stdout>", "</local-command-stdout>"))
+    said, state = _say(printed, state)
+    told = _heard(said, state)
+    ended, state = end_turn(state, state.prompt, HowEnded.COMPLETED)
+    return told + ended, state
 
 
 def _between(text: str, start: str, end: str) -> str:
@@ -145,16 +156,38 @@ def _without_colours(text: str) -> str:
     return pieces[0] + "".join(piece.partition("m")[2] for piece in pieces[1:])
 
 
+def _expected(text: str, state: State) -> Expected | None:
+    return next((one for one in state.expected if squeezed(one.text) == squeezed(text)), None)
+
+
+def began(state: State, turn: str, prompt: str) -> State:
+    """The state at the beginning of a turn."""
+    prompts = dict([*state.prompts.items(), (prompt, turn)][-REMEMBERED:])
+    fresh = replace(state, spoke=False, command=False, streamed="", covered="", usage=Usage(), prompts=prompts)
+    return replace(fresh, turn=turn, prompt=prompt, running=True)
+
+
 def prompted(text: str, prompt: str, state: State) -> Told:
     """A prompt has reached the agent: one of ours is seen, any other began at the desk."""
-    if prompt and prompt in (state.prompt, state.ended):
+    if prompt in state.over or (prompt and prompt == state.prompt):
         return [], state
-    found = next((one for one in state.expected if squeezed(one.text) == squeezed(text)), None)
-    began = replace(state, prompt=prompt, running=True, spoke=False, streamed="", covered="", usage=Usage())
+    if prompt in state.prompts:
+        return [], replace(state, turn=state.prompts[prompt], prompt=prompt, running=True)
+    found = _expected(text, state)
+    if found is None or not found.turn:
+        turn = f"desk-{prompt}"
+        started = Heard(fact=TurnStarted(), turn=turn)
+        seen, state = _seen(found, turn, state)
+        return [started, *seen], began(state, turn, prompt)
+    seen, state = _seen(found, found.turn, state)
+    return seen, began(state, found.turn, prompt)
+
+
+def _seen(found: Expected | None, turn: str, state: State) -> Told:
     if found is None:
-        return [Heard(fact=TurnStarted(), turn=f"desk-{prompt}")], began
+        return [], state
     rest = tuple(one for one in state.expected if one is not found)
-    return [Heard(fact=Seen(message=found.message))], replace(began, expected=rest)
+    return [Heard(fact=Seen(message=found.message), turn=turn)], replace(state, expected=rest)
 
 
 def _attachment(record: Fields, state: State) -> Told:
@@ -162,11 +195,7 @@ def _attachment(record: Fields, state: State) -> Told:
     if attachment.text("type") != "queued_command":
         return [], state
     text = attachment.text("prompt") or plain_text(attachment.any("prompt"))
-    found = next((one for one in state.expected if squeezed(one.text) == squeezed(text)), None)
-    if found is None:
-        return [], state
-    rest = tuple(one for one in state.expected if one is not found)
-    return [Heard(fact=Seen(message=found.message))], replace(state, expected=rest)
+    return _seen(_expected(text, state), state.turn, state)
 
 
 # --- what the agent says
@@ -181,17 +210,17 @@ def _assistant(record: Fields, state: State) -> Told:
     heard = started
     for block in blocks(message):
         facts, state = _block(block, state)
-        heard = heard + _heard(facts)
+        heard = heard + _heard(facts, state)
     used, state = _used(message, state)
-    return heard + _heard(used), state
+    return heard + _heard(used, state), state
 
 
 def _resumed(record: Fields, state: State) -> Told:
     """The agent speaks though no turn runs: another hook or the desk made it go on."""
     if state.running:
         return [], state
-    began = replace(state, running=True, spoke=False, ended="", streamed="", covered="", usage=Usage())
-    return [Heard(fact=TurnStarted(), turn=f"desk-{record.text('uuid')}")], began
+    turn = f"desk-{record.text('uuid')}"
+    return [Heard(fact=TurnStarted(), turn=turn)], began(state, turn, record.text("uuid"))
 
 
 def _block(block: Fields, state: State) -> tuple[list[Fact], State]:
@@ -259,7 +288,7 @@ def displayed(payload: Fields, state: State) -> Told:
     said: list[Fact] = [Said(text=delta)]
     if fresh:
         said, state = _say(delta, state)
-    return _heard(said), replace(state, streamed=state.streamed + delta)
+    return _heard(said, state), replace(state, streamed=state.streamed + delta)
 
 
 def _used(message: Fields, state: State) -> tuple[list[Fact], State]:
@@ -283,7 +312,7 @@ def _system(record: Fields, state: State) -> Told:
     if subtype == "turn_duration":
         return end_turn(state, state.prompt, HowEnded.COMPLETED)
     if subtype == "compact_boundary":
-        return [Heard(fact=Noted(text="The conversation was compacted to make room."))], state
+        return _heard([Noted(text="The conversation was compacted to make room.")], state), state
     if subtype == "api_error":
         return [], state
     if subtype == "local_command":
@@ -295,17 +324,19 @@ def _system(record: Fields, state: State) -> Told:
 
 def end_turn(state: State, prompt: str, how: HowEnded, error: str = "") -> Told:
     """The end of the turn, told once for each prompt."""
-    if not state.running or (prompt and prompt == state.ended) or prompt != state.prompt:
+    if not state.running or prompt in state.over or prompt != state.prompt:
         return [], state
     usage = state.usage if state.usage != Usage() else None
-    over = replace(state, running=False, ended=prompt, streamed="", covered="")
-    return [Heard(fact=TurnEnded(how=how, error=error, usage=usage))], over
+    expected = tuple(one for one in state.expected if one.turn != state.turn or not one.turn)
+    over = (*state.over, prompt)[-REMEMBERED:]
+    done = replace(state, running=False, command=False, over=over, streamed="", covered="", expected=expected)
+    return [Heard(fact=TurnEnded(how=how, error=error, usage=usage), turn=state.turn or None)], done
 
 
 def session_changed(session: str, state: State) -> Told:
     """The agent's conversation has another id now (it began, or was cleared)."""
     if not session or session == state.session:
         return [], state
-    fresh = State(session=session, expected=state.expected, skipped=state.skipped)
-    ended, _ = end_turn(state, state.prompt, HowEnded.COMPLETED)
+    ended, over = end_turn(state, state.prompt, HowEnded.COMPLETED)
+    fresh = State(session=session, expected=over.expected, skipped=state.skipped)
     return [*ended, Heard(fact=SessionKnown(session=session))], fresh

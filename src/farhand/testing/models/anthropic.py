@@ -22,6 +22,12 @@ from .serving import served
 ASIDE = say("An aside")
 
 
+def limited(message: str, resets_at: int = 4_102_444_800) -> Failure:
+    """The usage limit is reached; the CLI does not try again before it resets."""
+    unified = {"anthropic-ratelimit-unified-status": "rejected", "anthropic-ratelimit-unified-reset": str(resets_at)}
+    return Failure(429, "rate_limit_error", message, {**unified, "retry-after": "3600", "x-should-retry": "false"})
+
+
 class Call(msgspec.Struct, frozen=True):
     """A request that the fake has answered."""
 

@@ -26,8 +26,7 @@ from farhand.model.facts import (
 from farhand.model.words import AskKind, HowEnded, HowSettled, Mode
 from farhand.testing.house import House
 from farhand.testing.models.script import Reply, say, use
-
-from .conftest import Studio, until
+from farhand.testing.studio import Studio, until
 
 pytestmark = pytest.mark.anyio
 

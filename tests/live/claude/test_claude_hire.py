@@ -11,8 +11,7 @@ from farhand.model.facts import CameOnline, Said, Seen, TurnEnded
 from farhand.model.words import HowEnded
 from farhand.testing.house import House
 from farhand.testing.models.script import say
-
-from .conftest import Studio
+from farhand.testing.studio import Studio
 
 pytestmark = pytest.mark.anyio
 

@@ -1,4 +1,4 @@
-"""The real Claude Code in a real tmux, with a fresh HOME, against a fake model: what its live tests stand on."""
+"""A place for the real Claude Code: a fresh HOME, a real tmux, a fake model, and a node that can be opened again."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import anyio
-import pytest
 from starlette.applications import Starlette
 
 from farhand.core.clock import SystemClock
@@ -22,13 +21,13 @@ from farhand.server.sockets import listen
 from farhand.testing.house import House, open_house
 from farhand.testing.models.anthropic import FakeAnthropic
 
-PROGRAMS = Path(__file__).parents[3] / ".cache/npm/node_modules/.bin"
-
 
 class Studio:
     """A folder with everything in it: HOME, project, node, tmux. A node can be opened in it again and again."""
 
-    def __init__(self, folder: Path, server: tuple[str, ...], model: FakeAnthropic, address: str) -> None:
+    def __init__(
+        self, folder: Path, server: tuple[str, ...], model: FakeAnthropic, address: str, programs: Path
+    ) -> None:
         self.folder = folder
         self.server = server
         self.model = model
@@ -36,7 +35,7 @@ class Studio:
         self.project.mkdir()
         self.environment = {
             "HOME": str(folder / "home"),
-            "PATH": f"{PROGRAMS}:{os.environ['PATH']}",
+            "PATH": f"{programs}:{os.environ['PATH']}",
             "LANG": "C.UTF-8",
             "TERM": "xterm-256color",
             "SHELL": "/bin/sh",
@@ -72,15 +71,6 @@ class Studio:
             async with open_house(self.folder, drivers={"claude": driver}, clock=SystemClock()) as house:
                 yield house
             tasks.cancel_scope.cancel()
-
-
-@pytest.fixture
-async def studio(short_folder: Path, tmux_server: tuple[str, ...]) -> AsyncIterator[Studio]:
-    """A studio whose fake model fails the test on steps that nobody asked for."""
-    model = FakeAnthropic()
-    async with model.served() as address:
-        yield Studio(short_folder, tmux_server, model, address)
-    model.script.check()
 
 
 async def until(studio: Studio, pane: Pane, words: str) -> str:
