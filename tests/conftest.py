@@ -17,6 +17,8 @@ from farhand.testing.studio import Studio
 # Where `make setup-tests` puts the agent CLIs.
 PROGRAMS = Path(__file__).parents[1] / ".cache/npm/node_modules/.bin"
 
+pytest_plugins = ["tests.telegram_fixtures"]
+
 
 @pytest.fixture
 def anyio_backend() -> str:

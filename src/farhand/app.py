@@ -2,8 +2,9 @@
 
 import os
 import signal
+import sys
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,7 +22,7 @@ from farhand.core.decide import House
 from farhand.core.hub import LocalHub
 from farhand.core.team import Team
 from farhand.model.commands import Hire
-from farhand.model.errors import NameTaken, StoreError
+from farhand.model.errors import NameTaken, SettingMissing, StoreError
 from farhand.model.ports import Channel, Clock, Driver, Outbox
 from farhand.model.words import Sender
 from farhand.server import http
@@ -35,6 +36,13 @@ log = structlog.get_logger("node")
 PRUNE_EVERY_SECONDS = 6 * 3600.0
 
 
+Announce = Callable[[str], Awaitable[None]]
+
+
+async def keep_quiet(_: str) -> None:
+    """Nobody to tell."""
+
+
 @dataclass
 class Parts:
     """What a channel is built from."""
@@ -43,6 +51,9 @@ class Parts:
     hub: LocalHub
     outbox: Outbox
     clock: Clock
+    port: int = 0
+    # Tells the manager something about the node itself, over every channel that can.
+    announce: Announce = keep_quiet
 
 
 Channels = Callable[[Parts], list[Channel]]
@@ -59,6 +70,14 @@ class Node:
     outbox: SqliteOutbox
     started_at: float = field(default_factory=time.time)
     channels: list[Channel] = field(default_factory=list)
+
+    async def announce(self, text: str) -> None:
+        """Tells the manager something about the node itself: in the log, and over every channel that can."""
+        log.warning("announced", text=text)
+        for channel in self.channels:
+            say = getattr(channel, "announce", None)
+            if say is not None:
+                await say(text)
 
     def status(self) -> dict[str, Any]:
         """For `farhand status`, `/healthz` and whoever else asks."""
@@ -123,9 +142,11 @@ async def _running(
     hub = LocalHub(journal, clock, house, await journal.load())
     team = Team(hub, journal, drivers, clock)
     built = Node(settings=settings, hub=hub, port=port, journal=journal, outbox=outbox)
-    built.channels = channels(Parts(settings=settings, hub=hub, outbox=outbox, clock=clock))
+    parts = Parts(settings, hub, outbox, clock, port, built.announce)
+    built.channels = channels(parts)
     deadlines = Deadlines(hub, clock)
-    app = http.application(http.routes(hub, built.status, folder.key(settings.key)))
+    handed_in = [route for channel in built.channels for route in getattr(channel, "routes", list)()]
+    app = http.application([*http.routes(hub, built.status, folder.key(settings.key)), *handed_in])
     async with anyio.create_task_group() as tasks:
         await tasks.start(Door(hub, settings.door, built.status).serve, name="door")
         await tasks.start(http.serve, app, listener, name="http")
@@ -185,3 +206,57 @@ def set_up_logs(settings: Settings, *, to_file: bool) -> None:
     folder.make(settings.folder)
     file = logs.open_log(settings.folder / "bridge.log") if to_file else None
     logs.set_up(file, secrets=secrets, verbose=settings.verbose, quiet=settings.quiet)
+
+
+def drivers(settings: Settings) -> dict[str, Driver]:
+    """Everything that can run an agent here."""
+    from farhand.drivers.demo.driver import DemoDriver
+    from farhand.sandbox.environment import child_environment
+    from farhand.sandbox.holders import LocalHolders
+
+    holders = LocalHolders(settings.holders)
+    environment = child_environment(settings.environment, {})
+    built: list[Driver] = [DemoDriver(holders, python=sys.executable, environment=environment)]
+    return {driver.backend: driver for driver in built}
+
+
+def channels(settings: Settings, *, telegram: bool) -> Channels:
+    """What builds the channels of a node, once it has a hub."""
+    if not telegram or settings.telegram is None:
+        return lambda _: []
+    return lambda parts: [telegram_channel(parts)]
+
+
+def telegram_channel(parts: Parts) -> Channel:
+    """Telegram: over the webhook when the node has a public address, otherwise by polling."""
+    from farhand.channels.telegram.channel import Options, TelegramChannel
+
+    given = parts.settings.telegram
+    if given is None:
+        raise SettingMissing("TELEGRAM_BOT_TOKEN not set")
+    options = Options(
+        token=given.token,
+        folder=parts.settings.folder,
+        api_url=given.api_url,
+        admin_chat_id=given.admin_chat_id,
+        public_url=given.tunnel_url,
+        webhook_secret=given.webhook_secret,
+        edit_seconds=given.edit_seconds,
+        chat_per_second=given.chat_per_second,
+        chat_burst=given.chat_burst,
+        per_second=given.per_second,
+    )
+    return TelegramChannel(options, parts.hub, parts.outbox, parts.clock, parts.announce)
+
+
+async def run_with_conversation(settings: Settings, drivers: Mapping[str, Driver], channels: Channels) -> None:
+    """Runs the node with a conversation in this terminal; leaving it stops the node."""
+    from farhand.cli.conversation import Conversation, Terminal
+
+    async with node(settings, drivers, channels) as running:
+        if settings.demo:
+            await hire_demo(running.hub)
+        terminal = Terminal(sys.stdin, sys.stdout)
+        terminal.tell(f"Node '{settings.node}' is ready on port {running.port}.", "green")
+        await Conversation(running.hub, terminal).run()
+        await drain(running)

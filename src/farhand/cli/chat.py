@@ -3,7 +3,9 @@
 import argparse
 import sys
 
+from farhand.cli.conversation import Conversation, Terminal
 from farhand.cli.options import add_node, with_hub
+from farhand.client.door import SocketHub
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -13,12 +15,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Talks until the person leaves."""
-    from farhand.cli.conversation import Conversation, Terminal
 
-    async def talk(hub: object) -> int:
-        from farhand.client.door import SocketHub
-
-        assert isinstance(hub, SocketHub)
+    async def talk(hub: SocketHub) -> int:
         await Conversation(hub, Terminal(sys.stdin, sys.stdout)).run()
         return 0
 

@@ -20,6 +20,8 @@ from farhand.model.present import Present
 from farhand.model.wire import decode_event, encode, raise_remote
 from farhand.model.words import Sender, Seq
 
+_CLOSED = "The node closed the connection; it may have been stopped."
+
 
 def reach(path: Path) -> socket.socket:
     """A connected socket; the path may be longer than a socket's address."""
@@ -50,7 +52,10 @@ class Line:
     async def ask(self, request: Request) -> Reply:
         """Sends the request and returns its first reply; raises the error that the node tells."""
         self._writer.write(frames.write(request))
-        await self._writer.drain()
+        try:
+            await self._writer.drain()
+        except ConnectionError:
+            raise NodeUnreachable(_CLOSED) from None
         return await self.hear()
 
     async def hear(self) -> Reply:
@@ -58,7 +63,7 @@ class Line:
         try:
             line = await self._reader.readuntil(b"\n")
         except (asyncio.IncompleteReadError, ConnectionError, asyncio.LimitOverrunError):
-            raise NodeUnreachable("The node closed the connection; it may have been stopped.") from None
+            raise NodeUnreachable(_CLOSED) from None
         reply = frames.read_reply(line)
         if reply.error is not None:
             raise raise_remote(reply.error)

@@ -21,6 +21,11 @@ class TelegramSettings:
     webhook_secret: str = field(default="", repr=False)
     admin_chat_id: str = ""
     tunnel_url: str = ""
+    # Telegram's own advice: a message a second to one chat, thirty over all; a few at once do no harm.
+    edit_seconds: float = 1.0
+    chat_per_second: float = 1.0
+    chat_burst: int = 8
+    per_second: float = 30.0
 
 
 @dataclass(frozen=True)
@@ -39,8 +44,9 @@ class Settings:
     retention_days: float = 90.0
     ask_deadline_seconds: float = 3600.0
     drain_seconds: float = 5.0
-    kill_at: str = ""
     telegram: TelegramSettings | None = None
+    # The node's own variables, from which the environments of children are built.
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def door(self) -> Path:
@@ -112,6 +118,10 @@ def read_telegram(environ: MutableMapping[str, str], tunnel_url: str) -> Telegra
         webhook_secret=secret,
         admin_chat_id=environ.get("ADMIN_CHAT_ID", "").strip(),
         tunnel_url=tunnel_url or environ.get("TUNNEL_URL", "").strip(),
+        edit_seconds=number(environ, "TELEGRAM_EDIT_SECONDS", 1.0, least=0.05),
+        chat_per_second=number(environ, "TELEGRAM_CHAT_PER_SECOND", 1.0, least=0.01),
+        chat_burst=int(number(environ, "TELEGRAM_CHAT_BURST", 8.0, least=1.0)),
+        per_second=number(environ, "TELEGRAM_PER_SECOND", 30.0, least=0.1),
     )
 
 
@@ -131,6 +141,7 @@ def read_settings(
     name = choose_node(node, environ)
     if port is None:
         port = port_number(environ["PORT"]) if environ.get("PORT") else compat.default_port(name)
+    telegram = read_telegram(environ, tunnel_url)
     return Settings(
         node=name,
         folder=node_folder(name, environ),
@@ -142,6 +153,6 @@ def read_settings(
         quiet=quiet,
         retention_days=number(environ, "FARHAND_RETENTION_DAYS", 90.0, least=1.0),
         ask_deadline_seconds=number(environ, "FARHAND_ASK_DEADLINE_SECONDS", 3600.0, least=1.0),
-        kill_at=environ.get("FARHAND_TESTING_KILL_AT", ""),
-        telegram=read_telegram(environ, tunnel_url),
+        telegram=telegram,
+        environment=dict(environ),
     )

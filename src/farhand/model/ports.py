@@ -218,6 +218,10 @@ class Holders(Protocol):
         """Ends what still runs under that name and removes its files."""
         ...
 
+    async def names(self) -> list[str]:
+        """Under which names there are held children, alive or not."""
+        ...
+
 
 # --- the store
 
@@ -296,15 +300,22 @@ class Waiting(Word):
     id: int
     parcel: Parcel
     attempts: int = 0
-    # A send was begun and its answer never came.
-    doubtful: bool = False
+    # How often a living node sent it and no answer came.
+    doubts: int = 0
+    # The node died while it was being sent. That is no reason to give it up: each kill may repeat it once.
+    cut_off: bool = False
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether it may have arrived already."""
+        return self.doubts > 0 or self.cut_off
 
 
 class Outbox(Protocol):
     """What must still reach a surface, kept over any kill."""
 
-    async def put(self, channel: str, parcels: Sequence[Parcel], cursor: str) -> None:
-        """Adds the parcels and moves the channel's cursor in one transaction."""
+    async def put(self, channel: str, parcels: Sequence[Parcel], cursor: str | None = None) -> None:
+        """Adds the parcels and moves the channel's cursor, if it is given, in one transaction."""
         ...
 
     async def cursor(self, channel: str) -> str:

@@ -14,13 +14,15 @@ class SqliteOutbox:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def put(self, channel: str, parcels: Sequence[Parcel], cursor: str) -> None:
+    async def put(self, channel: str, parcels: Sequence[Parcel], cursor: str | None = None) -> None:
         """Adds the parcels, once each, and moves the cursor; a newer edit takes the place of one that still waits."""
 
         def write(db: sqlite3.Connection) -> None:
             for parcel in parcels:
                 _put(db, channel, parcel)
-            db.execute("INSERT OR REPLACE INTO cursors (owner, value) VALUES (?, ?)", (f"channel:{channel}", cursor))
+            if cursor is not None:
+                owner = f"channel:{channel}"
+                db.execute("INSERT OR REPLACE INTO cursors (owner, value) VALUES (?, ?)", (owner, cursor))
 
         await self._database.write(write)
 
@@ -34,11 +36,11 @@ class SqliteOutbox:
         return await self._database.read(read)
 
     async def waiting(self, channel: str) -> list[Waiting]:
-        """Everything unsent, in order. One whose send was begun and never marked is doubtful."""
+        """Everything unsent, in order. A send that was begun and never marked is doubtful: the node died in it."""
 
         def read(db: sqlite3.Connection) -> list[Waiting]:
             rows = db.execute(
-                "SELECT id, key, chat, body, slot, edit, attempts, doubtful OR state = 'sending' FROM outbox"
+                "SELECT id, key, chat, body, slot, edit, attempts, doubtful, state = 'sending' FROM outbox"
                 " WHERE channel = ? AND state IN ('waiting', 'sending') ORDER BY id",
                 (channel,),
             )
@@ -48,11 +50,7 @@ class SqliteOutbox:
 
     async def begin(self, waiting: int) -> None:
         """Marks that a send begins; a kill after this leaves it doubtful."""
-        await self._change(
-            "UPDATE outbox SET doubtful = doubtful OR state = 'sending', state = 'sending', attempts = attempts + 1"
-            " WHERE id = ?",
-            (waiting,),
-        )
+        await self._change("UPDATE outbox SET state = 'sending', attempts = attempts + 1 WHERE id = ?", (waiting,))
 
     async def sent(self, waiting: int, reference: str) -> None:
         """Marks it as sent."""
@@ -68,7 +66,7 @@ class SqliteOutbox:
 
     async def doubt(self, waiting: int) -> None:
         """Its answer never came: it waits again and is marked."""
-        await self._change("UPDATE outbox SET state = 'waiting', doubtful = 1 WHERE id = ?", (waiting,))
+        await self._change("UPDATE outbox SET state = 'waiting', doubtful = doubtful + 1 WHERE id = ?", (waiting,))
 
     async def reference(self, channel: str, slot: str) -> str:
         """What the surface called the first message of that slot."""
@@ -108,4 +106,4 @@ def _put(db: sqlite3.Connection, channel: str, parcel: Parcel) -> None:
 
 def _waiting(row: tuple[Any, ...]) -> Waiting:
     parcel = Parcel(key=row[1], chat=row[2], body=row[3], slot=row[4], edit=bool(row[5]))
-    return Waiting(id=row[0], parcel=parcel, attempts=row[6], doubtful=bool(row[7]))
+    return Waiting(id=row[0], parcel=parcel, attempts=row[6], doubts=row[7], cut_off=bool(row[8]))

@@ -1,6 +1,6 @@
 """Follows the journal for a channel: folds turns into views, lays them out, puts what must be sent into the outbox."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 import structlog
@@ -22,6 +22,15 @@ class Turns:
 
     def __init__(self) -> None:
         self._views: dict[tuple[str, str], TurnView] = {}
+        self._starts: dict[tuple[str, str], Seq] = {}
+
+    def since(self, seq: Seq) -> Seq:
+        """From which number on events are needed to go on after this one: the start of the oldest turn that runs."""
+        return min([seq, *(start - 1 for start in self._starts.values())])
+
+    def running(self) -> list[TurnView]:
+        """The turns that run now."""
+        return list(self._views.values())
 
     def fold(self, event: Event) -> TurnView | None:
         """The event's turn after it; None for an event of no turn. A turn that ended is forgotten."""
@@ -30,13 +39,14 @@ class Turns:
         key = (event.worker, event.turn)
         if isinstance(event.fact, TurnStarted):
             self._views[key] = view.begin(event, event.fact)
+            self._starts[key] = event.seq
             return self._views[key]
         known = self._views.get(key)
         if known is None:
             return None
         folded = view.fold(known, event)
         if isinstance(event.fact, TurnEnded):
-            del self._views[key]
+            del self._views[key], self._starts[key]
         else:
             self._views[key] = folded
         return folded
@@ -55,30 +65,27 @@ class Follower:
 
     async def run(self) -> None:
         """Follows until it is cancelled."""
-        cursor = await self._cursor()
-        async for event in self._events(cursor):
+        put, since = await self._place()
+        async for event in self._hub.watch(after=since):
             turn = self.turns.fold(event)
-            if event.seq <= cursor:
+            if event.seq <= put:
                 continue
             parcels = self._compose(event, turn)
             road.reached("follow.folded")
             if parcels:
-                await self._outbox.put(self._channel, parcels, str(event.seq))
+                await self._outbox.put(self._channel, parcels, f"{event.seq} {self.turns.since(event.seq)}")
                 road.reached("follow.put")
                 self._put()
 
-    async def _cursor(self) -> Seq:
-        """Where the channel stands; a new channel starts with now."""
+    async def _place(self) -> tuple[Seq, Seq]:
+        """Up to which event the channel has put everything, and from where it must read to see its turns whole."""
         kept = await self._outbox.cursor(self._channel)
         if kept:
-            return int(kept)
-        now = (await self._hub.look()).seq
-        await self._outbox.put(self._channel, (), str(now))
-        return now
-
-    async def _events(self, cursor: Seq) -> AsyncIterator[Event]:
-        """Events after the cursor, and before it those of the turns that still run: a view needs its whole turn."""
+            put, _, since = kept.partition(" ")
+            return int(put), int(since or put)
+        # A new channel starts with now, and with the turns that run now.
         present = await self._hub.look()
         begun = [worker.turn.seq - 1 for worker in present.workers.values() if worker.turn]
-        async for event in self._hub.watch(after=min([cursor, *begun])):
-            yield event
+        since_now = min([present.seq, *begun])
+        await self._outbox.put(self._channel, (), f"{present.seq} {since_now}")
+        return present.seq, since_now

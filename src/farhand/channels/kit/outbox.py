@@ -7,16 +7,19 @@ import anyio
 import anyio.abc
 import structlog
 
+from farhand.channels.kit.pace import Pace
 from farhand.model import road
 from farhand.model.errors import ChannelError
-from farhand.model.ports import Clock, Outbox, Waiting
+from farhand.model.ports import Clock, Outbox, Parcel, Waiting
 
 log = structlog.get_logger("outbox")
 
 # Brings a parcel to the surface and returns what the surface calls it.
 Send: TypeAlias = Callable[[Waiting], Awaitable[str]]
+# What is sent in place of a parcel that was given up, with the reason.
+GivenUp: TypeAlias = Callable[[Waiting, str], Parcel | None]
 
-FIRST_PAUSE_SECONDS = 0.5
+FIRST_PAUSE_SECONDS = 0.2
 LONGEST_PAUSE_SECONDS = 60.0
 
 
@@ -45,13 +48,25 @@ class SendLater(ChannelError):
 class Dispatcher:
     """One task a chat while it has something to send."""
 
-    def __init__(self, channel: str, outbox: Outbox, send: Send, clock: Clock) -> None:
+    def __init__(
+        self,
+        channel: str,
+        outbox: Outbox,
+        send: Send,
+        clock: Clock,
+        *,
+        pace: Pace | None = None,
+        given_up: GivenUp | None = None,
+    ) -> None:
         self._channel = channel
         self._outbox = outbox
         self._send = send
         self._clock = clock
+        self._pace = pace
+        self._given_up = given_up
         self._news = anyio.Event()
         self._busy: set[str] = set()
+        self._emptied = anyio.Event()
 
     def wake(self) -> None:
         """Something was put."""
@@ -68,6 +83,11 @@ class Dispatcher:
                         tasks.start_soon(self._empty, chat, name=f"outbox {self._channel} {chat}")
                 await self._news.wait()
 
+    async def drain(self) -> None:
+        """Returns when nothing waits any more."""
+        while not await self.drained():
+            await self._emptied.wait()
+
     async def drained(self) -> bool:
         """Whether nothing waits any more."""
         return not await self._outbox.waiting(self._channel)
@@ -76,7 +96,12 @@ class Dispatcher:
         """Sends everything for one chat, in order."""
         pause = FIRST_PAUSE_SECONDS
         try:
-            while (waiting := await self._next(chat)) is not None:
+            while await self._next(chat) is not None:
+                if self._pace:
+                    await self._pace.ready(chat)
+                # Looked at again after the wait: a newer edit may have taken the place of the one that waited.
+                if (waiting := await self._next(chat)) is None:
+                    break
                 wait = await self._bring(waiting)
                 if wait is None:
                     pause = FIRST_PAUSE_SECONDS
@@ -86,15 +111,16 @@ class Dispatcher:
         finally:
             self._busy.discard(chat)
             self._news.set()
+            emptied, self._emptied = self._emptied, anyio.Event()
+            emptied.set()
 
     async def _next(self, chat: str) -> Waiting | None:
         return next((one for one in await self._outbox.waiting(self._channel) if one.parcel.chat == chat), None)
 
     async def _bring(self, waiting: Waiting) -> float | None:
         """Sends one parcel. None: go on; a number: wait so many seconds (0: the usual pause) before the next try."""
-        if waiting.doubtful and waiting.attempts >= 2:
-            await self._outbox.failed(waiting.id, "unknown: sent twice, and no answer came")
-            log.warning("send unknown", channel=self._channel, chat=waiting.parcel.chat, key=waiting.parcel.key)
+        if waiting.doubts >= 2:
+            await self._give_up(waiting, "unknown: sent twice, and no answer came")
             return None
         await self._outbox.begin(waiting.id)
         road.reached("outbox.before_send")
@@ -104,8 +130,7 @@ class Dispatcher:
             await self._outbox.again(waiting.id)
             return error.after_seconds or 0.0
         except SendRefused as error:
-            await self._outbox.failed(waiting.id, error.text)
-            log.warning("send refused", channel=self._channel, key=waiting.parcel.key, why=error.text)
+            await self._give_up(waiting, error.text)
             return None
         except SendUncertain:
             await self._outbox.doubt(waiting.id)
@@ -114,3 +139,11 @@ class Dispatcher:
         await self._outbox.sent(waiting.id, reference)
         road.reached("outbox.marked")
         return None
+
+    async def _give_up(self, waiting: Waiting, why: str) -> None:
+        """Marks it as failed, and tells whoever wants to know: never in silence."""
+        log.warning("send given up", channel=self._channel, chat=waiting.parcel.chat, key=waiting.parcel.key, why=why)
+        notice = self._given_up(waiting, why) if self._given_up else None
+        if notice is not None:
+            await self._outbox.put(self._channel, (notice,))
+        await self._outbox.failed(waiting.id, why)

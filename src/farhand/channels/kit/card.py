@@ -1,0 +1,235 @@
+"""A view laid out with buttons: what every chat surface shows of a fact, before its own limits and markup. Pure."""
+
+import unicodedata
+from typing import TypeAlias
+
+from farhand.model import facts
+from farhand.model.facts import Event
+from farhand.model.view import AskView, TurnView
+from farhand.model.words import AskKind, Attachment, HowEnded, HowSettled, MessageId, Sender, Word, replace
+
+TAIL_CHARACTERS = 280
+TITLE_CHARACTERS = 160
+
+
+class AnswerTap(Word, tag="answer"):
+    """The button settles an ask with the choice at this place."""
+
+    ask: str
+    place: int
+
+
+class StopTap(Word, tag="stop"):
+    """The button stops a turn, and no other."""
+
+    turn: str
+
+
+Tap: TypeAlias = AnswerTap | StopTap
+
+
+class Button(Word):
+    """What a button says and does."""
+
+    label: str
+    tap: Tap
+
+
+class Card(Word):
+    """One message of a surface. A card with `edit` changes the message of its slot, one with `remove` takes it away."""
+
+    # Names the card for ever: the same fact makes the same card under the same key.
+    key: str
+    slot: str = ""
+    worker: str = ""
+    # Our own words, then the agent's Markdown, then text shown letter by letter, then our own words again.
+    head: str = ""
+    markdown: str = ""
+    verbatim: str = ""
+    foot: str = ""
+    buttons: tuple[tuple[Button, ...], ...] = ()
+    file: Attachment | None = None
+    # The message that this one answers, if the surface knows it.
+    answers: MessageId | None = None
+    reaction: str = ""
+    silent: bool = False
+    edit: bool = False
+    remove: bool = False
+
+
+def progress_slot(turn: TurnView) -> str:
+    """The slot of a turn's progress message."""
+    return f"progress:{turn.worker}:{turn.turn}"
+
+
+def progress(turn: TurnView, now: float) -> Card:
+    """A turn that runs: its state, the tool it waits for, the time, and the end of what it has said."""
+    tool = turn.running_tool
+    state = "waits for you" if turn.open_asks else "is working" if turn.handed_over else "is starting"
+    lines = [f"{turn.worker} {state} · {clock(now - turn.started_at)}"]
+    if tool:
+        lines.append(f"▸ {shortened(f'{tool.tool}: {tool.title}' if tool.title else tool.tool, TITLE_CHARACTERS)}")
+    done = sum(1 for one in turn.tools if one.ok is not None)
+    if done:
+        lines.append(f"{done} {'step' if done == 1 else 'steps'} done")
+    tail = turn.text[-TAIL_CHARACTERS * 2 :].strip()
+    if tail:
+        lines += ["", f"…{tail[-TAIL_CHARACTERS:].lstrip()}" if len(turn.text.strip()) > TAIL_CHARACTERS else tail]
+    slot = progress_slot(turn)
+    stop = Button(label="Stop", tap=StopTap(turn=turn.turn))
+    return Card(key=slot, slot=slot, worker=turn.worker, head="\n".join(lines), silent=True, buttons=((stop,),))
+
+
+def clock(seconds: float) -> str:
+    """A time as people say it."""
+    whole = max(0, int(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    return f"{minutes}:{rest:02d} min" if minutes < 60 else f"{minutes // 60}:{minutes % 60:02d} h"
+
+
+def shortened(text: str, limit: int) -> str:
+    """The text on one line, cut with an ellipsis."""
+    line = " ".join(text.split())
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def revealed(text: str) -> str:
+    """The text with every character that cannot be seen spelled out: what is approved is what is read."""
+    return "".join(
+        f"‹U+{ord(character):04X}›"
+        if unicodedata.category(character) in {"Cf", "Cc", "Co", "Cn", "Zl", "Zp"} and character not in "\n\t"
+        else character
+        for character in text.replace("\r\n", "\n")
+    )
+
+
+def cards(event: Event, turn: TurnView | None) -> list[Card]:
+    """What a surface shows of one fact, with its turn as it stands after it."""
+    fact = event.fact
+    match fact:
+        case facts.TurnStarted() if turn is not None:
+            return [progress(turn, event.at)]
+        case facts.TurnEnded() if turn is not None:
+            return ended(turn)
+        case facts.AskRaised():
+            return [ask(event.worker, AskView(raised=fact))]
+        case facts.AskSettled():
+            return _settled(event, fact, turn)
+        case facts.Showed(file=file):
+            return [Card(key=f"file:{event.seq}", worker=event.worker, file=file)]
+        case facts.HandedOver(message=message):
+            return [Card(key=f"taken:{message}", answers=message, reaction="👀", silent=True)]
+        case _:
+            text = notice(event)
+            return (
+                [Card(key=f"notice:{event.seq}", worker=event.worker, head=text, silent=_hushed(event))] if text else []
+            )
+
+
+def ended(turn: TurnView) -> list[Card]:
+    """The answer of a turn, and the end of its progress message."""
+    end = turn.ended
+    how = end.how if end else HowEnded.COMPLETED
+    why = f": {shortened(end.error, 600)}" if end and end.error else "."
+    foot = {
+        HowEnded.COMPLETED: "" if turn.text.strip() else "✓ Done.",
+        HowEnded.FAILED: f"✗ Failed{why}",
+        HowEnded.INTERRUPTED: "■ Stopped.",
+        HowEnded.LOST: f"? Lost{why}",
+    }[how]
+    slot = progress_slot(turn)
+    return [
+        Card(
+            key=f"answer:{turn.worker}:{turn.turn}",
+            slot=f"answer:{turn.worker}:{turn.turn}",
+            worker=turn.worker,
+            markdown=turn.text.strip(),
+            foot=foot,
+            answers=turn.message,
+        ),
+        Card(key=f"{slot}:gone", slot=slot, remove=True, silent=True),
+    ]
+
+
+def ask(worker: str, shown: AskView) -> Card:
+    """A question with a button for every answer, or, once settled, with who answered and how."""
+    raised = shown.raised
+    slot = f"ask:{raised.ask}"
+    verb = {AskKind.PERMISSION: "asks", AskKind.CHOICE: "asks", AskKind.PLAN: "has a plan"}[raised.about]
+    card = Card(
+        key=slot,
+        slot=slot,
+        worker=worker,
+        head=f"{worker} {verb}: {revealed(raised.question)}",
+        verbatim=revealed(raised.detail),
+    )
+    if shown.settled is None:
+        buttons = tuple(
+            (Button(label=shortened(choice.label, 60) or choice.id, tap=AnswerTap(ask=raised.ask, place=place)),)
+            for place, choice in enumerate(raised.choices)
+        )
+        return replace(card, buttons=buttons)
+    foot = settlement(shown.settled, {choice.id: choice.label for choice in raised.choices})
+    return replace(card, key=f"{slot}:settled", foot=foot, edit=True)
+
+
+def settlement(settled: facts.AskSettled, labels: dict[str, str]) -> str:
+    """Who answered, and what."""
+    answer = labels.get(settled.choice, settled.choice)
+    match settled.how:
+        case HowSettled.ANSWERED:
+            return f"→ {answer}{by(settled.by)}"
+        case HowSettled.DESK:
+            return "→ answered at the desk"
+        case HowSettled.EXPIRED:
+            return f"→ nobody answered in time{f': {answer}' if answer else ''}"
+        case HowSettled.WITHDRAWN:
+            return "→ no longer asked"
+
+
+def by(sender: Sender | None) -> str:
+    """Who it was, as a phrase."""
+    if sender is None:
+        return ""
+    return f", by {sender.who} over {sender.via}" if sender.who else f", over {sender.via}"
+
+
+def _settled(event: Event, fact: facts.AskSettled, turn: TurnView | None) -> list[Card]:
+    shown = next((one for one in turn.asks if one.raised.ask == fact.ask), None) if turn else None
+    if shown is not None:
+        return [ask(event.worker, shown)]
+    # The question itself is out of sight; its buttons must go all the same.
+    slot = f"ask:{fact.ask}"
+    foot = f"{event.worker}'s question: {settlement(fact, {})}"
+    return [Card(key=f"{slot}:settled", slot=slot, worker=event.worker, head=foot, edit=True, silent=True)]
+
+
+def notice(event: Event) -> str:
+    """One line about a fact that is no part of a turn's talk; empty for facts that need none."""
+    name = event.worker
+    match event.fact:
+        case facts.Hired():
+            return f"{name.capitalize()} is added and assigned. They'll stay on your team."
+        case facts.Ended():
+            return f"{name.capitalize()} removed from your team."
+        case facts.WentOffline(why=why):
+            return f"{name} is offline: {why}"
+        case facts.Doubted(why=why):
+            return f"{name} may not have got your message: {why} It was not sent again."
+        case facts.Tuned(refused=refused) if refused:
+            return f"{name} cannot change that: {refused}"
+        case facts.Interrupted(problem=problem) if problem:
+            return f"{name} could not be stopped: {problem}"
+        case facts.AnswerDelivered(problem=problem) if problem:
+            return f"{name} did not get your answer: {problem}"
+        case facts.Noted(text=text):
+            return f"{name}: {text}"
+        case _:
+            return ""
+
+
+def _hushed(event: Event) -> bool:
+    """Whether a notice leaves the phone in peace: only what needs a person buzzes."""
+    return not isinstance(event.fact, facts.WentOffline | facts.Doubted | facts.AnswerDelivered | facts.Interrupted)

@@ -1,0 +1,57 @@
+"""How fast a surface may be written to: so many messages a second for each chat and overall, with a little in hand."""
+
+from dataclasses import dataclass, field
+
+from farhand.model.ports import Clock
+
+
+@dataclass
+class Bucket:
+    """Fills at its rate up to its size; every message takes one out."""
+
+    rate: float
+    size: float
+    level: float = field(default=-1.0)
+    at: float = 0.0
+
+    def fill(self, now: float) -> float:
+        self.level = self.size if self.level < 0 else min(self.size, self.level + (now - self.at) * self.rate)
+        self.at = now
+        return self.level
+
+    def wait(self, now: float) -> float:
+        """Seconds until there is one to take."""
+        return max(0.0, (1.0 - self.fill(now)) / self.rate)
+
+
+class Pace:
+    """The limits of a surface. Messages take what there is; progress takes only what messages can spare."""
+
+    def __init__(self, clock: Clock, *, per_chat: float, burst: int, overall: float) -> None:
+        self._clock = clock
+        self._per_chat = per_chat
+        self._burst = burst
+        self._overall = Bucket(overall, max(1.0, overall))
+        self._chats: dict[str, Bucket] = {}
+
+    async def ready(self, chat: str) -> None:
+        """Returns when a message to this chat may go, and counts it."""
+        while True:
+            now = self._clock.now()
+            buckets = (self._chat(chat), self._overall)
+            wait = max(bucket.wait(now) for bucket in buckets)
+            if wait <= 0:
+                for bucket in buckets:
+                    bucket.level -= 1
+                return
+            await self._clock.sleep(wait)
+
+    def can_spare(self) -> bool:
+        """Whether an edit may go without making a message wait, in any chat that was written to."""
+        now = self._clock.now()
+        return all(bucket.fill(now) >= 2 for bucket in (*self._chats.values(), self._overall))
+
+    def _chat(self, chat: str) -> Bucket:
+        # Telegram allows groups twenty messages a minute; their ids are below zero.
+        rate = min(self._per_chat, 20 / 60) if chat.startswith("-") else self._per_chat
+        return self._chats.setdefault(chat, Bucket(rate, float(self._burst)))

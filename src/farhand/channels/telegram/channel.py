@@ -1,0 +1,245 @@
+"""Telegram as a channel: hears the manager, obeys, follows the journal, and keeps the chat true."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import anyio
+import anyio.abc
+import structlog
+from starlette.routing import BaseRoute
+from telegram import BotCommand
+from telegram.error import TelegramError
+
+from farhand.channels.kit.card import cards
+from farhand.channels.kit.follow import Follower
+from farhand.channels.kit.outbox import Dispatcher
+from farhand.channels.kit.pace import Pace
+from farhand.channels.telegram.admin import Admin
+from farhand.channels.telegram.ears import Polling, Webhook
+from farhand.channels.telegram.gateway import Gateway
+from farhand.channels.telegram.health import Health, Tell, keep_quiet
+from farhand.channels.telegram.kept import Kept
+from farhand.channels.telegram.media import Inbox, NotFetched
+from farhand.channels.telegram.parse import Question, Wish, Wrong, heard, tap_to_wish, to_wish
+from farhand.channels.telegram.progress import Progress
+from farhand.channels.telegram.render import notice, render
+from farhand.channels.telegram.replies import menu, said_of, told
+from farhand.channels.telegram.words import Amend, Message, Post, Query, React, Remove, Show, unseal
+from farhand.model import commands
+from farhand.model.errors import Refused
+from farhand.model.facts import Ended, Event, Hired
+from farhand.model.ports import Clock, Hub, Outbox, Parcel, Waiting
+from farhand.model.view import TurnView
+from farhand.model.words import Sender, replace
+
+log = structlog.get_logger("telegram")
+NAME = "telegram"
+MENU_PAUSE_SECONDS = 0.5
+LONGEST_MENU_PAUSE_SECONDS = 300.0
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the channel needs to know; the limits are Telegram's own advice."""
+
+    token: str = field(repr=False)
+    folder: Path
+    api_url: str = "https://api.telegram.org"
+    admin_chat_id: str = ""
+    # A public address of this node means webhook; without one, polling.
+    public_url: str = ""
+    webhook_secret: str = field(default="", repr=False)
+    edit_seconds: float = 1.0
+    chat_per_second: float = 1.0
+    chat_burst: int = 8
+    per_second: float = 30.0
+    answer_seconds: float = 20.0
+    poll_seconds: int = 50
+
+
+class TelegramChannel:
+    """One bot, one manager, the whole team."""
+
+    name = NAME
+
+    def __init__(self, options: Options, hub: Hub, outbox: Outbox, clock: Clock, tell: Tell = keep_quiet) -> None:
+        self._hub = hub
+        self._outbox = outbox
+        self._clock = clock
+        self._kept = Kept(options.folder)
+        self._admin = Admin(self._kept, options.admin_chat_id)
+        self._health = Health(clock, tell)
+        self._gateway = Gateway(
+            options.token, options.api_url, answer_seconds=options.answer_seconds, poll_seconds=options.poll_seconds
+        )
+        self._inbox = Inbox(options.folder / "inbox", self._gateway, clock)
+        pace = Pace(clock, per_chat=options.chat_per_second, burst=options.chat_burst, overall=options.per_second)
+        self._dispatcher = Dispatcher(NAME, outbox, self._send, clock, pace=pace, given_up=self._given_up)
+        self._follower = Follower(NAME, hub, outbox, self._compose, self._dispatcher.wake)
+        self._progress = Progress(self._follower.turns, pace, clock, options.edit_seconds, self._put_progress)
+        self._team_changed = anyio.Event()
+        self._team_changed.set()
+        self._tasks: anyio.abc.TaskGroup | None = None
+        self._ears: Polling | Webhook
+        if options.public_url:
+            secret = self._kept.webhook_secret(options.webhook_secret)
+            self._ears = Webhook(self._gateway, self.take, self._health, clock, self._kept, options.public_url, secret)
+        else:
+            self._ears = Polling(self._gateway, self.take, self._health, clock, self._kept)
+
+    @property
+    def health(self) -> str:
+        """How the channel stands, in one line for `status`."""
+        return self._health.line()
+
+    def routes(self) -> list[BaseRoute]:
+        """What the node's HTTP listener serves for us."""
+        return [self._ears.route()] if isinstance(self._ears, Webhook) else []
+
+    async def run(self) -> None:
+        """Serves until it is cancelled."""
+        async with self._gateway.open(), anyio.create_task_group() as tasks:
+            self._tasks = tasks
+            tasks.start_soon(self._follower.run, name="telegram follow")
+            tasks.start_soon(self._dispatcher.run, name="telegram outbox")
+            tasks.start_soon(self._progress.run, name="telegram progress")
+            tasks.start_soon(self._keep_menu, name="telegram menu")
+            await self._ears.run()
+
+    async def drain(self) -> None:
+        """Returns when everything that waits is sent."""
+        await self._dispatcher.drain()
+
+    async def announce(self, text: str) -> None:
+        """Tells the manager something that another part of the node has to say."""
+        if self._admin.chat is not None and not self._health.problem:
+            await self._put(notice(f"announce:{self._clock.now()}", self._admin.chat, text))
+
+    # --- what comes in
+
+    async def take(self, update: bytes) -> None:
+        """Obeys one update; returns when it is written down. Strangers and unknown kinds are passed over."""
+        number, what = heard(update)
+        if isinstance(what, Message):
+            if self._admin.may(what.chat, what.sender):
+                await self._take_message(what)
+                return
+        elif isinstance(what, Query) and what.message and self._admin.may(what.message.chat, what.sender):
+            await self._take_tap(what)
+            return
+        log.info("update passed over", update=number, kind=type(what).__name__)
+
+    async def _take_message(self, message: Message) -> None:
+        wish = to_wish(message, await self._hub.look(), NAME)
+        if wish is None and not (message.photo or message.document):
+            return
+        reply_key = f"reply:{message.chat.id}:{message.message_id}:{message.edit_date}"
+        try:
+            attachments = await self._inbox.fetch(message)
+            if attachments:
+                wish = _with_files(wish, message, attachments)
+            text = await self._obey(wish, message.sender.first_name if message.sender else "") if wish else ""
+        except NotFetched as error:
+            text = error.text
+        if text:
+            await self._put(notice(reply_key, message.chat.id, text, reply_to=message.message_id))
+
+    async def _take_tap(self, query: Query) -> None:
+        wish = tap_to_wish(query, await self._hub.look())
+        try:
+            text = await self._obey(wish, query.sender.first_name)
+        except Refused as error:
+            text = error.text
+        if self._tasks:
+            self._tasks.start_soon(self._answer_tap, query.id, text or "✓", name="telegram tap")
+
+    async def _obey(self, wish: Wish, who: str) -> str:
+        """Does what was wished for; what there is to say at once."""
+        if isinstance(wish, Wrong):
+            return wish.why
+        if isinstance(wish, Question):
+            return told(wish, await self._hub.look())
+        try:
+            accepted = await self._hub.send(wish, Sender(via=NAME, who=who[:64]))
+        except Refused as error:
+            return error.text
+        return "" if accepted.again else said_of(wish, accepted)
+
+    async def _answer_tap(self, query: str, text: str) -> None:
+        """Ends the button's little clock. Too late is no error: the command is written down all the same."""
+        try:
+            await self._gateway.bot.answer_callback_query(query, text[:200])
+        except TelegramError as error:
+            log.info("tap not answered", error=self._gateway.redacted(error))
+
+    # --- what goes out
+
+    def _compose(self, event: Event, turn: TurnView | None) -> Sequence[Parcel]:
+        if isinstance(event.fact, Hired | Ended):
+            self._team_changed.set()
+        self._progress.stir(event, turn)
+        chat = self._admin.chat
+        if chat is None:
+            return ()
+        return [parcel for card in cards(event, turn) for parcel in render(card, chat, NAME)]
+
+    async def _put(self, parcel: Parcel) -> None:
+        await self._outbox.put(NAME, (parcel,))
+        self._dispatcher.wake()
+
+    async def _put_progress(self, turn: TurnView, now: float) -> None:
+        if self._admin.chat is not None:
+            for parcel in render(self._progress.card(turn, now), self._admin.chat, NAME):
+                await self._put(parcel)
+
+    async def _send(self, waiting: Waiting) -> str:
+        letter = unseal(waiting.parcel.body)
+        reference, reply_to = "", None
+        match letter:
+            case Amend(slot=slot) | Remove(slot=slot):
+                reference = await self._outbox.reference(NAME, slot)
+            case Post():
+                slot = letter.reply_to_slot
+                known = await self._outbox.reference(NAME, slot) if slot else ""
+                reply_to = int(known) if known else letter.reply_to
+            case React() | Show():
+                pass
+        return await self._gateway.send(letter, reference, reply_to)
+
+    def _given_up(self, waiting: Waiting, why: str) -> Parcel | None:
+        """What the manager is told when a message did not get through: never nothing, and never in a circle."""
+        letter = unseal(waiting.parcel.body)
+        if waiting.parcel.key.startswith("lost:") or not isinstance(letter, Post | Show):
+            return None
+        what = letter.plain if isinstance(letter, Post) else letter.file.name or letter.file.path
+        begins = " ".join(what.split())[:80]
+        text = f"⚠ A message may not have reached you ({why}). It begins: {begins}"
+        return notice(f"lost:{waiting.parcel.key}", letter.chat, text)
+
+    async def _keep_menu(self) -> None:
+        """Keeps Telegram's menu of commands as the team is."""
+        pause = MENU_PAUSE_SECONDS
+        while True:
+            await self._team_changed.wait()
+            self._team_changed = anyio.Event()
+            try:
+                me = await self._gateway.bot.get_me()
+                self._kept.keep_bot(me.id, me.username or "")
+                self._health.bot = f"@{me.username}"
+                entries = menu(await self._hub.look())
+                await self._gateway.bot.set_my_commands([BotCommand(name, text) for name, text in entries])
+                pause = MENU_PAUSE_SECONDS
+            except TelegramError as error:
+                log.info("menu not set", error=self._gateway.redacted(error))
+                self._team_changed.set()
+                await self._clock.sleep(pause)
+                pause = min(pause * 2, LONGEST_MENU_PAUSE_SECONDS)
+
+
+def _with_files(wish: Wish | None, message: Message, attachments: tuple[Any, ...]) -> Wish:
+    """The wish with the files that came along; files alone are a message too."""
+    if isinstance(wish, commands.Say):
+        return replace(wish, attachments=attachments)
+    return wish or commands.Say(id=f"m:{message.chat.id}:{message.message_id}", text="", attachments=attachments)

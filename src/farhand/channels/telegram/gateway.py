@@ -1,0 +1,254 @@
+"""The Bot API as we use it: python-telegram-bot's `Bot`, raw updates, and errors sorted by what they prove."""
+
+import asyncio
+import logging
+import os
+import urllib.parse
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx
+import msgspec
+from telegram import Bot, InlineKeyboardButton, InlineKeyboardMarkup, LinkPreviewOptions, Message, ReplyParameters
+from telegram.error import BadRequest, Conflict, Forbidden, InvalidToken, NetworkError, RetryAfter, TelegramError
+from telegram.request import HTTPXRequest
+
+from farhand.channels.kit.outbox import SendLater, SendRefused, SendUncertain
+from farhand.channels.telegram.words import Amend, Key, Letter, Post, React, Remove, Show
+from farhand.model.errors import ChannelError
+
+# The library's newer manner of telling a time; without it, every 429 comes with a warning.
+os.environ.setdefault("PTB_TIMEDELTA", "true")
+ALLOWED_UPDATES = ("message", "edited_message", "callback_query")
+POLL_SECONDS = 50
+SLACK_SECONDS = 10.0
+CONNECT_SECONDS = 10.0
+TOKEN_PAUSE_SECONDS = 60.0
+BLOCKED_PAUSE_SECONDS = 60.0
+# The message is as we want it, or it is gone and nothing of ours can be done to it.
+SETTLED = ("message is not modified", "message to edit not found", "message to delete not found", "message can't be")
+# A request that failed with these never left the machine.
+UNSENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError, httpx.UnsupportedProtocol)
+
+
+class Deaf(ChannelError):
+    """Telegram does not tell us what people say; `why` names the reason for a program."""
+
+    code = "deaf"
+
+    def __init__(self, text: str, why: str) -> None:
+        super().__init__(text, why=why)
+        self.why = why
+
+
+class _Answer(msgspec.Struct):
+    ok: bool
+    result: list[msgspec.Raw] = []
+    description: str = ""
+
+
+class Gateway:
+    """One bot's connection to Telegram."""
+
+    def __init__(
+        self, token: str, api_url: str, *, answer_seconds: float = 20.0, poll_seconds: int = POLL_SECONDS
+    ) -> None:
+        # The HTTP client would log every address, and the token is part of it.
+        logging.getLogger("httpx").setLevel(logging.WARNING)
+        self._token = token
+        self._poll_seconds = poll_seconds
+        self._requests = HTTPXRequest(
+            connection_pool_size=16,
+            read_timeout=answer_seconds,
+            write_timeout=answer_seconds,
+            connect_timeout=CONNECT_SECONDS,
+            pool_timeout=CONNECT_SECONDS,
+        )
+        self._polls = HTTPXRequest(connection_pool_size=2, connect_timeout=CONNECT_SECONDS)
+        self.bot = Bot(
+            token,
+            base_url=f"{api_url}/bot",
+            base_file_url=f"{api_url}/file/bot",
+            request=self._requests,
+            get_updates_request=self._polls,
+        )
+        self._address = f"{api_url}/bot{token}"
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator["Gateway"]:
+        """The connections live as long as the block."""
+        try:
+            yield self
+        finally:
+            # Bounded, so that a dead network cannot hold up the node's end.
+            async with asyncio.timeout(2):
+                await self._requests.shutdown()
+                await self._polls.shutdown()
+
+    async def updates(self, offset: int | None) -> list[msgspec.Raw]:
+        """Waits for updates, each as it came. An offset confirms everything before it."""
+        query = {"timeout": str(self._poll_seconds), "allowed_updates": msgspec.json.encode(ALLOWED_UPDATES).decode()}
+        if offset is not None:
+            query["offset"] = str(offset)
+        address = f"{self._address}/getUpdates?{urllib.parse.urlencode(query)}"
+        try:
+            patience = self._poll_seconds + min(SLACK_SECONDS, self._poll_seconds)
+            code, payload = await self._polls.do_request(address, "POST", read_timeout=patience)
+        except TelegramError as error:
+            raise Deaf(f"Telegram cannot be reached: {self.redacted(error)}", "unreachable") from None
+        try:
+            answer = msgspec.json.decode(payload, type=_Answer)
+        except msgspec.MsgspecError:
+            raise Deaf(f"Telegram's answer cannot be read (status {code}).", "garbage") from None
+        if answer.ok:
+            return answer.result
+        raise _deaf(code, answer.description)
+
+    def redacted(self, error: object) -> str:
+        """The error as a sentence that may be logged."""
+        return str(error).replace(self._token, "<token>")
+
+    async def send(self, letter: Letter, reference: str, reply_to: int | None) -> str:
+        """Brings one letter to Telegram; the number that it has there. Raises what the outbox understands."""
+        try:
+            return await self._send(letter, reference, reply_to)
+        except TelegramError as error:
+            raise self.verdict(error, again=not isinstance(letter, Post | Show)) from None
+
+    async def _send(self, letter: Letter, reference: str, reply_to: int | None) -> str:
+        match letter:
+            case Post():
+                return await self._post(letter, reply_to)
+            case Show():
+                return await self._show(letter)
+            case Amend():
+                return await self._amend(letter, reference)
+            case Remove():
+                if reference:
+                    await _settle(self.bot.delete_message(letter.chat, int(reference)))
+                return reference
+            case React():
+                await _settle(self.bot.set_message_reaction(letter.chat, letter.message, letter.emoji))
+                return ""
+
+    async def _post(self, letter: Post, reply_to: int | None) -> str:
+        async def post(text: str, mode: str | None) -> Message:
+            answered = ReplyParameters(reply_to, allow_sending_without_reply=True) if reply_to else None
+            return await self.bot.send_message(
+                letter.chat,
+                text,
+                parse_mode=mode,
+                reply_markup=_markup(letter.keys),
+                disable_notification=letter.silent,
+                message_thread_id=letter.thread,
+                reply_parameters=answered,
+                link_preview_options=LinkPreviewOptions(is_disabled=True),
+            )
+
+        try:
+            return str((await post(letter.html, "HTML")).message_id)
+        except BadRequest as error:
+            if _is_about_chat(error):
+                raise
+            return str((await post(letter.plain, None)).message_id)
+
+    async def _amend(self, letter: Amend, reference: str) -> str:
+        async def amend(text: str, mode: str | None) -> None:
+            await self.bot.edit_message_text(
+                text,
+                chat_id=letter.chat,
+                message_id=int(reference),
+                parse_mode=mode,
+                reply_markup=_markup(letter.keys),
+                link_preview_options=LinkPreviewOptions(is_disabled=True),
+            )
+
+        if not reference:
+            return ""
+        try:
+            await amend(letter.html, "HTML")
+        except BadRequest as error:
+            if not _is_settled(error):
+                await _settle(amend(letter.plain, None))
+        return reference
+
+    async def _show(self, letter: Show) -> str:
+        try:
+            content = await asyncio.to_thread(Path(letter.file.path).read_bytes)
+        except OSError as error:
+            raise SendRefused(f"{letter.file.path} cannot be read: {error.strerror}.") from None
+        name = letter.file.name or Path(letter.file.path).name
+        send = self.bot.send_photo if letter.photo else self.bot.send_document
+        sent = await send(
+            letter.chat,
+            content,
+            filename=name,
+            caption=letter.caption or None,
+            disable_notification=letter.silent,
+            message_thread_id=letter.thread,
+        )
+        return str(sent.message_id)
+
+    def verdict(self, error: TelegramError, *, again: bool) -> ChannelError:
+        """What an error proves: refused for good, certainly not taken, or unknown. `again`: a repeat does no harm."""
+        if isinstance(error, RetryAfter):
+            return SendLater("Telegram asks for patience.", retry_seconds(error))
+        if isinstance(error, BadRequest):
+            return SendRefused(f"Telegram refused it: {self.redacted(error)}")
+        if isinstance(error, Forbidden):
+            return SendLater(f"Telegram forbids it: {self.redacted(error)}", BLOCKED_PAUSE_SECONDS)
+        if isinstance(error, InvalidToken):
+            return SendLater("Telegram refuses the bot's token.", TOKEN_PAUSE_SECONDS)
+        cause = error.__cause__
+        # With a status there was an answer; without one, only a request that never left is certainly not taken.
+        answered = isinstance(error, Conflict) or (isinstance(error, NetworkError) and not _is_transport(cause))
+        if again or answered or isinstance(cause, UNSENT):
+            return SendLater(self.redacted(error))
+        return SendUncertain(self.redacted(error))
+
+
+def _is_transport(cause: BaseException | None) -> bool:
+    return isinstance(cause, httpx.HTTPError | OSError)
+
+
+def retry_seconds(error: RetryAfter) -> float:
+    """How long Telegram wants us to wait."""
+    given = error.retry_after
+    return float(given) if isinstance(given, int) else given.total_seconds()
+
+
+def _deaf(code: int, description: str) -> Deaf:
+    if code == 409 and "webhook" in description:
+        return Deaf("A webhook is set for this bot, so polling hears nothing.", "webhook")
+    if code == 409:
+        return Deaf("Another program polls this bot: stop it, or give this node a bot of its own.", "conflict")
+    if code in {401, 404}:
+        return Deaf("Telegram refuses the bot token: set TELEGRAM_BOT_TOKEN to a valid one.", "token")
+    return Deaf(f"Telegram answers {code}: {description}", "status")
+
+
+def _is_settled(error: BadRequest) -> bool:
+    return any(one in str(error).lower() for one in SETTLED)
+
+
+def _is_about_chat(error: BadRequest) -> bool:
+    """Whether the fault is with the chat and not with the text, so that plain text would not help."""
+    return any(one in str(error).lower() for one in ("chat not found", "thread not found", "have no rights"))
+
+
+async def _settle(call: Awaitable[object]) -> None:
+    """Makes a call for which it is no error that things are so already, or cannot be any more."""
+    try:
+        await call
+    except BadRequest as error:
+        if not _is_settled(error) and "not found" not in str(error).lower() and "REACTION" not in str(error).upper():
+            raise
+
+
+def _markup(keys: tuple[tuple[Key, ...], ...]) -> InlineKeyboardMarkup | None:
+    if not keys:
+        return None
+    return InlineKeyboardMarkup(
+        [[InlineKeyboardButton(key.text, callback_data=key.data) for key in row] for row in keys]
+    )

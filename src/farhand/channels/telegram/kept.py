@@ -1,0 +1,62 @@
+"""The few small files that the channel keeps in the node's folder: atomic, and readable by their owner alone."""
+
+import os
+import secrets
+from pathlib import Path
+
+ADMIN_FILE = "last_chat_id"
+WEBHOOK_FILE = "webhook_url"
+SECRET_FILE = "webhook_secret"  # noqa: S105
+BOT_ID_FILE = "bot_id"
+BOT_NAME_FILE = "bot_username"
+
+
+class Kept:
+    """What must outlive the node and is no fact of the team."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def read(self, name: str) -> str:
+        try:
+            return (self._folder / name).read_text("utf-8").strip()
+        except (OSError, UnicodeDecodeError):
+            return ""
+
+    def write(self, name: str, text: str) -> None:
+        """Replaces the file at once, and on the disk."""
+        fresh = self._folder / f"{name}.new"
+        handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(handle, "w") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(self._folder / name)
+
+    def admin(self) -> int | None:
+        text = self.read(ADMIN_FILE)
+        return int(text) if text.lstrip("-").isascii() and text.lstrip("-").isdigit() else None
+
+    def keep_admin(self, chat: int) -> None:
+        self.write(ADMIN_FILE, str(chat))
+
+    def webhook_url(self) -> str:
+        return self.read(WEBHOOK_FILE)
+
+    def keep_webhook_url(self, url: str) -> None:
+        if self.webhook_url() != url:
+            self.write(WEBHOOK_FILE, url)
+
+    def webhook_secret(self, given: str) -> str:
+        """The secret that was set, or one of our own: a webhook without one does not exist here."""
+        if given:
+            return given
+        kept = self.read(SECRET_FILE)
+        if not kept:
+            kept = secrets.token_urlsafe(32)
+            self.write(SECRET_FILE, kept)
+        return kept
+
+    def keep_bot(self, bot_id: int, username: str) -> None:
+        self.write(BOT_ID_FILE, str(bot_id))
+        self.write(BOT_NAME_FILE, username)

@@ -1,0 +1,92 @@
+"""Fetches what the manager sends beside text: photos and files, into a folder that workers can read."""
+
+import os
+from pathlib import Path, PurePath
+
+import anyio
+import structlog
+from telegram.error import BadRequest, TelegramError
+
+from farhand.channels.telegram.gateway import Gateway
+from farhand.channels.telegram.words import Message
+from farhand.model.errors import ChannelError
+from farhand.model.ports import Clock
+from farhand.model.words import Attachment
+
+log = structlog.get_logger("telegram")
+LARGEST_BYTES = 20_000_000
+TRIES = 5
+FIRST_PAUSE_SECONDS = 0.2
+
+
+class NotFetched(ChannelError):
+    """The file could not be had; the sentence is for the manager."""
+
+    code = "not_fetched"
+
+
+class Inbox:
+    """The folder of what came in."""
+
+    def __init__(self, folder: Path, gateway: Gateway, clock: Clock) -> None:
+        self._folder = folder
+        self._gateway = gateway
+        self._clock = clock
+
+    async def fetch(self, message: Message) -> tuple[Attachment, ...]:
+        """The message's photo or file, downloaded; raises NotFetched after a few tries."""
+        wanted = _wanted(message)
+        if wanted is None:
+            return ()
+        file_id, name, media_type, size = wanted
+        image = media_type.startswith("image/")
+        if size > LARGEST_BYTES:
+            raise NotFetched(f"{name} is larger than 20 MB, more than Telegram hands to a bot.")
+        content = await self._download(file_id, image)
+        path = self._folder / f"{message.chat.id}-{message.message_id}{_suffix(name, media_type)}"
+        await anyio.to_thread.run_sync(_write, path, content)
+        return (Attachment(path=str(path), name=name, media_type=media_type),)
+
+    async def _download(self, file_id: str, image: bool) -> bytes:
+        pause = FIRST_PAUSE_SECONDS
+        for _ in range(TRIES):
+            try:
+                file = await self._gateway.bot.get_file(file_id)
+                return bytes(await file.download_as_bytearray())
+            except BadRequest:
+                break
+            except TelegramError as error:
+                log.info("download failed", error=self._gateway.redacted(error))
+                await self._clock.sleep(pause)
+                pause *= 2
+        what = "image. Try again or send as file." if image else "file. Try again."
+        raise NotFetched(f"Needs decision - Could not download {what}")
+
+
+def _wanted(message: Message) -> tuple[str, str, str, int] | None:
+    if message.photo:
+        largest = max(message.photo, key=lambda size: (size.file_size, size.width))
+        return largest.file_id, "photo.jpg", "image/jpeg", largest.file_size
+    document = message.document
+    if document is None:
+        return None
+    return (
+        document.file_id,
+        document.file_name or "file",
+        document.mime_type or "application/octet-stream",
+        document.file_size,
+    )
+
+
+def _suffix(name: str, media_type: str) -> str:
+    suffix = PurePath(name.replace("\0", "")).suffix.lower()
+    if suffix.isascii() and suffix[1:].isalnum() and len(suffix) <= 10:
+        return suffix
+    return ".jpg" if media_type.startswith("image/") else ".bin"
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(handle, "wb") as file:
+        file.write(content)

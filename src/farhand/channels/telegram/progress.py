@@ -1,0 +1,78 @@
+"""Keeps the progress messages of running turns fresh: one edit a second for each chat, and none when nothing runs."""
+
+from collections.abc import Awaitable, Callable
+
+import anyio
+
+from farhand.channels.kit.card import Card, progress, progress_slot
+from farhand.channels.kit.follow import Turns
+from farhand.channels.kit.pace import Pace
+from farhand.model.facts import Event, TurnStarted
+from farhand.model.ports import Clock
+from farhand.model.view import TurnView
+from farhand.model.words import replace
+
+# With nothing new to show, the time alone is shown this often.
+QUIET_SECONDS = 10.0
+
+
+class Progress:
+    """Which turns have something new to show, and when each was shown last."""
+
+    def __init__(
+        self,
+        turns: Turns,
+        pace: Pace,
+        clock: Clock,
+        edit_seconds: float,
+        put: Callable[[TurnView, float], Awaitable[None]],
+    ) -> None:
+        self._turns = turns
+        self._pace = pace
+        self._clock = clock
+        self._edit_seconds = edit_seconds
+        self._put = put
+        self._shown: dict[str, tuple[float, int]] = {}
+        self._stirred = anyio.Event()
+
+    def stir(self, event: Event, turn: TurnView | None) -> None:
+        """Something happened in a turn."""
+        if turn is None:
+            return
+        if isinstance(event.fact, TurnStarted):
+            self._shown[turn.turn] = (event.at, turn.seq)
+        self._stirred.set()
+
+    def card(self, turn: TurnView, now: float) -> Card:
+        """The progress of a turn as an edit of its message."""
+        slot = progress_slot(turn)
+        return replace(progress(turn, now), key=f"{slot}:{turn.seq}:{now:.3f}", edit=True)
+
+    async def run(self) -> None:
+        while True:
+            await self._stirred.wait()
+            await self._clock.sleep(self._edit_seconds)
+            running = self._turns.running()
+            self._forget(running)
+            if not running:
+                self._stirred = anyio.Event()
+                continue
+            await self._show_one(running)
+
+    def _forget(self, running: list[TurnView]) -> None:
+        names = {turn.turn for turn in running}
+        self._shown = {name: shown for name, shown in self._shown.items() if name in names}
+
+    async def _show_one(self, running: list[TurnView]) -> None:
+        """The turn that was not shown for longest, if it has news: so many turns share one chat's patience."""
+        now = self._clock.now()
+        due: list[tuple[float, TurnView]] = []
+        for turn in running:
+            at, seq = self._shown.get(turn.turn, (turn.started_at, -1))
+            if turn.seq != seq or now - at >= QUIET_SECONDS:
+                due.append((at, turn))
+        if not due or not self._pace.can_spare():
+            return
+        _, turn = min(due, key=lambda one: one[0])
+        self._shown[turn.turn] = (now, turn.seq)
+        await self._put(turn, now)

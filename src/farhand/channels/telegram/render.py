@@ -1,0 +1,123 @@
+"""Lays cards out for Telegram: its markup, its limits, its buttons. Pure."""
+
+from pathlib import PurePath
+
+from farhand.channels.kit.card import Card
+from farhand.channels.kit.split import Span, Styled, cut, joined, split
+from farhand.channels.telegram.markup import TEXT_UNITS, pages, styled, to_html
+from farhand.channels.telegram.parse import message_place, tap_data
+from farhand.channels.telegram.words import Amend, Key, Letter, Post, React, Remove, Show, seal
+from farhand.model.ports import Parcel
+from farhand.model.split import utf16_length
+from farhand.model.words import Attachment
+
+CAPTION_UNITS = 1024
+LABEL_CHARACTERS = 64
+PHOTOS = {".jpg", ".jpeg", ".png", ".webp"}
+
+
+def render(card: Card, chat: int, via: str = "telegram") -> list[Parcel]:
+    """The parcels that show a card in a chat, one for each page."""
+    if card.reaction:
+        place = message_place(card.answers or "", via)
+        return [_parcel(card, React(chat=place[0], message=place[1], emoji=card.reaction))] if place else []
+    if card.remove:
+        return [_parcel(card, Remove(chat=chat, slot=card.slot))]
+    if card.file is not None:
+        return [_parcel(card, _show(card, card.file, chat))]
+    if card.edit:
+        return [_parcel(card, _amend(card, chat))]
+    return _posts(card, chat, via)
+
+
+def body(card: Card) -> Styled:
+    """All that a card says, styled."""
+    parts: list[Styled] = []
+    if card.markdown or (card.foot and not card.head):
+        parts.append(_bold(f"{card.worker}:") if card.worker else Styled(text=""))
+    if card.head:
+        parts.append(_head(card))
+    if card.markdown:
+        parts.append(styled(card.markdown))
+    if card.verbatim:
+        parts.append(Styled(text=card.verbatim, spans=(Span(kind="pre", start=0, end=len(card.verbatim)),)))
+    if card.foot:
+        parts.append(Styled(text=card.foot))
+    lined: list[Styled] = []
+    for part in parts:
+        lined += [Styled(text="\n"), part] if lined else [part]
+    return joined([part for part in lined if part.text])
+
+
+def _bold(text: str) -> Styled:
+    return Styled(text=text, spans=(Span(kind="bold", start=0, end=len(text)),))
+
+
+def _head(card: Card) -> Styled:
+    """Our own words, with the worker's name in bold where they begin with it."""
+    if card.worker and card.head.startswith(card.worker):
+        return joined([_bold(card.worker), Styled(text=card.head[len(card.worker) :])])
+    return Styled(text=card.head)
+
+
+def _keys(card: Card) -> tuple[tuple[Key, ...], ...]:
+    return tuple(
+        tuple(Key(text=button.label[:LABEL_CHARACTERS] or "·", data=tap_data(button.tap)) for button in row)
+        for row in card.buttons
+    )
+
+
+def _posts(card: Card, chat: int, via: str) -> list[Parcel]:
+    """One message a page. Later pages answer the page before, the buttons are under the last."""
+    place = message_place(card.answers or "", via)
+    shown = pages(body(card)) or [Styled(text="·")]
+    parcels: list[Parcel] = []
+    for number, page in enumerate(shown):
+        last = number == len(shown) - 1
+        # The slot is the page that may be edited: the one with the buttons.
+        slot = card.slot if last else f"{card.key}#{number}"
+        post = Post(
+            chat=chat,
+            html=to_html(page),
+            plain=page.text,
+            keys=_keys(card) if last else (),
+            silent=card.silent or number > 0,
+            reply_to=place[1] if place and place[0] == chat and not number else None,
+            reply_to_slot=f"{card.key}#{number - 1}" if number else "",
+        )
+        key = card.key if not number else f"{card.key}#{number}"
+        parcels.append(Parcel(key=key, chat=str(chat), body=seal(post), slot=slot))
+    return parcels
+
+
+def _amend(card: Card, chat: int) -> Amend:
+    """The last page anew: what is longer than one message keeps its end, where the foot is."""
+    page = fitted(body(card))
+    return Amend(chat=chat, slot=card.slot, html=to_html(page), plain=page.text, keys=_keys(card))
+
+
+def fitted(text: Styled) -> Styled:
+    """The text, or the page of it that was last, for a message that can only be one."""
+    if utf16_length(text.text) <= TEXT_UNITS:
+        return text
+    return split(text, TEXT_UNITS)[-1]
+
+
+def _show(card: Card, file: Attachment, chat: int) -> Show:
+    words = f"{card.worker}: {file.caption}".strip() if card.worker else file.caption
+    caption = split(Styled(text=words), CAPTION_UNITS)[:1]
+    photo = PurePath(file.path).suffix.lower() in PHOTOS
+    return Show(chat=chat, file=file, caption=caption[0].text if caption else "", photo=photo, silent=card.silent)
+
+
+def _parcel(card: Card, letter: Letter) -> Parcel:
+    return Parcel(
+        key=card.key, chat=str(letter.chat), body=seal(letter), slot=card.slot if card.edit else "", edit=card.edit
+    )
+
+
+def notice(key: str, chat: int, text: str, *, reply_to: int | None = None, silent: bool = False) -> Parcel:
+    """A plain message of the channel itself."""
+    page = cut(Styled(text=text), 0, 3500)
+    post = Post(chat=chat, html=to_html(page), plain=page.text, reply_to=reply_to, silent=silent)
+    return Parcel(key=key, chat=str(chat), body=seal(post))

@@ -1,0 +1,164 @@
+"""What Telegram sends us and what we send it, as words: foreign data is checked here once, block by block."""
+
+from typing import TypeAlias
+
+import msgspec
+
+from farhand.model.words import Attachment, Word
+
+# --- what comes in; fields that we do not read are not looked at
+
+
+class Person(msgspec.Struct, frozen=True):
+    """Somebody on Telegram."""
+
+    id: int
+    first_name: str = ""
+    is_bot: bool = False
+
+
+class Chat(msgspec.Struct, frozen=True):
+    """Where they speak."""
+
+    id: int
+    type: str = "private"
+
+
+class PhotoSize(msgspec.Struct, frozen=True):
+    """One of the sizes of a photo."""
+
+    file_id: str
+    file_unique_id: str = ""
+    file_size: int = 0
+    width: int = 0
+
+
+class Document(msgspec.Struct, frozen=True):
+    """A file that somebody sent."""
+
+    file_id: str
+    file_name: str = ""
+    mime_type: str = ""
+    file_size: int = 0
+
+
+class Quoted(msgspec.Struct, frozen=True):
+    """The message that a message replies to."""
+
+    message_id: int
+    text: str = ""
+    caption: str = ""
+    sender: Person | None = msgspec.field(default=None, name="from")
+
+
+class Message(msgspec.Struct, frozen=True):
+    """Something that somebody wrote."""
+
+    message_id: int
+    chat: Chat
+    date: int = 0
+    edit_date: int = 0
+    sender: Person | None = msgspec.field(default=None, name="from")
+    text: str = ""
+    caption: str = ""
+    photo: tuple[PhotoSize, ...] = ()
+    document: Document | None = None
+    reply_to_message: Quoted | None = None
+    message_thread_id: int | None = None
+
+
+class Query(msgspec.Struct, frozen=True):
+    """A tap on a button."""
+
+    id: str
+    sender: Person = msgspec.field(name="from")
+    data: str = ""
+    message: Message | None = None
+
+
+class Update(msgspec.Struct, frozen=True):
+    """An update; each part is read by itself, so that a strange one costs that one alone."""
+
+    update_id: int
+    message: msgspec.Raw = msgspec.Raw()
+    edited_message: msgspec.Raw = msgspec.Raw()
+    callback_query: msgspec.Raw = msgspec.Raw()
+
+
+Heard: TypeAlias = Message | Query | None
+
+
+# --- what goes out: the bodies of parcels
+
+
+class Key(Word):
+    """A button as Telegram has it."""
+
+    text: str
+    data: str
+
+
+class Post(Word, tag="post"):
+    """A new message. `plain` is what is sent when Telegram will not read the HTML."""
+
+    chat: int
+    html: str
+    plain: str
+    keys: tuple[tuple[Key, ...], ...] = ()
+    silent: bool = False
+    thread: int | None = None
+    # The message that it answers: by its number, or by the slot of one of ours.
+    reply_to: int | None = None
+    reply_to_slot: str = ""
+
+
+class Amend(Word, tag="amend"):
+    """Another text for the message of a slot."""
+
+    chat: int
+    slot: str
+    html: str
+    plain: str
+    keys: tuple[tuple[Key, ...], ...] = ()
+
+
+class Remove(Word, tag="remove"):
+    """Takes the message of a slot away."""
+
+    chat: int
+    slot: str
+
+
+class React(Word, tag="react"):
+    """A reaction to a message of the manager."""
+
+    chat: int
+    message: int
+    emoji: str
+
+
+class Show(Word, tag="show"):
+    """A file, as a photo or as a document."""
+
+    chat: int
+    file: Attachment
+    caption: str
+    photo: bool
+    silent: bool = False
+    thread: int | None = None
+
+
+Letter: TypeAlias = Post | Amend | Remove | React | Show
+_LETTERS = msgspec.json.Decoder(Letter)
+_ENCODER = msgspec.json.Encoder()
+
+
+def seal(letter: Letter) -> bytes:
+    """The letter as the outbox keeps it."""
+    return _ENCODER.encode(letter)
+
+
+def unseal(body: bytes) -> Letter:
+    """The letter that was kept."""
+    letter: Letter = _LETTERS.decode(body)
+    return letter

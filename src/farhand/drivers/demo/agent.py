@@ -1,0 +1,170 @@
+"""The demo agent, a program of its own: shows on demand everything that an agent can do, with no key and no network.
+
+Run as `python -I -S agent.py [PACE]` in a folder of its own; PACE stretches or shortens its pauses, 0 leaves them out.
+It speaks the line protocol.
+"""
+
+import random
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+if __name__ == "__main__":  # behind the standard library, so that nothing beside farhand can stand in for it
+    sys.path.append(str(Path(__file__).resolve().parents[3]))
+
+from farhand.drivers.demo import words
+from farhand.drivers.demo.picture import sunrise
+from farhand.drivers.wires.lines import Conversation, Failed, Gone, Prompt
+
+WORD_SECONDS = 0.03
+SLOW_SECONDS = 10
+NOTE = "a-note-from-the-demo.txt"
+PICTURE = "sunrise.png"
+
+
+class Demo:
+    """One conversation, and what can be shown in it."""
+
+    def __init__(self, conversation: Conversation, pace: float, chance: random.Random) -> None:
+        self._conversation = conversation
+        self._pace = pace
+        self._chance = chance
+        self._prompt = Prompt("", "")
+        self._said = 0
+        self._shows: dict[str, Callable[[], None]] = {
+            "help": self._help,
+            "stream": self._stream,
+            "think": self._think,
+            "tool": self._tool,
+            "ask": self._ask,
+            "choose": self._choose,
+            "image": self._image,
+            "fail": self._fail,
+            "long": self._long,
+            "slow": self._slow,
+        }
+
+    def play(self, prompt: Prompt) -> None:
+        """One turn: what was asked for, or a thoughtful answer."""
+        self._prompt, self._said = prompt, 0
+        wanted = words.wanted(prompt.text)
+        self._pause(0.2)
+        if prompt.files:
+            self._files()
+        elif wanted in self._shows:
+            self._shows[wanted]()
+        else:
+            self._write(words.echo(prompt.text))
+        self._conversation.say("usage", input=len(prompt.text.split()), output=self._said)
+
+    def _pause(self, seconds: float) -> None:
+        self._conversation.pause(seconds * self._pace)
+
+    def _write(self, text: str) -> None:
+        """Word after word, a little slower at the end of a sentence."""
+        for piece in words.pieces(text):
+            self._conversation.say("text", piece=piece)
+            self._said += 1
+            pause = 5 if piece.rstrip().endswith((".", "!", "?", ":")) else 1
+            self._pause(WORD_SECONDS * pause * self._chance.uniform(0.5, 1.5))
+
+    def _help(self) -> None:
+        self._write(words.HELP)
+
+    def _stream(self) -> None:
+        self._write(words.STORY)
+
+    def _think(self) -> None:
+        for piece in words.pieces(words.THOUGHT):
+            self._conversation.say("thought", piece=piece)
+            self._pause(WORD_SECONDS)
+        self._write(words.AFTER_THINKING)
+
+    def _tool(self) -> None:
+        call, say = f"{self._prompt.id}/tool", self._conversation.say
+        folder = Path.cwd()
+        say("tool", call=call, name="list_files", title=f"List the files in {folder.name or folder}", status="started")
+        self._pause(0.6)
+        try:
+            names = sorted(path.name + "/" * path.is_dir() for path in folder.iterdir())
+        except OSError as error:
+            say("tool", call=call, status="failed", output=str(error.strerror))
+            self._write(f"I could not look into {folder}: {error.strerror}.")
+            return
+        say("tool", call=call, status="done", output="\n".join(names) or "(nothing)")
+        self._write(words.counted(names))
+
+    def _ask(self) -> None:
+        ask = f"{self._prompt.id}/ask"
+        choices = [{"id": "yes", "label": "Yes, write it"}, {"id": "no", "label": "No", "allows": False}]
+        question, detail = f"May I write a small note called {NOTE}?", f"It goes into {Path.cwd()}, and nothing else."
+        self._conversation.say("ask", ask_id=ask, question=question, detail=detail, choices=choices, about="permission")
+        answer = self._conversation.answer(ask)
+        if answer.choice != "yes":
+            self._write("Understood, I leave it. Nothing was written." + words.advice(answer.note))
+            return
+        call = f"{self._prompt.id}/write"
+        self._conversation.say("tool", call=call, name="write_file", title=f"Write {NOTE}", status="started")
+        try:
+            Path(NOTE).write_text(words.NOTE)
+        except OSError as error:
+            self._conversation.say("tool", call=call, status="failed", output=str(error.strerror))
+            raise Failed(f"{NOTE} could not be written: {error.strerror}.") from None
+        self._conversation.say("tool", call=call, status="done", output=words.NOTE)
+        self._write(f"Thank you! The note is written: {NOTE}." + words.advice(answer.note))
+
+    def _choose(self) -> None:
+        ask = f"{self._prompt.id}/choose"
+        choices = [{"id": name, "label": label} for name, (label, _) in words.DRINKS.items()]
+        self._conversation.say("ask", ask_id=ask, question=words.DRINK_QUESTION, choices=choices, about="choice")
+        answer = self._conversation.answer(ask)
+        chosen = words.DRINKS.get(answer.choice)
+        self._write((chosen[1] if chosen else "No choice is a choice, too. Water it is.") + words.advice(answer.note))
+
+    def _image(self) -> None:
+        self._write("One moment, I get my brushes. ")
+        picture = Path(PICTURE).absolute()
+        try:
+            picture.write_bytes(sunrise())
+        except OSError as error:
+            raise Failed(f"{picture} could not be written: {error.strerror}.") from None
+        self._conversation.say("image", path=str(picture), caption="Sunrise over the sea, painted with zlib.")
+        self._write("There. I am told the sea is the hard part.")
+
+    def _fail(self) -> None:
+        self._write("Watch this carefully, it goes wrong on purpose. ")
+        raise Failed("The demo agent failed, as you asked. Nothing else is broken.")
+
+    def _long(self) -> None:
+        for piece in words.long_answer():
+            self._conversation.say("text", piece=piece)
+            self._said += len(piece.split())
+            self._pause(WORD_SECONDS)
+
+    def _slow(self) -> None:
+        self._write(f"I count to {SLOW_SECONDS}, slowly. Stop me whenever you like. ")
+        for number in range(1, SLOW_SECONDS + 1):
+            self._pause(1)
+            self._conversation.say("text", piece=f"{number} ")
+        self._write("Done, and nobody stopped me.")
+
+    def _files(self) -> None:
+        for name in self._prompt.files:
+            self._write(words.received(Path(name)))
+
+
+def main() -> None:
+    """Talks until the input ends."""
+    pace = float(sys.argv[1]) if len(sys.argv) > 1 else 1.0
+    conversation = Conversation()
+    demo = Demo(conversation, pace, random.Random())
+    try:
+        for prompt in conversation.prompts():
+            conversation.turn(prompt, partial(demo.play, prompt))
+    except Gone:
+        return
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,110 @@
+"""The lines of the line protocol as typed words: checked once, here, line by line."""
+
+from typing import TypeAlias
+
+import msgspec
+
+from farhand.model.words import AskId, AskKind, Choice, HowEnded, TurnId, Word
+
+
+class Started(Word):
+    """The agent has read the prompt and begins."""
+
+    started: TurnId
+
+
+class Text(Word):
+    """A piece of the answer."""
+
+    text: TurnId
+    piece: str
+
+
+class Thinking(Word):
+    """A piece of the agent's thinking."""
+
+    thought: TurnId
+    piece: str
+
+
+class Tool(Word):
+    """A tool call: started, and later done or failed."""
+
+    tool: TurnId
+    call: str
+    status: str
+    name: str = ""
+    title: str = ""
+    output: str = ""
+
+
+class Asking(Word):
+    """A question that waits for a person."""
+
+    ask: TurnId
+    ask_id: AskId
+    question: str
+    choices: tuple[Choice, ...]
+    about: AskKind = AskKind.PERMISSION
+    detail: str = ""
+
+
+class Image(Word):
+    """A picture to show."""
+
+    image: TurnId
+    path: str
+    caption: str = ""
+
+
+class Usage(Word):
+    """What the turn took."""
+
+    usage: TurnId
+    input: int = 0
+    output: int = 0
+
+
+class Ended(Word):
+    """The turn is over."""
+
+    ended: TurnId
+    how: HowEnded
+    error: str = ""
+
+
+class Problem(Word):
+    """The agent could not make sense of something."""
+
+    problem: TurnId
+    text: str
+
+
+Line: TypeAlias = Started | Text | Thinking | Tool | Asking | Image | Usage | Ended | Problem
+
+KINDS: dict[str, type[Line]] = {
+    "started": Started,
+    "thought": Thinking,
+    "tool": Tool,
+    "ask": Asking,
+    "image": Image,
+    "usage": Usage,
+    "ended": Ended,
+    "problem": Problem,
+    # Last, since a problem has a text, too.
+    "text": Text,
+}
+
+
+class Unreadable(Exception):
+    """A line that is not of the protocol; the text says why."""
+
+
+def read(line: bytes) -> Line | None:
+    """The line as a word; None for one that this version does not know. Raises Unreadable."""
+    try:
+        fields = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
+        kind = next((KINDS[name] for name in KINDS if name in fields), None)
+        return None if kind is None else msgspec.json.decode(line, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise Unreadable(str(error)) from None

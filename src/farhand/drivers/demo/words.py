@@ -1,0 +1,107 @@
+"""What the demo agent says, and how it understands what is wanted. Pure."""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+LONG_ANSWER = 14_000
+GREETINGS = {"hello", "hi", "hey", "hallo", "help", "start", "commands"}
+SHOWS = {"stream", "think", "tool", "ask", "choose", "image", "fail", "long", "slow"}
+
+HELP = """Hello! I am the demo. I run on your own machine, I need no key, and I never call anyone. \
+Say one of these words, and I show you what working with an agent feels like:
+
+- stream: a short story, word by word
+- think: my thoughts before the answer
+- tool: I look into my folder, for real
+- ask: I ask before I do something, and you decide
+- choose: a question with several answers
+- image: I paint you a picture
+- fail: something goes wrong
+- long: an answer of 14,000 characters
+- slow: ten seconds of work, to try the stop button
+
+Anything else I think about, and give it back to you."""
+
+STORY = """There was a lighthouse keeper who had read every book in the tower twice. So she began to write letters \
+to the ships instead.
+
+She blinked them with the lamp, one letter a night. "Good evening," said the first. "How is the sea where you are?" \
+The ships, who are polite, blinked back.
+
+After a year she knew forty captains, three of them well. And when the great storm came, and the charts were wrong, \
+forty ships knew exactly where the light was, because a friend lived there.
+
+That is all. It came to you word by word, as I would write code for you."""
+
+THOUGHT = """The manager wants to see me think. Shall I pretend to find it hard? No: be honest, be brief, \
+and put the conclusion where a thumb can reach it."""
+
+AFTER_THINKING = "I have thought about it: a thought is only worth something when the answer is shorter. This one is."
+
+NOTE = "Somebody allowed the demo agent to write this. It was very pleased.\n"
+
+DRINK_QUESTION = "It is a long day. What shall I bring you?"
+DRINKS = {
+    "coffee": ("Coffee", "Coffee it is. Strong enough to hold the spoon upright."),
+    "tea": ("Tea", "Tea. Four minutes, and not one second more."),
+    "cocoa": ("Cocoa", "Cocoa! With the marshmallows, or we need not bother."),
+    "nothing": ("Nothing, thank you", "Nothing, then. I shall hover nearby, helpfully."),
+}
+
+
+def wanted(text: str) -> str:
+    """Which show a message asks for: its first word, or none."""
+    first = re.match(r"\W*([a-z]+)", text.lower())
+    word = first.group(1) if first else ""
+    if not word or word in GREETINGS:
+        return "help"
+    return word if word in SHOWS and len(text.split()) <= 3 else ""
+
+
+def pieces(text: str) -> Iterator[str]:
+    """Words with the blank behind them, so that the pieces put together are the text."""
+    return (found.group() for found in re.finditer(r"\s*\S+\s*", text))
+
+
+def echo(text: str) -> str:
+    """A thoughtful answer to anything."""
+    said = " ".join(text.split())
+    shown = said if len(said) <= 300 else said[:299] + "…"
+    count = len(said.split())
+    thought = "Brief, and to the point." if count <= 3 else f"I have turned all {count} words over, twice."
+    return f"You said: “{shown}” {thought} A real agent would set to work now; say help to see what I can do."
+
+
+def counted(names: Sequence[str]) -> str:
+    """What was found in the folder, in a sentence."""
+    if not names:
+        return "My folder is empty. There is something restful about that."
+    if len(names) == 1:
+        return f"There is one thing in my folder, {names[0]}. I look after it."
+    return f"There are {len(names)} things in my folder; the first of them is {names[0]}."
+
+
+def advice(note: str) -> str:
+    """What a person wrote beside the choice, acknowledged."""
+    return f" And you said: “{note}”. I shall remember it until I forget." if note else ""
+
+
+def received(path: Path) -> str:
+    """That a file came, and how large it is."""
+    try:
+        size = path.stat().st_size
+    except OSError:
+        return f"You sent me {path.name}, but I cannot find it. "
+    return f"Thank you for {path.name}, all {size:,} bytes of it. I have put it where I can look at it. "
+
+
+def long_answer() -> Iterator[str]:
+    """An answer of exactly that many characters, in numbered paragraphs: nothing can get lost unseen."""
+    sentence = "This paragraph is here so that a long answer can be seen to arrive whole and in order."
+    left, number = LONG_ANSWER, 1
+    while left > 0:
+        paragraph = f"{number}. {sentence} {sentence}\n\n"[:left]
+        yield paragraph
+        left -= len(paragraph)
+        number += 1

@@ -1,0 +1,149 @@
+"""A worker's agent as a held child, life after life: found or started, followed line by line, fed once for each key."""
+
+import hashlib
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+
+from farhand.model.errors import AgentGone, DriverError
+from farhand.model.ports import Exit, Fed, Held, Holders, NotTaken, Outcome, Taken, Unknown
+from farhand.model.words import Word
+
+LINE_LIMIT = 16 * 1024 * 1024
+KEY_LIMIT = 200
+
+
+class Place(Word):
+    """Where a reader stands: in which life of the agent, and after which byte of its output."""
+
+    life: int = 1
+    offset: int = 0
+
+    @classmethod
+    def read(cls, cursor: str) -> "Place":
+        """The place that a cursor names; the beginning for an empty one."""
+        life, _, offset = cursor.partition(":")
+        return cls(life=int(life), offset=int(offset)) if cursor else cls()
+
+    @property
+    def cursor(self) -> str:
+        """As the journal keeps it."""
+        return f"{self.life}:{self.offset}"
+
+
+class Program(Word):
+    """What to run."""
+
+    argv: tuple[str, ...]
+    directory: str
+    environment: dict[str, str]
+
+
+class Lines:
+    """Cuts a stream of bytes into lines. One that is longer than the limit is cut off there."""
+
+    def __init__(self, limit: int = LINE_LIMIT) -> None:
+        self._limit = limit
+        self._rest = bytearray()
+
+    def add(self, data: bytes) -> list[bytes]:
+        """The lines that are whole now."""
+        *whole, rest = data.split(b"\n")
+        lines: list[bytes] = []
+        for piece in whole:
+            self._keep(piece)
+            lines.append(bytes(self._rest))
+            self._rest.clear()
+        self._keep(rest)
+        return lines
+
+    def _keep(self, piece: bytes) -> None:
+        self._rest += piece[: self._limit - len(self._rest)]
+
+
+class HeldWire:
+    """One life of the agent."""
+
+    def __init__(self, held: Held, place: Place) -> None:
+        self._held = held
+        self._place = place
+
+    async def lines(self) -> AsyncIterator[tuple[list[bytes], str]]:
+        """Lines that came together, and the cursor after them. Ends with the agent's life."""
+        lines, life = Lines(), self._place.life
+        async for chunk, offset in self._held.follow(self._place.offset):
+            whole = lines.add(chunk)
+            if whole:
+                behind = len(chunk) - chunk.rfind(b"\n") - 1
+                yield whole, Place(life=life, offset=offset - behind).cursor
+
+    async def exit(self) -> Exit:
+        """How this life ended."""
+        return await self._held.wait_exit()
+
+    @property
+    def next_life(self) -> str:
+        """The cursor with which the agent is started anew."""
+        return Place(life=self._place.life + 1).cursor
+
+    async def feed(self, key: str, line: bytes) -> Outcome:
+        """Gives the line to the agent, once for each key."""
+        short = key if len(key) <= KEY_LIMIT else hashlib.sha256(key.encode(errors="surrogatepass")).hexdigest()
+        match await self._held.feed(short, line):
+            case Fed.TAKEN:
+                return Taken()
+            case Fed.NOT_TAKEN:
+                return NotTaken(why="The agent is gone and did not get it.")
+            case Fed.UNKNOWN:
+                return Unknown(why="The agent was killed while this was on its way.")
+
+
+@asynccontextmanager
+async def open_wire(holders: Holders, name: str, program: Program, cursor: str) -> AsyncIterator[HeldWire]:
+    """Finds the agent in the life that the cursor names, or starts that life."""
+    place = Place.read(cursor)
+    life = _life(name, place.life)
+    found = await holders.attach(life)
+    if found is None and place.offset:
+        raise AgentGone("The agent's files are gone, and with them what it was doing. Relaunch it.")
+    if found is None:
+        found = await _start(holders, life, program)
+    if place.life > 1:
+        await holders.forget(_life(name, place.life - 1))
+    async with found as held:
+        yield HeldWire(held, place)
+
+
+async def _start(holders: Holders, life: str, program: Program) -> AbstractAsyncContextManager[Held]:
+    directory, environment = Path(program.directory), program.environment
+    try:
+        return await holders.start(life, program.argv, cwd=directory, environment=environment)
+    except DriverError:
+        # A start that a killed node had begun may have come first.
+        found = await holders.attach(life)
+        if found is None:
+            raise
+        return found
+
+
+async def forget(holders: Holders, name: str) -> None:
+    """Ends the agent, whichever of its lives it is in."""
+    for known in await holders.names():
+        if known.rpartition(".")[0] == name:
+            await holders.forget(known)
+
+
+def _life(name: str, life: int) -> str:
+    return f"{name}.{life}"
+
+
+def sentence(ended: Exit) -> str:
+    """How an agent ended, for a person."""
+    if ended.signal is not None:
+        how = f"was killed by signal {ended.signal}"
+    elif ended.code is None:
+        how = "is gone"
+    else:
+        how = f"ended with code {ended.code}" if ended.code else "ended"
+    last = ended.errors.strip().splitlines()[-1:]
+    return f"The agent {how}" + (f": {last[0]}" if last else ".")

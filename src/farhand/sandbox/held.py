@@ -1,0 +1,163 @@
+"""The node's side of a holder: follows, feeds and ends a child that another process owns."""
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import anyio
+from anyio.abc import SocketStream
+from anyio.streams.buffered import BufferedByteReceiveStream
+
+from farhand.model.errors import DriverError, TooLarge
+from farhand.model.ports import Exit, Fed
+from farhand.model.words import Word
+from farhand.sandbox.folder import Folder
+from farhand.sandbox.sweep import sweep
+
+CHUNK = 64 * 1024
+LINE_LIMIT = 64 * 1024
+FEED_LIMIT = 64 * 1024 * 1024
+LOST = "The holder of this agent was killed, and the agent with it."
+
+
+class Status(Word):
+    """How a held child is; `trouble` says why its output cannot be written down."""
+
+    pid: int
+    alive: bool
+    code: int | None = None
+    signal: int | None = None
+    size: int = 0
+    trouble: str = ""
+
+
+class NoHolder(Exception):
+    """Nobody answers at the socket, or whoever did is gone."""
+
+
+class HeldChild:
+    """A child in its holder, alive or not. Each operation has its own connection, so that none waits for another."""
+
+    def __init__(self, folder: Folder) -> None:
+        self._folder = folder
+
+    async def follow(self, offset: int) -> AsyncIterator[tuple[bytes, int]]:
+        """The child's output from that byte on: each piece with the offset after it. Ends with the child."""
+        over = False
+        while not over:
+            try:
+                async for chunk in self._stream(offset):
+                    offset += len(chunk)
+                    yield chunk, offset
+            except NoHolder:
+                over = True
+            over = over or self._folder.exit() is not None
+        for chunk in self._folder.output(offset):
+            offset += len(chunk)
+            yield chunk, offset
+            await anyio.lowlevel.checkpoint()
+
+    async def feed(self, key: str, data: bytes) -> Fed:
+        """Writes the bytes to the child's input, once for each key however often it is asked.
+
+        Waits while the child does not read. Cancelled, it takes the bytes back if none of them was written.
+        """
+        if len(data) > FEED_LIMIT:
+            raise TooLarge("The input for the agent", FEED_LIMIT)
+        try:
+            return _fate(await self._ask({"op": "feed", "id": key, "size": len(data)}, data))
+        except NoHolder:
+            return self._folder.fate(key)
+
+    async def fed(self, key: str) -> Fed:
+        """What became of a feed, without feeding; waits for one that is on its way."""
+        try:
+            return _fate(await self._ask({"op": "fed", "id": key}))
+        except NoHolder:
+            return self._folder.fate(key)
+
+    async def signal(self, name: str) -> None:
+        """Sends a signal such as INT to the child's process group; nothing when it is gone."""
+        await self._tell({"op": "signal", "name": name})
+
+    async def close(self) -> None:
+        """Ends the child's input."""
+        await self._tell({"op": "close"})
+
+    async def status(self) -> Status:
+        """How it is now; from its files when the holder is gone."""
+        try:
+            return Status(**(await self._ask({"op": "status"}))["status"])
+        except NoHolder:
+            life, ended = self._folder.life(), self._folder.exit() or Exit()
+            pid = life.child if life else 0
+            return Status(pid=pid, alive=False, code=ended.code, signal=ended.signal, size=self._folder.size())
+
+    async def end(self, grace_seconds: float = 5.0) -> None:
+        """Ends the child and its holder, and whatever a killed holder left of it."""
+        try:
+            async with await self._connect() as stream:
+                await _request(stream, {"op": "end", "grace_seconds": grace_seconds})
+                while True:
+                    await stream.receive(CHUNK)
+        except (NoHolder, anyio.EndOfStream, anyio.BrokenResourceError):
+            self._sweep()
+
+    async def wait_exit(self) -> Exit:
+        """Returns when the child is gone."""
+        await self._tell({"op": "wait"})
+        ended = self._folder.exit()
+        if ended is None:
+            self._sweep()
+            ended = Exit(errors="\n".join(filter(None, (self._folder.errors(), LOST))))
+        return ended
+
+    def _sweep(self) -> None:
+        life = self._folder.life()
+        if life is not None and self._folder.exit() is None:
+            sweep(life)
+
+    async def _stream(self, offset: int) -> AsyncIterator[bytes]:
+        async with await self._connect() as stream:
+            _, rest = await _request(stream, {"op": "follow", "from": offset})
+            if rest:
+                yield rest
+            try:
+                while True:
+                    yield await stream.receive(CHUNK)
+            except (anyio.EndOfStream, anyio.BrokenResourceError):
+                return
+
+    async def _tell(self, request: dict[str, Any]) -> None:
+        try:
+            await self._ask(request)
+        except NoHolder:
+            return
+
+    async def _ask(self, request: dict[str, Any], data: bytes = b"") -> dict[str, Any]:
+        async with await self._connect() as stream:
+            return (await _request(stream, request, data))[0]
+
+    async def _connect(self) -> SocketStream:
+        try:
+            return await anyio.connect_unix(self._folder.socket)
+        except (FileNotFoundError, ConnectionError):
+            raise NoHolder from None
+
+
+async def _request(stream: SocketStream, request: dict[str, Any], data: bytes = b"") -> tuple[dict[str, Any], bytes]:
+    """The answer, and what came behind it."""
+    buffered = BufferedByteReceiveStream(stream)
+    try:
+        await stream.send(json.dumps(request).encode() + b"\n" + data)
+        line = await buffered.receive_until(b"\n", LINE_LIMIT)
+    except (anyio.BrokenResourceError, anyio.EndOfStream, anyio.IncompleteRead):
+        raise NoHolder from None
+    reply: dict[str, Any] = json.loads(line)
+    if "error" in reply:
+        raise DriverError(f"The holder refused '{request['op']}': {reply['error']}.")
+    return reply, buffered.buffer
+
+
+def _fate(reply: dict[str, Any]) -> Fed:
+    return Fed(reply["fate"] if reply["reply"] == "gone" else reply["reply"])

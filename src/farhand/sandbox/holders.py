@@ -1,0 +1,107 @@
+"""Starts and finds held children, each in a folder of its own under one root."""
+
+import errno
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from farhand.model.errors import AgentMissing, BadName, DriverError
+from farhand.sandbox.folder import Folder
+from farhand.sandbox.held import HeldChild
+
+PROGRAM = Path(__file__).with_name("holder.py")
+NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
+LOOK_AGAIN_SECONDS = 0.01
+
+
+class LocalHolders:
+    """Holders on this machine."""
+
+    def __init__(self, root: Path, *, python: str = sys.executable, error_bytes: int = 256 * 1024) -> None:
+        self._root = root
+        self._python = python
+        self._error_bytes = error_bytes
+
+    async def start(
+        self, name: str, argv: Sequence[str], *, cwd: Path, environment: Mapping[str, str]
+    ) -> AbstractAsyncContextManager[HeldChild]:
+        """Starts a child in a new holder; raises AgentMissing when there is no such program."""
+        path = self._path(name)
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        order = {"argv": [*argv], "cwd": str(cwd), "env": {**environment}, "err_limit": self._error_bytes}
+        with closing(Folder(path)) as folder:
+            folder.write_order(order)
+        _judge(await self._launch(path), argv[0], cwd)
+        return _held(path)
+
+    async def attach(self, name: str) -> AbstractAsyncContextManager[HeldChild] | None:
+        """The held child of that name, alive or not; None if there never was one."""
+        path = self._path(name)
+        try:
+            opened = Folder(path)
+        except FileNotFoundError:
+            return None
+        with closing(opened) as folder:
+            while folder.life() is None and folder.is_held():  # noqa: ASYNC110 (it is being started this very moment)
+                await anyio.sleep(LOOK_AGAIN_SECONDS)
+            return None if folder.life() is None else _held(path)
+
+    async def forget(self, name: str) -> None:
+        """Ends what still runs under that name and removes its files."""
+        found = await self.attach(name)
+        if found is not None:
+            async with found as held:
+                await held.end()
+        await anyio.to_thread.run_sync(lambda: shutil.rmtree(self._path(name), ignore_errors=True))
+
+    async def names(self) -> list[str]:
+        """Under which names there are held children, alive or not."""
+        if not self._root.is_dir():
+            return []
+        return sorted(path.name for path in self._root.iterdir() if NAME.fullmatch(path.name) and path.is_dir())
+
+    def _path(self, name: str) -> Path:
+        if not NAME.fullmatch(name):
+            raise BadName(f"A held child cannot be called '{name}': letters a-z, digits, '.', '_' and '-' are allowed.")
+        return self._root / name
+
+    async def _launch(self, path: Path) -> dict[str, Any]:
+        """Runs the program, which forks, reports and lets go; its environment is empty, and so holds no secret."""
+        command = [self._python, "-I", "-S", "-X", "utf8", str(PROGRAM), str(path)]
+        try:
+            done = await anyio.run_process(command, stdin=subprocess.DEVNULL, check=False, env={}, cwd="/")
+        except OSError as error:
+            raise DriverError(f"The holder cannot be started with {self._python}: {error.strerror}.") from None
+        if not done.stdout:
+            raise DriverError(f"The holder did not start: {done.stderr.decode(errors='replace').strip()}")
+        said: dict[str, Any] = json.loads(done.stdout)
+        return said
+
+
+@asynccontextmanager
+async def _held(path: Path) -> AsyncIterator[HeldChild]:
+    with closing(Folder(path)) as folder:
+        yield HeldChild(folder)
+
+
+def _judge(said: dict[str, Any], program: str, cwd: Path) -> None:
+    """Turns the holder's report into a sentence for a person."""
+    match said.get("error"):
+        case None:
+            return
+        case "program" if said["errno"] == errno.ENOENT:
+            raise AgentMissing(f"No program called '{program}' was found. Install it, or correct its name or PATH.")
+        case "program":
+            raise AgentMissing(f"The program '{program}' cannot be run: {said['why']}.")
+        case "cwd":
+            raise DriverError(f"The agent cannot work in {cwd}: {said['why']}.")
+        case _:
+            raise DriverError(f"The agent cannot be started: {said['why']}.")

@@ -1,0 +1,1 @@
+"""The parts of the holder: small, on the standard library alone, importing nothing else of farhand."""

@@ -1,0 +1,1 @@
+"""Promises that every hub, store, driver and channel keeps: suites to inherit from in a test module."""

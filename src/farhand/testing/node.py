@@ -1,0 +1,53 @@
+"""A node in a process of its own, with the scripted agent and the ledger channel, to be killed by tests."""
+
+import argparse
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import anyio
+
+from farhand import app
+from farhand.config import logs
+from farhand.drivers.demo.driver import DemoDriver
+from farhand.model import road
+from farhand.model.ports import Channel
+from farhand.sandbox.environment import child_environment
+from farhand.sandbox.holders import LocalHolders
+from farhand.testing import agent, kills
+from farhand.testing.house import settings_in
+from farhand.testing.ledger import LedgerChannel
+
+BACKEND = "scripted"
+
+
+def main() -> None:
+    """Runs the node until it is stopped or killed."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path, help="where node, ledger and sent messages are")
+    parser.add_argument("--kill-at", default="", help="place:count")
+    arguments = parser.parse_args()
+    folder: Path = arguments.folder
+    if arguments.kill_at:
+        road.post(kills.read(arguments.kill_at))
+    settings = replace(settings_in(folder), quiet=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    logs.set_up(None, quiet=True)
+    driver = DemoDriver(
+        LocalHolders(settings.holders),
+        python=sys.executable,
+        environment=child_environment(os.environ, {}),
+        program=Path(agent.__file__),
+        arguments=[str(folder / "prompts")],
+        backend=BACKEND,
+    )
+
+    def channels(parts: app.Parts) -> list[Channel]:
+        return [LedgerChannel(parts.hub, parts.outbox, parts.clock, folder / "sent")]
+
+    anyio.run(app.run_until_signal, settings, {BACKEND: driver}, channels)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,128 @@
+"""Questions wait for a person, the first answer wins, and none is lost."""
+
+from pathlib import Path
+
+import anyio
+import pytest
+
+from farhand.model import errors
+from farhand.model.facts import AnswerDelivered, AskRaised, AskSettled, Said, TurnEnded
+from farhand.model.ports import Settle
+from farhand.model.words import Choice, HowEnded, HowSettled
+from farhand.testing.clock import ManualClock
+from farhand.testing.house import House, open_house
+from farhand.testing.scripted import ScriptedDriver
+
+pytestmark = pytest.mark.anyio
+YES_NO = (Choice(id="yes", label="Yes"), Choice(id="no", label="No", allows=False))
+ASK = AskRaised(ask="a", question="Run it?", choices=YES_NO)
+
+
+async def test_first_answer_wins(house: House) -> None:
+    await house.hire()
+    house.agent.plays(ASK)
+    await house.say("clean up")
+    await house.event(AskRaised)
+    await house.answer("a", "yes", via="telegram")
+    with pytest.raises(errors.AskGone, match="already answered 'yes' over telegram"):
+        await house.answer("a", "no", via="web")
+    settled = await house.fact(AskSettled)
+    assert settled.by is not None
+    assert settled.by.via == "telegram"
+    await house.event(AnswerDelivered)
+    with pytest.raises(errors.AskGone):
+        await house.answer("a", "no", via="web")
+    told = [errand for _, errand in house.agent.performed if isinstance(errand, Settle)]
+    assert [errand.ask.settled for errand in told] == [settled]
+
+
+async def test_two_answers_at_the_same_moment_are_one(house: House) -> None:
+    await house.hire()
+    house.agent.plays(ASK)
+    await house.say("clean up")
+    await house.event(AskRaised)
+    outcomes: list[str] = []
+
+    async def answer(via: str, choice: str) -> None:
+        try:
+            await house.answer("a", choice, via=via)
+            outcomes.append("taken")
+        except errors.AskGone:
+            outcomes.append("gone")
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(answer, "telegram", "yes")
+        tasks.start_soon(answer, "web", "no")
+    assert sorted(outcomes) == ["gone", "taken"]
+
+
+async def test_a_choice_that_is_none_is_refused_and_the_ask_stays_open(house: House) -> None:
+    await house.hire()
+    house.agent.plays(ASK)
+    await house.say("clean up")
+    await house.event(AskRaised)
+    with pytest.raises(errors.BadInput, match="It offers: yes, no"):
+        await house.answer("a", "perhaps")
+    await house.answer("a", "no")
+
+
+async def test_a_deadline_denies(house: House) -> None:
+    assert isinstance(house.clock, ManualClock)
+    await house.hire()
+    house.agent.plays(AskRaised(ask="a", question="Run it?", choices=YES_NO, deadline_seconds=60))
+    await house.say("clean up")
+    await house.event(AskRaised)
+    while house.clock.sleepers < 2:  # the deadline and the retention
+        await anyio.lowlevel.checkpoint()
+    house.clock.advance(61)
+    settled = await house.fact(AskSettled)
+    assert (settled.how, settled.choice) == (HowSettled.EXPIRED, "no")
+    await house.event(AnswerDelivered)
+
+
+async def test_an_ask_survives_a_restart(tmp_path: Path) -> None:
+    agent = ScriptedDriver()
+    async with open_house(tmp_path, agent) as house:
+        await house.hire()
+        agent.plays(ASK)
+        await house.say("clean up")
+        await house.event(AskRaised)
+    async with open_house(tmp_path, agent) as house:
+        assert house.worker().state == "waiting"
+        await house.answer("a", "yes")
+        await house.event(AnswerDelivered)
+
+
+async def test_an_answer_given_just_before_a_kill_reaches_the_agent(tmp_path: Path) -> None:
+    agent = ScriptedDriver()
+    async with open_house(tmp_path, agent) as house:
+        await house.hire()
+        agent.plays(ASK)
+        await house.say("clean up")
+        await house.event(AskRaised)
+        agent.hangs = True
+        await house.answer("a", "yes")
+        await agent.wait_performed(2)
+    agent.hangs = False
+    async with open_house(tmp_path, agent) as house:
+        await house.event(AnswerDelivered)
+        assert isinstance(agent.performed[-1][1], Settle)
+
+
+async def test_a_turn_that_ends_closes_its_asks(house: House) -> None:
+    await house.hire()
+    house.agent.plays(ASK, Said(text="never mind"), TurnEnded(how=HowEnded.COMPLETED))
+    await house.say("clean up")
+    assert (await house.fact(AskSettled)).how is HowSettled.WITHDRAWN
+    await house.event(TurnEnded)
+    with pytest.raises(errors.AskGone):
+        await house.answer("a", "yes")
+
+
+async def test_an_answer_at_the_desk_closes_the_ask(house: House) -> None:
+    await house.hire()
+    house.agent.plays(ASK, AskSettled(ask="a", how=HowSettled.DESK, choice="yes"))
+    await house.say("clean up")
+    await house.event(AskSettled)
+    with pytest.raises(errors.AskGone, match="answered at the desk"):
+        await house.answer("a", "no")

@@ -1,0 +1,128 @@
+"""A manager on Telegram talks to a worker: messages, progress, answers, buttons; over polling and over the webhook."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from tests.house.telegram_house import TelegramHouse, telegram_house
+
+from farhand.model.facts import AskRaised, AskSettled, Said, ToolEnded, ToolStarted, TurnEnded
+from farhand.model.ports import Deliver, Settle
+from farhand.model.words import Choice, HowEnded
+from farhand.testing.telegram import FakeBot, drawn
+
+pytestmark = pytest.mark.anyio
+YES_NO = (Choice(id="yes", label="Allow"), Choice(id="no", label="Deny", allows=False))
+
+
+@pytest.fixture(params=["polling", "webhook"])
+async def telegram(tmp_path: Path, bot: FakeBot, request: pytest.FixtureRequest) -> AsyncIterator[TelegramHouse]:
+    async with telegram_house(tmp_path, bot, public=request.param == "webhook") as opened:
+        yield opened
+
+
+async def test_a_message_is_answered_with_a_buzz_and_the_progress_is_gone(telegram: TelegramHouse) -> None:
+    await telegram.house.hire()
+    spoken = await telegram.manager.says("hello")
+    answer = await telegram.manager.reads("answer to hello")
+    assert answer.text == "ann:\nanswer to hello"
+    assert answer.buzzed
+    assert answer.reply_to == spoken.message_id
+    chat = await telegram.manager.sees(lambda messages: any(one.deleted for one in messages))
+    progress = next(one for one in chat if one.deleted)
+    assert progress.silent
+    assert progress.message_id < answer.message_id
+    assert chat[0].reactions == ("👀",)
+    calls = [call.method for call in await telegram.bot.calls() if call.parameters.get("chat_id")]
+    assert calls.index("deleteMessage") > max(n for n, method in enumerate(calls) if method == "sendMessage")
+
+
+async def test_an_ask_has_buttons_and_the_tap_settles_it(telegram: TelegramHouse) -> None:
+    await telegram.house.hire()
+    await telegram.manager.says("first")
+    await telegram.manager.reads("answer to first")
+    telegram.agent.plays(AskRaised(ask="a-1", question="Run it?", detail="rm -rf \u202e/tmp/x", choices=YES_NO))
+    await telegram.manager.says("clean up")
+    ask = await telegram.manager.reads("Run it?")
+    assert ask.buzzed
+    assert ask.labels == ("Allow", "Deny")
+    assert "‹U+202E›" in ask.text
+    tapped = await telegram.manager.taps(ask, "Allow")
+    settled = await telegram.house.fact(AskSettled)
+    assert (settled.choice, settled.by and settled.by.via) == ("yes", "telegram")
+    chat = await telegram.manager.sees(lambda chat: any("→ Allow, by Mo over telegram" in one.text for one in chat))
+    assert not next(one for one in chat if one.message_id == ask.message_id).buttons
+    await telegram.bot.until_standing(lambda standing: tapped.query_id in standing.answered_queries)
+    assert any(isinstance(errand, Settle) for _, errand in telegram.agent.performed)
+
+
+async def test_strangers_are_ignored_in_silence(telegram: TelegramHouse) -> None:
+    await telegram.house.hire()
+    await telegram.manager.says("mine")
+    await telegram.manager.reads("answer to mine")
+    stranger = telegram.bot.person(666, "Eve")
+    await stranger.says("let me in")
+    await telegram.manager.says("after")
+    await telegram.manager.reads("answer to after")
+    assert [one.text for one in await telegram.bot.messages(666)] == ["let me in"]
+    said = [errand.message.text for _, errand in telegram.agent.performed if isinstance(errand, Deliver)]
+    assert said == ["mine", "after"]
+
+
+async def test_five_within_ten_milliseconds_run_in_order(telegram: TelegramHouse) -> None:
+    await telegram.house.hire()
+    for number in range(5):
+        await telegram.manager.says(f"message {number}")
+    await telegram.manager.reads("answer to message 4")
+    said = [errand.message.text for _, errand in telegram.agent.performed if isinstance(errand, Deliver)]
+    assert said == [f"message {number}" for number in range(5)]
+    chat = await telegram.bot.messages(telegram.manager.id)
+    answers = [one.text for one in chat if one.buzzed]
+    assert answers == [f"ann:\nanswer to message {number}" for number in range(5)]
+
+
+async def test_a_long_answer_arrives_whole_in_pages_that_follow_one_another(telegram: TelegramHouse) -> None:
+    await telegram.house.hire()
+    lines = [f"line {number} of **many** with <b>tags</b> & 😀" for number in range(500)]
+    telegram.agent.plays(Said(text="\n".join(lines)), TurnEnded(how=HowEnded.COMPLETED))
+    await telegram.manager.says("long")
+    chat = await telegram.manager.sees(lambda chat: any("line 499 " in one.text for one in chat))
+    pages = [one for one in chat if one.from_bot and "line " in one.text and not one.deleted]
+    text = "\n".join(page.text for page in pages)
+    assert [line for line in text.splitlines() if line.startswith("line")] == [line.replace("**", "") for line in lines]
+    assert [page.reply_to for page in pages[1:]] == [page.message_id for page in pages[:-1]]
+    assert [page.buzzed for page in pages] == [True] + [False] * (len(pages) - 1)
+
+
+async def test_progress_shows_the_tool_and_the_time(tmp_path: Path, bot: FakeBot) -> None:
+    async with telegram_house(tmp_path, bot, edit_seconds=0.05) as telegram:
+        await telegram.house.hire()
+        telegram.agent.plays(ToolStarted(call="1", tool="Bash", title="npm test"))
+        await telegram.manager.says("test it")
+        shown = await telegram.manager.reads("▸ Bash: npm test")
+        assert shown.silent
+        assert shown.text.startswith("ann is working · 0 s") or shown.text.startswith("ann is working · 1 s")
+        link = telegram.agent.links["ann"]
+        await link.say(ToolEnded(call="1"))
+        await telegram.manager.reads("1 step done")
+        await link.say(Said(text="All green."))
+        await link.say(TurnEnded(how=HowEnded.COMPLETED))
+        answer = await telegram.manager.reads("ann:\nAll green.")
+        assert answer.message_id != shown.message_id
+        chat = await telegram.manager.sees(lambda chat: any(one.deleted for one in chat))
+        assert "deleted" in drawn(chat)
+
+
+async def test_the_stop_button_stops_that_turn_and_no_other(telegram: TelegramHouse) -> None:
+    await telegram.house.hire()
+    telegram.agent.plays(Said(text="thinking"))
+    await telegram.manager.says("go on for ever")
+    progress = await telegram.manager.reads("ann is")
+    await telegram.manager.taps(progress, "Stop")
+    stopped = await telegram.manager.reads("■ Stopped.")
+    assert stopped.buzzed
+    late = await telegram.manager.taps(progress, data=progress.buttons[0][0].data)
+    standing = await telegram.bot.until_standing(lambda standing: late.query_id in standing.answered_queries)
+    assert standing.answered_queries[late.query_id] == "That turn is over already."

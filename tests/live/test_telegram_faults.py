@@ -1,0 +1,146 @@
+"""Every fault on every method that the channel uses: no message lost, no answer lost, repeats as promised."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.house.telegram_house import TelegramHouse, telegram_house
+
+from farhand.model.facts import AskRaised, AskSettled, Said, Showed, ToolStarted, TurnEnded
+from farhand.model.ports import Deliver
+from farhand.model.words import Attachment, Choice, HowEnded
+from farhand.testing.telegram import FakeBot, Shown, drawn
+
+pytestmark = pytest.mark.anyio
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(64)
+CHOICES = (Choice(id="yes", label="Allow"), Choice(id="no", label="Deny", allows=False))
+QUICK: dict[str, Any] = {"answer_seconds": 0.6, "poll_seconds": 1, "edit_seconds": 0.1}
+
+METHODS = (
+    ("getUpdates", ""),
+    ("getMe", ""),
+    ("setMyCommands", ""),
+    ("setWebhook", ""),
+    ("getWebhookInfo", ""),
+    ("sendMessage", "is starting"),
+    ("sendMessage", "Run it?"),
+    ("sendMessage", "the whole answer"),
+    ("editMessageText", "▸ Bash"),
+    ("editMessageText", "→ Allow"),
+    ("deleteMessage", ""),
+    ("setMessageReaction", ""),
+    ("answerCallbackQuery", ""),
+    ("sendPhoto", ""),
+    ("sendDocument", ""),
+    ("getFile", ""),
+    ("download", ""),
+)
+FAULTS: dict[str, dict[str, Any]] = {
+    "429": {"code": 429, "description": "Too Many Requests: retry after 1", "retry_after": 1},
+    "502": {"code": 502},
+    "500 for a while": {"code": 500, "description": "Internal Server Error", "times": 3},
+    "garbage": {"kind": "garbage"},
+    "409": {"code": 409, "description": "Conflict: terminated by other getUpdates request"},
+    "hang before": {"kind": "hang"},
+    "hang after": {"kind": "hang", "after_effect": True},
+    "cut before": {"kind": "cut"},
+    "cut after": {"kind": "cut", "after_effect": True},
+}
+# Only a send whose answer never came, and which had its effect, is seen twice.
+REPEATED = {"hang after", "cut after"}
+
+
+def repeats(messages: Sequence[Shown]) -> Counter[str]:
+    """How often each thing that must come once came again."""
+    seen = Counter(
+        one.document or ("photo" if one.photo else one.text)
+        for one in messages
+        if one.from_bot and not (one.silent and not one.document)
+    )
+    return Counter({text: count - 1 for text, count in seen.items() if count > 1})
+
+
+def content_of(attachment: Attachment) -> bytes:
+    return Path(attachment.path).read_bytes()
+
+
+async def converse(telegram: TelegramHouse, folder: Path) -> None:
+    """A conversation that uses everything the channel can do."""
+    (folder / "shot.png").write_bytes(PNG)
+    (folder / "report.txt").write_text("all well")
+    await telegram.house.hire()
+    telegram.agent.plays(
+        ToolStarted(call="1", tool="Bash", title="npm test"),
+        Showed(file=Attachment(path=str(folder / "shot.png"))),
+        Showed(file=Attachment(path=str(folder / "report.txt"))),
+        AskRaised(ask="a", question="Run it?", choices=CHOICES),
+    )
+    await telegram.manager.sends_document(b"words", "notes.txt", caption="do it")
+    await telegram.manager.reads("▸ Bash")
+    ask = await telegram.manager.reads("Run it?")
+    await telegram.manager.taps(ask, "Allow")
+    assert (await telegram.house.fact(AskSettled)).choice == "yes"
+    link = telegram.agent.links["ann"]
+    await link.say(Said(text="the whole answer"))
+    await link.say(TurnEnded(how=HowEnded.COMPLETED))
+    await telegram.manager.reads("→ Allow, by Mo over telegram")
+    await telegram.manager.reads("the whole answer")
+    await telegram.manager.says("and once more")
+    await telegram.manager.reads("answer to and once more")
+
+
+@pytest.mark.parametrize("public", [False, True], ids=["polling", "webhook"])
+@pytest.mark.parametrize("fault", FAULTS)
+async def test_a_fault_on_every_method(tmp_path: Path, bot: FakeBot, fault: str, public: bool) -> None:
+    for method, contains in METHODS:
+        await bot.fault(method, contains=contains, **FAULTS[fault])
+    async with telegram_house(tmp_path, bot, public=public, **QUICK) as telegram:
+        await converse(telegram, tmp_path)
+        await telegram.manager.sees(lambda chat: all(one.deleted for one in chat if one.text.startswith("ann is ")))
+        chat = await telegram.bot.messages(telegram.manager.id)
+        again = repeats(chat)
+        assert set(again.values()) <= ({1} if fault in REPEATED else set()), drawn(chat)
+        said = [errand.message for _, errand in telegram.agent.performed if isinstance(errand, Deliver)]
+        assert [message.text for message in said] == ["do it", "and once more"]
+        assert [content_of(one) for one in said[0].attachments] == [b"words"]
+        # A fault that no call met would prove nothing.
+        unused = {"getWebhookInfo", "setWebhook", "getUpdates"}
+        await bot.until(bot.faults, lambda faults: {one.method for one in faults} <= unused)
+
+
+async def test_a_send_cut_twice_is_given_up_and_told(tmp_path: Path, bot: FakeBot) -> None:
+    async with telegram_house(tmp_path, bot, **QUICK) as telegram:
+        await telegram.house.hire()
+        await telegram.manager.says("hello")
+        await telegram.manager.reads("answer to hello")
+        await bot.fault("sendMessage", "cut", times=2, contains="answer to again")
+        await telegram.manager.says("again")
+        notice = await telegram.manager.reads("may not have reached you")
+        assert "It begins: ann: answer to again" in notice.text
+        calls = [call for call in await bot.calls("sendMessage") if "answer to again" in call.parameters["text"]]
+        assert len([call for call in calls if "may not" not in call.parameters["text"]]) == 2
+
+
+async def test_html_that_telegram_refuses_goes_out_as_plain_text(tmp_path: Path, bot: FakeBot) -> None:
+    async with telegram_house(tmp_path, bot, **QUICK) as telegram:
+        await telegram.house.hire()
+        refusal = "Bad Request: can't parse entities: Unsupported start tag"
+        await bot.fault("sendMessage", code=400, description=refusal, contains="<b>bold</b>")
+        telegram.agent.plays(Said(text="**bold** & <plain>"), TurnEnded(how=HowEnded.COMPLETED))
+        await telegram.manager.says("hello")
+        answer = await telegram.manager.reads("bold & <plain>")
+        assert [one["type"] for one in answer.entities] == []
+
+
+async def test_the_limits_are_kept_so_that_telegram_never_has_to_refuse(tmp_path: Path, bot: FakeBot) -> None:
+    await bot.rates(per_chat=20, overall=30, burst=5)
+    async with telegram_house(tmp_path, bot, chat_per_second=18.0, chat_burst=4, edit_seconds=0.05) as telegram:
+        await telegram.house.hire()
+        for number in range(12):
+            await telegram.manager.says(f"message {number}")
+        await telegram.manager.reads("answer to message 11")
+        assert not [call for call in await bot.calls() if call.outcome.startswith("429")]

@@ -1,0 +1,42 @@
+"""A child is given a few names that every program needs and what its driver adds, and no secret of the node."""
+
+from hypothesis import given
+from hypothesis import strategies as some
+
+from farhand.sandbox.environment import PASSED, PASSED_PREFIXES, child_environment
+
+NAMES = some.sampled_from(["PATH", "LC_ALL", "XDG_RUNTIME_DIR", "TELEGRAM_BOT_TOKEN", "AWS_SECRET_ACCESS_KEY"])
+VARIABLES = some.dictionaries(NAMES | some.text(min_size=1), some.text())
+
+
+def test_what_every_program_needs_passes() -> None:
+    own = {"PATH": "/bin", "HOME": "/home/ann", "LC_TIME": "de_AT", "XDG_CACHE_HOME": "/c", "https_proxy": "http://p"}
+    assert child_environment(own, {}) == own
+
+
+def test_secrets_of_the_node_do_not() -> None:
+    own = {
+        "PATH": "/bin",
+        "TELEGRAM_BOT_TOKEN": "1:a",
+        "ANTHROPIC_API_KEY": "k",
+        "GITHUB_TOKEN": "t",
+        "PYTHONPATH": "x",
+    }
+    assert child_environment(own, {}) == {"PATH": "/bin"}
+
+
+def test_a_driver_adds_what_its_agent_needs_but_no_secret_of_the_node() -> None:
+    added = {"ANTHROPIC_API_KEY": "k", "PATH": "/agent/bin", "TELEGRAM_BOT_TOKEN": "1:a", "FARHAND_WEB_TOKEN": "t"}
+    added |= {"FARHAND_NODE": "prod", "WHATSAPP_APP_SECRET": "s"}
+    assert child_environment({"PATH": "/bin"}, added) == {
+        "ANTHROPIC_API_KEY": "k",
+        "FARHAND_NODE": "prod",
+        "PATH": "/agent/bin",
+    }
+
+
+@given(own=VARIABLES, added=VARIABLES)
+def test_nothing_passes_by_chance(own: dict[str, str], added: dict[str, str]) -> None:
+    for name in child_environment(own, added):
+        assert name in PASSED or name.startswith(PASSED_PREFIXES) or name in added
+        assert not name.upper().startswith("TELEGRAM_")

@@ -1,0 +1,137 @@
+"""Whatever Telegram sends, it is read without an error: as a command, as a question, or as nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from farhand.channels.kit.card import AnswerTap, StopTap
+from farhand.channels.telegram.parse import (
+    DATA_BYTES,
+    Question,
+    Wrong,
+    heard,
+    message_command_id,
+    message_place,
+    tap_data,
+    tap_to_wish,
+    to_wish,
+)
+from farhand.channels.telegram.words import Chat, Message, Person, Query
+from farhand.model import commands
+from farhand.model.present import Ask, Present, Turn, Worker
+from farhand.model.wire import checked
+from farhand.model.words import Choice
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
+    max_leaves=8,
+)
+FIELDS = st.sampled_from(
+    ["message_id", "chat", "from", "text", "caption", "photo", "document", "edit_date", "date", "id", "data", "message"]
+)
+PARTS = st.dictionaries(FIELDS, JSON, max_size=6)
+UPDATES = st.fixed_dictionaries(
+    {"update_id": st.integers(0, 2**31)},
+    optional=dict.fromkeys(("message", "edited_message", "callback_query", "poll", "new_kind"), PARTS | JSON),
+)
+CHOICES = (Choice(id="yes", label="Yes"), Choice(id="no", label="No"))
+
+
+def present(ask: str = "a", turn: str = "t") -> Present:
+    worker = Worker(
+        name="ann-b",
+        since=1,
+        backend="demo",
+        directory="/",
+        turn=Turn(id=turn, seq=1, at=0.0),
+        asks=(Ask(id=ask, worker="ann-b", turn=turn, seq=2, question="?", choices=CHOICES),),
+    )
+    return Present(workers={"ann-b": worker}, focus="ann-b")
+
+
+def wished(text: str, **more: Any) -> Any:
+    return to_wish(Message(message_id=5, chat=Chat(id=7), text=text, **more), present(), "telegram")
+
+
+@given(UPDATES)
+def test_any_update_is_read(update: dict[str, Any]) -> None:
+    number, what = heard(msgspec.json.encode(update))
+    assert number == update["update_id"]
+    if isinstance(what, Message):
+        wish = to_wish(what, present(), "telegram")
+        if isinstance(wish, commands.Say):
+            assert wish.id == message_command_id(what)
+    elif isinstance(what, Query):
+        tap_to_wish(what, present())
+
+
+@given(st.binary(max_size=60))
+def test_any_bytes_are_read(update: bytes) -> None:
+    heard(update)
+
+
+@given(st.text(max_size=80))
+def test_any_text_becomes_a_command_that_the_hub_takes_or_a_sentence(text: str) -> None:
+    wish = wished(text)
+    if wish is not None and not isinstance(wish, Question | Wrong):
+        checked(wish)
+    assert wish is None or wish.id == "m:7:5"
+
+
+@given(st.text(max_size=70))
+def test_any_data_behind_a_button_is_read(data: str) -> None:
+    tap_to_wish(Query(id="9", sender=Person(id=1), data=data), present())
+
+
+@given(st.text(max_size=120), st.integers(0, 1))
+def test_a_button_fits_and_finds_its_ask_again(ask: str, place: int) -> None:
+    data = tap_data(AnswerTap(ask=ask, place=place))
+    assert 1 <= len(data.encode("utf-8", "surrogatepass")) <= DATA_BYTES
+    wish = tap_to_wish(Query(id="9", sender=Person(id=1), data=data), present(ask))
+    assert wish == commands.Answer(id="t:9", ask=ask, choice=CHOICES[place].id)
+
+
+@given(st.text(max_size=120))
+def test_a_stop_button_finds_its_turn_and_no_other(turn: str) -> None:
+    data = tap_data(StopTap(turn=turn))
+    assert len(data.encode()) <= DATA_BYTES
+    query = Query(id="9", sender=Person(id=1), data=data)
+    assert tap_to_wish(query, present(turn=turn)) == commands.Interrupt(id="t:9", worker="ann-b")
+    assert isinstance(tap_to_wish(query, present(turn=turn + "x")), Wrong)
+
+
+@pytest.mark.parametrize(
+    ("text", "wish"),
+    [
+        ("hello", commands.Say(id="m:7:5", text="hello")),
+        ("@ann-b hi", commands.Say(id="m:7:5", text="hi", worker="ann-b")),
+        ("@bob hi", commands.Say(id="m:7:5", text="@bob hi")),
+        ("/ann_b hi there", commands.Say(id="m:7:5", text="hi there", worker="ann-b")),
+        ("/ann-b", commands.Focus(id="m:7:5", worker="ann-b")),
+        ("/focus ann-b", commands.Focus(id="m:7:5", worker="ann-b")),
+        ("/PAUSE@my_bot", commands.Interrupt(id="m:7:5")),
+        ("/hire bob --backend demo", commands.Hire(id="m:7:5", worker="bob", backend="demo")),
+        ("/hire", Wrong(id="m:7:5", why="Usage: /hire <name>")),
+        ("/team", Question(id="m:7:5", about="team")),
+        ("/compress now", commands.Say(id="m:7:5", text="/compress now")),
+        ("  ", None),
+    ],
+)
+def test_the_grammar(text: str, wish: object) -> None:
+    assert wished(text) == wish
+
+
+def test_an_edit_rewords_the_message_that_it_edits() -> None:
+    assert wished("better", edit_date=99) == commands.Reword(id="e:7:5:99", message="telegram:m:7:5", text="better")
+
+
+def test_a_message_is_found_again_by_its_name() -> None:
+    assert message_place("telegram:m:-100:5", "telegram") == (-100, 5)
+    for other in ("web:m:1:2", "telegram:m:1", "telegram:m:x:y", "telegram:t:1:2", ""):
+        assert message_place(other, "telegram") is None
