@@ -8,17 +8,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import anyio
-from starlette.applications import Starlette
 
 from farhand.core.clock import SystemClock
 from farhand.drivers.claude.driver import ClaudeDriver, ClaudeSettings
-from farhand.drivers.wires.hooks import Desk
-from farhand.drivers.wires.notify import Folders
 from farhand.drivers.wires.tmux import Pane, Tmux
 from farhand.hooks.install import interpreter, place_program
-from farhand.server.http import serve
-from farhand.server.sockets import listen
-from farhand.testing.house import House, open_house
+from farhand.testing.house import House, open_house, settings_in
 from farhand.testing.models.anthropic import FakeAnthropic
 
 
@@ -53,7 +48,7 @@ class Studio:
     async def open(self, ask_seconds: float = 600.0) -> AsyncIterator[House]:
         """The node, from its start to its end; its agents live on."""
         self.tmux = Tmux(self.server, "farhand-test", self.environment)
-        desk, folders, socket = Desk(), Folders(), self.folder / "hooks.sock"
+        socket = settings_in(self.folder).hooks
         settings = ClaudeSettings(
             node="test",
             tmux_prefix="claude-test-",
@@ -64,13 +59,9 @@ class Studio:
             environment=self.environment,
             ask_seconds=ask_seconds,
         )
-        app = Starlette(routes=list(desk.routes()))
-        async with self.tmux.opened() as tmux, folders.opened(), anyio.create_task_group() as tasks:
-            await tasks.start(serve, app, listen(socket))
-            driver = ClaudeDriver(settings, tmux, desk, folders)
-            async with open_house(self.folder, drivers={"claude": driver}, clock=SystemClock()) as house:
-                yield house
-            tasks.cancel_scope.cancel()
+        driver = ClaudeDriver(settings, self.tmux)
+        async with open_house(self.folder, drivers={"claude": driver}, clock=SystemClock()) as house:
+            yield house
 
 
 async def until(studio: Studio, pane: Pane, words: str) -> str:

@@ -10,8 +10,10 @@ from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
 import anyio
+import anyio.abc
 import msgspec
 import structlog
+from starlette.routing import Route
 
 from farhand.drivers.claude import launch
 from farhand.drivers.claude.hands import Hands, worded
@@ -23,6 +25,7 @@ from farhand.drivers.claude.translate import Expected, State
 from farhand.drivers.wires.hooks import Desk
 from farhand.drivers.wires.notify import Folders
 from farhand.drivers.wires.tmux import Pane, Tmux, TmuxError, TmuxGone, TmuxRefused
+from farhand.drivers.wires.tmux.death import is_over
 from farhand.drivers.wires.transcript import size_of
 from farhand.model.errors import AgentGone, AgentMissing, DriverError
 from farhand.model.facts import SessionKnown
@@ -68,12 +71,22 @@ class ClaudeDriver:
     backend: str = MANIFEST["backend"]
     can = Can(interrupt=True, steer=True, images=True, files=True, models=True, modes=tuple(MANIFEST["modes"]))
 
-    def __init__(self, settings: ClaudeSettings, tmux: Tmux, desk: Desk, folders: Folders) -> None:
+    def __init__(self, settings: ClaudeSettings, tmux: Tmux) -> None:
         self._settings = settings
         self._tmux = tmux
-        self._desk = desk
-        self._folders = folders
+        self._desk = Desk()
+        self._folders = Folders()
         self._places = Places.of(settings.environment)
+
+    def routes(self) -> list[Route]:
+        """What the node's own socket must serve, so that hooks find their way."""
+        return self._desk.routes()
+
+    async def run(self, *, task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
+        """Keeps what all workers share open until it is cancelled."""
+        async with self._tmux.opened(), self._folders.opened():
+            task_status.started()
+            await anyio.sleep_forever()
 
     @asynccontextmanager
     async def open(self, worker: Worker, cursor: str) -> AsyncIterator[Link]:
@@ -120,7 +133,7 @@ class ClaudeDriver:
 
     async def _found_or_started(self, worker: Worker, spot: Spot) -> tuple[Pane, Spot]:
         pane = await self._tmux.tagged(self._tag(worker))
-        if pane is not None and _alive(pane.pid):
+        if pane is not None and not is_over(pane.pid):
             log.info("agent found", worker=worker.name, pane=pane.id)
             return pane, self._expecting(worker, await self._spot_of(worker, pane, spot))
         if pane is not None:
@@ -225,13 +238,3 @@ class ClaudeDriver:
             await self._tmux.kill(pane)
             raise AgentGone(f"Claude Code did not start ({problem or 'no reason given'}).")
         log.info("agent started", worker=worker.name, pane=pane.id)
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

@@ -20,6 +20,18 @@ REPORT_TIMEOUT_SECONDS = 10
 ASK_GRACE_SECONDS = 60
 # Never in an agent's environment, whatever the tmux server has in its own.
 SECRETS = ("TELEGRAM_BOT_TOKEN", "TELEGRAM_WEBHOOK_SECRET")
+PASSED = frozenset("SSH_AUTH_SOCK GIT_SSH_COMMAND EDITOR VISUAL".split())
+PASSED_PREFIXES = (
+    "ANTHROPIC_",
+    "CLAUDE_",
+    "AWS_",
+    "GOOGLE_",
+    "CLOUD_ML_",
+    "VERTEX_",
+    "DISABLE_",
+    "MCP_",
+    "GIT_AUTHOR_",
+)
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9]")
 
 
@@ -87,6 +99,11 @@ def headless_line(program: str, mode: Mode, model: str, session: str, *, resume:
     arguments: list[str] = MANIFEST["modes"][mode.value]["arguments"]
     quiet = [] if mode is Mode.DEFAULT else arguments
     return [program, *talk, *more, *quiet, *chosen, *known]
+
+
+def passed_on(own: Mapping[str, str]) -> dict[str, str]:
+    """What of the node's variables Claude Code needs to reach its model."""
+    return {name: value for name, value in own.items() if name in PASSED or name.startswith(PASSED_PREFIXES)}
 
 
 def variables(mode: Mode, *, root: bool) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 
 import anyio
 
@@ -23,6 +24,22 @@ async def ended(pid: int) -> None:
         return
     try:
         await anyio.wait_readable(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def is_over(pid: int) -> bool:
+    """Whether the process has ended, though its parent may not have asked for its status yet."""
+    if not hasattr(os, "pidfd_open"):
+        return not _alive(pid)
+    try:
+        descriptor = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return not _alive(pid)
+    try:
+        return bool(select.select([descriptor], [], [], 0)[0])
     finally:
         os.close(descriptor)
 

@@ -15,7 +15,7 @@ from .errors import TmuxGone, TmuxRefused
 from .protocol import Notice, pictured
 
 PANE_FIELDS = (
-    "#{session_id}\t#{pane_id}\t#{pane_pid}\t#{pane_dead}\t#{pane_dead_status}\t#{session_name}\t#{pane_current_path}"
+    "#{session_id}\t#{pane_id}\t#{pane_pid}\t#{pane_dead}\t#{pane_dead_status}\t#{pane_dead_signal}\t#{session_name}"
 )
 
 
@@ -43,6 +43,8 @@ class Size(msgspec.Struct, frozen=True):
 
 class _State(msgspec.Struct, frozen=True):
     dead: bool
+    # Whether tmux has heard how the process ended.
+    known: bool
     status: int | None
 
 
@@ -112,7 +114,7 @@ class Tmux:
         """The sessions whose names begin so, each with the pane that its agent runs in: the oldest of its session."""
         found: dict[str, Pane] = {}
         for line in await self.command("list-panes", "-a", "-F", PANE_FIELDS):
-            pane, name, _ = _pane(line)
+            pane, name = _pane(line)
             if name.startswith(prefix) and name not in found:
                 found[name] = pane
         return found
@@ -164,16 +166,20 @@ class Tmux:
         client = await self._client()
         await ended(pane.pid)
         screen = ""
-        while True:
+        for attempt in range(100):
             state = await _dead_state(client, pane)
             if state is None:
-                return Death(None, screen)
+                break
             lines = await client.command("capture-pane", "-p", "-S", "-50", "-t", pane.id)
             screen = "\n".join(line for line in lines if not line.startswith("Pane is dead")).strip()
-            if state.dead:
+            if state.dead and state.known:
                 return Death(state.status, screen)
+            if attempt % 20 == 10:
+                # tmux may miss a child's end until another child ends.
+                await client.command("run-shell", "-b", "true")
             # The kernel told us before tmux knew.
             await anyio.sleep(0.02)
+        return Death(None, screen)
 
     @asynccontextmanager
     async def watched(self, pane: Pane) -> AsyncIterator[Watch]:
@@ -229,9 +235,9 @@ class Tmux:
                 self._tasks = None
 
 
-def _pane(line: str) -> tuple[Pane, str, str]:
-    session, pane, pid, _dead, _status, name, path = line.split("\t", 6)
-    return Pane(session, pane, int(pid)), name, path
+def _pane(line: str) -> tuple[Pane, str]:
+    session, pane, pid, _dead, _status, _signal, name = line.split("\t", 6)
+    return Pane(session, pane, int(pid)), name
 
 
 async def _dead_state(client: Control, pane: Pane) -> _State | None:
@@ -242,4 +248,4 @@ async def _dead_state(client: Control, pane: Pane) -> _State | None:
     fields = lines[0].split("\t")
     if fields[1] != pane.id:
         return None
-    return _State(fields[3] == "1", int(fields[4]) if fields[4] else None)
+    return _State(fields[3] == "1", bool(fields[4] or fields[5]), int(fields[4]) if fields[4] else None)
