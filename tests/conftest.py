@@ -54,5 +54,7 @@ async def studio(short_folder: Path, tmux_server: tuple[str, ...]) -> AsyncItera
     """A studio whose fake model fails the test on steps that nobody asked for."""
     model = FakeAnthropic()
     async with model.served() as address:
-        yield Studio(short_folder, tmux_server, model, address, PROGRAMS)
+        opened = Studio(short_folder, tmux_server, model, address, PROGRAMS)
+        yield opened
+        await opened.tidy()
     model.script.check()

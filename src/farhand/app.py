@@ -224,13 +224,20 @@ def set_up_logs(settings: Settings, *, to_file: bool) -> None:
 
 def drivers(settings: Settings) -> dict[str, Driver]:
     """Everything that can run an agent here."""
+    from farhand.drivers.claude.headless import HeadlessClaudeDriver
+    from farhand.drivers.claude.launch import passed_on
     from farhand.drivers.demo.driver import DemoDriver
     from farhand.sandbox.environment import child_environment
     from farhand.sandbox.holders import LocalHolders
 
     holders = LocalHolders(settings.holders)
     environment = child_environment(settings.environment, {})
-    built: list[Driver] = [DemoDriver(holders, python=sys.executable, environment=environment), claude_driver(settings)]
+    claude = child_environment(settings.environment, passed_on(settings.environment))
+    built: list[Driver] = [
+        DemoDriver(holders, python=sys.executable, environment=environment),
+        claude_driver(settings),
+        HeadlessClaudeDriver(holders, claude, settings.ask_deadline_seconds),
+    ]
     return {driver.backend: driver for driver in built}
 
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import anyio
 
 from farhand.core.clock import SystemClock
 from farhand.drivers.claude.driver import ClaudeDriver, ClaudeSettings
+from farhand.drivers.claude.headless import HeadlessClaudeDriver
 from farhand.drivers.wires.tmux import Pane, Tmux
 from farhand.hooks.install import interpreter, place_program
+from farhand.model.ports import Driver
+from farhand.sandbox.holders import LocalHolders
 from farhand.testing.house import House, open_house, settings_in
 from farhand.testing.models.anthropic import FakeAnthropic
 
@@ -44,6 +47,23 @@ class Studio:
         (folder / "home").mkdir()
         self.tmux = Tmux(server, "farhand-test", self.environment)
 
+    def agents(self, name: str = "claude") -> list[int]:
+        """The processes of that name that have this studio for a home."""
+        home = f"HOME={self.folder}/home".encode()
+        found = []
+        for entry in Path("/proc").iterdir():
+            with suppress(OSError):
+                ours = entry.name.isdecimal() and home in (entry / "environ").read_bytes().split(b"\0")
+                if ours and (entry / "comm").read_text().strip() == name:
+                    found.append(int(entry.name))
+        return found
+
+    async def tidy(self) -> None:
+        """Ends every held agent that a test has left in this studio; tmux ends with its own fixture."""
+        holders = LocalHolders(settings_in(self.folder).holders)
+        for name in await holders.names():
+            await holders.forget(name)
+
     @asynccontextmanager
     async def open(self, ask_seconds: float = 600.0) -> AsyncIterator[House]:
         """The node, from its start to its end; its agents live on."""
@@ -59,8 +79,11 @@ class Studio:
             environment=self.environment,
             ask_seconds=ask_seconds,
         )
-        driver = ClaudeDriver(settings, self.tmux)
-        async with open_house(self.folder, drivers={"claude": driver}, clock=SystemClock()) as house:
+        holders = LocalHolders(settings_in(self.folder).holders)
+        headless = HeadlessClaudeDriver(holders, self.environment, ask_seconds)
+        everyone: list[Driver] = [ClaudeDriver(settings, self.tmux), headless]
+        drivers = {driver.backend: driver for driver in everyone}
+        async with open_house(self.folder, drivers=drivers, clock=SystemClock()) as house:
             yield house
 
 

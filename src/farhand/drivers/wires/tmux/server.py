@@ -172,7 +172,7 @@ class Tmux:
                 break
             lines = await client.command("capture-pane", "-p", "-S", "-50", "-t", pane.id)
             screen = "\n".join(line for line in lines if not line.startswith("Pane is dead")).strip()
-            if state.dead and state.known:
+            if state.dead and state.known and (screen or attempt > 20):
                 return Death(state.status, screen)
             if attempt % 20 == 10:
                 # tmux may miss a child's end until another child ends.
