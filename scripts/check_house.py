@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
+import tomllib
 from pathlib import Path
 
 MODULE_LINES = 600
@@ -33,6 +35,22 @@ def complaints(path: Path) -> list[str]:
     return found
 
 
+def unlocked() -> list[str]:
+    """Dependencies that pyproject.toml names and a lock file does not."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    wanted = {
+        "requirements.lock": project["dependencies"],
+        "requirements-dev.lock": [*project["dependencies"], *extras["testing"], *extras["dev"]],
+    }
+    found: list[str] = []
+    for lock, dependencies in wanted.items():
+        locked = {line.partition("==")[0] for line in (ROOT / lock).read_text("utf-8").splitlines() if "==" in line}
+        names = {re.split(r"[\[<>=~! ;]", dependency)[0].lower() for dependency in dependencies} - {"farhand"}
+        found += [f"{lock}: {name} is not locked; run `make lock`" for name in sorted(names - locked)]
+    return found
+
+
 def main() -> int:
     """Prints every complaint; the exit code is 1 when there is one."""
     modules = [
@@ -41,6 +59,7 @@ def main() -> int:
         for path in sorted((ROOT / folder).rglob("*.py"))
     ]
     found = [line for path in modules for line in complaints(path)]
+    found += unlocked()
     for line in found:
         print(line)
     print(f"{len(modules)} modules, {len(found)} complaints")

@@ -17,7 +17,7 @@ from farhand.testing.studio import Studio
 # Where `make setup-tests` puts the agent CLIs.
 PROGRAMS = Path(__file__).parents[1] / ".cache/npm/node_modules/.bin"
 
-pytest_plugins = ["tests.telegram_fixtures"]
+pytest_plugins = ["tests.hypothesis_profile", "tests.telegram_fixtures"]
 
 
 @pytest.fixture

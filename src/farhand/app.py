@@ -227,16 +227,19 @@ def drivers(settings: Settings) -> dict[str, Driver]:
     from farhand.drivers.claude.headless import HeadlessClaudeDriver
     from farhand.drivers.claude.launch import passed_on
     from farhand.drivers.demo.driver import DemoDriver
+    from farhand.drivers.native.driver import NativeDriver, model_variables
     from farhand.sandbox.environment import child_environment
     from farhand.sandbox.holders import LocalHolders
 
     holders = LocalHolders(settings.holders)
     environment = child_environment(settings.environment, {})
-    claude = child_environment(settings.environment, passed_on(settings.environment))
+    with_models = child_environment(settings.environment, model_variables(settings.environment))
+    for_claude = child_environment(settings.environment, passed_on(settings.environment))
     built: list[Driver] = [
         DemoDriver(holders, python=sys.executable, environment=environment),
+        NativeDriver(holders, python=sys.executable, environment=with_models),
         claude_driver(settings),
-        HeadlessClaudeDriver(holders, claude, settings.ask_deadline_seconds),
+        HeadlessClaudeDriver(holders, for_claude, settings.ask_deadline_seconds),
     ]
     return {driver.backend: driver for driver in built}
 

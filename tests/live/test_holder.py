@@ -1,5 +1,6 @@
 """A holder keeps its child, its output and its inputs, whatever clients and children do."""
 
+import json
 import os
 import random
 import resource
@@ -126,6 +127,14 @@ async def test_a_child_that_ends_leaves_its_last_words(tmp_path: Path) -> None:
         assert await held.wait_exit() == Exit(signal=9, errors="why")
         assert await read_all(held) == b"x" * 60_000
         assert not (await held.status()).alive
+
+
+async def test_the_exit_is_written_after_the_whole_output(tmp_path: Path) -> None:
+    # A pipe of the largest size: the holder has most of it to read when the child is dead.
+    program = "import fcntl, os; fcntl.fcntl(1, 1031, 1 << 20); os.write(1, b'x' * 1_000_000); os.kill(os.getpid(), 9)"
+    async with holding(tmp_path, python(program)) as held:
+        await held.wait_exit()
+        assert json.loads((tmp_path / "one" / "exit").read_text())["size"] == MEGABYTE
 
 
 async def test_a_child_that_ends_at_once_is_found_with_its_code(tmp_path: Path) -> None:

@@ -26,6 +26,8 @@ SLACK_SECONDS = 10.0
 CONNECT_SECONDS = 10.0
 TOKEN_PAUSE_SECONDS = 60.0
 BLOCKED_PAUSE_SECONDS = 60.0
+# How far back the twin of a message that was sent twice is looked for.
+MOST_CANDIDATES = 12
 # The message is as we want it, or it is gone and nothing of ours can be done to it.
 SETTLED = ("message is not modified", "message to edit not found", "message to delete not found", "message can't be")
 # A request that failed with these never left the machine.
@@ -189,6 +191,30 @@ class Gateway:
             message_thread_id=letter.thread,
         )
         return str(sent.message_id)
+
+    async def remove_twin(self, letter: Post, newest: int, known: int) -> bool:
+        """Takes away the first copy of a message that was sent twice because nobody knew.
+
+        It stands between the last message we know of and the second copy. An edit to the very same text finds it:
+        Telegram refuses that for the twin alone with the words that it is not modified, and for what is not ours."""
+        for candidate in range(newest - 1, max(known, newest - 1 - MOST_CANDIDATES), -1):
+            try:
+                await self.bot.edit_message_text(
+                    letter.html,
+                    chat_id=letter.chat,
+                    message_id=candidate,
+                    parse_mode="HTML",
+                    reply_markup=_markup(letter.keys),
+                    link_preview_options=LinkPreviewOptions(is_disabled=True),
+                )
+            except BadRequest as error:
+                if "not modified" not in str(error).lower():
+                    continue
+            except TelegramError:
+                return False
+            await _settle(self.bot.delete_message(letter.chat, candidate))
+            return True
+        return False
 
     def verdict(self, error: TelegramError, *, again: bool) -> ChannelError:
         """What an error proves: refused for good, certainly not taken, or unknown. `again`: a repeat does no harm."""
