@@ -165,3 +165,77 @@ def test_every_permission_payload_makes_an_ask_bound_to_what_runs() -> None:
         assert ask.digest == digest(question)
         request["tool_input"]["command"] += " "
         assert digest(question_of(Fields(request))) != ask.digest
+
+
+def prompt_line(text: str, prompt: str) -> bytes:
+    """A prompt in the transcript."""
+    return msgspec.json.encode({"type": "user", "promptId": prompt, "uuid": prompt, "message": {"content": text}})
+
+
+def answer_line(text: str, stop_reason: str = "end_turn") -> bytes:
+    """An answer in the transcript."""
+    message = {"id": text, "content": [{"type": "text", "text": text}], "stop_reason": stop_reason}
+    return msgspec.json.encode({"type": "assistant", "uuid": "u", "message": message})
+
+
+def stop_hook(text: str, prompt: str) -> bytes:
+    """The hook at the end of a turn."""
+    return msgspec.json.encode({"hook_event_name": "Stop", "prompt_id": prompt, "last_assistant_message": text})
+
+
+def played(*records: tuple[Translator, bytes]) -> list[Any]:
+    """What these records say, one after the other."""
+    state, facts = State(), []
+    for translator, record in records:
+        heard, state = translator(record, state)
+        facts += [(one.turn, type(one.fact).__name__) for one in heard]
+    return facts
+
+
+def test_a_stop_that_overtakes_the_transcript_does_not_end_the_turn_with_old_words() -> None:
+    """Two turns with the same answer: the second one's hook comes before its words are written."""
+    first = [
+        (translate, prompt_line("a", "p1")),
+        (translate, answer_line("ok")),
+        (translate_hook, stop_hook("ok", "p1")),
+    ]
+    second = [
+        (
+            translate_hook,
+            msgspec.json.encode({"hook_event_name": "UserPromptSubmit", "prompt": "b", "prompt_id": "p2"}),
+        ),
+        (translate_hook, stop_hook("ok", "p2")),
+        (translate, answer_line("ok")),
+        (translate_hook, stop_hook("ok", "p2")),
+    ]
+    names = [("desk-p1", "TurnStarted"), ("desk-p1", "Said"), ("desk-p1", "TurnEnded")]
+    assert played(*first, *second) == names + [("desk-p2", name) for _, name in names]
+
+
+def test_words_before_a_tool_do_not_conclude_the_turn() -> None:
+    records = [
+        (translate, prompt_line("a", "p")),
+        (translate, answer_line("ok", "tool_use")),
+        (translate_hook, stop_hook("ok", "p")),
+        (translate, answer_line("ok")),
+        (translate_hook, stop_hook("ok", "p")),
+    ]
+    assert [name for _, name in played(*records)] == ["TurnStarted", "Said", "Said", "TurnEnded"]
+
+
+def test_late_words_belong_to_their_own_turn() -> None:
+    duration = msgspec.json.encode({"type": "system", "subtype": "turn_duration"})
+    records = [(translate, prompt_line("a", "p")), (translate, duration), (translate, answer_line("late"))]
+    assert played(*records) == [("desk-p", "TurnStarted"), ("desk-p", "TurnEnded"), ("desk-p", "Said")]
+
+
+def test_a_turn_that_a_hook_prolongs_begins_anew() -> None:
+    prod = msgspec.json.encode({"type": "user", "isMeta": True, "message": {"content": "Stop hook feedback: go on"}})
+    records = [
+        (translate, prompt_line("a", "p")),
+        (translate, answer_line("one")),
+        (translate_hook, stop_hook("one", "p")),
+        (translate, prod),
+        (translate, answer_line("two")),
+    ]
+    assert [name for _, name in played(*records)] == ["TurnStarted", "Said", "TurnEnded", "TurnStarted", "Said"]

@@ -15,7 +15,8 @@ from farhand.model.ports import NotTaken, Outcome, Taken, Unknown
 from farhand.model.present import Message
 from farhand.model.words import Attachment, Mode
 
-HABITS = Habits(read_box=read_box, holds=holds, stash="C-s")
+# The text is seen in the box before Enter: no further wait is needed.
+HABITS = Habits(read_box=read_box, holds=holds, stash="C-s", enter_delay_seconds=0.0)
 _COMMAND = re.compile(r"^/[a-z][\w:-]*(\s|$)", re.IGNORECASE)
 _START_SECONDS = 30.0
 _LOOK_SECONDS = 0.1

@@ -42,7 +42,7 @@ def translate_hook(payload: bytes, state: State) -> Told:
 
 def _stopped(record: Fields, state: State) -> Told:
     """The turn is over if the transcript has brought its last words; otherwise the transcript will end it."""
-    if record.text("last_assistant_message").strip() != state.last_text.strip():
+    if not state.concluded or record.text("last_assistant_message").strip() != state.last_text.strip():
         return [], state
     return end_turn(state, record.text("prompt_id"), HowEnded.COMPLETED)
 

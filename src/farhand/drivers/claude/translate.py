@@ -69,7 +69,11 @@ class State(Word):
     expected: tuple[Expected, ...] = ()
     usage: Usage = Usage()
     counted: str = ""
+    # The agent's last words in this turn, and whether they were meant to be the last.
     last_text: str = ""
+    concluded: bool = False
+    # Somebody's hook told the agent to go on after the end.
+    prodded: bool = False
     skipped: int = 0
 
 
@@ -113,12 +117,12 @@ def _user(record: Fields, state: State) -> Told:
     content = blocks(record.fields("message"))
     results = [block for block in content if block.text("type") == "tool_result"]
     if results:
-        return _heard([_tool_ended(block) for block in results], state), state
+        return _heard([_tool_ended(block) for block in results], state), replace(state, concluded=False)
     text = "\n".join(block.text("text") for block in content if block.text("type") == "text")
     if text.strip() in INTERRUPTED:
         return end_turn(state, state.prompt, HowEnded.INTERRUPTED)
     if record.flag("isMeta") or not text.strip():
-        return [], state
+        return [], replace(state, prodded=not state.running)
     if text.startswith("<"):
         return _wrapped(record, text, state)
     return prompted(text, record.text("promptId") or record.text("uuid"), state)
@@ -164,6 +168,7 @@ def began(state: State, turn: str, prompt: str) -> State:
     """The state at the beginning of a turn."""
     prompts = dict([*state.prompts.items(), (prompt, turn)][-REMEMBERED:])
     fresh = replace(state, spoke=False, command=False, streamed="", covered="", usage=Usage(), prompts=prompts)
+    fresh = replace(fresh, last_text="", concluded=False, prodded=False)
     return replace(fresh, turn=turn, prompt=prompt, running=True)
 
 
@@ -212,12 +217,12 @@ def _assistant(record: Fields, state: State) -> Told:
         facts, state = _block(block, state)
         heard = heard + _heard(facts, state)
     used, state = _used(message, state)
-    return heard + _heard(used, state), state
+    return heard + _heard(used, state), replace(state, concluded=message.text("stop_reason") == "end_turn")
 
 
 def _resumed(record: Fields, state: State) -> Told:
-    """The agent speaks though no turn runs: another hook or the desk made it go on."""
-    if state.running:
+    """The agent speaks though no turn runs: another hook or the desk made it go on, or these are late words."""
+    if state.running or (state.turn and not state.prodded):
         return [], state
     turn = f"desk-{record.text('uuid')}"
     return [Heard(fact=TurnStarted(), turn=turn)], began(state, turn, record.text("uuid"))
