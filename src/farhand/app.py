@@ -13,6 +13,7 @@ from typing import Any
 import anyio
 import anyio.abc
 import structlog
+from starlette.routing import BaseRoute
 
 from farhand import __version__
 from farhand.config import logs
@@ -147,8 +148,10 @@ async def _running(
     parts = Parts(settings, hub, outbox, clock, port, built.announce)
     built.channels = channels(parts)
     deadlines = Deadlines(hub, clock)
+    address = f"http://127.0.0.1:{port}"
+    posted = [route for driver in drivers.values() for route in getattr(driver, "open_routes", _none)(address)]
     handed_in = [route for channel in built.channels for route in getattr(channel, "routes", list)()]
-    app = http.application([*http.routes(hub, built.status, folder.key(settings.key)), *handed_in])
+    app = http.application([*http.routes(hub, built.status, folder.key(settings.key)), *handed_in, *posted])
     async with anyio.create_task_group() as tasks:
         await _open_drivers(tasks, drivers.values(), settings.hooks)
         await tasks.start(Door(hub, settings.door, built.status).serve, name="door")
@@ -163,6 +166,10 @@ async def _running(
             yield built
         finally:
             tasks.cancel_scope.cancel()
+
+
+def _none(_: str) -> list[BaseRoute]:
+    return []
 
 
 async def _open_drivers(tasks: anyio.abc.TaskGroup, drivers: Iterable[Driver], socket: Path) -> None:

@@ -11,10 +11,10 @@ The session's variables say where: FARHAND_SOCKET, FARHAND_WORKER, FARHAND_SPOOL
 Without them the session is not ours, and the program says nothing.
 """
 
-# ruff: noqa: PTH103, PTH104, PTH118
 from __future__ import annotations
 
-import os
+# `os` alone would take as long as all the rest: its system calls are in `posix`.
+import posix
 import sys
 import time
 from _socket import AF_UNIX, SOCK_STREAM, socket  # the `socket` module would take three times as long
@@ -32,27 +32,26 @@ REFUSALS = {
 
 def main(mode: str, event: str, given: str = "") -> None:
     """Always ends well: a hook that fails would disturb the agent."""
-    variables = os.environ
-    if given == "installed" and variables.get("FARHAND_HOOKS") == "session":
+    payload = read_all(0)
+    if given == "installed" and variable("FARHAND_HOOKS") == "session":
         # The session brought its own hooks: once is enough.
         return
-    socket_path, worker = variables.get("FARHAND_SOCKET"), variables.get("FARHAND_WORKER")
+    socket_path, worker = variable("FARHAND_SOCKET"), variable("FARHAND_WORKER")
     if not socket_path or not worker:
         return
-    payload = read_all(0)
-    name = f"{time.time_ns()}-{os.getpid()}-{int.from_bytes(os.urandom(4), 'big')}"
+    name = f"{time.time_ns()}-{posix.getpid()}-{int.from_bytes(posix.urandom(4), 'big')}"
     head = request_head(event, mode, worker, name, len(payload))
     if mode == "ask":
         ask(socket_path, head + payload, event)
         return
     answer = exchange(socket_path, head + payload, REPORT_SECONDS)
     if answer is None or answer[0] >= 500:
-        spool(variables.get("FARHAND_SPOOL"), name, event, payload)
+        spool(variable("FARHAND_SPOOL"), name, event, payload)
 
 
 def request_head(event: str, mode: str, worker: str, name: str, length: int) -> bytes:
     """A plain HTTP request: the node's socket speaks nothing else."""
-    agent = os.environ.get("CLAUDE_PID") or str(os.getppid())
+    agent = variable("CLAUDE_PID") or str(posix.getppid())
     lines = [
         f"POST /hooks/{mode} HTTP/1.1",
         "Host: farhand",
@@ -69,10 +68,10 @@ def request_head(event: str, mode: str, worker: str, name: str, length: int) -> 
 
 def ask(socket_path: str, request: bytes, event: str) -> None:
     """Asks until there is an answer, the deadline has passed, or the agent itself is gone."""
-    seconds = os.environ.get("FARHAND_ASK_SECONDS", "")
+    seconds = variable("FARHAND_ASK_SECONDS")
     deadline = time.monotonic() + (float(seconds) if seconds.replace(".", "", 1).isdigit() else 3600.0) + GRACE_SECONDS
-    parent = os.getppid()
-    while time.monotonic() < deadline and os.getppid() == parent:
+    parent = posix.getppid()
+    while time.monotonic() < deadline and posix.getppid() == parent:
         answer = exchange(socket_path, request, deadline - time.monotonic())
         if answer is not None and answer[0] < 500:
             if answer[0] == 200:
@@ -126,14 +125,27 @@ def spool(folder: str | None, name: str, event: str, payload: bytes) -> None:
     if not folder:
         return
     try:
-        os.makedirs(folder, 0o700, exist_ok=True)
-        path = os.path.join(folder, f"{name}.{event}.json")
-        descriptor = os.open(path + ".new", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        make_folder(folder)
+        path = f"{folder}/{name}.{event}.json"
+        descriptor = posix.open(path + ".new", posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL, 0o600)
         write_all(descriptor, payload)
-        os.close(descriptor)
-        os.rename(path + ".new", path)
+        posix.close(descriptor)
+        posix.rename(path + ".new", path)
     except OSError:
         return
+
+
+def make_folder(folder: str) -> None:
+    """The spool, if it is not there yet; what it lies in is the node's own."""
+    try:
+        posix.mkdir(folder, 0o700)
+    except FileExistsError:
+        return
+
+
+def variable(name: str) -> str:
+    """A variable of the session, or ''."""
+    return posix.environ.get(name.encode(), b"").decode("utf-8", "surrogateescape")
 
 
 def read_all(descriptor: int) -> bytes:
@@ -141,7 +153,7 @@ def read_all(descriptor: int) -> bytes:
     pieces: list[bytes] = []
     length = 0
     while length < LONGEST_PAYLOAD:
-        piece = os.read(descriptor, 65536)
+        piece = posix.read(descriptor, 65536)
         if not piece:
             break
         pieces.append(piece)
@@ -152,12 +164,12 @@ def read_all(descriptor: int) -> bytes:
 def write_all(descriptor: int, data: bytes) -> None:
     """All of it, however little is taken at a time."""
     while data:
-        data = data[os.write(descriptor, data) :]
+        data = data[posix.write(descriptor, data) :]
 
 
 if __name__ == "__main__":
     try:
         main(*sys.argv[1:4])
     except Exception:  # noqa: BLE001
-        os._exit(0)
-    os._exit(0)
+        posix._exit(0)
+    posix._exit(0)

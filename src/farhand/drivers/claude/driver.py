@@ -22,7 +22,7 @@ from farhand.drivers.claude.link import InteractiveLink, read_standing
 from farhand.drivers.claude.questions import Questions
 from farhand.drivers.claude.spot import Spot, read_spot
 from farhand.drivers.claude.translate import Expected, State
-from farhand.drivers.wires.hooks import Desk
+from farhand.drivers.wires.hooks import POST_PATH, Desk
 from farhand.drivers.wires.notify import Folders
 from farhand.drivers.wires.tmux import Pane, Tmux, TmuxError, TmuxGone, TmuxRefused
 from farhand.drivers.wires.tmux.death import is_over
@@ -75,12 +75,18 @@ class ClaudeDriver:
         self._settings = settings
         self._tmux = tmux
         self._desk = Desk()
+        self._address = ""
         self._folders = Folders()
         self._places = Places.of(settings.environment)
 
     def routes(self) -> list[Route]:
         """What the node's own socket must serve, so that hooks find their way."""
         return self._desk.routes()
+
+    def open_routes(self, address: str) -> list[Route]:
+        """What the node's HTTP listener must serve, and from now on where it listens."""
+        self._address = address
+        return self._desk.open_routes()
 
     async def run(self, *, task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
         """Keeps what all workers share open until it is cancelled."""
@@ -91,7 +97,8 @@ class ClaudeDriver:
     @asynccontextmanager
     async def open(self, worker: Worker, cursor: str) -> AsyncIterator[Link]:
         """Finds the worker's Claude Code alive and goes on after the cursor, or starts it."""
-        with self._desk.attended(worker.name) as arrivals:
+        key = launch.kept_key(self._folder(worker) / "key")
+        with self._desk.attended(worker.name, key) as arrivals:
             try:
                 pane, spot = await self._found_or_started(worker, read_spot(cursor))
             except TmuxError as error:
@@ -193,7 +200,9 @@ class ClaudeDriver:
 
     def _write_settings(self, worker: Worker) -> Path:
         settings = self._settings
-        groups = launch.hook_groups(settings.interpreter, settings.hook_program, settings.ask_seconds)
+        key = launch.kept_key(self._folder(worker) / "key")
+        door = launch.Door(f"{self._address}{POST_PATH}{worker.name}", key) if self._address else None
+        groups = launch.hook_groups(settings.interpreter, settings.hook_program, settings.ask_seconds, door)
         path = self._folder(worker) / "settings.json"
         launch.write_settings(path, launch.session_settings(groups))
         return path

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 import shlex
 import tomllib
 from collections.abc import Mapping
@@ -17,6 +18,7 @@ from farhand.model.words import Mode
 
 MANIFEST: Final[dict[str, Any]] = tomllib.loads(files(__package__).joinpath("manifest.toml").read_text("utf-8"))
 REPORT_TIMEOUT_SECONDS = 10
+POST_TIMEOUT_SECONDS = 5
 ASK_GRACE_SECONDS = 60
 # Never in an agent's environment, whatever the tmux server has in its own.
 SECRETS = ("TELEGRAM_BOT_TOKEN", "TELEGRAM_WEBHOOK_SECRET")
@@ -61,18 +63,40 @@ class Places(msgspec.Struct, frozen=True):
         return self.config / "sessions" / f"{pid}.json"
 
 
-def hook_groups(interpreter: str, program: Path, ask_seconds: float) -> dict[str, list[dict[str, Any]]]:
-    """Our hooks, as Claude Code's settings want them."""
+class Door(msgspec.Struct, frozen=True):
+    """Where a session's own hooks may post to, and the word that lets them in."""
+
+    address: str
+    key: str
+
+
+def hook_groups(
+    interpreter: str, program: Path, ask_seconds: float, door: Door | None = None
+) -> dict[str, list[dict[str, Any]]]:
+    """Our hooks, as Claude Code's settings want them; without a door to post to, all of them run the program."""
+    hooks: dict[str, str] = MANIFEST["hooks"]
     return {
-        event: [{"hooks": [_hook(interpreter, program, event, mode, ask_seconds)]}]
-        for event, mode in MANIFEST["hooks"].items()
+        event: [
+            {
+                "hooks": [
+                    _post(door) if door and mode == "post" else _run(interpreter, program, event, mode, ask_seconds)
+                ]
+            }
+        ]
+        for event, mode in hooks.items()
     }
 
 
-def _hook(interpreter: str, program: Path, event: str, mode: str, ask_seconds: float) -> dict[str, Any]:
-    command = shlex.join([interpreter, "-I", "-S", str(program), mode, event])
+def _post(door: Door) -> dict[str, Any]:
+    headers = {"X-Farhand-Key": door.key}
+    return {"type": "http", "url": door.address, "timeout": POST_TIMEOUT_SECONDS, "headers": headers}
+
+
+def _run(interpreter: str, program: Path, event: str, mode: str, ask_seconds: float) -> dict[str, Any]:
+    asks = mode == "ask"
+    command = shlex.join([interpreter, "-I", "-S", str(program), "ask" if asks else "report", event])
     # The CLI's own patience ends after ours: it is we who say no.
-    timeout = int(ask_seconds) + ASK_GRACE_SECONDS if mode == "ask" else REPORT_TIMEOUT_SECONDS
+    timeout = int(ask_seconds) + ASK_GRACE_SECONDS if asks else REPORT_TIMEOUT_SECONDS
     return {"type": "command", "command": command, "timeout": timeout}
 
 
@@ -120,6 +144,19 @@ def write_settings(path: Path, settings: Mapping[str, Any]) -> None:
     with os.fdopen(descriptor, "wb") as file:
         file.write(msgspec.json.format(msgspec.json.encode(settings), indent=2))
     fresh.replace(path)
+
+
+def kept_key(path: Path) -> str:
+    """The word that a session's hooks are known by: chosen once, so that it outlives the node."""
+    try:
+        return path.read_text("ascii")
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    key = secrets.token_urlsafe(32)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(key)
+    return key
 
 
 def prepare_account(places: Places, environment: Mapping[str, str], directory: Path) -> None:

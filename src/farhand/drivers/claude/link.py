@@ -33,6 +33,7 @@ STOP_PATIENCE_SECONDS = 3.0
 INTERRUPT_PATIENCE_SECONDS = 1.5
 COMMAND_PATIENCE_SECONDS = 1.5
 MOST_EXPECTED = 8
+MOST_ESCAPES = 4
 
 
 class Written(msgspec.Struct, frozen=True):
@@ -52,6 +53,7 @@ class Later(msgspec.Struct, frozen=True):
     what: str
     prompt: str
     payload: bytes = b""
+    tries: int = 0
 
 
 class Told(msgspec.Struct, frozen=True):
@@ -103,7 +105,7 @@ class InteractiveLink:
     async def _hear_hooks(self, arrivals: MemoryObjectReceiveStream[Arrival]) -> None:
         async for arrival in arrivals:
             arrived = arrival.arrived if isinstance(arrival, Asked) else arrival
-            if arrived.agent == self._pane.pid:
+            if arrived.keyed or arrived.agent == self._pane.pid:
                 self._send.send_nowait(arrival)
             elif isinstance(arrival, Asked):
                 # Another Claude Code that the agent started: its questions are its own.
@@ -277,6 +279,12 @@ class InteractiveLink:
                 heard, state = stopped_without_transcript(later.payload, state)
             case "interrupt" if self._standing.status == "idle":
                 heard, state = end_turn(state, state.prompt, HowEnded.INTERRUPTED)
+            case "interrupt" if later.tries < MOST_ESCAPES:
+                # A dialog that has just appeared hears no key: once more.
+                await self._hands.escape()
+                again = msgspec.structs.replace(later, tries=later.tries + 1)
+                self._after(INTERRUPT_PATIENCE_SECONDS, again)
+                return []
             case "command" if self._standing.status != "busy":
                 said = await self._printed()
                 ended, state = end_turn(state, state.prompt, HowEnded.COMPLETED)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +15,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-LONGEST_PAYLOAD = 32 * 1024 * 1024
+POST_PATH = "/hooks/of/"
+# Whoever comes through a tunnel or a proxy is not a hook on this machine.
+FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip", "cf-connecting-ip", "via")
 
 
 class Arrived(msgspec.Struct, frozen=True):
@@ -24,6 +27,8 @@ class Arrived(msgspec.Struct, frozen=True):
     event: str
     payload: bytes
     agent: int = 0
+    # It had the key that only this worker's own session knows.
+    keyed: bool = False
     spooled: Path | None = None
 
 
@@ -73,12 +78,14 @@ class Desk:
 
     def __init__(self) -> None:
         self._workers: dict[str, MemoryObjectSendStream[Arrival]] = {}
+        self._keys: dict[str, str] = {}
 
     @contextmanager
-    def attended(self, worker: str) -> Iterator[MemoryObjectReceiveStream[Arrival]]:
+    def attended(self, worker: str, key: str = "") -> Iterator[MemoryObjectReceiveStream[Arrival]]:
         """What arrives for a worker, while somebody listens."""
         send, receive = anyio.create_memory_object_stream[Arrival](1024)
         self._workers[worker] = send
+        self._keys[worker] = key
         with send, receive:
             try:
                 yield receive
@@ -92,6 +99,22 @@ class Desk:
             Route("/hooks/report", self._report, methods=["POST"]),
             Route("/hooks/ask", self._ask, methods=["POST"]),
         ]
+
+    def open_routes(self) -> list[Route]:
+        """For the node's HTTP listener: a session's own hooks post here, each known by its key."""
+        return [Route(POST_PATH + "{worker}", self._post, methods=["POST"])]
+
+    async def _post(self, request: Request) -> Response:
+        worker = request.path_params["worker"]
+        key, given = self._keys.get(worker, ""), request.headers.get("x-farhand-key", "")
+        forwarded = any(name in request.headers for name in FORWARDED)
+        if forwarded or not key or not hmac.compare_digest(key.encode(), given.encode()):
+            return Response(status_code=403)
+        stream = self._workers.get(worker)
+        if stream is not None:
+            arrived = await _arrived(request)
+            await stream.send(msgspec.structs.replace(arrived, keyed=True))
+        return JSONResponse({})
 
     async def _report(self, request: Request) -> Response:
         stream = self._workers.get(request.headers.get("x-farhand-worker", ""))
