@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -22,7 +23,7 @@ from farhand.core.decide import House
 from farhand.core.hub import LocalHub
 from farhand.core.team import Team
 from farhand.model.commands import Hire
-from farhand.model.errors import NameTaken, SettingMissing, StoreError
+from farhand.model.errors import NameTaken, NodeRunning, PortTaken, SettingMissing, StoreError
 from farhand.model.ports import Channel, Clock, Driver, Outbox
 from farhand.model.words import Sender
 from farhand.server import http
@@ -113,7 +114,7 @@ async def node(
 ) -> AsyncIterator[Node]:
     """A node that runs while the context is open, and lets its agents live on."""
     clock = clock or SystemClock()
-    listener = http.bind(settings.host, settings.port)
+    listener = _bound(settings)
     port = listener.getsockname()[1]
     try:
         with folder.lock(settings.folder, settings.node, port):
@@ -125,6 +126,18 @@ async def node(
                 database.close()
     finally:
         listener.close()
+
+
+def _bound(settings: Settings) -> socket.socket:
+    try:
+        return http.bind(settings.host, settings.port)
+    except PortTaken:
+        # The port is taken by this very node more often than by a stranger.
+        if process := folder.running(settings.folder):
+            raise NodeRunning(
+                f"Node '{settings.node}' is already running (pid {process}).", node=settings.node
+            ) from None
+        raise
 
 
 @asynccontextmanager
@@ -180,14 +193,11 @@ async def hire_demo(hub: LocalHub) -> None:
 
 
 async def run_until_signal(settings: Settings, drivers: Mapping[str, Driver], channels: Channels) -> None:
-    """Runs the node until SIGTERM or SIGINT; then what is under way is finished, within a limit."""
+    """Runs the node until SIGTERM, SIGINT or SIGHUP; then what is under way is finished, within a limit."""
     async with node(settings, drivers, channels) as running:
         if settings.demo:
             await hire_demo(running.hub)
-        with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
-            async for number in signals:
-                log.info("node stops", signal=signal.Signals(number).name)
-                break
+        await stop_signal()
         await drain(running)
 
 
@@ -250,13 +260,38 @@ def telegram_channel(parts: Parts) -> Channel:
 
 
 async def run_with_conversation(settings: Settings, drivers: Mapping[str, Driver], channels: Channels) -> None:
-    """Runs the node with a conversation in this terminal; leaving it stops the node."""
-    from farhand.cli.conversation import Conversation, Terminal
+    """Runs the node with a conversation in this terminal; leaving it, a signal or a closed terminal stops the node."""
+    from farhand.cli.conversation import Conversation
+    from farhand.cli.terminal import open_terminal
 
     async with node(settings, drivers, channels) as running:
         if settings.demo:
             await hire_demo(running.hub)
-        terminal = Terminal(sys.stdin, sys.stdout)
-        terminal.tell(f"Node '{settings.node}' is ready on port {running.port}.", "green")
-        await Conversation(running.hub, terminal).run()
+        environment = settings.environment
+        with open_terminal(colours="NO_COLOR" not in environment) as terminal:
+            terminal.tell(f"Node '{settings.node}' is ready on port {running.port}.", "green")
+            talk = Conversation(running.hub, terminal, who=environment.get("USER", ""), leaving="stops the node")
+            async with anyio.create_task_group() as tasks:
+
+                async def leave() -> None:
+                    await stop_signal()
+                    tasks.cancel_scope.cancel()
+
+                tasks.start_soon(leave, name="signals")
+                await talk.run()
+                tasks.cancel_scope.cancel()
+        log.info("node stops", why="the conversation is over")
+        with suppress(OSError):
+            sys.stdout.write(f"Node '{settings.node}' stopped; its agents live on. `make run` goes on with them.\n")
+            sys.stdout.flush()
         await drain(running)
+
+
+async def stop_signal() -> None:
+    """Returns at the first signal that wants the node to stop. One that was to be ignored (nohup) stays ignored."""
+    wanted = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+    heeded = [number for number in wanted if signal.getsignal(number) is not signal.SIG_IGN]
+    with anyio.open_signal_receiver(*heeded) as signals:
+        async for number in signals:
+            log.info("node stops", signal=signal.Signals(number).name)
+            return
