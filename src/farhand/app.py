@@ -5,8 +5,8 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -194,11 +194,13 @@ async def hire_demo(hub: LocalHub) -> None:
 
 async def run_until_signal(settings: Settings, drivers: Mapping[str, Driver], channels: Channels) -> None:
     """Runs the node until SIGTERM, SIGINT or SIGHUP; then what is under way is finished, within a limit."""
-    async with node(settings, drivers, channels) as running:
-        if settings.demo:
-            await hire_demo(running.hub)
-        await stop_signal()
-        await drain(running)
+    # Before the door opens: whoever sees a node may stop it.
+    with stop_signals() as signals:
+        async with node(settings, drivers, channels) as running:
+            if settings.demo:
+                await hire_demo(running.hub)
+            await first_of(signals)
+            await drain(running)
 
 
 async def drain(running: Node) -> None:
@@ -261,37 +263,45 @@ def telegram_channel(parts: Parts) -> Channel:
 
 async def run_with_conversation(settings: Settings, drivers: Mapping[str, Driver], channels: Channels) -> None:
     """Runs the node with a conversation in this terminal; leaving it, a signal or a closed terminal stops the node."""
+    with stop_signals() as signals:
+        async with node(settings, drivers, channels) as running:
+            if settings.demo:
+                await hire_demo(running.hub)
+            await converse(running, signals)
+            await drain(running)
+
+
+async def converse(running: Node, signals: AsyncIterator[signal.Signals]) -> None:
+    """A conversation with the team in this terminal, until the person leaves or a signal comes."""
     from farhand.cli.conversation import Conversation
     from farhand.cli.terminal import open_terminal
 
-    async with node(settings, drivers, channels) as running:
-        if settings.demo:
-            await hire_demo(running.hub)
-        environment = settings.environment
-        with open_terminal(colours="NO_COLOR" not in environment) as terminal:
-            terminal.tell(f"Node '{settings.node}' is ready on port {running.port}.", "green")
-            talk = Conversation(running.hub, terminal, who=environment.get("USER", ""), leaving="stops the node")
-            async with anyio.create_task_group() as tasks:
+    environment = running.settings.environment
+    with open_terminal(colours="NO_COLOR" not in environment) as terminal:
+        terminal.tell(f"Node '{running.settings.node}' is ready on port {running.port}.", "green")
+        talk = Conversation(running.hub, terminal, who=environment.get("USER", ""), leaving="stops the node")
+        async with anyio.create_task_group() as tasks:
 
-                async def leave() -> None:
-                    await stop_signal()
-                    tasks.cancel_scope.cancel()
-
-                tasks.start_soon(leave, name="signals")
-                await talk.run()
+            async def leave() -> None:
+                await first_of(signals)
                 tasks.cancel_scope.cancel()
-        log.info("node stops", why="the conversation is over")
-        with suppress(OSError):
-            sys.stdout.write(f"Node '{settings.node}' stopped; its agents live on. `make run` goes on with them.\n")
-            sys.stdout.flush()
-        await drain(running)
+
+            tasks.start_soon(leave, name="signals")
+            await talk.run()
+            tasks.cancel_scope.cancel()
+        terminal.tell(f"Node '{running.settings.node}' stops. Its agents live on; the next run finds them.", "dim")
 
 
-async def stop_signal() -> None:
-    """Returns at the first signal that wants the node to stop. One that was to be ignored (nohup) stays ignored."""
+@contextmanager
+def stop_signals() -> Iterator[AsyncIterator[signal.Signals]]:
+    """The signals that want the node to stop. One that was to be ignored (nohup) stays ignored."""
     wanted = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
     heeded = [number for number in wanted if signal.getsignal(number) is not signal.SIG_IGN]
     with anyio.open_signal_receiver(*heeded) as signals:
-        async for number in signals:
-            log.info("node stops", signal=signal.Signals(number).name)
-            return
+        yield signals
+
+
+async def first_of(signals: AsyncIterator[signal.Signals]) -> None:
+    """Returns at the first signal."""
+    number = await anext(signals)
+    log.info("node stops", signal=signal.Signals(number).name)

@@ -108,7 +108,7 @@ class LiveTerminal:
 
     def __init__(self, reading: TextIO, writing: TextIO, *, colours: bool = True) -> None:
         self._keyboard = reading.fileno()
-        self._writing = writing
+        self._screen = writing.fileno()
         self._colours = colours
         self._typing = Typing()
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
@@ -216,7 +216,8 @@ class LiveTerminal:
 
     def _columns(self) -> int:
         with suppress(OSError):
-            return max(20, os.get_terminal_size(self._writing.fileno()).columns)
+            # A terminal that does not know its size says 0.
+            return max(20, os.get_terminal_size(self._screen).columns or 80)
         return 80
 
     def _rows(self, line: str) -> list[str]:
@@ -252,9 +253,10 @@ class LiveTerminal:
 
     def _write(self, text: str) -> None:
         # A terminal that was closed shows nothing; the conversation hears of it by its keyboard.
+        data = text.encode(errors="replace")
         with suppress(OSError):
-            self._writing.write(text)
-            self._writing.flush()
+            while data:
+                data = data[os.write(self._screen, data) :]
 
 
 @contextmanager
