@@ -223,12 +223,17 @@ def set_up_logs(settings: Settings, *, to_file: bool) -> None:
 def drivers(settings: Settings) -> dict[str, Driver]:
     """Everything that can run an agent here."""
     from farhand.drivers.demo.driver import DemoDriver
+    from farhand.drivers.native.driver import NativeDriver, model_variables
     from farhand.sandbox.environment import child_environment
     from farhand.sandbox.holders import LocalHolders
 
     holders = LocalHolders(settings.holders)
     environment = child_environment(settings.environment, {})
-    built: list[Driver] = [DemoDriver(holders, python=sys.executable, environment=environment)]
+    with_models = child_environment(settings.environment, model_variables(settings.environment))
+    built: list[Driver] = [
+        DemoDriver(holders, python=sys.executable, environment=environment),
+        NativeDriver(holders, python=sys.executable, environment=with_models),
+    ]
     return {driver.backend: driver for driver in built}
 
 

@@ -126,3 +126,27 @@ async def test_the_stop_button_stops_that_turn_and_no_other(telegram: TelegramHo
     late = await telegram.manager.taps(progress, data=progress.buttons[0][0].data)
     standing = await telegram.bot.until_standing(lambda standing: late.query_id in standing.answered_queries)
     assert standing.answered_queries[late.query_id] == "That turn is over already."
+
+
+async def test_strange_updates_are_passed_over(telegram: TelegramHouse) -> None:
+    await telegram.house.hire()
+    await telegram.manager.says("first")
+    await telegram.manager.reads("answer to first")
+    mine = {"chat": {"id": telegram.manager.id, "type": "private"}, "from": {"id": telegram.manager.id}}
+    strange: list[tuple[str, object]] = [
+        ("message", {}),
+        ("message", {"message_id": "x", **mine, "text": 5}),
+        ("message", {"message_id": 900, **mine}),
+        ("message", {"message_id": 901, **mine, "sticker": {"file_id": "s"}}),
+        ("message", {"message_id": 902, **mine, "document": {"file_id": "no such file", "file_name": "../../x"}}),
+        ("edited_message", {"message_id": 1, **mine}),
+        ("callback_query", {"id": "1", "from": {"id": telegram.manager.id}, "data": "a:0:nothing"}),
+        ("callback_query", {"id": "2", "from": {"id": 1}, "message": {"message_id": 1, **mine}, "data": "\u0000"}),
+        ("callback_query", []),
+        ("message", None),
+    ]
+    for kind, what in strange:
+        await telegram.bot.update(kind, what)
+    await telegram.manager.says("still there?")
+    await telegram.manager.reads("answer to still there?")
+    assert "deaf" not in telegram.health

@@ -59,9 +59,13 @@ def repeats(messages: Sequence[Shown]) -> Counter[str]:
     seen = Counter(
         one.document or ("photo" if one.photo else one.text)
         for one in messages
-        if one.from_bot and not (one.silent and not one.document)
+        if one.from_bot and (not one.silent or one.document)
     )
     return Counter({text: count - 1 for text, count in seen.items() if count > 1})
+
+
+def is_read(message: Shown) -> bool:
+    return not (message.deleted or message.photo or message.document)
 
 
 def content_of(attachment: Attachment) -> bytes:
@@ -100,15 +104,21 @@ async def test_a_fault_on_every_method(tmp_path: Path, bot: FakeBot, fault: str,
         await bot.fault(method, contains=contains, **FAULTS[fault])
     async with telegram_house(tmp_path, bot, public=public, **QUICK) as telegram:
         await converse(telegram, tmp_path)
-        await telegram.manager.sees(lambda chat: all(one.deleted for one in chat if one.text.startswith("ann is ")))
-        chat = await telegram.bot.messages(telegram.manager.id)
+        chat = await telegram.manager.sees(
+            lambda chat: all(one.deleted for one in chat if one.text.startswith("ann is "))
+        )
         again = repeats(chat)
         assert set(again.values()) <= ({1} if fault in REPEATED else set()), drawn(chat)
+        # Even those go, where the copy can be found: the manager reads everything once.
+        await telegram.manager.sees(lambda chat: not repeats([one for one in chat if is_read(one)]))
         said = [errand.message for _, errand in telegram.agent.performed if isinstance(errand, Deliver)]
         assert [message.text for message in said] == ["do it", "and once more"]
         assert [content_of(one) for one in said[0].attachments] == [b"words"]
         # A fault that no call met would prove nothing.
         unused = {"getWebhookInfo", "setWebhook", "getUpdates"}
+        if "times" in FAULTS[fault]:
+            # A tap is answered once: the clock on the button is no promise.
+            unused.add("answerCallbackQuery")
         await bot.until(bot.faults, lambda faults: {one.method for one in faults} <= unused)
 
 
@@ -144,3 +154,20 @@ async def test_the_limits_are_kept_so_that_telegram_never_has_to_refuse(tmp_path
             await telegram.manager.says(f"message {number}")
         await telegram.manager.reads("answer to message 11")
         assert not [call for call in await bot.calls() if call.outcome.startswith("429")]
+
+
+async def test_a_picture_that_telegram_cannot_draw_is_sent_as_a_file_and_a_lost_file_is_told(
+    tmp_path: Path, bot: FakeBot
+) -> None:
+    (tmp_path / "broken.png").write_bytes(b"no picture at all")
+    async with telegram_house(tmp_path, bot, **QUICK) as telegram:
+        await telegram.house.hire()
+        telegram.agent.plays(
+            Showed(file=Attachment(path=str(tmp_path / "broken.png"))),
+            Showed(file=Attachment(path=str(tmp_path / "nowhere.txt"))),
+            TurnEnded(how=HowEnded.COMPLETED),
+        )
+        await telegram.manager.says("show me")
+        await telegram.manager.sees(lambda chat: any(one.document == "broken.png" for one in chat))
+        notice = await telegram.manager.reads("could not be sent")
+        assert "nowhere.txt cannot be read: No such file or directory" in notice.text

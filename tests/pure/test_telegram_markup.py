@@ -54,6 +54,7 @@ def missing(markdown: str) -> Counter[str]:
 @example('[x](http://localhost:3000/y "title")')
 @example('```python title="x.py"\ncode\n```')
 @example("\ud800")
+@example("[`code`](https://a.example/x?y=1&z=2)")
 def test_telegram_takes_it_and_all_of_it_is_there(markdown: str) -> None:
     if markdown.strip():
         lost = missing(markdown)

@@ -350,6 +350,10 @@ class Outbox(Protocol):
         """What the surface called the first message of that slot; empty if unsent."""
         ...
 
+    async def references(self, channel: str, chat: str, limit: int) -> list[str]:
+        """What the surface called the newest messages of that chat."""
+        ...
+
 
 class Channel(Protocol):
     """Where people speak."""

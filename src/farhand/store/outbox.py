@@ -81,6 +81,19 @@ class SqliteOutbox:
 
         return await self._database.read(read)
 
+    async def references(self, channel: str, chat: str, limit: int) -> list[str]:
+        """What the surface called the newest messages of that chat, the newest first."""
+
+        def read(db: sqlite3.Connection) -> list[str]:
+            rows = db.execute(
+                "SELECT reference FROM outbox WHERE channel = ? AND chat = ? AND state = 'sent' AND edit = 0"
+                " AND reference <> '' ORDER BY id DESC LIMIT ?",
+                (channel, chat, limit),
+            )
+            return [str(row[0]) for row in rows]
+
+        return await self._database.read(read)
+
     async def _change(self, statement: str, values: tuple[Any, ...]) -> None:
         await self._database.write(lambda db: db.execute(statement, values).rowcount)
 

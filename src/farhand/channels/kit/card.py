@@ -72,12 +72,20 @@ def progress(turn: TurnView, now: float) -> Card:
     done = sum(1 for one in turn.tools if one.ok is not None)
     if done:
         lines.append(f"{done} {'step' if done == 1 else 'steps'} done")
-    tail = turn.text[-TAIL_CHARACTERS * 2 :].strip()
-    if tail:
-        lines += ["", f"…{tail[-TAIL_CHARACTERS:].lstrip()}" if len(turn.text.strip()) > TAIL_CHARACTERS else tail]
+    if tail := tail_of(turn.text):
+        lines += ["", tail]
     slot = progress_slot(turn)
     stop = Button(label="Stop", tap=StopTap(turn=turn.turn))
     return Card(key=slot, slot=slot, worker=turn.worker, head="\n".join(lines), silent=True, buttons=((stop,),))
+
+
+def tail_of(text: str) -> str:
+    """The end of what was said, from the beginning of a word."""
+    tail = text[-TAIL_CHARACTERS:].strip()
+    if len(text.strip()) <= TAIL_CHARACTERS:
+        return tail
+    _, space, rest = tail.partition(" ")
+    return f"… {rest.lstrip()}" if space and rest else f"…{tail}"
 
 
 def clock(seconds: float) -> str:

@@ -217,7 +217,9 @@ def _image(page: Page, token: Token) -> None:
 
 def _end_link(page: Page, url: str, title: str, start: int, first_part: int) -> None:
     shown = "".join(page.parts[first_part:])
-    if page.keeps_link(url) and page.length > start:
+    # Code can be no link on most surfaces: there the address is written out, or it would be lost.
+    holds_code = any(span.kind == "code" and span.end > start for span in page.spans)
+    if page.keeps_link(url) and page.length > start and not holds_code:
         page.end()
     else:
         page.open.pop()

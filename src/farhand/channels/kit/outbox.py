@@ -23,6 +23,11 @@ FIRST_PAUSE_SECONDS = 0.2
 LONGEST_PAUSE_SECONDS = 60.0
 
 
+def always(_: Parcel) -> bool:
+    """Every parcel counts against the surface's limits."""
+    return True
+
+
 class SendUncertain(ChannelError):
     """The surface may or may not have taken it: the answer never came."""
 
@@ -56,6 +61,7 @@ class Dispatcher:
         clock: Clock,
         *,
         pace: Pace | None = None,
+        weighs: Callable[[Parcel], bool] = always,
         given_up: GivenUp | None = None,
     ) -> None:
         self._channel = channel
@@ -63,6 +69,7 @@ class Dispatcher:
         self._send = send
         self._clock = clock
         self._pace = pace
+        self._weighs = weighs
         self._given_up = given_up
         self._news = anyio.Event()
         self._busy: set[str] = set()
@@ -96,8 +103,8 @@ class Dispatcher:
         """Sends everything for one chat, in order."""
         pause = FIRST_PAUSE_SECONDS
         try:
-            while await self._next(chat) is not None:
-                if self._pace:
+            while (first := await self._next(chat)) is not None:
+                if self._pace and self._weighs(first.parcel):
                     await self._pace.ready(chat)
                 # Looked at again after the wait: a newer edit may have taken the place of the one that waited.
                 if (waiting := await self._next(chat)) is None:

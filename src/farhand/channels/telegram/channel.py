@@ -14,7 +14,7 @@ from telegram.error import TelegramError
 
 from farhand.channels.kit.card import cards
 from farhand.channels.kit.follow import Follower
-from farhand.channels.kit.outbox import Dispatcher
+from farhand.channels.kit.outbox import Dispatcher, SendRefused
 from farhand.channels.kit.pace import Pace
 from farhand.channels.telegram.admin import Admin
 from farhand.channels.telegram.ears import Polling, Webhook
@@ -76,7 +76,9 @@ class TelegramChannel:
         )
         self._inbox = Inbox(options.folder / "inbox", self._gateway, clock)
         pace = Pace(clock, per_chat=options.chat_per_second, burst=options.chat_burst, overall=options.per_second)
-        self._dispatcher = Dispatcher(NAME, outbox, self._send, clock, pace=pace, given_up=self._given_up)
+        self._dispatcher = Dispatcher(
+            NAME, outbox, self._send, clock, pace=pace, weighs=is_message, given_up=self._given_up
+        )
         self._follower = Follower(NAME, hub, outbox, self._compose, self._dispatcher.wake)
         self._progress = Progress(self._follower.turns, pace, clock, options.edit_seconds, self._put_progress)
         self._team_changed = anyio.Event()
@@ -206,7 +208,22 @@ class TelegramChannel:
                 reply_to = int(known) if known else letter.reply_to
             case React() | Show():
                 pass
-        return await self._gateway.send(letter, reference, reply_to)
+            case None:
+                raise SendRefused("another version of farhand wrote it")
+        sent = await self._gateway.send(letter, reference, reply_to)
+        if waiting.doubtful and isinstance(letter, Post) and self._tasks:
+            self._tasks.start_soon(self._remove_twin, letter, int(sent), name="telegram twin")
+        return sent
+
+    async def _remove_twin(self, letter: Post, newest: int) -> None:
+        """A message was sent again because its answer never came: if it had arrived, the first copy goes."""
+        known = [int(one) for one in await self._outbox.references(NAME, str(letter.chat), 20) if one.isdigit()]
+        try:
+            before = max((one for one in known if one < newest), default=0)
+            gone = await self._gateway.remove_twin(letter, newest, before)
+            log.info("sent again after no answer", chat=letter.chat, message=newest, twin_removed=gone)
+        except TelegramError as error:
+            log.info("twin not removed", error=self._gateway.redacted(error))
 
     def _given_up(self, waiting: Waiting, why: str) -> Parcel | None:
         """What the manager is told when a message did not get through: never nothing, and never in a circle."""
@@ -215,7 +232,8 @@ class TelegramChannel:
             return None
         what = letter.plain if isinstance(letter, Post) else letter.file.name or letter.file.path
         begins = " ".join(what.split())[:80]
-        text = f"⚠ A message may not have reached you ({why}). It begins: {begins}"
+        fate = "may not have reached you" if waiting.doubtful else "could not be sent"
+        text = f"⚠ A message {fate} ({why}). It begins: {begins}"
         return notice(f"lost:{waiting.parcel.key}", letter.chat, text)
 
     async def _keep_menu(self) -> None:
@@ -236,6 +254,11 @@ class TelegramChannel:
                 self._team_changed.set()
                 await self._clock.sleep(pause)
                 pause = min(pause * 2, LONGEST_MENU_PAUSE_SECONDS)
+
+
+def is_message(parcel: Parcel) -> bool:
+    """Whether Telegram counts it: what is sent and edited, not what is taken away or reacted to."""
+    return not isinstance(unseal(parcel.body), Remove | React)
 
 
 def _with_files(wish: Wish | None, message: Message, attachments: tuple[Any, ...]) -> Wish:

@@ -160,7 +160,7 @@ class FakeBot:
             if holds(found):
                 return found
             if time.monotonic() >= deadline:
-                raise NeverSeen(f"waited {seconds} s; last seen:\n{found}")
+                raise NeverSeen(f"waited {seconds} s; last seen: {str(found)[:2000]}")
             seen = standing.version
 
     async def until_chat(

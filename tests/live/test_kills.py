@@ -19,6 +19,7 @@ from farhand.model.errors import NodeError
 from farhand.model.present import Present, fold
 from farhand.model.wire import decode_event
 from farhand.model.words import Receipt, Sender
+from farhand.sandbox.holders import LocalHolders
 from farhand.store.database import Database
 from farhand.store.journal import SqliteJournal
 from farhand.testing import ledger
@@ -44,8 +45,8 @@ class World:
         command = [sys.executable, "-m", "farhand.testing.node", str(self.folder)]
         if kill_at:
             command += ["--kill-at", kill_at]
-        log = (self.folder / "log").open("ab")
-        self.process = await anyio.open_process(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        with (self.folder / "log").open("ab") as log:
+            self.process = await anyio.open_process(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
     async def died(self) -> None:
         assert self.process is not None
@@ -93,13 +94,24 @@ def messages(worker: str, first: int, count: int) -> list[Say]:
     ]
 
 
+@pytest.fixture
+async def world(tmp_path: Path) -> AsyncIterator[World]:
+    made = World(tmp_path)
+    yield made
+    if made.process and made.process.returncode is None:
+        made.process.kill()
+        await made.process.wait()
+    holders = LocalHolders(tmp_path / "test" / "holders")
+    for name in await holders.names():
+        await holders.forget(name)
+
+
 @pytest.mark.parametrize("seed", [20261115])
-async def test_nothing_is_lost_and_nothing_comes_twice(tmp_path: Path, seed: int) -> None:
+async def test_nothing_is_lost_and_nothing_comes_twice(world: World, seed: int) -> None:
     kills = plan(seed)
     each = MESSAGES // len(WORKERS)
     slices = [each // len(kills)] * (len(kills) - 1)
     slices.append(each - sum(slices))
-    world = World(tmp_path)
     chance = random.Random(seed)
     with anyio.fail_after(SAFETY_SECONDS):
         await world.start()

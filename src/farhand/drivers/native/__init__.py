@@ -1,0 +1,1 @@
+"""The native backend: an agent of our own SDK as a worker."""

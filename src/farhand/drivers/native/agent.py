@@ -1,0 +1,224 @@
+"""The native agent, a program of its own: a session of the SDK behind the line protocol.
+
+Run as `python -m farhand.drivers.native.agent [--model M] [--mode M] [--resume SESSION]` in the worker's folder. Beside
+the protocol's words it says `{"session": id}` first of all, and hears `{"change": "", "model": …, "mode": …}`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import sys
+from collections.abc import AsyncIterator, Callable
+from mimetypes import guess_type
+from typing import Any
+
+from farhand.drivers.native.modes import ByMode
+from farhand.sdk import events
+from farhand.sdk.agent import Agent
+from farhand.sdk.errors import SdkError, SessionNotFound
+from farhand.sdk.prompt import File, Image
+from farhand.sdk.seams import Question, Reply
+from farhand.sdk.session import Session
+
+Line = dict[str, Any]
+TITLE_CHARACTERS = 200
+
+
+class NativeAgent:
+    """One session that takes prompts one after the other, and hears interrupts and answers while it works."""
+
+    def __init__(self, agent: Agent, session: Session, modes: ByMode, write: Callable[[Line], None]) -> None:
+        self._agent = agent
+        self._session = session
+        self._modes = modes
+        self._write = write
+        self._prompts: asyncio.Queue[Line | None] = asyncio.Queue()
+        self._stopped: set[str] = set()
+        self._running = ""
+        self._asked: dict[str, str] = {}
+        self._count = 0
+
+    async def run(self, lines: AsyncIterator[bytes]) -> None:
+        """Works until the input has ended and every prompt is done."""
+        hearing = asyncio.create_task(self._hear(lines), name="hear")
+        try:
+            while (prompt := await self._prompts.get()) is not None:
+                await self._turn(prompt)
+        finally:
+            hearing.cancel()
+            await asyncio.wait([hearing])
+
+    async def _hear(self, lines: AsyncIterator[bytes]) -> None:
+        async for line in lines:
+            try:
+                said = json.loads(line)
+            except (ValueError, RecursionError):
+                said = None
+            await self._take(said, line)
+        self._prompts.put_nowait(None)
+
+    async def _take(self, said: Any, line: bytes) -> None:
+        match said:
+            case {"prompt": str(), "text": str()}:
+                self._prompts.put_nowait(said)
+            case {"answer": str(ask), "choice": str(choice)}:
+                self._answer(ask, choice, str(said.get("note", "")))
+            case {"interrupt": str(prompt)}:
+                self._stopped.add(prompt)
+                if prompt == self._running:
+                    await self._session.interrupt()
+            case {"change": _}:
+                self._change(said)
+            case _:
+                self._write({"problem": self._running, "text": f"No such line is known: {line[:200]!r}"})
+
+    def _answer(self, ask: str, choice: str, note: str) -> None:
+        question = self._asked.pop(ask, None)
+        if question is not None:
+            chosen = (choice,) if choice else ()
+            self._session.answer(question, Reply(bool(choice or note), choice, note or choice, chosen))
+
+    def _change(self, said: Line) -> None:
+        if isinstance(said.get("mode"), str):
+            self._modes.mode = said["mode"]
+        if isinstance(said.get("model"), str):
+            self._session.use_model(said["model"])
+
+    async def _turn(self, prompt: Line) -> None:
+        self._running = str(prompt["prompt"])
+        self._write({"started": self._running})
+        if self._running in self._stopped:
+            self._write({"ended": self._running, "how": "interrupted"})
+            return
+        error = ""
+        how = "failed"
+        try:
+            async for event in self._session.send_stream(_pieces(prompt)):
+                self._tell(event)
+                if isinstance(event, events.Error) and event.fatal:
+                    error = event.message
+                elif isinstance(event, events.Finish):
+                    how, error = _ending(event, error)
+        except SdkError as refused:
+            error = str(refused)
+        self._write({"ended": self._running, "how": how, **({"error": error} if error else {})})
+        self._stopped.discard(self._running)
+        self._running = ""
+
+    def _tell(self, event: events.Event) -> None:
+        turn = self._running
+        match event:
+            case events.Text(text=text):
+                self._write({"text": turn, "piece": text})
+            case events.Thought(text=text, subject=subject):
+                self._write({"thought": turn, "piece": f"{subject}: {text}" if subject else text})
+            case events.ToolRequest(call_id=call, name=name, arguments=arguments):
+                title = _title(name, arguments)
+                self._write({"tool": turn, "call": call, "name": name, "title": title, "status": "started"})
+            case events.ToolResponse(call_id=call, error=error, display=display):
+                status = "failed" if error else "done"
+                self._write({"tool": turn, "call": call, "status": status, "output": error or display})
+            case events.Ask(question=question):
+                self._ask(question)
+            case events.Usage(input_tokens=read, output_tokens=written):
+                self._write({"usage": turn, "input": read, "output": written})
+            case events.Notice(message=message) | events.Error(message=message, fatal=False):
+                self._write({"problem": turn, "text": message})
+            case _:
+                pass
+
+    def _ask(self, question: Question) -> None:
+        """Puts a question to the person. Its id is made from the prompt's, which never comes again."""
+        self._count += 1
+        ask = f"{self._running}/{self._count}"
+        self._asked[ask] = question.id
+        permission = question.kind == "permission"
+        choices = [
+            {"id": choice, "label": choice.capitalize() if permission else choice, "allows": choice != "deny"}
+            for choice in question.choices
+        ]
+        about = "permission" if permission else "choice"
+        detail = json.dumps(question.call.arguments, ensure_ascii=False, indent=2) if question.call else ""
+        said = f"May {question.call.name} run?" if question.call else question.text
+        self._write(
+            {
+                "ask": self._running,
+                "ask_id": ask,
+                "question": said,
+                "choices": choices,
+                "about": about,
+                "detail": detail,
+            }
+        )
+
+
+def _pieces(prompt: Line) -> list[Any]:
+    files = prompt.get("files")
+    pieces: list[Any] = [prompt["text"]] if prompt["text"] else []
+    for path in files if isinstance(files, list) else []:
+        is_image = (guess_type(str(path))[0] or "").startswith("image/")
+        pieces.append(Image(str(path)) if is_image else File(str(path)))
+    return pieces
+
+
+def _title(name: str, arguments: Line) -> str:
+    told = next((str(value) for value in arguments.values() if isinstance(value, str) and value), "")
+    title = f"{name}: {' '.join(told.split())}" if told else name
+    return title if len(title) <= TITLE_CHARACTERS else title[: TITLE_CHARACTERS - 1] + "…"
+
+
+def _ending(finish: events.Finish, error: str) -> tuple[str, str]:
+    if finish.reason == "stop":
+        return "completed", ""
+    if finish.reason == "interrupted":
+        return "interrupted", ""
+    return "failed", error or finish.detail or finish.reason
+
+
+async def read_lines(descriptor: int) -> AsyncIterator[bytes]:
+    """The lines of a pipe, as they come; at its end no more."""
+    reader = asyncio.StreamReader(limit=2**26)
+    with os.fdopen(os.dup(descriptor), "rb") as pipe:
+        protocol = asyncio.StreamReaderProtocol(reader)
+        transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, pipe)
+        try:
+            while line := await reader.readline():
+                yield line
+        finally:
+            transport.close()
+
+
+def write_line(line: Line) -> None:
+    """One line on stdout, whole."""
+    data = json.dumps(line, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+    while data:
+        data = data[os.write(1, data) :]
+
+
+async def main(options: argparse.Namespace) -> None:
+    """Opens the session, new or resumed, and talks until the input ends."""
+    modes = ByMode(options.mode)
+    agent = Agent(model=options.model or None, approver=modes, interactive=True)
+    async with agent:
+        try:
+            session = await agent.resume_session(options.resume) if options.resume else agent.session()
+        except SessionNotFound as lost:
+            write_line({"problem": "", "text": f"{lost} A new session begins."})
+            session = agent.session()
+        write_line({"session": session.id})
+        async with session:
+            await NativeAgent(agent, session, modes, write_line).run(read_lines(0))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="The native agent behind the line protocol.")
+    parser.add_argument("--model", default="")
+    parser.add_argument("--mode", default="default")
+    parser.add_argument("--resume", default="")
+    try:
+        asyncio.run(main(parser.parse_args()))
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,134 @@
+"""The agent SDK: an agent in a few lines, its sessions, tools and hooks. Names are imported when first used."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from farhand.sdk.agent import Agent
+    from farhand.sdk.agent import Agent as GeminiCliAgent
+    from farhand.sdk.errors import (
+        BadAnswer,
+        BadPrompt,
+        FakeExhausted,
+        ModelError,
+        ModelRefused,
+        SdkError,
+        SessionBusy,
+        SessionNotFound,
+        StreamCut,
+    )
+    from farhand.sdk.events import Ask, Error, Event, Finish, Notice, Text, Thought, ToolRequest, ToolResponse, Usage
+    from farhand.sdk.hooks import hook
+    from farhand.sdk.models.anthropic import AnthropicModel
+    from farhand.sdk.models.fake import FakeModel
+    from farhand.sdk.models.gemini import GeminiModel
+    from farhand.sdk.models.openai import OpenAiModel
+    from farhand.sdk.models.recorder import Recorder
+    from farhand.sdk.prompt import File, Image
+    from farhand.sdk.result import Result
+    from farhand.sdk.seams import Approval, Content, Part, Question, Reply, SessionContext, ToolCall, ToolResult
+    from farhand.sdk.session import Session
+    from farhand.sdk.tools import ToolError, tool
+
+_HOMES = {
+    "Agent": "agent",
+    "AnthropicModel": "models.anthropic",
+    "Approval": "seams",
+    "Ask": "events",
+    "BadAnswer": "errors",
+    "BadPrompt": "errors",
+    "Content": "seams",
+    "Error": "events",
+    "Event": "events",
+    "FakeExhausted": "errors",
+    "FakeModel": "models.fake",
+    "File": "prompt",
+    "Finish": "events",
+    "GeminiModel": "models.gemini",
+    "Image": "prompt",
+    "ModelError": "errors",
+    "ModelRefused": "errors",
+    "Notice": "events",
+    "OpenAiModel": "models.openai",
+    "Part": "seams",
+    "Question": "seams",
+    "Recorder": "models.recorder",
+    "Reply": "seams",
+    "Result": "result",
+    "SdkError": "errors",
+    "Session": "session",
+    "SessionBusy": "errors",
+    "SessionContext": "seams",
+    "SessionNotFound": "errors",
+    "StreamCut": "errors",
+    "Text": "events",
+    "Thought": "events",
+    "ToolCall": "seams",
+    "ToolError": "tools",
+    "ToolRequest": "events",
+    "ToolResponse": "events",
+    "ToolResult": "seams",
+    "Usage": "events",
+    "hook": "hooks",
+    "tool": "tools",
+}
+
+__all__ = [
+    "Agent",
+    "AnthropicModel",
+    "Approval",
+    "Ask",
+    "BadAnswer",
+    "BadPrompt",
+    "Content",
+    "Error",
+    "Event",
+    "FakeExhausted",
+    "FakeModel",
+    "File",
+    "Finish",
+    "GeminiCliAgent",
+    "GeminiModel",
+    "Image",
+    "ModelError",
+    "ModelRefused",
+    "Notice",
+    "OpenAiModel",
+    "Part",
+    "Question",
+    "Recorder",
+    "Reply",
+    "Result",
+    "SdkError",
+    "Session",
+    "SessionBusy",
+    "SessionContext",
+    "SessionNotFound",
+    "StreamCut",
+    "Text",
+    "Thought",
+    "ToolCall",
+    "ToolError",
+    "ToolRequest",
+    "ToolResponse",
+    "ToolResult",
+    "Usage",
+    "hook",
+    "tool",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get("Agent" if name == "GeminiCliAgent" else name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    found = getattr(import_module(f"farhand.sdk.{home}"), "Agent" if name == "GeminiCliAgent" else name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,226 @@
+"""The agent: what a team member is made of. Sessions with it are where the work happens."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
+
+from farhand.sdk.seams import Approver, Asker, Extender, Question, Reply, SessionContext, Tool, ToolCall, Verdict
+
+if TYPE_CHECKING:
+    from farhand.sdk.models import Model
+    from farhand.sdk.prompt import Prompt
+    from farhand.sdk.result import Result
+    from farhand.sdk.session import Session
+    from farhand.sdk.settings import Settings
+
+T = TypeVar("T")
+Instructions: TypeAlias = str | Callable[[SessionContext], str | Awaitable[str]] | None
+
+Answer: TypeAlias = Reply | str | bool
+
+DEFAULT_MODEL = "gemini-3.8-flash"
+DEFAULT_MAX_TURNS = 100
+TOOL_TIMEOUT_SECONDS = 900.0
+
+
+class Agent:
+    """An agent in a folder.
+
+    `model` is a name (`gemini-…`, `openai:…`, `anthropic:…`) or anything with generate, stream and count.
+    `instructions` is text, or a function of the session's context that is called before each model call.
+    `tools` are functions or tools; `builtin_tools` may be False, or the names of those to have.
+    With `loads=False` nothing is read from disk: no settings, no GEMINI.md, no `.env`. With `records=False` nothing is
+    written. `interactive=True` lets questions wait for `session.answer(…)`; an `asker` is called with them instead.
+
+    Used as `async with Agent(…) as agent`, connections are kept between turns.
+    """
+
+    def __init__(
+        self,
+        *,
+        cwd: str | Path | None = None,
+        model: str | Model | None = None,
+        instructions: Instructions = None,
+        tools: Sequence[Tool | Callable[..., Any]] = (),
+        hooks: Sequence[Any] = (),
+        builtin_tools: bool | Sequence[str] = True,
+        system_prompt: str | None = None,
+        generation: Mapping[str, Any] | None = None,
+        approver: Approver | Callable[[ToolCall, SessionContext], Verdict | Awaitable[Verdict]] | None = None,
+        asker: Asker | Callable[[Question, SessionContext], Answer | Awaitable[Answer]] | None = None,
+        interactive: bool = False,
+        extenders: Sequence[Extender] = (),
+        max_turns: int = DEFAULT_MAX_TURNS,
+        tool_timeout_seconds: float = TOOL_TIMEOUT_SECONDS,
+        loads: bool = True,
+        records: bool = True,
+        trusted: bool | None = None,
+        home: str | Path | None = None,
+        environ: Mapping[str, str] | None = None,
+    ) -> None:
+        self.cwd = Path(cwd or Path.cwd()).absolute()
+        self.instructions = instructions
+        self.hooks = tuple(hooks)
+        self.system_prompt = system_prompt
+        self.generation = dict(generation or {})
+        self.approver = approver
+        self.asker = asker
+        self.interactive = interactive
+        self.extenders = tuple(extenders)
+        self.max_turns = max_turns
+        self.tool_timeout_seconds = tool_timeout_seconds
+        self.loads = loads
+        self.records = records
+        self.trusted = trusted
+        self.environ = dict(os.environ if environ is None else environ)
+        self.home = Path(home) if home is not None else _home(self.environ)
+        self._model = model
+        self._opened: Model | None = None
+        self._retired: list[Model] = []
+        self._own_tools = tuple(tools)
+        self._builtin = builtin_tools
+        self._made_tools: dict[str, Tool] | None = None
+        self._temporary: Path | None = None
+        self._leases = 0
+        self._entered = False
+
+    def session(self, session_id: str | None = None) -> Session:
+        """A new, empty session."""
+        from farhand.sdk.session import Session
+
+        return Session(self, session_id)
+
+    async def resume_session(self, session_id: str) -> Session:
+        """A recorded session, ours or the Gemini CLI's, by id or `latest`; `session.losses` says what is missing."""
+        from farhand.sdk.conversation import SIDECAR_SUFFIX, read_sidecar, restore
+        from farhand.sdk.projects import project_folder
+        from farhand.sdk.recording import find_session
+        from farhand.sdk.session import Session
+
+        path, conversation = find_session(project_folder(self.cwd, self.home), session_id)
+        restored = restore(conversation, read_sidecar(path.with_name(path.name + SIDECAR_SUFFIX)))
+        if path.suffix == ".json":
+            path = path.with_suffix(".jsonl")
+        return Session(self, conversation.session_id, (path, restored))
+
+    @overload
+    async def send(self, prompt: Prompt) -> Result[None]: ...
+    @overload
+    async def send(self, prompt: Prompt, *, output: type[T]) -> Result[T]: ...
+    async def send(self, prompt: Prompt, *, output: type[Any] | None = None) -> Result[Any]:
+        """One prompt in a session of its own."""
+        async with self.session() as session:
+            return await (session.send(prompt) if output is None else session.send(prompt, output=output))
+
+    # What a session needs of its agent.
+
+    def load_settings(self) -> Settings:
+        """The settings of the agent's folder; empty ones when nothing is to be loaded."""
+        from farhand.sdk.settings import Settings, load_settings
+
+        if not self.loads:
+            return Settings(environ=self.environ)
+        return load_settings(self.cwd, self.home, self.environ, trust=self.trusted)
+
+    def open_model(self, settings: Settings) -> tuple[Model, str]:
+        """The model and its name, from what was given, the environment or the settings."""
+        from farhand.sdk.models.choose import bare_name, choose_model, model_name
+
+        name = model_name(self._model, settings) or DEFAULT_MODEL
+        if self._opened is None:
+            given = self._model
+            self._opened = choose_model(name, settings) if given is None or isinstance(given, str) else given
+        return self._opened, bare_name(name)
+
+    def use_model(self, model: str | Model) -> None:
+        """Takes another model from the next model call of its sessions on."""
+        if self._opened is not None:
+            self._retired.append(self._opened)
+        self._model, self._opened = model, None
+
+    def tools_for(self, settings: Settings) -> dict[str, Tool]:
+        """The agent's tools by name."""
+        if self._made_tools is None:
+            from farhand.sdk.tools import as_tool, builtin_tools
+
+            wanted = self._builtin
+            builtin = builtin_tools(settings) if wanted is not False else []
+            chosen = builtin if isinstance(wanted, bool) else [tool for tool in builtin if tool.name in wanted]
+            own = [as_tool(tool) for tool in self._own_tools]
+            self._made_tools = {tool.name: tool for tool in [*chosen, *own]}
+        return self._made_tools
+
+    def temporary_folder(self) -> Path:
+        """Where long outputs go when nothing is recorded: a folder nobody else can read, gone with the agent."""
+        if self._temporary is None:
+            import shutil
+            import tempfile
+            import weakref
+
+            self._temporary = Path(tempfile.mkdtemp(prefix="farhand-sdk-"))
+            weakref.finalize(self, shutil.rmtree, self._temporary, ignore_errors=True)
+        return self._temporary
+
+    def leased(self) -> Lease:
+        """Keeps connections open for a turn; after the last one they are closed, unless the agent is entered."""
+        return Lease(self)
+
+    def take_lease(self) -> None:
+        """One more turn runs."""
+        self._leases += 1
+
+    async def give_back_lease(self) -> None:
+        """A turn is over."""
+        self._leases -= 1
+        if not self._leases and not self._entered:
+            await self._close_model()
+
+    async def close(self) -> None:
+        """Closes what the agent holds open."""
+        for extender in self.extenders:
+            await extender.close()
+        await self._close_model()
+
+    async def _close_model(self) -> None:
+        models, self._retired = [*self._retired, self._opened], []
+        for model in models:
+            close = getattr(model, "close", None)
+            if close is not None:
+                await close()
+
+    async def __aenter__(self) -> Agent:
+        self._entered = True
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._entered = False
+        await self.close()
+
+
+class Lease:
+    """The right to an agent's connections, for one turn.
+
+    A class: an event loop that shuts down closes generators in any order, and one inside another would complain.
+    """
+
+    def __init__(self, agent: Agent) -> None:
+        self._agent = agent
+
+    async def __aenter__(self) -> None:
+        self._agent.take_lease()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._agent.give_back_lease()
+
+
+def _home(environ: Mapping[str, str]) -> Path:
+    named = environ.get("GEMINI_CLI_HOME") or environ.get("HOME")
+    return Path(named) if named else Path.home()

@@ -1,0 +1,135 @@
+"""What `send_stream` yields: one frozen class an event, each with its JSON form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any, ClassVar, Literal, TypeAlias
+
+from farhand.sdk.seams import Part, Question
+
+FinishReason = Literal["stop", "length", "safety", "stopped", "blocked", "interrupted", "max_turns", "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A piece of the answer."""
+
+    type: ClassVar[str] = "text"
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Thought:
+    """A piece of what the model says it thinks."""
+
+    type: ClassVar[str] = "thought"
+    text: str
+    subject: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRequest:
+    """The model wants a tool to run."""
+
+    type: ClassVar[str] = "tool_request"
+    call_id: str
+    name: str
+    arguments: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResponse:
+    """A tool ended: what the model is told, what the person sees, and the error when there is one."""
+
+    type: ClassVar[str] = "tool_response"
+    call_id: str
+    name: str
+    content: str | list[Part]
+    display: str = ""
+    error: str | None = None
+    data: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A question waits for a person. Answer with `session.answer(event.question.id, …)` or an asker on the agent."""
+
+    type: ClassVar[str] = "ask"
+    question: Question
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """The tokens of one model call."""
+
+    type: ClassVar[str] = "usage"
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    thought_tokens: int = 0
+    tool_tokens: int = 0
+    total_tokens: int = 0
+    model: str = ""
+
+    def plus(self, other: Usage) -> Usage:
+        """Both together."""
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cached_tokens + other.cached_tokens,
+            self.thought_tokens + other.thought_tokens,
+            self.tool_tokens + other.tool_tokens,
+            self.total_tokens + other.total_tokens,
+            other.model or self.model,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something the person should know: a hook's message, a compression, what a resumed session has lost."""
+
+    type: ClassVar[str] = "notice"
+    message: str
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Error:
+    """Something failed. After a fatal one the turn ends; `retryable` says whether `session.retry()` makes sense."""
+
+    type: ClassVar[str] = "error"
+    message: str
+    kind: str = "error"
+    fatal: bool = True
+    retryable: bool = False
+    cause: BaseException | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """The turn is over. Always the last event."""
+
+    type: ClassVar[str] = "finish"
+    reason: FinishReason
+    text: str = ""
+    detail: str = ""
+
+
+Event: TypeAlias = Text | Thought | ToolRequest | ToolResponse | Ask | Usage | Notice | Error | Finish
+
+
+def to_json(event: Event) -> dict[str, Any]:
+    """An event as a JSON object with its `type`."""
+    return {"type": event.type, **_plain(event)}
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value) and not isinstance(value, type):
+        return {
+            each.name: _plain(getattr(value, each.name)) for each in fields(value) if each.name not in ("cause", "data")
+        }
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value if isinstance(value, str | int | float | bool) or value is None else str(value)

@@ -1,0 +1,49 @@
+"""Hands events from a running turn to whoever reads them, one at a time: the turn never runs ahead of its reader."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from farhand.sdk.events import Event
+
+
+class Handoff:
+    """`give` returns when the event was taken. After `close` nothing is waited for and nothing is kept."""
+
+    def __init__(self) -> None:
+        self._events: deque[Event | None] = deque()
+        self._arrived = asyncio.Event()
+        self._taken = asyncio.Event()
+        self._closed = False
+
+    async def give(self, event: Event) -> None:
+        """Offers an event and waits until it is taken."""
+        if self._closed:
+            return
+        self.put(event)
+        while event in self._events and not self._closed:
+            self._taken.clear()
+            await self._taken.wait()
+
+    def put(self, event: Event | None) -> None:
+        """Offers an event without waiting; `None` says that there are no more."""
+        self._events.append(event)
+        self._arrived.set()
+
+    async def take(self) -> Event | None:
+        """The next event, or `None` at the end."""
+        while not self._events:
+            self._arrived.clear()
+            await self._arrived.wait()
+        event = self._events.popleft()
+        self._taken.set()
+        return event
+
+    def close(self) -> None:
+        """The reader is gone."""
+        self._closed = True
+        self._events.clear()
+        self._taken.set()

@@ -1,0 +1,44 @@
+"""Chooses a model by its name, the environment and the settings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from farhand.sdk.models.http import Patience
+
+if TYPE_CHECKING:
+    from farhand.sdk.models import Model
+    from farhand.sdk.settings import Settings
+
+
+def model_name(given: Any, settings: Settings) -> str:
+    """The name that counts: the agent's own, GEMINI_MODEL, then `model.name`. `auto` leaves the choice to us."""
+    named = given if isinstance(given, str) else getattr(given, "name", "")
+    for name in (named, settings.environ.get("GEMINI_MODEL"), settings.get("model.name")):
+        if isinstance(name, str) and name and name != "auto":
+            return name
+    return ""
+
+
+def bare_name(name: str) -> str:
+    """The name that the model's own server knows."""
+    vendor, colon, rest = name.partition(":")
+    return rest if colon and vendor in ("openai", "anthropic") else name
+
+
+def choose_model(name: str, settings: Settings) -> Model:
+    """The model behind a name: `openai:…` and `anthropic:…` speak those protocols, everything else is Gemini's."""
+    environ = settings.environ
+    patience = Patience(attempts=max(1, int(settings.get("general.maxAttempts", 6))))
+    vendor, _, _ = name.partition(":")
+    if vendor == "openai":
+        from farhand.sdk.models.openai import OpenAiModel
+
+        return OpenAiModel.from_environment(environ, patience=patience)
+    if vendor == "anthropic":
+        from farhand.sdk.models.anthropic import AnthropicModel
+
+        return AnthropicModel.from_environment(environ, patience=patience)
+    from farhand.sdk.models.gemini import GeminiModel
+
+    return GeminiModel.from_environment(environ, patience=patience)

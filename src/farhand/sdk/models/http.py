@@ -1,0 +1,228 @@
+"""Posts JSON to a model's server and reads its answers, whole or as events, with patience for busy servers."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from farhand.sdk.errors import ModelError, ModelRefused, StreamCut
+
+if TYPE_CHECKING:
+    import httpx2
+
+RETRYABLE = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
+_contexts: dict[str, Any] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How often a busy server is asked again, and how long to wait in between. A server's own word counts more."""
+
+    attempts: int = 6
+    first_seconds: float = 1.0
+    longest_seconds: float = 30.0
+
+    def delay(self, attempt: int, asked_for: float | None, chance: float) -> float:
+        """The wait after a failed attempt (the first is 1): doubled each time, up to a third shorter by chance."""
+        if asked_for is not None:
+            return min(asked_for, self.longest_seconds)
+        grown: float = min(self.first_seconds * 2.0 ** (attempt - 1), self.longest_seconds)
+        return grown * (1 - chance / 3)
+
+
+async def _sleep(seconds: float) -> None:
+    import anyio
+
+    await anyio.sleep(seconds)
+
+
+class Wire:
+    """One HTTP client for a model's server, made on first use and made anew when the event loop is another one."""
+
+    def __init__(
+        self,
+        base_url: str,
+        headers: Mapping[str, str],
+        *,
+        timeout_seconds: float = 300.0,
+        patience: Patience | None = None,
+        sleep: Callable[[float], Awaitable[None]] = _sleep,
+        chance: Callable[[], float] = random.random,
+    ) -> None:
+        self.base_url = base_url.rstrip("/")
+        self.patience = patience or Patience()
+        self._headers = dict(headers)
+        self._timeout_seconds = timeout_seconds
+        self._sleep = sleep
+        self._chance = chance
+        self._client: httpx2.AsyncClient | None = None
+        self._loop: object = None
+
+    async def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        """The JSON answer to a JSON body."""
+        response = await self._persist(path, body)
+        try:
+            raw = await response.aread()
+        finally:
+            await response.aclose()
+        try:
+            answer = json.loads(raw)
+        except ValueError:
+            raise ModelError(f"The model's server sent no JSON: {_short(raw)}", retryable=True) from None
+        if not isinstance(answer, dict):
+            raise ModelError(f"The model's server sent no JSON object: {_short(raw)}")
+        return answer
+
+    async def events(self, path: str, body: dict[str, Any]) -> AsyncGenerator[dict[str, Any], None]:
+        """The data of each server-sent event, as JSON objects; `[DONE]` ends them."""
+        import httpx2
+
+        response = await self._persist(path, body)
+        try:
+            async with aclosing(sent_events(response.aiter_bytes())) as found:
+                async for data in found:
+                    if data == b"[DONE]":
+                        return
+                    yield _event(data)
+        except httpx2.HTTPError as error:
+            raise StreamCut(str(error) or type(error).__name__) from error
+        finally:
+            await response.aclose()
+
+    async def _persist(self, path: str, body: dict[str, Any]) -> httpx2.Response:
+        """Sends until the server answers well, or the patience is over."""
+        for attempt in range(1, self.patience.attempts + 1):
+            response, failure, asked_for = await self._try(path, body, attempt)
+            if response is not None:
+                return response
+            if not failure.retryable or attempt == self.patience.attempts:
+                raise failure
+            await self._sleep(self.patience.delay(attempt, asked_for, self._chance()))
+        raise AssertionError("patience has at least one attempt")
+
+    async def _try(
+        self, path: str, body: dict[str, Any], attempt: int
+    ) -> tuple[httpx2.Response | None, ModelError, float | None]:
+        import httpx2
+
+        client = self._open()
+        content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+        request = client.build_request("POST", f"{self.base_url}{path}", content=content)
+        try:
+            response = await client.send(request, stream=True)
+        except httpx2.TransportError as error:
+            said = f"The model's server at {self.base_url} was not reached: {str(error) or type(error).__name__}"
+            return None, ModelError(said, retryable=True), None
+        if response.status_code < 400:
+            return response, ModelError(""), None
+        raw = await response.aread()
+        await response.aclose()
+        refused = ModelRefused(
+            response.status_code, _detail(raw), retryable=response.status_code in RETRYABLE, attempts=attempt
+        )
+        return None, refused, asked_delay(response.headers.get("retry-after"), raw)
+
+    def _open(self) -> httpx2.AsyncClient:
+        import asyncio
+
+        import httpx2
+
+        loop = asyncio.get_running_loop()
+        if self._client is None or self._loop is not loop:
+            self._loop = loop
+            self._client = httpx2.AsyncClient(
+                headers={"content-type": "application/json", **self._headers},
+                timeout=httpx2.Timeout(self._timeout_seconds, connect=30.0),
+                limits=httpx2.Limits(max_connections=None, max_keepalive_connections=100),
+                verify=_verification(self.base_url),
+            )
+        return self._client
+
+    async def close(self) -> None:
+        """Closes the connections. The next request opens new ones."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.aclose()
+
+
+def _verification(base_url: str) -> Any:
+    """A TLS context, made once a process: making one costs more than a whole turn."""
+    if not base_url.startswith("https:"):
+        return False
+    if "default" not in _contexts:
+        import ssl
+
+        _contexts["default"] = ssl.create_default_context()
+    return _contexts["default"]
+
+
+async def sent_events(pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes, None]:
+    """The data of server-sent events. Lines end with a newline alone: an answer may hold every other separator."""
+    rest, data = b"", list[bytes]()
+    async for piece in pieces:
+        *lines, rest = (rest + piece).split(b"\n")
+        for line in lines:
+            text = line.rstrip(b"\r")
+            if text.startswith(b"data:"):
+                data.append(text[5:].strip(b" "))
+            elif not text and data:
+                yield b"\n".join(data)
+                data = []
+    if rest.startswith(b"data:"):
+        data.append(rest[5:].strip())
+    if data:
+        yield b"\n".join(data)
+
+
+def _event(data: bytes) -> dict[str, Any]:
+    try:
+        event = json.loads(data)
+    except ValueError:
+        raise StreamCut(f"an event was no JSON: {_short(data)}") from None
+    if not isinstance(event, dict):
+        raise StreamCut(f"an event was no JSON object: {_short(data)}")
+    error = event.get("error")
+    if isinstance(error, dict):
+        status = error.get("code") if isinstance(error.get("code"), int) else 500
+        raise ModelRefused(int(status or 500), str(error.get("message", error)), retryable=status in RETRYABLE)
+    return event
+
+
+def _short(raw: bytes) -> str:
+    text = raw.decode("utf-8", "replace").strip()
+    return text if len(text) <= 200 else text[:200] + "…"
+
+
+def _detail(raw: bytes) -> str:
+    """The server's own sentence, wherever its JSON keeps it."""
+    try:
+        answer = json.loads(raw)
+    except ValueError:
+        return _short(raw) or "no explanation"
+    if isinstance(answer, list) and answer:
+        answer = answer[0]
+    error = answer.get("error") if isinstance(answer, dict) else None
+    if isinstance(error, dict) and error.get("message"):
+        return str(error["message"])
+    return str(error) if error else _short(raw) or "no explanation"
+
+
+def asked_delay(header: str | None, raw: bytes) -> float | None:
+    """How long the server wants us to wait: its Retry-After header, or Google's RetryInfo (`"retryDelay": "12s"`)."""
+    if header:
+        try:
+            return max(0.0, float(header))
+        except ValueError:
+            return None
+    marker = raw.find(b'"retryDelay"')
+    if marker < 0:
+        return None
+    value = raw[marker + 12 :].split(b'"', 2)
+    try:
+        return max(0.0, float(value[1].rstrip(b"s")))
+    except (IndexError, ValueError):
+        return None

@@ -1,0 +1,239 @@
+"""Records sessions in the CLI's own JSONL, with a sidecar for what it drops, and finds recorded ones again."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from farhand.sdk import wire
+from farhand.sdk.conversation import SIDECAR_SUFFIX, Conversation, read_conversation
+from farhand.sdk.errors import SessionNotFound
+from farhand.sdk.projects import project_hash
+from farhand.sdk.seams import Content, Part, ToolCall
+
+
+def timestamp(now: datetime | None = None) -> str:
+    """A time as the CLI writes it."""
+    moment = now or datetime.now(UTC)
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
+
+
+def new_id() -> str:
+    """A random id in the form of a UUID; the module of that name costs more to import than a session does to start."""
+    raw = bytearray(os.urandom(16))
+    raw[6], raw[8] = raw[6] & 0x0F | 0x40, raw[8] & 0x3F | 0x80
+    text = raw.hex()
+    return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
+
+
+@dataclass(frozen=True, slots=True)
+class CallRecord:
+    """A finished tool call, as it is recorded."""
+
+    call: ToolCall
+    result: Sequence[Part]
+    status: str
+    display: str = ""
+    description: str = ""
+
+
+class Recording:
+    """Appends to one session file. When the disk refuses, it says so once through `failed` and writes no more.
+
+    Nothing half-written stays: the file is cut back to its last whole line.
+    """
+
+    def __init__(self, path: Path, failed: Callable[[str], None] = lambda _: None) -> None:
+        self.path = path
+        self.failed = failed
+        self._broken = False
+        self._last: dict[str, Any] = {}
+
+    def start(self, session_id: str, root: Path, kind: str = "main") -> None:
+        """Writes the first line of a new session."""
+        now = timestamp()
+        self._append(
+            {
+                "sessionId": session_id,
+                "projectHash": project_hash(root),
+                "startTime": now,
+                "lastUpdated": now,
+                "kind": kind,
+            }
+        )
+
+    def checkpoint(self, contents: Sequence[Content]) -> None:
+        """Writes the whole conversation anew: at its start, and after a compression."""
+        messages, exact = [], []
+        for content in contents:
+            message = _message(content)
+            messages.append(message)
+            if message["type"] == "gemini":
+                exact.append({"id": message["id"], "content": content})
+        self._append({"$set": {"messages": messages, "lastUpdated": timestamp()}}, exact)
+
+    def said(self, content: Content) -> str:
+        """Records a message of the person; returns its id."""
+        message = _message(content)
+        self._append(message)
+        self._touch()
+        return str(message["id"])
+
+    def answered(self, content: Content, usage: Mapping[str, Any], model: str) -> str:
+        """Records a message of the model, its exact content in the sidecar; returns its id."""
+        thoughts = [wire.thought_of(part["text"]) for part in wire.parts_of(content) if wire.is_thought(part)]
+        now = timestamp()
+        message = {
+            "id": new_id(),
+            "timestamp": now,
+            "type": "gemini",
+            "content": wire.text_of(content),
+            "thoughts": [{"subject": subject, "description": text, "timestamp": now} for subject, text in thoughts],
+            "tokens": _tokens(usage),
+            "model": model,
+        }
+        self._last = message
+        self._append(message, [{"id": message["id"], "content": content}])
+        self._touch()
+        return str(message["id"])
+
+    def called(self, records: Sequence[CallRecord]) -> None:
+        """Records finished tool calls on the model's last message.
+
+        The CLI writes each result a second time as a message of the person and repeats both when it resumes; ours
+        stands in one place, so that it comes back once.
+        """
+        now = timestamp()
+        self._last = {**self._last, "toolCalls": [_call(record, now) for record in records]}
+        self._append(self._last)
+        self._touch()
+
+    def rewind(self, message_id: str) -> None:
+        """Takes back a message and all that follows."""
+        self._append({"$rewindTo": message_id})
+
+    def _touch(self) -> None:
+        self._append({"$set": {"lastUpdated": timestamp()}})
+
+    def _append(self, record: Mapping[str, Any], exact: Sequence[Mapping[str, Any]] = ()) -> None:
+        if self._broken:
+            return
+        try:
+            if exact:
+                sidecar = self.path.with_name(self.path.name + SIDECAR_SUFFIX)
+                _append_line(sidecar, "".join(wire.compact(each) + "\n" for each in exact))
+            _append_line(self.path, wire.compact(record) + "\n")
+        except OSError as error:
+            self._broken = True
+            self.failed(
+                f"The session is no longer recorded: {self.path} cannot be written ({error.strerror}). "
+                "What was recorded before is whole; the conversation goes on in memory."
+            )
+
+
+def _append_line(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    data = text.encode("utf-8", "surrogatepass")
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    try:
+        start = os.fstat(descriptor).st_size
+        try:
+            while data:
+                data = data[os.write(descriptor, data) :]
+        except OSError:
+            _cut_back(descriptor, start)
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def _cut_back(descriptor: int, size: int) -> None:
+    try:
+        os.ftruncate(descriptor, size)
+    except OSError:
+        return
+
+
+def _message(content: Content) -> dict[str, Any]:
+    return {
+        "id": new_id(),
+        "timestamp": timestamp(),
+        "type": "gemini" if content.get("role") == "model" else "user",
+        "content": wire.parts_of(content),
+    }
+
+
+def _tokens(usage: Mapping[str, Any]) -> dict[str, int]:
+    names = {
+        "input": "promptTokenCount",
+        "output": "candidatesTokenCount",
+        "cached": "cachedContentTokenCount",
+        "thoughts": "thoughtsTokenCount",
+        "tool": "toolUsePromptTokenCount",
+        "total": "totalTokenCount",
+    }
+    return {name: int(usage.get(field) or 0) for name, field in names.items()}
+
+
+def _call(record: CallRecord, now: str) -> dict[str, Any]:
+    return {
+        "id": record.call.id,
+        "name": record.call.name,
+        "args": record.call.arguments,
+        "result": list(record.result),
+        "status": record.status,
+        "timestamp": now,
+        "resultDisplay": record.display,
+        "description": record.description,
+        "displayName": record.call.name,
+        "renderOutputAsMarkdown": False,
+    }
+
+
+def session_path(folder: Path, session_id: str, now: datetime | None = None) -> Path:
+    """Where a new session is recorded."""
+    minute = (now or datetime.now(UTC)).strftime("%Y-%m-%dT%H-%M")
+    safe = re.sub(r"[^A-Za-z0-9_-]", "_", session_id)[:8]
+    return folder / "chats" / f"session-{minute}-{safe}.jsonl"
+
+
+def list_sessions(folder: Path) -> list[tuple[Path, Conversation]]:
+    """The recorded sessions of a project that have a prompt in them, the oldest first."""
+    found = []
+    for path in sorted((folder / "chats").glob("session-*.json*")):
+        if path.suffix not in (".json", ".jsonl"):
+            continue
+        try:
+            conversation = read_conversation(path)
+        except (OSError, ValueError):
+            continue
+        if conversation.session_id and conversation.metadata.get("kind") != "subagent":
+            found.append((path, conversation))
+    return sorted(found, key=lambda each: str(each[1].metadata.get("startTime", "")))
+
+
+def find_session(folder: Path, session_id: str) -> tuple[Path, Conversation]:
+    """A recorded session by its id, the start of its id, or `latest`."""
+    candidates = _by_name(folder, session_id) or list_sessions(folder)
+    if session_id == "latest" and candidates:
+        return max(candidates, key=lambda each: str(each[1].metadata.get("lastUpdated", "")))
+    matching = [each for each in candidates if each[1].session_id == session_id]
+    matching = matching or [each for each in candidates if each[1].session_id.startswith(session_id) and session_id]
+    if not matching:
+        known = [conversation.session_id for _, conversation in list_sessions(folder)]
+        raise SessionNotFound(session_id, str(folder / "chats"), known)
+    return matching[-1]
+
+
+def _by_name(folder: Path, session_id: str) -> list[tuple[Path, Conversation]]:
+    """The one file whose name fits, so that resuming reads one session and not all."""
+    safe = re.sub(r"[^A-Za-z0-9_-]", "_", session_id)[:8]
+    if len(safe) < 8:
+        return []
+    found = [(path, read_conversation(path)) for path in sorted((folder / "chats").glob(f"session-*-{safe}.jsonl"))]
+    return [each for each in found if each[1].session_id == session_id]

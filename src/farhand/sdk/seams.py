@@ -1,0 +1,269 @@
+"""Names the seams of the SDK: what a tool, a hook system, an approver and a context look like to one another."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
+
+if TYPE_CHECKING:
+    from farhand.sdk.agent import Agent
+    from farhand.sdk.session import Session
+
+Part: TypeAlias = dict[str, Any]
+"""One part of Gemini's wire JSON: `{"text": …}`, `{"functionCall": …}`, `{"inlineData": …}`, or what it may grow."""
+
+Content: TypeAlias = dict[str, Any]
+"""One message of Gemini's wire JSON: `{"role": "user" | "model", "parts": [Part, …]}`. A transcript lists these."""
+
+ToolKind = Literal["read", "edit", "execute", "search", "fetch", "think", "other"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a tool gives back: `content` for the model, `display` for the person.
+
+    An `error` is told to the model when `visible_error` is true; otherwise the model learns only that the tool failed.
+    """
+
+    content: str | list[Part] = ""
+    display: str = ""
+    error: str | None = None
+    visible_error: bool = True
+    data: Any = None
+
+
+@runtime_checkable
+class Tool(Protocol):
+    """What the model may call. `parameters` is a JSON schema of an object."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def description(self) -> str: ...
+    @property
+    def parameters(self) -> Mapping[str, Any]: ...
+    @property
+    def kind(self) -> str: ...
+    async def run(self, arguments: dict[str, Any], context: SessionContext) -> ToolResult: ...
+
+
+class Filesystem(Protocol):
+    """The files of the workspace, as tools and hooks may touch them."""
+
+    async def read(self, path: str) -> str | None: ...
+    async def write(self, path: str, content: str) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ShellResult:
+    """How a shell command ended. `output` is both streams in the order in which they came."""
+
+    exit_code: int
+    output: str
+    stdout: str
+    stderr: str
+    timed_out: bool = False
+
+
+class ShellProcess(Protocol):
+    """A running shell command: write to it, follow what it prints, wait for it or end it."""
+
+    @property
+    def pid(self) -> int: ...
+    async def write(self, text: str) -> None: ...
+    async def close_stdin(self) -> None: ...
+    def lines(self) -> AsyncIterator[str]: ...
+    async def wait(self) -> ShellResult: ...
+    async def kill(self) -> None: ...
+
+
+class Shell(Protocol):
+    """Shell commands in the workspace."""
+
+    async def exec(
+        self, command: str, *, env: Mapping[str, str] | None = None, timeout_seconds: float | None = None
+    ) -> ShellResult: ...
+
+    async def start(
+        self, command: str, *, env: Mapping[str, str] | None = None, timeout_seconds: float | None = None
+    ) -> ShellProcess: ...
+
+
+class SessionContext(Protocol):
+    """What tools, hooks and instructions are handed beside their own arguments."""
+
+    @property
+    def session_id(self) -> str: ...
+    @property
+    def transcript(self) -> Sequence[Content]: ...
+    @property
+    def transcript_path(self) -> str: ...
+    @property
+    def cwd(self) -> str: ...
+    @property
+    def timestamp(self) -> str: ...
+    @property
+    def fs(self) -> Filesystem: ...
+    @property
+    def shell(self) -> Shell: ...
+    @property
+    def agent(self) -> Agent: ...
+    @property
+    def session(self) -> Session: ...
+    async def ask(self, question: Question) -> Reply: ...
+
+
+HookEventName = Literal[
+    "SessionStart",
+    "SessionEnd",
+    "BeforeAgent",
+    "AfterAgent",
+    "BeforeModel",
+    "AfterModel",
+    "BeforeToolSelection",
+    "BeforeTool",
+    "AfterTool",
+    "PreCompress",
+    "Notification",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class HookOutcome:
+    """What all the hooks of one event said together.
+
+    `modified` carries what the event may change, under the CLI's own names: `tool_input` (BeforeTool), `llm_request`
+    (BeforeModel), `llm_response` (BeforeModel, AfterModel), `toolConfig` (BeforeToolSelection), `tailToolCallRequest`
+    (AfterTool), `clearContext` (AfterAgent). `additional_context` comes escaped, ready for `<hook_context>`.
+    """
+
+    decision: Literal["allow", "deny", "ask"] | None = None
+    reason: str = ""
+    additional_context: str | None = None
+    system_message: str | None = None
+    stop: bool = False
+    stop_reason: str = ""
+    suppress_output: bool = False
+    modified: Mapping[str, Any] = field(default_factory=dict)
+
+
+class HookSystem(Protocol):
+    """Every hook of a session: from code, from settings, later from extensions.
+
+    `fields` are the event's own fields under the CLI's names (`prompt`, `tool_name`, `tool_input`, `llm_request`, …);
+    the fields that all events share (session_id, transcript_path, cwd, hook_event_name, timestamp) come from `context`.
+    """
+
+    def listens(self, event_name: HookEventName, matcher_subject: str | None = None) -> bool: ...
+    async def fire(self, event_name: HookEventName, fields: dict[str, Any], context: SessionContext) -> HookOutcome: ...
+
+
+class NoHooks:
+    """A hook system without hooks: listens to nothing."""
+
+    def listens(self, event_name: HookEventName, matcher_subject: str | None = None) -> bool:  # noqa: ARG002
+        return False
+
+    async def fire(self, event_name: HookEventName, fields: dict[str, Any], context: SessionContext) -> HookOutcome:  # noqa: ARG002
+        return HookOutcome()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call the model asked for, as the wire had it."""
+
+    id: str
+    name: str
+    arguments: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """Whether a call may run. `ask` puts it to a person; with nobody to ask, it is denied."""
+
+    decision: Literal["allow", "deny", "ask"] = "allow"
+    reason: str = ""
+
+
+class Approver(Protocol):
+    """Decides on each tool call before it runs. Policies are one of these."""
+
+    async def approve(self, call: ToolCall, context: SessionContext) -> Approval: ...
+
+
+Verdict: TypeAlias = "Approval | bool | Literal['allow', 'deny', 'ask']"
+
+
+def as_approval(verdict: Verdict) -> Approval:
+    """A verdict in its full form."""
+    if isinstance(verdict, Approval):
+        return verdict
+    if isinstance(verdict, bool):
+        return Approval("allow" if verdict else "deny")
+    if verdict in ("allow", "deny", "ask"):
+        return Approval(verdict)
+    # A verdict that nobody understands is no permission.
+    return Approval("deny", f"the approver answered {verdict!r}, which is no verdict")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Something a person is asked: a permission (with its `call`), a choice or a free text.
+
+    An empty `choices` wants free text. `fields` is the raw form of a question that has more to it (ask_user's own).
+    """
+
+    id: str
+    kind: Literal["permission", "choice", "text"]
+    text: str
+    choices: tuple[str, ...] = ()
+    call: ToolCall | None = None
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the person said. `answered` is false when nobody was there to ask: permissions are then denied."""
+
+    answered: bool
+    choice: str = ""
+    text: str = ""
+    chosen: tuple[str, ...] = ()
+
+    @property
+    def allows(self) -> bool:
+        """Whether a permission was given."""
+        return self.answered and self.choice in ("allow", "yes")
+
+
+class Asker(Protocol):
+    """Puts a question to a person. The default one reports that nobody is there."""
+
+    async def ask(self, question: Question, context: SessionContext) -> Reply: ...
+
+
+@runtime_checkable
+class Extender(Protocol):
+    """A bundle of tools, hooks and instructions: skills, subagents, extensions and MCP servers arrive through this."""
+
+    async def tools(self, context: SessionContext) -> Sequence[Tool]: ...
+    async def instructions(self, context: SessionContext) -> str: ...
+    async def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What GEMINI.md files say: the person's own (system instruction), the project's (first user message)."""
+
+    global_text: str = ""
+    project_text: str = ""
+
+
+# The loaders, by the names under which the session imports them (lazily):
+#   farhand.sdk.settings: load_settings(cwd: Path, home: Path, environ: Mapping[str, str]) -> Settings  (frozen;
+#       Settings.raw: the merged mapping, Settings.trusted: is the folder trusted, Settings.environ: what .env added)
+#   farhand.sdk.memory:   load_memory(cwd: Path, home: Path, settings: Settings) -> Memory
+#   farhand.sdk.context:  make_context(session: Session) -> SessionContext
+#   farhand.sdk.hooks:    load_hooks(hooks: Sequence[object], settings: Settings, cwd: Path, environ) -> HookSystem
+#   farhand.sdk.tools:    builtin_tools(settings: Settings) -> list[Tool];  as_tool(function_or_tool) -> Tool

@@ -1,0 +1,408 @@
+"""A session: one conversation with an agent, its transcript, its recording, and the turns that run in it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+from farhand.sdk import wire
+from farhand.sdk.conversation import Restored
+from farhand.sdk.errors import SdkError, SessionBusy
+from farhand.sdk.events import Error, Event, Finish, Notice
+from farhand.sdk.questions import Questions
+from farhand.sdk.recording import CallRecord, Recording, new_id, session_path
+from farhand.sdk.result import Result, gathered
+from farhand.sdk.seams import (
+    Approval,
+    Content,
+    HookSystem,
+    Memory,
+    NoHooks,
+    Part,
+    Question,
+    Reply,
+    Tool,
+    ToolCall,
+    as_approval,
+)
+
+if TYPE_CHECKING:
+    from farhand.sdk.agent import Agent
+    from farhand.sdk.context import LiveContext
+    from farhand.sdk.loop import Turn
+    from farhand.sdk.models import Model
+    from farhand.sdk.prompt import Prompt
+    from farhand.sdk.running import Running
+    from farhand.sdk.settings import Settings
+    from farhand.sdk.structured import Structured
+
+T = TypeVar("T")
+
+
+class Session:
+    """Made by `agent.session()` and `agent.resume_session(id)`. One turn runs at a time."""
+
+    def __init__(
+        self, agent: Agent, session_id: str | None = None, resumed: tuple[Path, Restored] | None = None
+    ) -> None:
+        self.id = session_id or new_id()
+        self.agent = agent
+        self.transcript: list[Content] = []
+        self.losses: tuple[str, ...] = resumed[1].losses if resumed else ()
+        self.last_prompt = ""
+        self._resumed = resumed
+        self._open = False
+        self._recording: Recording | None = None
+        self._is_new_file = False
+        self._notices: list[Event] = []
+        self._opening_context = ""
+        self._prompt_tokens = 0
+        self._compression_failed = False
+        self._number = 0
+        self._running: Running | None = None
+        self._questions = Questions()
+
+    # What tools, hooks and instructions see of the session.
+
+    settings: Settings
+    memory: Memory
+    hooks: HookSystem
+    context: LiveContext
+    model: Model
+    model_name: str
+    system_prompt: str
+    folder: Path
+
+    @property
+    def cwd(self) -> Path:
+        """The agent's folder."""
+        return self.agent.cwd
+
+    @property
+    def transcript_path(self) -> str:
+        """Where the session is recorded; empty when it is not."""
+        return str(self._recording.path) if self._recording is not None else ""
+
+    @property
+    def environ(self) -> Mapping[str, str]:
+        """The environment, `.env` files included."""
+        return self.settings.environ
+
+    @property
+    def max_turns(self) -> int:
+        """How many model calls one turn may make: the agent's limit, or a lower one of the settings."""
+        limit = self.settings.get("model.maxSessionTurns", -1)
+        return min(self.agent.max_turns, limit) if isinstance(limit, int) and limit > 0 else self.agent.max_turns
+
+    @property
+    def output_limit(self) -> int:
+        """How many characters of a tool's output the model sees."""
+        return int(self.settings.get("tools.truncateToolOutputThreshold", 40_000))
+
+    @property
+    def busy(self) -> bool:
+        """Whether a turn is running."""
+        return self._running is not None
+
+    # Turns.
+
+    def send_stream(self, prompt: Prompt, *, output: type[Any] | None = None) -> AsyncGenerator[Event, None]:
+        """Runs a turn and yields its events; the last one is `Finish`. The turn waits for its reader."""
+        from farhand.sdk.prompt import to_parts
+
+        return self._follow(lambda: to_parts(prompt, self.cwd), _structured(output))
+
+    def retry_stream(self) -> AsyncGenerator[Event, None]:
+        """Repeats the last model call, after an error or an interruption: the prompt is in the transcript already."""
+        return self._follow(lambda: None, None)
+
+    @overload
+    async def send(self, prompt: Prompt) -> Result[None]: ...
+    @overload
+    async def send(self, prompt: Prompt, *, output: type[T]) -> Result[T]: ...
+    async def send(self, prompt: Prompt, *, output: type[Any] | None = None) -> Result[Any]:
+        """Runs a turn to its end. With `output`, the answer comes as that type in `.data`. A failed turn raises."""
+        from farhand.sdk.prompt import to_parts
+
+        structured = _structured(output)
+        return await gathered(self._follow(lambda: to_parts(prompt, self.cwd), structured), structured)
+
+    async def retry(self) -> Result[None]:
+        """Repeats the last model call and runs the turn to its end."""
+        return await gathered(self.retry_stream(), None)
+
+    async def interrupt(self) -> bool:
+        """Ends the running turn; the transcript stays whole. Returns whether there was one."""
+        return self._running is not None and self._running.interrupt()
+
+    def use_model(self, model: str | Model) -> None:
+        """Goes on with another model, from the next model call on."""
+        self.agent.use_model(model)
+        if self._open:
+            self.model, self.model_name = self.agent.open_model(self.settings)
+
+    async def _follow(
+        self, parts_of: Callable[[], list[Part] | None], structured: Structured[Any] | None
+    ) -> AsyncGenerator[Event, None]:
+        from farhand.sdk.loop import Turn
+        from farhand.sdk.running import Running
+
+        if self.busy:
+            raise SessionBusy(f"Session {self.id} is in a turn. Wait for its end, or interrupt it.")
+        parts = parts_of()
+        turn = Turn(self, self.tell, structured)
+        async with self.agent.leased():
+            running = Running(f"turn of {self.id}", lambda: self._perform(turn, parts), lambda: turn.said)
+            self._running = running
+            try:
+                while (event := await running.next_event()) is not None:
+                    yield event
+            finally:
+                await running.abandon()
+                self._running = None
+
+    async def _perform(self, turn: Turn, parts: list[Part] | None) -> None:
+        try:
+            await self._prepare()
+        except Exception as error:  # noqa: BLE001 - settings, memory and hooks are the person's own files
+            await self.tell(Error(str(error), getattr(error, "kind", "settings"), cause=error))
+            await self.tell(Finish("error", "", str(error)))
+            return
+        await turn.run(parts)
+
+    async def tell(self, event: Event) -> None:
+        """Shows an event to whoever reads the running turn, after what waited to be said."""
+        if self._running is None:
+            self._notices.append(event)
+            return
+        while self._notices:
+            await self._running.tell(self._notices.pop(0))
+        await self._running.tell(event)
+
+    # Preparation: settings, memory, hooks, tools, recording. Once a session, before its first turn.
+
+    async def _prepare(self) -> None:
+        if self._open:
+            return
+        from farhand.sdk.context import make_context
+        from farhand.sdk.memory import load_memory
+        from farhand.sdk.opening import system_prompt
+        from farhand.sdk.projects import project_folder
+
+        agent = self.agent
+        self.settings = agent.load_settings()
+        self.memory = load_memory(agent.cwd, agent.home, self.settings) if agent.loads else Memory()
+        self.folder = project_folder(agent.cwd, agent.home) if agent.records else agent.temporary_folder()
+        self.model, self.model_name = agent.open_model(self.settings)
+        self.system_prompt = (
+            system_prompt(self.environ, agent.cwd) if agent.system_prompt is None else agent.system_prompt
+        )
+        self._start_recording()
+        self.context = make_context(self)
+        self.hooks = self._load_hooks()
+        self._start_transcript()
+        self._notices += [Notice(loss, "resume") for loss in self.losses]
+        self._notices += [Notice(warning, "settings") for warning in self.settings.warnings]
+        self._open = True
+        await self._fire_start()
+
+    def _load_hooks(self) -> HookSystem:
+        if not self.agent.hooks and not self.settings.get("hooks"):
+            return NoHooks()
+        from farhand.sdk.hooks import load_hooks
+
+        hooks = load_hooks(self.agent.hooks, self.settings, self.cwd, self.environ)
+        self._notices += [Notice(warning, "hooks") for warning in hooks.warnings]
+        return hooks
+
+    def _start_recording(self) -> None:
+        if not self.agent.records:
+            return
+        path = self._resumed[0] if self._resumed else session_path(self.folder, self.id)
+        self._recording = Recording(path, self._recording_failed)
+        self._is_new_file = not path.exists()
+        if self._is_new_file:
+            self._recording.start(self.id, self.cwd)
+
+    def _recording_failed(self, message: str) -> None:
+        self._notices.append(Error(message, "recording", fatal=False))
+
+    def _start_transcript(self) -> None:
+        restored = self._resumed[1].contents if self._resumed else ()
+        self.transcript = [*self._opening(), *restored]
+        self.last_prompt = next(
+            (wire.text_of(each) for each in reversed(restored) if each["role"] == "user" and wire.text_of(each)), ""
+        )
+        if self._recording is not None and self._is_new_file:
+            self._recording.checkpoint(self.transcript)
+
+    def _opening(self) -> list[Content]:
+        from farhand.sdk.opening import directory_tree, session_context
+
+        if not self.agent.loads:
+            return []
+        wanted = self.settings.get("context.includeDirectoryTree", True) is not False
+        tree = directory_tree(self.cwd) if wanted else ""
+        now = datetime.now().astimezone()
+        return [session_context(self.cwd, self.memory.project_text, now, self.folder, tree)]
+
+    async def _fire_start(self) -> None:
+        source = "resume" if self._resumed else "startup"
+        if self.hooks.listens("SessionStart", source):
+            outcome = await self.hooks.fire("SessionStart", {"source": source}, self.context)
+            self._opening_context = outcome.additional_context or ""
+            if outcome.system_message:
+                self._notices.append(Notice(outcome.system_message, "SessionStart"))
+
+    async def tools(self) -> dict[str, Tool]:
+        """The tools the model may call now, by name; the agent's own win over built-in ones of the same name."""
+        found = dict(self.agent.tools_for(self.settings))
+        for extender in self.agent.extenders:
+            found.update({tool.name: tool for tool in await extender.tools(self.context)})
+        return found
+
+    # What the loop does to the transcript: memory first, then the recording.
+
+    def add_prompt(self, content: Content, prompt: str) -> None:
+        """A message of the person."""
+        self.last_prompt = prompt
+        self._compression_failed = False
+        self.transcript.append(content)
+        if self._recording is not None:
+            self._recording.said(content)
+
+    def add_answer(self, content: Content, usage: Mapping[str, Any], model: str) -> None:
+        """A message of the model, whole."""
+        self.transcript.append(content)
+        self._prompt_tokens = int(usage.get("promptTokenCount") or 0) or self._prompt_tokens
+        if self._recording is not None:
+            self._recording.answered(content, usage, model)
+
+    def add_results(self, content: Content, records: Sequence[CallRecord]) -> None:
+        """The responses to the calls of the model's last message."""
+        self.transcript.append(content)
+        if self._recording is not None:
+            self._recording.called(records)
+
+    def clear(self) -> None:
+        """Starts the conversation over, in the same session."""
+        self._start_over(self._opening())
+
+    def _start_over(self, contents: Sequence[Content]) -> None:
+        self.transcript = list(contents)
+        self._prompt_tokens = 0
+        if self._recording is not None:
+            self._recording.checkpoint(self.transcript)
+
+    def take_opening_context(self) -> str:
+        """What SessionStart hooks had to say, once."""
+        text, self._opening_context = self._opening_context, ""
+        return text
+
+    def next_number(self) -> int:
+        """A number that no other output of this session has."""
+        self._number += 1
+        return self._number
+
+    def call_prefix(self) -> str:
+        """Makes the ids of calls that came without one."""
+        return f"{self.id[:8]}_{len(self.transcript)}"
+
+    # Compression.
+
+    async def compress_if_due(self) -> None:
+        """Shortens the conversation when the last request came near the model's window."""
+        from farhand.sdk.compress import DEFAULT_THRESHOLD, is_due
+
+        threshold = float(self.settings.get("model.compressionThreshold", DEFAULT_THRESHOLD))
+        if not self._compression_failed and is_due(self._prompt_tokens, self.model_name, threshold):
+            await self._compress("auto")
+
+    async def compress(self) -> bool:
+        """Shortens the conversation now. Returns whether it got shorter."""
+        if self.busy:
+            raise SessionBusy(f"Session {self.id} is in a turn. Wait for its end, or interrupt it.")
+        await self._prepare()
+
+        async with self.agent.leased():
+            return await self._compress("manual")
+
+    async def _compress(self, trigger: str) -> bool:
+        from farhand.sdk.compress import compress
+
+        if self.hooks.listens("PreCompress", trigger):
+            outcome = await self.hooks.fire("PreCompress", {"trigger": trigger}, self.context)
+            if outcome.system_message:
+                await self.tell(Notice(outcome.system_message, "PreCompress"))
+        before = wire.estimate_tokens(self.transcript)
+        try:
+            shortened = await compress(self.transcript, self.model, self.model_name)
+        except SdkError as error:
+            self._compression_failed = True
+            await self.tell(Error(f"The conversation could not be shortened: {error}", "compression", fatal=False))
+            return False
+        self._compression_failed = shortened is None
+        if shortened is None:
+            return False
+        self._start_over(shortened)
+        after = wire.estimate_tokens(self.transcript)
+        await self.tell(Notice(f"Shortened from about {before} to {after} tokens.", "compression"))
+        return True
+
+    # Questions.
+
+    async def approve(self, call: ToolCall) -> Approval:
+        """What the agent's approver says to a call."""
+        from farhand.sdk.structured import Structured
+
+        approver = self.agent.approver
+        if approver is None or call.name == Structured.name:
+            return Approval("allow")
+        decide: Any = getattr(approver, "approve", approver)
+        try:
+            verdict = decide(call, self.context)
+            return as_approval(await verdict if inspect.isawaitable(verdict) else verdict)
+        except Exception as error:  # noqa: BLE001 - an approver is foreign code, and a broken one allows nothing
+            return Approval("deny", f"the approver failed: {type(error).__name__}: {error}")
+
+    async def ask(self, question: Question) -> Reply:
+        """Puts a question to a person: the agent's asker, or whoever reads the events of an interactive agent."""
+        return await self._questions.ask(question, self)
+
+    def answer(self, question_id: str, reply: Reply | str | bool) -> bool:
+        """Answers an `Ask` of an interactive agent. Returns false when it waits no longer: the first answer wins."""
+        return self._questions.answer(question_id, reply)
+
+    # The end.
+
+    async def close(self, reason: str = "exit") -> None:
+        """Ends the session: its turn, its hooks hear of it, commands left in the background end. It can be resumed."""
+        if self._running is not None:
+            await self._running.abandon()
+        if self._open and self.hooks.listens("SessionEnd", reason):
+            with suppress(Exception):
+                await self.hooks.fire("SessionEnd", {"reason": reason}, self.context)
+        if self._open:
+            await self.context.close()
+        self._open = False
+
+    async def __aenter__(self) -> Session:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+
+def _structured(output: type[Any] | None) -> Structured[Any] | None:
+    if output is None:
+        return None
+    from farhand.sdk.structured import Structured
+
+    return Structured(output)

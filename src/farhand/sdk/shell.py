@@ -1,0 +1,72 @@
+"""Shell commands in the workspace: one that is waited for, or one that is followed and written to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from farhand.sdk.environment import with_variables
+from farhand.sdk.process import NO_LIMITS, Command, Limits
+from farhand.sdk.seams import ShellResult
+
+
+class WorkspaceShell:
+    """Starts commands with `bash -c` in a folder and remembers them, so that none outlives the session."""
+
+    def __init__(self, cwd: Path, environment: Mapping[str, str]) -> None:
+        self._cwd = cwd
+        self._environment = environment
+        self._started: list[Command] = []
+
+    async def exec(
+        self, command: str, *, env: Mapping[str, str] | None = None, timeout_seconds: float | None = None
+    ) -> ShellResult:
+        """Runs a command to its end. Interrupted or late, its whole process group is ended."""
+        running = self.launch(command, env=env, limits=Limits(timeout_seconds=timeout_seconds), text="")
+        return await finished(running)
+
+    async def start(
+        self, command: str, *, env: Mapping[str, str] | None = None, timeout_seconds: float | None = None
+    ) -> Command:
+        """Starts a command whose lines are followed and whose input can be written to."""
+        return self.launch(command, env=env, limits=Limits(timeout_seconds=timeout_seconds), streaming=True)
+
+    def launch(
+        self,
+        command: str,
+        *,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        limits: Limits = NO_LIMITS,
+        streaming: bool = False,
+        text: str | None = None,
+    ) -> Command:
+        """Starts a command with everything that can be chosen about it."""
+        running = Command(
+            ["bash", "-c", command],
+            cwd=str(cwd or self._cwd),
+            env=with_variables(self._environment, env),
+            limits=limits,
+            streaming=streaming,
+            text=text,
+        )
+        self._started = [*(one for one in self._started if not one.finished or one.left_something), running]
+        return running
+
+    async def close(self) -> None:
+        """Ends whatever is still running, and what commands that ended left behind."""
+        for running in self._started:
+            running.end()
+        for running in self._started:
+            await running.kill()
+            running.end_leftovers()
+        self._started = []
+
+
+async def finished(running: Command) -> ShellResult:
+    """Waits for a command; whoever stops waiting ends it."""
+    try:
+        return await running.wait()
+    finally:
+        if not running.finished:
+            running.end()

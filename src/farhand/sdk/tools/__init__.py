@@ -1,0 +1,44 @@
+"""Tools: your own from typed functions, and the built-in ones under the CLI's names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from farhand.sdk.tools.function import FunctionTool, tool
+from farhand.sdk.tools.result import ToolError
+from farhand.sdk.tools.schema import ToolDefinitionError
+
+if TYPE_CHECKING:
+    from farhand.sdk.seams import Tool
+    from farhand.sdk.settings import Settings
+
+__all__ = ["FunctionTool", "ToolDefinitionError", "ToolError", "as_tool", "builtin_tools", "tool"]
+
+
+def as_tool(thing: Tool | Callable[..., Any]) -> Tool:
+    """A tool as it is; a plain function made into one."""
+    from farhand.sdk.seams import Tool as ToolLike
+
+    if isinstance(thing, ToolLike):
+        return thing
+    if callable(thing):
+        return FunctionTool(thing)
+    raise ToolDefinitionError(f"{thing!r} is no tool; give a function, or what @tool made of one.")
+
+
+def builtin_tools(settings: Settings) -> list[Tool]:
+    """The built-in tools that the settings leave in place (`tools.core`, `tools.exclude`, `useWriteTodos`)."""
+    from farhand.sdk.tools.builtin import BUILTIN_TOOLS
+
+    core: Sequence[str] | None = settings.get("tools.core")
+    excluded: Sequence[str] = settings.get("tools.exclude") or ()
+    names = [name for name in BUILTIN_TOOLS if core is None or name in {_plain_name(entry) for entry in core}]
+    if settings.get("useWriteTodos") is False:
+        excluded = [*excluded, "write_todos"]
+    return [BUILTIN_TOOLS[name] for name in names if name not in excluded]
+
+
+def _plain_name(entry: str) -> str:
+    # `run_shell_command(git)` names the tool and, for policies, what it may run.
+    return entry.partition("(")[0].strip()

@@ -1,0 +1,113 @@
+"""Keeps paths inside the workspace, also when they go through symbolic links, and reads and writes its files."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from farhand.sdk.errors import SdkError
+from farhand.sdk.ignore import IgnoreRules
+
+if TYPE_CHECKING:
+    from farhand.sdk.settings import Settings
+
+LARGEST_TEXT_BYTES = 20 * 1024 * 1024
+
+
+class OutsideWorkspace(SdkError):
+    """A path that leads out of the workspace."""
+
+    kind = "outside_workspace"
+
+    def __init__(self, path: str, roots: Sequence[Path]) -> None:
+        folders = ", ".join(str(root) for root in roots)
+        super().__init__(f"{path!r} is outside the workspace. What may be used lies in: {folders}.")
+        self.path = path
+
+
+class Workspace:
+    """The folders a session may touch: its own, the included ones, and (to read) what tools left for it."""
+
+    def __init__(self, cwd: Path, *, included: Sequence[Path] = (), readable: Sequence[Path] = ()) -> None:
+        self.cwd = Path(os.path.realpath(cwd))
+        self.roots = (self.cwd, *(Path(os.path.realpath(folder)) for folder in included))
+        self._readable = tuple(readable)
+
+    def resolve(self, path: str, *, to_write: bool = False) -> Path:
+        """The real path behind a name. Raises OutsideWorkspace when that lies elsewhere."""
+        if "\0" in path:
+            raise OutsideWorkspace(path, self.roots)
+        real = Path(os.path.realpath(self.cwd / Path(path).expanduser()))
+        allowed = self.roots if to_write else (*self.roots, *(Path(os.path.realpath(one)) for one in self._readable))
+        if not any(real.is_relative_to(root) for root in allowed):
+            raise OutsideWorkspace(path, self.roots)
+        return real
+
+    def shown(self, path: Path) -> str:
+        """A path as the model and the person read it: relative to the folder when it lies in it."""
+        return path.relative_to(self.cwd).as_posix() or "." if path.is_relative_to(self.cwd) else str(path)
+
+    def rules(self, settings: Settings, *, git: bool | None = None, gemini: bool | None = None) -> IgnoreRules:
+        """The ignore rules of the folder: `context.fileFiltering`, unless the call says otherwise."""
+
+        def wanted(given: bool | None, name: str) -> bool:
+            return given if given is not None else settings.get(f"context.fileFiltering.{name}") is not False
+
+        return IgnoreRules(self.cwd, git=wanted(git, "respectGitIgnore"), gemini=wanted(gemini, "respectGeminiIgnore"))
+
+
+class WorkspaceFiles:
+    """The files of a workspace as text, for tools and hooks."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    async def read(self, path: str) -> str | None:
+        """The text of a file, or None when there is no such file."""
+        import anyio.to_thread
+
+        return await anyio.to_thread.run_sync(read_text, self._workspace.resolve(path))
+
+    async def write(self, path: str, content: str) -> None:
+        """Writes a file whole or not at all; missing folders are made."""
+        import anyio.to_thread
+
+        await anyio.to_thread.run_sync(write_text, self._workspace.resolve(path, to_write=True), content)
+
+
+def read_text(path: Path) -> str | None:
+    """The text of a file, its line ends as they are; None when it is not there."""
+    if not path.is_file():
+        return None
+    if path.stat().st_size > LARGEST_TEXT_BYTES:
+        raise SdkError(f"{path} is larger than {LARGEST_TEXT_BYTES // 1024 // 1024} MB.")
+    return path.read_bytes().decode("utf-8", errors="replace")
+
+
+def write_text(path: Path, content: str) -> None:
+    """Replaces a file in one step, so that a full disk or a kill leaves the old one; its mode stays."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".tmp")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content.encode("utf-8", errors="surrogatepass"))
+            mode = path.stat().st_mode & 0o7777 if path.exists() else 0o666 & ~_umask()
+            os.fchmod(file.fileno(), mode)
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    # Python can only read the mask by setting it; on Linux the kernel tells it without that.
+    try:
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith("Umask:"):
+                return int(line.split()[1], 8)
+    except OSError:
+        pass
+    return 0o022

@@ -1,0 +1,85 @@
+"""Compression: near the window's end the older part of a conversation becomes a summary, and nothing breaks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.sdk.conftest import MakeAgent
+
+from farhand.sdk import Error, Notice, wire
+from farhand.sdk.compress import is_due, split_point, window_of
+from farhand.sdk.seams import Content
+from farhand.testing.models.gemini import USAGE, FakeGemini, says
+
+NEAR_THE_END = {**USAGE, "promptTokenCount": 600_000}
+
+
+@pytest.mark.anyio
+async def test_a_long_conversation_is_shortened_and_goes_on(make_agent: MakeAgent, fake: FakeGemini) -> None:
+    old = "old " * 400
+    fake.expect(
+        says(old),
+        says("second", usage=NEAR_THE_END),
+        says("<state_snapshot>all that matters</state_snapshot>"),
+        says("third"),
+    )
+    agent = make_agent()
+    session = agent.session()
+    await session.send("first prompt " + old)
+    await session.send("second prompt")
+    events = [event async for event in session.send_stream("third prompt")]
+    assert any(isinstance(event, Notice) and event.source == "compression" for event in events)
+    sent = fake.last["contents"]
+    assert wire.text_of(sent[0]).startswith("<session_context>")
+    assert wire.text_of(sent[1]) == "<state_snapshot>all that matters</state_snapshot>"
+    assert wire.text_of(sent[-1]) == "third prompt"
+    assert old not in wire.compact(fake.last)
+    assert fake.requests[2].method == "generateContent"
+    again = await agent.resume_session(session.id)
+    fake.expect(says("fourth"))
+    await again.send("fourth prompt")
+    assert fake.last["contents"][1:-1] == session.transcript[1:]
+
+
+@pytest.mark.anyio
+async def test_a_failed_compression_leaves_all_as_it_was(make_agent: MakeAgent, fake: FakeGemini) -> None:
+    fake.expect(says("one " * 300, usage=NEAR_THE_END), says(" "), says("two"))
+    session = make_agent().session()
+    await session.send("first")
+    before = list(session.transcript)
+    events = [event async for event in session.send_stream("second")]
+    assert any(isinstance(event, Error) and event.kind == "compression" and not event.fatal for event in events)
+    assert session.transcript[: len(before)] == before
+    assert wire.text_of(session.transcript[-1]) == "two"
+
+
+def test_windows_are_known() -> None:
+    assert is_due(524_288, "gemini-2.5-pro", 0.5)
+    assert not is_due(524_287, "gemini-2.5-pro", 0.5)
+    assert not is_due(10**9, "gemini-2.5-pro", 0)
+    assert window_of("anthropic:claude-sonnet") == 200_000
+
+
+def _call(number: int) -> list[Content]:
+    part: dict[str, Any] = {"functionCall": {"name": "t", "args": {}, "id": str(number)}}
+    answer: dict[str, Any] = {
+        "functionResponse": {"name": "t", "id": str(number), "response": {"output": "x" * number}}
+    }
+    return [wire.model(part), wire.user(answer)]
+
+
+@given(st.lists(st.one_of(st.text(max_size=40), st.integers(1, 40)), max_size=12))
+@settings(deadline=None)
+def test_no_call_is_parted_from_its_response(steps: list[str | int]) -> None:
+    contents: list[Content] = []
+    for step in steps:
+        contents += [wire.user(step), wire.model("ok")] if isinstance(step, str) else _call(step)
+    point = split_point(contents)
+    assert 0 <= point <= len(contents)
+    kept = contents[point:]
+    asked = {call.id for content in kept for call in wire.calls_of(content)}
+    answered = {response["id"] for content in kept for response in wire.responses_of(content)}
+    assert asked == answered or point == 0

@@ -1,0 +1,42 @@
+"""What importing the SDK costs is watched by what it imports, not by the clock."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import farhand.sdk
+
+HEAVY = {"anyio", "asyncio", "httpx2", "msgspec", "pydantic", "ssl", "starlette", "concurrent", "multiprocessing"}
+
+
+def imported_by(statement: str) -> set[str]:
+    """The names of all modules that are there after a statement, in a fresh interpreter."""
+    code = f"{statement}\nimport sys, json\nprint(json.dumps(sorted(sys.modules)))"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    return set(json.loads(ended.stdout))
+
+
+def test_importing_the_sdk_imports_the_sdk_alone() -> None:
+    added = imported_by("import farhand.sdk") - imported_by("pass")
+    assert added <= {"farhand", "farhand.sdk", "__future__", "typing", "collections", "collections.abc"} | imported_by(
+        "import typing"
+    )
+
+
+@pytest.mark.parametrize(
+    "statement", ["from farhand.sdk import Agent", "from farhand.sdk import Agent; Agent().session()"]
+)
+def test_an_agent_is_made_without_the_heavy_modules(statement: str) -> None:
+    assert not {name for name in imported_by(statement) if name.partition(".")[0] in HEAVY}
+
+
+def test_every_name_is_there() -> None:
+    for name in farhand.sdk.__all__:
+        assert getattr(farhand.sdk, name) is not None
+    assert set(farhand.sdk.__all__) <= set(dir(farhand.sdk))
+    with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
+        _ = farhand.sdk.Nothing

@@ -1,0 +1,141 @@
+"""Memory: which GEMINI.md files count, in which order, and what an `@import` may bring in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from farhand.sdk.memory import load_memory
+from farhand.sdk.seams import Memory
+from farhand.sdk.settings import Settings
+from farhand.sdk.trust import Trust
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    (tmp_path / "home" / ".gemini").mkdir(parents=True)
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    (folder / ".git").mkdir(parents=True)
+    return folder
+
+
+def load(cwd: Path, home: Path, **context: object) -> Memory:
+    return load_memory(cwd, home, Settings(raw={"context": context}))
+
+
+def test_global_and_project_are_kept_apart(home: Path, project: Path) -> None:
+    (home / ".gemini" / "GEMINI.md").write_text("be brief\n")
+    (project / "GEMINI.md").write_text("use tabs\n")
+    memory = load(project, home)
+    path = home / ".gemini" / "GEMINI.md"
+    assert memory.global_text == f"--- Context from: {path} ---\nbe brief\n--- End of Context from: {path} ---"
+    assert "use tabs" in memory.project_text
+    assert "be brief" not in memory.project_text
+
+
+def test_project_files_from_the_root_down_and_never_above_it(home: Path, project: Path, tmp_path: Path) -> None:
+    inner = project / "a" / "b"
+    inner.mkdir(parents=True)
+    (tmp_path / "GEMINI.md").write_text("ABOVE")
+    (project / "GEMINI.md").write_text("ROOT")
+    (inner / "GEMINI.md").write_text("INNER")
+    text = load(inner, home).project_text
+    assert text.index("ROOT") < text.index("INNER")
+    assert "ABOVE" not in text
+
+
+def test_without_a_marker_only_the_folder_itself(home: Path, tmp_path: Path) -> None:
+    inner = tmp_path / "plain" / "inner"
+    inner.mkdir(parents=True)
+    (inner.parent / "GEMINI.md").write_text("ABOVE")
+    (inner / "GEMINI.md").write_text("HERE")
+    assert "ABOVE" not in load(inner, home).project_text
+    assert "HERE" in load(inner, home).project_text
+
+
+def test_names_and_markers_come_from_settings(home: Path, project: Path) -> None:
+    (project / "AGENTS.md").write_text("AGENTS")
+    (project / "GEMINI.md").write_text("GEMINI")
+    text = load(project, home, fileName=["AGENTS.md", "NONE.md"]).project_text
+    assert "AGENTS\n" in text
+    assert "GEMINI\n" in text
+    assert load(project, home, fileName="AGENTS.md").project_text == text
+    inner = project / "inner"
+    inner.mkdir()
+    assert load(inner, home, memoryBoundaryMarkers=[".hg"]).project_text == ""
+
+
+def test_an_untrusted_folder_has_no_memory(home: Path, project: Path) -> None:
+    (home / ".gemini" / "GEMINI.md").write_text("mine")
+    (project / "GEMINI.md").write_text("theirs")
+    memory = load_memory(project, home, Settings(trust=Trust(False, "test")))
+    assert "mine" in memory.global_text
+    assert memory.project_text == ""
+
+
+def test_included_folders_count_when_asked_for(home: Path, project: Path, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "GEMINI.md").write_text("OTHER")
+    included = [str(tmp_path / "other")]
+    assert "OTHER" not in load(project, home, includeDirectories=included).project_text
+    both = load(project, home, includeDirectories=included, loadMemoryFromIncludeDirectories=True)
+    assert "OTHER" in both.project_text
+
+
+def test_imports_are_put_in_place(home: Path, project: Path) -> None:
+    (project / "docs").mkdir()
+    (project / "docs" / "style.md").write_text("STYLE, see @./more.md.")
+    (project / "docs" / "more.md").write_text("MORE")
+    (project / "GEMINI.md").write_text("Read @./docs/style.md first. Mail me@./docs/style.md never.")
+    text = load(project, home).project_text
+    assert "<!-- Imported from: ./docs/style.md -->\nSTYLE" in text
+    assert "MORE" in text
+    assert "me@./docs/style.md never" in text
+
+
+def test_code_holds_no_imports(home: Path, project: Path) -> None:
+    (project / "x.md").write_text("IMPORTED")
+    (project / "GEMINI.md").write_text(
+        "`@./x.md` and ``@./x.md``\n```\n@./x.md\n```\n~~~sh\n@./x.md\n~~~\nlast @./x.md\n"
+    )
+    text = load(project, home).project_text
+    assert text.count("IMPORTED") == 1
+    assert text.count("`@./x.md`") == 2
+
+
+def test_cycles_depth_missing_and_outside_leave_a_comment(home: Path, project: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret.md").write_text("SECRET")
+    (project / "link.md").symlink_to(tmp_path / "secret.md")
+    (project / "GEMINI.md").write_text("@./a.md\n@./gone.md\n@../secret.md\n@./link.md\n@./1.md\n")
+    (project / "a.md").write_text("A @./b.md")
+    (project / "b.md").write_text("B @./a.md")
+    for number in range(1, 9):
+        (project / f"{number}.md").write_text(f"LEVEL{number} @./{number + 1}.md")
+    text = load(project, home).project_text
+    assert "it imports itself" in text
+    assert "no readable file" in text
+    assert text.count("outside the folders") == 2
+    assert "SECRET" not in text
+    assert "LEVEL5" in text
+    assert "LEVEL6" not in text
+
+
+def test_a_diamond_is_no_cycle(home: Path, project: Path) -> None:
+    (project / "shared.md").write_text("SHARED")
+    (project / "GEMINI.md").write_text("@./shared.md\n@./shared.md\n")
+    assert load(project, home).project_text.count("SHARED") == 2
+
+
+def test_hostile_files_do_no_harm(home: Path, project: Path) -> None:
+    (project / "huge.md").write_bytes(b"x" * 2_000_000)
+    (project / "loop.md").symlink_to(project / "loop.md")
+    (project / "GEMINI.md").write_bytes(b"\xff\xfe text @./huge.md @./loop.md @./.. \x00")
+    text = load(project, home).project_text
+    assert text.count("Import failed") == 3
+    assert len(text) < 2000

@@ -1,0 +1,187 @@
+"""The native agent behind the line protocol: prompts in, words out, and a person asked before anything is changed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from farhand.drivers.native.modes import decide
+from farhand.testing.models.gemini import FakeGemini, calls, held, refuses, says
+
+
+class Talk:
+    """A running agent, spoken to line by line."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+        self.heard: list[dict[str, Any]] = []
+
+    def say(self, **line: Any) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps(line) + "\n")
+        self.process.stdin.flush()
+
+    def hear(self, word: str) -> dict[str, Any]:
+        """Reads until a line with this word comes."""
+        assert self.process.stdout is not None
+        while line := self.process.stdout.readline():
+            self.heard.append(json.loads(line))
+            if word in self.heard[-1]:
+                return self.heard[-1]
+        raise AssertionError(f"the agent ended without {word!r}: {self.process.stderr and self.process.stderr.read()}")
+
+
+@contextmanager
+def agent(project: Path, home: Path, fake: FakeGemini, *options: str, killed: bool = False) -> Iterator[Talk]:
+    environ = {
+        "HOME": str(home),
+        "PATH": os.environ["PATH"],
+        "GEMINI_MODEL": "gemini-2.5-flash",
+        "GEMINI_CLI_TRUST_WORKSPACE": "true",
+        **fake.environ(),
+    }
+    command = [sys.executable, "-m", "farhand.drivers.native.agent", *options]
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, cwd=project, env=environ, text=True, **pipes) as process:
+        timer = threading.Timer(60, process.kill)
+        timer.start()
+        try:
+            yield Talk(process)
+            assert process.stdin is not None
+            process.stdin.close()
+            assert process.wait(30) == (-signal.SIGKILL if killed else 0)
+        finally:
+            timer.cancel()
+            process.kill()
+
+
+def test_a_prompt_becomes_words(project: Path, home: Path, fake: FakeGemini) -> None:
+    (project / "a.txt").write_text("hello")
+    fake.expect(calls("read_file", {"file_path": "a.txt"}, call_id="c"), says("It says ", "hello."))
+    with agent(project, home, fake) as talk:
+        talk.say(prompt="p1", text="what is in a.txt?")
+        talk.hear("ended")
+    words = [next(iter(line)) for line in talk.heard]
+    assert words == ["session", "started", "usage", "tool", "tool", "text", "text", "usage", "ended"]
+    assert talk.heard[3]["title"] == "read_file: a.txt"
+    assert talk.heard[4]["status"] == "done"
+    assert talk.heard[-1] == {"ended": "p1", "how": "completed"}
+
+
+@pytest.mark.parametrize(("choice", "written"), [("allow", True), ("deny", False), ("", False)])
+def test_a_change_is_asked_for(project: Path, home: Path, fake: FakeGemini, choice: str, written: bool) -> None:
+    fake.expect(calls("write_file", {"file_path": "new.txt", "content": "x"}), says("So be it."))
+    with agent(project, home, fake) as talk:
+        talk.say(prompt="p1", text="make a file")
+        ask = talk.hear("ask")
+        assert (ask["ask_id"], ask["about"], ask["question"]) == ("p1/1", "permission", "May write_file run?")
+        assert [each["id"] for each in ask["choices"] if each["allows"]] == ["allow"]
+        talk.say(answer=ask["ask_id"], choice=choice)
+        assert talk.hear("ended")["how"] == "completed"
+    assert (project / "new.txt").exists() is written
+
+
+def test_a_turn_is_interrupted_and_the_next_one_runs(project: Path, home: Path, fake: FakeGemini) -> None:
+    gate = threading.Event()
+    fake.expect(held(gate, "Well, ", "never", before=1), says("Here."))
+    with agent(project, home, fake) as talk:
+        talk.say(prompt="p1", text="talk")
+        talk.hear("text")
+        talk.say(interrupt="p1")
+        assert talk.hear("ended") == {"ended": "p1", "how": "interrupted"}
+        gate.set()
+        talk.say(interrupt="p2")
+        talk.say(prompt="p2", text="never begun")
+        assert talk.hear("ended") == {"ended": "p2", "how": "interrupted"}
+        talk.say(prompt="p3", text="still there?")
+        assert talk.hear("ended") == {"ended": "p3", "how": "completed"}
+
+
+def test_a_session_is_gone_on_with_in_the_next_life(project: Path, home: Path, fake: FakeGemini) -> None:
+    fake.expect(says("one"), says("two"))
+    with agent(project, home, fake) as first:
+        session = first.hear("session")["session"]
+        first.say(prompt="p1", text="first")
+        first.hear("ended")
+    with agent(project, home, fake, "--resume", session) as second:
+        assert second.hear("session")["session"] == session
+        second.say(prompt="p2", text="second")
+        second.hear("ended")
+    assert [content["role"] for content in fake.last["contents"]] == ["user", "user", "model", "user"]
+
+
+def test_model_and_mode_change_on_the_way(project: Path, home: Path, fake: FakeGemini) -> None:
+    fake.expect(says("one"), calls("write_file", {"file_path": "new.txt", "content": "x"}), says("two"))
+    with agent(project, home, fake) as talk:
+        talk.say(prompt="p1", text="first")
+        talk.hear("ended")
+        talk.say(change="", model="gemini-2.5-pro", mode="auto_edit")
+        talk.say(prompt="p2", text="second")
+        talk.hear("ended")
+    assert (fake.requests[0].model, fake.requests[1].model) == ("gemini-2.5-flash", "gemini-2.5-pro")
+    assert (project / "new.txt").read_text() == "x"
+
+
+def test_what_goes_wrong_is_told(project: Path, home: Path, fake: FakeGemini) -> None:
+    fake.expect(refuses(400, "the key is wrong"))
+    with agent(project, home, fake, "--resume", "11111111-gone") as talk:
+        assert "A new session begins." in talk.hear("problem")["text"]
+        talk.say(nonsense=1)
+        assert "No such line is known" in talk.hear("problem")["text"]
+        talk.say(prompt="p1", text="hi")
+        ended = talk.hear("ended")
+        assert ended["how"] == "failed"
+        assert "the key is wrong" in ended["error"]
+        talk.say(prompt="p2", text="look", files=["/nowhere/a.png"])
+        assert "cannot be read" in talk.hear("ended")["error"]
+
+
+def test_a_kill_in_the_middle_of_a_tool_is_told_in_the_next_life(project: Path, home: Path, fake: FakeGemini) -> None:
+    lock = project / "lock"
+    lock.touch()
+    command = {"command": "while [ -e lock ]; do sleep 0.05; done"}
+    fake.expect(calls("run_shell_command", command, call_id="c1", signature="c2ln"), says("I see."))
+    try:
+        with agent(project, home, fake, "--mode", "yolo", killed=True) as first:
+            session = first.hear("session")["session"]
+            first.say(prompt="p1", text="wait")
+            first.hear("tool")
+            first.process.kill()
+        with agent(project, home, fake, "--resume", session) as second:
+            second.say(prompt="p2", text="what happened?")
+            assert second.hear("ended")["how"] == "completed"
+    finally:
+        lock.unlink()
+    prompt, call, answer, asked = fake.last["contents"][1:]
+    assert prompt["parts"] == [{"text": "wait"}]
+    assert call["parts"][0]["thoughtSignature"] == "c2ln"
+    assert "unknown" in answer["parts"][0]["functionResponse"]["response"]["error"]
+    assert asked["parts"] == [{"text": "what happened?"}]
+
+
+@pytest.mark.parametrize(
+    ("mode", "kind", "decision"),
+    [
+        ("default", "read", "allow"),
+        ("default", "edit", "ask"),
+        ("default", "execute", "ask"),
+        ("auto_edit", "edit", "allow"),
+        ("auto_edit", "execute", "ask"),
+        ("plan", "edit", "deny"),
+        ("plan", "search", "allow"),
+        ("yolo", "execute", "allow"),
+        ("a mode of tomorrow", "execute", "ask"),
+    ],
+)
+def test_modes_decide_by_kind(mode: str, kind: str, decision: str) -> None:
+    assert decide(mode, "tool", kind).decision == decision
