@@ -219,7 +219,7 @@ class TelegramChannel:
         """A message was sent again because its answer never came: if it had arrived, the first copy goes."""
         known = [int(one) for one in await self._outbox.references(NAME, str(letter.chat), 20) if one.isdigit()]
         try:
-            before = max((one for one in known if one < newest), default=0)
+            before = max((one for one in known if one < newest), default=newest)
             gone = await self._gateway.remove_twin(letter, newest, before)
             log.info("sent again after no answer", chat=letter.chat, message=newest, twin_removed=gone)
         except TelegramError as error:
