@@ -131,4 +131,4 @@ async def test_what_one_channel_has_to_say_comes_over_the_others(tmp_path: Path,
         with anyio.fail_after(30):
             while not lines:
                 await heard.wait(heard.count, 1)
-        assert lines == ["Telegram: Telegram refuses the bot token: set TELEGRAM_BOT_TOKEN to a valid one."]
+        assert lines == ["Telegram refuses the bot token: set TELEGRAM_BOT_TOKEN to a valid one."]
