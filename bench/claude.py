@@ -1,4 +1,4 @@
-"""Claude Code's figures: a message in, an end out, what a hook costs, what twenty idle workers cost, long transcripts."""
+"""Claude Code's figures: a message in, an end out, a hook, twenty idle workers, long transcripts."""
 
 from __future__ import annotations
 
