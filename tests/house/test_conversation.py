@@ -53,7 +53,7 @@ async def talking(house: House) -> AsyncIterator[Desk]:
     with (
         os.fdopen(reading) as inside,
         os.fdopen(keyboard, "w") as outside,
-        open(os.memfd_create("paper"), "w+") as paper,  # noqa: ASYNC230, PTH123 - memory, not a disk
+        open(os.memfd_create("paper"), "w+") as paper,  # noqa: PTH123 - memory, not a disk
         anyio.fail_after(SAFETY_SECONDS),
     ):
         desk = Desk(outside, paper)
