@@ -65,7 +65,7 @@ class Home:
 
     def end_agents(self) -> None:
         """Agents outlive their nodes, but not the folders of their holders."""
-        for holders in self.folder.glob("farhand/nodes/*/holders"):
+        for holders in self.folder.glob("**/nodes/*/holders"):
             shutil.rmtree(holders)
 
 
