@@ -1,5 +1,6 @@
 """Telegram as a channel: hears the manager, obeys, follows the journal, and keeps the chat true."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,9 +27,9 @@ from farhand.channels.telegram.parse import Question, Wish, Wrong, heard, tap_to
 from farhand.channels.telegram.progress import Progress
 from farhand.channels.telegram.render import notice, render
 from farhand.channels.telegram.replies import menu, said_of, told
-from farhand.channels.telegram.words import Amend, Message, Post, Query, React, Remove, Show, unseal
+from farhand.channels.telegram.words import Amend, Heard, Message, Post, Query, React, Remove, Show, unseal
 from farhand.model import commands
-from farhand.model.errors import Refused
+from farhand.model.errors import FarhandError, Refused
 from farhand.model.facts import Ended, Event, Hired
 from farhand.model.ports import Clock, Hub, Outbox, Parcel, Waiting
 from farhand.model.view import TurnView
@@ -37,6 +38,7 @@ from farhand.model.words import Sender, replace
 log = structlog.get_logger("telegram")
 NAME = "telegram"
 MENU_PAUSE_SECONDS = 0.5
+MOST_FAILURES = 3
 LONGEST_MENU_PAUSE_SECONDS = 300.0
 
 
@@ -84,6 +86,7 @@ class TelegramChannel:
         self._team_changed = anyio.Event()
         self._team_changed.set()
         self._tasks: anyio.abc.TaskGroup | None = None
+        self._failures: Counter[int] = Counter()
         self._ears: Polling | Webhook
         if options.public_url:
             secret = self._kept.webhook_secret(options.webhook_secret)
@@ -122,8 +125,23 @@ class TelegramChannel:
     # --- what comes in
 
     async def take(self, update: bytes) -> None:
-        """Obeys one update; returns when it is written down. Strangers and unknown kinds are passed over."""
+        """Obeys one update; returns when it is written down. One that trips an error of ours is given up after a few
+        tries and told, for it would come again and again and nothing after it would be heard."""
         number, what = heard(update)
+        try:
+            await self._take(number, what)
+        except FarhandError:
+            raise
+        except Exception as error:
+            self._failures[number] += 1
+            if self._failures[number] < MOST_FAILURES:
+                raise
+            log.exception("update given up", update=number, error=type(error).__name__)
+            await self.announce("One of your messages tripped an error in farhand and was not obeyed. The log has it.")
+        self._failures.pop(number, None)
+
+    async def _take(self, number: int, what: Heard) -> None:
+        """Strangers and unknown kinds are passed over."""
         if isinstance(what, Message):
             if self._admin.may(what.chat, what.sender):
                 await self._take_message(what)
