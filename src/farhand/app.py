@@ -5,14 +5,16 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import anyio
 import anyio.abc
 import structlog
+from starlette.routing import BaseRoute
 
 from farhand import __version__
 from farhand.config import logs
@@ -28,6 +30,7 @@ from farhand.model.ports import Channel, Clock, Driver, Outbox
 from farhand.model.words import Sender
 from farhand.server import http
 from farhand.server.door import Door
+from farhand.server.sockets import listen
 from farhand.store import folder
 from farhand.store.database import Database
 from farhand.store.journal import SqliteJournal
@@ -158,9 +161,12 @@ async def _running(
     parts = Parts(settings, hub, outbox, clock, port, built.announce)
     built.channels = channels(parts)
     deadlines = Deadlines(hub, clock)
+    address = f"http://127.0.0.1:{port}"
+    posted = [route for driver in drivers.values() for route in getattr(driver, "open_routes", _none)(address)]
     handed_in = [route for channel in built.channels for route in getattr(channel, "routes", list)()]
-    app = http.application([*http.routes(hub, built.status, folder.key(settings.key)), *handed_in])
+    app = http.application([*http.routes(hub, built.status, folder.key(settings.key)), *handed_in, *posted])
     async with anyio.create_task_group() as tasks:
+        await _open_drivers(tasks, drivers.values(), settings.hooks)
         await tasks.start(Door(hub, settings.door, built.status).serve, name="door")
         await tasks.start(http.serve, app, listener, name="http")
         tasks.start_soon(team.run, name="team")
@@ -173,6 +179,21 @@ async def _running(
             yield built
         finally:
             tasks.cancel_scope.cancel()
+
+
+def _none(_: str) -> list[BaseRoute]:
+    return []
+
+
+async def _open_drivers(tasks: anyio.abc.TaskGroup, drivers: Iterable[Driver], socket: Path) -> None:
+    """Starts what drivers keep running for all their workers, and the door at which their hooks knock."""
+    routes = [route for driver in drivers for route in getattr(driver, "routes", list)()]
+    if routes:
+        await tasks.start(http.serve, http.application(routes), listen(socket), name="hooks")
+    for driver in drivers:
+        run = getattr(driver, "run", None)
+        if run is not None:
+            await tasks.start(run, name=f"driver {driver.backend}")
 
 
 async def _prune(journal: SqliteJournal, days: float, clock: Clock) -> None:
@@ -222,6 +243,8 @@ def set_up_logs(settings: Settings, *, to_file: bool) -> None:
 
 def drivers(settings: Settings) -> dict[str, Driver]:
     """Everything that can run an agent here."""
+    from farhand.drivers.claude.headless import HeadlessClaudeDriver
+    from farhand.drivers.claude.launch import passed_on
     from farhand.drivers.demo.driver import DemoDriver
     from farhand.drivers.native.driver import NativeDriver, model_variables
     from farhand.sandbox.environment import child_environment
@@ -230,11 +253,44 @@ def drivers(settings: Settings) -> dict[str, Driver]:
     holders = LocalHolders(settings.holders)
     environment = child_environment(settings.environment, {})
     with_models = child_environment(settings.environment, model_variables(settings.environment))
+    for_claude = child_environment(settings.environment, passed_on(settings.environment))
     built: list[Driver] = [
         DemoDriver(holders, python=sys.executable, environment=environment),
         NativeDriver(holders, python=sys.executable, environment=with_models),
+        claude_driver(settings),
+        HeadlessClaudeDriver(holders, for_claude, settings.ask_deadline_seconds),
     ]
     return {driver.backend: driver for driver in built}
+
+
+def claude_driver(settings: Settings) -> Driver:
+    """Claude Code in the manager's own tmux, its hooks on the node's own socket."""
+    from farhand.drivers.claude.driver import ClaudeDriver, ClaudeSettings
+    from farhand.drivers.claude.launch import passed_on
+    from farhand.drivers.wires.tmux import Tmux
+    from farhand.hooks.install import interpreter, place_program
+    from farhand.model import compat
+    from farhand.sandbox.environment import child_environment
+
+    environment = child_environment(settings.environment, passed_on(settings.environment))
+    server = ("tmux", "-S", settings.tmux_socket) if settings.tmux_socket else ("tmux",)
+    given = ClaudeSettings(
+        node=settings.node,
+        tmux_prefix=compat.tmux_prefix(settings.node),
+        folder=settings.folder,
+        socket=settings.hooks,
+        interpreter=interpreter(),
+        hook_program=place_program(settings.folder / "hooks"),
+        environment=environment,
+        session_variables={
+            "BRIDGE_URL": f"http://localhost:{settings.port}",
+            "PORT": str(settings.port),
+            "SESSIONS_DIR": str(settings.folder / compat.SESSIONS_FOLDER),
+            "TMUX_PREFIX": compat.tmux_prefix(settings.node),
+        },
+        ask_seconds=settings.ask_deadline_seconds,
+    )
+    return ClaudeDriver(given, Tmux(server, f"farhand-{settings.node}", environment))
 
 
 def channels(settings: Settings, *, telegram: bool) -> Channels:
