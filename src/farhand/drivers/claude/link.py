@@ -25,7 +25,7 @@ from farhand.drivers.wires.notify import Folders
 from farhand.drivers.wires.tmux import Death, Pane, Tmux, TmuxGone
 from farhand.drivers.wires.transcript import read_lines
 from farhand.model.errors import AgentGone
-from farhand.model.facts import Fact, Noted, Said, TurnEnded
+from farhand.model.facts import Fact, Noted, Said, Seen, TurnEnded
 from farhand.model.ports import Batch, Change, Deliver, Errand, Heard, NotTaken, Outcome, Settle, Stop, Taken
 from farhand.model.words import HowEnded, Mode, replace
 
@@ -82,6 +82,7 @@ class InteractiveLink:
         self._standing = Standing()
         self._send, self._receive = anyio.create_memory_object_stream[Item](math.inf)
         self._unread = False
+        self._proofs: dict[str, anyio.Event] = {}
         self._settled_in = anyio.Event()
         self._tasks: anyio.abc.TaskGroup | None = None
 
@@ -184,6 +185,9 @@ class InteractiveLink:
                 heard += [Heard(fact=Noted(text=_sentence(item)))]
             case TmuxGone():
                 heard += [Heard(fact=Noted(text=f"{item} Claude Code is started again and keeps its memory."))]
+        for one in heard:
+            if isinstance(one.fact, Seen) and one.fact.message in self._proofs:
+                self._proofs[one.fact.message].set()
         if any(isinstance(one.fact, TurnEnded) for one in heard):
             self._questions.close()
         return heard
@@ -326,7 +330,11 @@ class InteractiveLink:
         one = Expected(message=errand.message.id, text=text, turn="" if errand.joins else errand.turn)
         expected = (*before.expected, one)[-MOST_EXPECTED:]
         self._spot = replace(self._spot, state=replace(before, expected=expected))
-        outcome = await self._hands.hand_over(text)
+        # Idle, it says at once that it has read a message; while it works, or of a command, it does not.
+        idle = not before.running and self._standing.status == "idle" and not errand.joins and not is_command(text)
+        self._proofs[errand.message.id] = proof = anyio.Event()
+        outcome = await self._hands.hand_over(text, proof if idle else None)
+        del self._proofs[errand.message.id]
         if is_command(text) and not isinstance(outcome, NotTaken):
             self._commanded(errand)
         return outcome
