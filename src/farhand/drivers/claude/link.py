@@ -32,6 +32,7 @@ from farhand.model.words import HowEnded, Mode, replace
 STOP_PATIENCE_SECONDS = 3.0
 INTERRUPT_PATIENCE_SECONDS = 1.5
 COMMAND_PATIENCE_SECONDS = 1.5
+DIALOG_PATIENCE_SECONDS = 1.5
 MOST_EXPECTED = 8
 MOST_ESCAPES = 4
 
@@ -82,6 +83,7 @@ class InteractiveLink:
         self._standing = Standing()
         self._send, self._receive = anyio.create_memory_object_stream[Item](math.inf)
         self._unread = False
+        self._told_of_dialog = False
         self._proofs: dict[str, anyio.Event] = {}
         self._settled_in = anyio.Event()
         self._tasks: anyio.abc.TaskGroup | None = None
@@ -241,6 +243,7 @@ class InteractiveLink:
             return
         settled = self._questions.lost(asked)
         if settled:
+            self._told_of_dialog = True
             note = Noted(
                 text="The question's hook was killed, so nothing was allowed. The dialog is still open at the desk: "
                 f"answer it there, or pause the worker to refuse. {self._hands.where()}"
@@ -249,6 +252,7 @@ class InteractiveLink:
 
     def _stands(self, standing: Standing) -> list[Heard]:
         before, self._standing = self._standing, standing
+        self._told_of_dialog = self._told_of_dialog and standing.status == "waiting"
         heard: list[Heard] = []
         # A hook may have told of a new session before this file did: only a change in the file itself is news.
         if before.session and before.session != standing.session:
@@ -257,6 +261,7 @@ class InteractiveLink:
             self._spot = replace(self._spot, state=state, offset=0, path=self._sibling(standing.session))
         if standing.status == "waiting":
             self._questions.dialog(open_now=True)
+            self._after(DIALOG_PATIENCE_SECONDS, Later("dialog", self._spot.state.prompt))
         elif before.status == "waiting":
             heard += [Heard(fact=fact) for fact in self._questions.dialog(open_now=False)]
         return heard
@@ -276,6 +281,8 @@ class InteractiveLink:
 
     async def _late(self, later: Later) -> list[Heard]:
         state = self._spot.state
+        if later.what == "dialog":
+            return await self._stuck()
         if not state.running or state.prompt != later.prompt:
             return []
         match later.what:
@@ -297,6 +304,15 @@ class InteractiveLink:
                 return []
         self._spot = replace(self._spot, state=state)
         return heard
+
+    async def _stuck(self) -> list[Heard]:
+        """A dialog that no hook asked about: only a person at the desk can close it, so tell one."""
+        if self._standing.status != "waiting" or self._questions or self._told_of_dialog:
+            return []
+        self._told_of_dialog = True
+        words = last_words(await self._hands.screen())
+        text = "Claude Code waits in a dialog: answer it at the desk, or pause the worker to close it."
+        return [Heard(fact=Noted(text=f"{text} {self._hands.where()}\n\n{words}"))]
 
     async def _printed(self) -> list[Heard]:
         """A command that opened a panel: what it shows, and the panel closed again."""
