@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import tempfile
@@ -16,6 +17,9 @@ from farhand.testing.studio import Studio
 
 # Where `make setup-tests` puts the agent CLIs.
 PROGRAMS = Path(__file__).parents[1] / ".cache/npm/node_modules/.bin"
+
+# The agent CLIs run on the node that the set-up put there.
+os.environ["PATH"] = f"{Path(__file__).resolve().parent.parent / '.cache' / 'node' / 'bin'}:{os.environ['PATH']}"
 
 pytest_plugins = ["tests.hypothesis_profile", "tests.telegram_fixtures"]
 

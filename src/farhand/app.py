@@ -2,10 +2,11 @@
 
 import os
 import signal
+import socket
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from farhand.core.decide import House
 from farhand.core.hub import LocalHub
 from farhand.core.team import Team
 from farhand.model.commands import Hire
-from farhand.model.errors import NameTaken, SettingMissing, StoreError
+from farhand.model.errors import NameTaken, NodeRunning, PortTaken, SettingMissing, StoreError
 from farhand.model.ports import Channel, Clock, Driver, Outbox
 from farhand.model.words import Sender
 from farhand.server import http
@@ -116,7 +117,7 @@ async def node(
 ) -> AsyncIterator[Node]:
     """A node that runs while the context is open, and lets its agents live on."""
     clock = clock or SystemClock()
-    listener = http.bind(settings.host, settings.port)
+    listener = _bound(settings)
     port = listener.getsockname()[1]
     try:
         with folder.lock(settings.folder, settings.node, port):
@@ -128,6 +129,18 @@ async def node(
                 database.close()
     finally:
         listener.close()
+
+
+def _bound(settings: Settings) -> socket.socket:
+    try:
+        return http.bind(settings.host, settings.port)
+    except PortTaken:
+        # The port is taken by this very node more often than by a stranger.
+        if process := folder.running(settings.folder):
+            raise NodeRunning(
+                f"Node '{settings.node}' is already running (pid {process}).", node=settings.node
+            ) from None
+        raise
 
 
 @asynccontextmanager
@@ -201,15 +214,14 @@ async def hire_demo(hub: LocalHub) -> None:
 
 
 async def run_until_signal(settings: Settings, drivers: Mapping[str, Driver], channels: Channels) -> None:
-    """Runs the node until SIGTERM or SIGINT; then what is under way is finished, within a limit."""
-    async with node(settings, drivers, channels) as running:
-        if settings.demo:
-            await hire_demo(running.hub)
-        with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
-            async for number in signals:
-                log.info("node stops", signal=signal.Signals(number).name)
-                break
-        await drain(running)
+    """Runs the node until SIGTERM, SIGINT or SIGHUP; then what is under way is finished, within a limit."""
+    # Before the door opens: whoever sees a node may stop it.
+    with stop_signals() as signals:
+        async with node(settings, drivers, channels) as running:
+            if settings.demo:
+                await hire_demo(running.hub)
+            await first_of(signals)
+            await drain(running)
 
 
 async def drain(running: Node) -> None:
@@ -311,13 +323,46 @@ def telegram_channel(parts: Parts) -> Channel:
 
 
 async def run_with_conversation(settings: Settings, drivers: Mapping[str, Driver], channels: Channels) -> None:
-    """Runs the node with a conversation in this terminal; leaving it stops the node."""
-    from farhand.cli.conversation import Conversation, Terminal
+    """Runs the node with a conversation in this terminal; leaving it, a signal or a closed terminal stops the node."""
+    with stop_signals() as signals:
+        async with node(settings, drivers, channels) as running:
+            if settings.demo:
+                await hire_demo(running.hub)
+            await converse(running, signals)
+            await drain(running)
 
-    async with node(settings, drivers, channels) as running:
-        if settings.demo:
-            await hire_demo(running.hub)
-        terminal = Terminal(sys.stdin, sys.stdout)
-        terminal.tell(f"Node '{settings.node}' is ready on port {running.port}.", "green")
-        await Conversation(running.hub, terminal).run()
-        await drain(running)
+
+async def converse(running: Node, signals: AsyncIterator[signal.Signals]) -> None:
+    """A conversation with the team in this terminal, until the person leaves or a signal comes."""
+    from farhand.cli.conversation import Conversation
+    from farhand.cli.terminal import open_terminal
+
+    environment = running.settings.environment
+    with open_terminal(colours="NO_COLOR" not in environment) as terminal:
+        terminal.tell(f"Node '{running.settings.node}' is ready on port {running.port}.", "green")
+        talk = Conversation(running.hub, terminal, who=environment.get("USER", ""), leaving="stops the node")
+        async with anyio.create_task_group() as tasks:
+
+            async def leave() -> None:
+                await first_of(signals)
+                tasks.cancel_scope.cancel()
+
+            tasks.start_soon(leave, name="signals")
+            await talk.run()
+            tasks.cancel_scope.cancel()
+        terminal.tell(f"Node '{running.settings.node}' stops. Its agents live on; the next run finds them.", "dim")
+
+
+@contextmanager
+def stop_signals() -> Iterator[AsyncIterator[signal.Signals]]:
+    """The signals that want the node to stop. One that was to be ignored (nohup) stays ignored."""
+    wanted = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+    heeded = [number for number in wanted if signal.getsignal(number) is not signal.SIG_IGN]
+    with anyio.open_signal_receiver(*heeded) as signals:
+        yield signals
+
+
+async def first_of(signals: AsyncIterator[signal.Signals]) -> None:
+    """Returns at the first signal."""
+    number = await anext(signals)
+    log.info("node stops", signal=signal.Signals(number).name)

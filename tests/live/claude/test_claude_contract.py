@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable
 import anyio.to_thread
 import pytest
 
-from farhand.testing.contracts import driver
-from farhand.testing.contracts.driver import Stage
+from farhand.testing.contracts import worker
+from farhand.testing.contracts.worker import Stage
 from farhand.testing.house import House
 from farhand.testing.models.script import Hold, Reply, Text, say, use
 from farhand.testing.studio import Studio
@@ -57,7 +57,7 @@ def stage(request: pytest.FixtureRequest, studio: Studio) -> ClaudeStage:
     return ClaudeStage(studio, request.param)
 
 
-@pytest.mark.parametrize("promise", driver.PROMISES, ids=lambda promise: promise.__name__)
+@pytest.mark.parametrize("promise", worker.PROMISES, ids=lambda promise: promise.__name__)
 async def test_promise(studio: Studio, stage: ClaudeStage, promise: Callable[[House, Stage], Awaitable[None]]) -> None:
     async with studio.open() as house:
         await promise(house, stage)
@@ -65,7 +65,7 @@ async def test_promise(studio: Studio, stage: ClaudeStage, promise: Callable[[Ho
 
 async def test_a_turn_outlives_the_node(studio: Studio, stage: ClaudeStage) -> None:
     async with studio.open() as house:
-        release = await driver.before_a_restart(house, stage)
+        release = await worker.before_a_restart(house, stage)
     release()
     async with studio.open() as house:
-        await driver.after_a_restart(house)
+        await worker.after_a_restart(house)

@@ -14,7 +14,7 @@ from telegram.error import TelegramError
 
 from farhand.channels.kit.card import cards
 from farhand.channels.kit.follow import Follower
-from farhand.channels.kit.outbox import Dispatcher
+from farhand.channels.kit.outbox import Dispatcher, SendRefused
 from farhand.channels.kit.pace import Pace
 from farhand.channels.telegram.admin import Admin
 from farhand.channels.telegram.ears import Polling, Webhook
@@ -208,6 +208,8 @@ class TelegramChannel:
                 reply_to = int(known) if known else letter.reply_to
             case React() | Show():
                 pass
+            case None:
+                raise SendRefused("another version of farhand wrote it")
         sent = await self._gateway.send(letter, reference, reply_to)
         if waiting.doubtful and isinstance(letter, Post) and self._tasks:
             self._tasks.start_soon(self._remove_twin, letter, int(sent), name="telegram twin")
@@ -230,7 +232,8 @@ class TelegramChannel:
             return None
         what = letter.plain if isinstance(letter, Post) else letter.file.name or letter.file.path
         begins = " ".join(what.split())[:80]
-        text = f"⚠ A message may not have reached you ({why}). It begins: {begins}"
+        fate = "may not have reached you" if waiting.doubtful else "could not be sent"
+        text = f"⚠ A message {fate} ({why}). It begins: {begins}"
         return notice(f"lost:{waiting.parcel.key}", letter.chat, text)
 
     async def _keep_menu(self) -> None:

@@ -26,6 +26,7 @@ SLACK_SECONDS = 10.0
 CONNECT_SECONDS = 10.0
 TOKEN_PAUSE_SECONDS = 60.0
 BLOCKED_PAUSE_SECONDS = 60.0
+LARGEST_UPLOAD = 50_000_000
 # How far back the twin of a message that was sent twice is looked for.
 MOST_CANDIDATES = 12
 # The message is as we want it, or it is gone and nothing of ours can be done to it.
@@ -96,9 +97,13 @@ class Gateway:
         address = f"{self._address}/getUpdates?{urllib.parse.urlencode(query)}"
         try:
             patience = self._poll_seconds + min(SLACK_SECONDS, self._poll_seconds)
-            code, payload = await self._polls.do_request(address, "POST", read_timeout=patience)
+            # The client has its own limits; this one holds whatever it does, for a poll that hangs is a deaf node.
+            async with asyncio.timeout(patience + 3 * CONNECT_SECONDS):
+                code, payload = await self._polls.do_request(address, "POST", read_timeout=patience)
         except TelegramError as error:
             raise Deaf(f"Telegram cannot be reached: {self.redacted(error)}", "unreachable") from None
+        except TimeoutError:
+            raise Deaf("Telegram cannot be reached: no answer in time", "unreachable") from None
         try:
             answer = msgspec.json.decode(payload, type=_Answer)
         except msgspec.MsgspecError:
@@ -176,21 +181,27 @@ class Gateway:
         return reference
 
     async def _show(self, letter: Show) -> str:
+        content = await asyncio.to_thread(_content, Path(letter.file.path))
+
+        async def show(photo: bool) -> str:
+            send = self.bot.send_photo if photo else self.bot.send_document
+            sent = await send(
+                letter.chat,
+                content,
+                filename=letter.file.name or Path(letter.file.path).name,
+                caption=letter.caption or None,
+                disable_notification=letter.silent,
+                message_thread_id=letter.thread,
+            )
+            return str(sent.message_id)
+
         try:
-            content = await asyncio.to_thread(Path(letter.file.path).read_bytes)
-        except OSError as error:
-            raise SendRefused(f"{letter.file.path} cannot be read: {error.strerror}.") from None
-        name = letter.file.name or Path(letter.file.path).name
-        send = self.bot.send_photo if letter.photo else self.bot.send_document
-        sent = await send(
-            letter.chat,
-            content,
-            filename=name,
-            caption=letter.caption or None,
-            disable_notification=letter.silent,
-            message_thread_id=letter.thread,
-        )
-        return str(sent.message_id)
+            return await show(letter.photo)
+        except BadRequest as error:
+            if not letter.photo or _is_about_chat(error):
+                raise
+            # A picture that Telegram cannot draw is still a file.
+            return await show(False)
 
     async def remove_twin(self, letter: Post, newest: int, known: int) -> bool:
         """Takes away the first copy of a message that was sent twice because nobody knew.
@@ -232,6 +243,15 @@ class Gateway:
         if again or answered or isinstance(cause, UNSENT):
             return SendLater(self.redacted(error))
         return SendUncertain(self.redacted(error))
+
+
+def _content(path: Path) -> bytes:
+    try:
+        if path.stat().st_size > LARGEST_UPLOAD:
+            raise SendRefused(f"{path} is larger than 50 MB, more than a bot may send")
+        return path.read_bytes()
+    except OSError as error:
+        raise SendRefused(f"{path} cannot be read: {error.strerror}") from None
 
 
 def _is_transport(cause: BaseException | None) -> bool:

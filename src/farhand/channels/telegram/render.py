@@ -4,7 +4,7 @@ from pathlib import PurePath
 
 from farhand.channels.kit.card import Card
 from farhand.channels.kit.split import Span, Styled, cut, joined, split
-from farhand.channels.telegram.markup import TEXT_UNITS, pages, styled, to_html
+from farhand.channels.telegram.markup import TEXT_UNITS, pages, styled, to_html, visible
 from farhand.channels.telegram.parse import message_place, tap_data
 from farhand.channels.telegram.words import Amend, Key, Letter, Post, React, Remove, Show, seal
 from farhand.model.ports import Parcel
@@ -13,6 +13,8 @@ from farhand.model.words import Attachment
 
 CAPTION_UNITS = 1024
 LABEL_CHARACTERS = 64
+# Stands where there is nothing to show, for Telegram takes no empty message.
+NOTHING = Styled(text="·")
 PHOTOS = {".jpg", ".jpeg", ".png", ".webp"}
 
 
@@ -39,10 +41,10 @@ def body(card: Card) -> Styled:
         parts.append(_head(card))
     if card.markdown:
         parts.append(styled(card.markdown))
-    if card.verbatim:
-        parts.append(Styled(text=card.verbatim, spans=(Span(kind="pre", start=0, end=len(card.verbatim)),)))
+    if verbatim := visible(card.verbatim):
+        parts.append(Styled(text=verbatim, spans=(Span(kind="pre", start=0, end=len(verbatim)),)))
     if card.foot:
-        parts.append(Styled(text=card.foot))
+        parts.append(Styled(text=visible(card.foot)))
     lined: list[Styled] = []
     for part in parts:
         lined += [Styled(text="\n"), part] if lined else [part]
@@ -55,9 +57,10 @@ def _bold(text: str) -> Styled:
 
 def _head(card: Card) -> Styled:
     """Our own words, with the worker's name in bold where they begin with it."""
-    if card.worker and card.head.startswith(card.worker):
-        return joined([_bold(card.worker), Styled(text=card.head[len(card.worker) :])])
-    return Styled(text=card.head)
+    head = visible(card.head)
+    if card.worker and head.startswith(card.worker):
+        return joined([_bold(card.worker), Styled(text=head[len(card.worker) :])])
+    return Styled(text=head)
 
 
 def _keys(card: Card) -> tuple[tuple[Key, ...], ...]:
@@ -70,7 +73,7 @@ def _keys(card: Card) -> tuple[tuple[Key, ...], ...]:
 def _posts(card: Card, chat: int, via: str) -> list[Parcel]:
     """One message a page. Later pages answer the page before, the buttons are under the last."""
     place = message_place(card.answers or "", via)
-    shown = pages(body(card)) or [Styled(text="·")]
+    shown = pages(body(card)) or [NOTHING]
     parcels: list[Parcel] = []
     for number, page in enumerate(shown):
         last = number == len(shown) - 1
@@ -99,7 +102,7 @@ def _amend(card: Card, chat: int) -> Amend:
 def fitted(text: Styled) -> Styled:
     """The text, or the page of it that was last, for a message that can only be one."""
     if utf16_length(text.text) <= TEXT_UNITS:
-        return text
+        return text if text.text.strip() else NOTHING
     return split(text, TEXT_UNITS)[-1]
 
 
@@ -118,6 +121,7 @@ def _parcel(card: Card, letter: Letter) -> Parcel:
 
 def notice(key: str, chat: int, text: str, *, reply_to: int | None = None, silent: bool = False) -> Parcel:
     """A plain message of the channel itself."""
-    page = cut(Styled(text=text), 0, 3500)
+    page = cut(Styled(text=visible(text)), 0, 2000)
+    page = page if page.text.strip() else NOTHING
     post = Post(chat=chat, html=to_html(page), plain=page.text, reply_to=reply_to, silent=silent)
     return Parcel(key=key, chat=str(chat), body=seal(post))

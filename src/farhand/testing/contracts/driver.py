@@ -1,206 +1,249 @@
-"""What every driver promises, told in a whole node: one suite for all that can be scripted."""
+"""What every driver promises. A test class inherits this and gives `driver`, `words` and `directory` fixtures."""
 
-from __future__ import annotations
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from types import UnionType
+from typing import Any
 
-from collections.abc import Callable
-from typing import Protocol
+import anyio
+import pytest
 
-from farhand.model.commands import Hire
-from farhand.model.facts import (
-    AnswerDelivered,
-    AskRaised,
-    CameOnline,
-    Ended,
-    HandedOver,
-    Noted,
-    Said,
-    Seen,
-    TurnEnded,
-    WentOffline,
-)
-from farhand.model.words import HowEnded
-from farhand.testing.house import House
+from farhand.model import facts
+from farhand.model.errors import AgentGone
+from farhand.model.facts import Fact
+from farhand.model.ports import Can, Deliver, Driver, Heard, Link, Outcome, Settle, Stop, Taken
+from farhand.model.present import Ask, Message, Worker
+from farhand.model.words import HowEnded, HowSettled, Sender, Word, replace
+
+SAFETY_SECONDS = 120.0
 
 
-class Stage(Protocol):
-    """Where a driver can be made to play: its agent does what a marker in the prompt says."""
+class Words(Word):
+    """What must be said to this driver's agent to see each thing; empty where it has no such thing."""
 
-    @property
-    def backend(self) -> str:
-        """The backend that is tried."""
-        ...
-
-    @property
-    def directory(self) -> str:
-        """Where the worker works."""
-        ...
-
-    def answers(self, marker: str, text: str) -> None:
-        """A prompt with this marker gets this answer."""
-        ...
-
-    def holds(self, marker: str, first: str, rest: str) -> Callable[[], None]:
-        """A prompt with this marker gets the first words, and the rest when the returned function is called."""
-        ...
-
-    def asks(self, marker: str, text: str) -> Callable[[], bool]:
-        """A prompt with this marker wants a tool, then says this text; the function tells whether the tool ran."""
-        ...
-
-    async def began(self, marker: str) -> None:
-        """Returns when the agent works on the prompt with this marker."""
-        ...
-
-    async def kill_agent(self) -> None:
-        """Kills the agent's process."""
-        ...
+    plain: str
+    tool: str = ""
+    ask: str = ""
+    fail: str = ""
+    slow: str = ""
+    die: str = ""
 
 
-async def hired(house: House, stage: Stage) -> None:
-    """A worker who can be spoken to."""
-    command = Hire(id=house.id(), worker="ann", backend=stage.backend, directory=stage.directory)
-    after = (await house.send(command)).seq
-    await house.fact(CameOnline, after=after - 1)
+class Talk:
+    """One open link, and everything that was heard over it."""
+
+    def __init__(self, link: Link, worker: Worker) -> None:
+        self.link = link
+        self.worker = worker
+        self.heard: list[Heard] = []
+        self.cursor = ""
+        self.gone: AgentGone | None = None
+        self.over = False
+        self._news = anyio.Event()
+
+    async def listen(self) -> None:
+        """Notes what is heard until the agent is gone."""
+        try:
+            async for batch in self.link.facts():
+                self.heard.extend(batch.heard)
+                self.cursor = batch.cursor or self.cursor
+                self._ring()
+        except AgentGone as gone:
+            self.gone = gone
+        self.over = True
+        self._ring()
+
+    def _ring(self) -> None:
+        news, self._news = self._news, anyio.Event()
+        news.set()
+
+    async def say(self, turn: str, text: str) -> Outcome:
+        """Delivers a message that starts a turn."""
+        message = Message(id=turn, text=text, at=0.0, by=Sender(via="contract"))
+        return await self.link.perform(Deliver(turn=turn, message=message))
+
+    async def hear(self, kind: type[Any] | UnionType, matching: Callable[[Any], bool] = lambda _: True) -> Any:
+        """The first such fact; waits for it."""
+        with anyio.fail_after(SAFETY_SECONDS):
+            while True:
+                for one in self.heard:
+                    if isinstance(one.fact, kind) and matching(one.fact):
+                        return one.fact
+                if self.over:
+                    raise AssertionError(f"the agent is gone and never brought {kind}: {self.heard}")
+                await self._news.wait()
+
+    async def end(self) -> None:
+        """Returns when the agent is gone."""
+        with anyio.fail_after(SAFETY_SECONDS):
+            while not self.over:
+                await self._news.wait()
+
+    async def ended(self, turn: str) -> facts.TurnEnded:
+        """How that turn ended."""
+        with anyio.fail_after(SAFETY_SECONDS):
+            while True:
+                for one in self.heard:
+                    if isinstance(one.fact, facts.TurnEnded) and one.turn in (turn, None):
+                        return one.fact
+                await self._news.wait()
+
+    def text(self, turn: str) -> str:
+        """What was said in that turn."""
+        return "".join(one.fact.text for one in self.heard if isinstance(one.fact, facts.Said) and one.turn == turn)
+
+    def count(self, kind: type[Fact]) -> int:
+        """How many such facts were heard."""
+        return sum(isinstance(one.fact, kind) for one in self.heard)
 
 
-async def said(house: House) -> str:
-    """All that was said, without the gaps between its pieces."""
-    history = await house.history()
-    return " ".join("".join(event.fact.text for event in history if isinstance(event.fact, Said)).split())
+@asynccontextmanager
+async def talking(driver: Driver, worker: Worker, cursor: str = "") -> AsyncIterator[Talk]:
+    """An open link with somebody who listens."""
+    async with driver.open(worker, cursor) as link, anyio.create_task_group() as tasks:
+        talk = Talk(link, worker)
+        tasks.start_soon(talk.listen)
+        yield talk
+        tasks.cancel_scope.cancel()
 
 
-async def a_message_is_answered_in_its_own_turn(house: House, stage: Stage) -> None:
-    """The answer belongs to the message, and the receipts never claim more than was proven."""
-    stage.answers("zz-hello", "hello manager")
-    await hired(house, stage)
-    accepted = await house.say("zz-hello")
-    ended = await house.event(TurnEnded)
-    assert ended.turn == accepted.message
-    assert isinstance(ended.fact, TurnEnded)
-    assert ended.fact.how is HowEnded.COMPLETED
-    assert await said(house) == "hello manager"
-    handed, seen = await house.event(HandedOver), await house.event(Seen)
-    assert max(handed.seq, seen.seq) < ended.seq
-    assert house.worker().session
+@pytest.mark.anyio
+class DriverContract:
+    """Inherit, and give the fixtures."""
+
+    @pytest.fixture
+    async def worker(self, driver: Driver, directory: Path) -> AsyncIterator[Worker]:
+        """A worker of that driver; its agent is ended after the test."""
+        hired = Worker(name="ann", since=1, backend=driver.backend, directory=str(directory))
+        yield hired
+        await driver.end(hired)
+
+    def wants(self, can: Can, word: str, ability: str = "") -> None:
+        """Skips what the driver says that it cannot do."""
+        if not word or (ability and not getattr(can, ability)):
+            pytest.skip(f"this driver has no {ability or 'such thing'}")
+
+    async def test_a_message_is_taken_and_answered(self, driver: Driver, worker: Worker, words: Words) -> None:
+        async with talking(driver, worker) as talk:
+            assert isinstance(await talk.say("t1", words.plain), Taken)
+            assert (await talk.ended("t1")).how is HowEnded.COMPLETED
+            assert talk.text("t1").strip()
+
+    async def test_turns_follow_one_another(self, driver: Driver, worker: Worker, words: Words) -> None:
+        async with talking(driver, worker) as talk:
+            for turn in ("t1", "t2", "t3"):
+                await talk.say(turn, words.plain)
+                assert (await talk.ended(turn)).how is HowEnded.COMPLETED
+            assert talk.count(facts.TurnEnded) == 3
+
+    async def test_a_tool_is_told_with_a_title(self, driver: Driver, worker: Worker, words: Words) -> None:
+        self.wants(driver.can, words.tool)
+        async with talking(driver, worker) as talk:
+            await talk.say("t1", words.tool)
+            started = await talk.hear(facts.ToolStarted)
+            assert started.title
+            assert (await talk.hear(facts.ToolEnded)).call == started.call
+            await talk.ended("t1")
+
+    async def test_an_ask_waits_for_its_answer(self, driver: Driver, worker: Worker, words: Words) -> None:
+        self.wants(driver.can, words.ask)
+        async with talking(driver, worker) as talk:
+            await talk.say("t1", words.ask)
+            raised = await talk.hear(facts.AskRaised)
+            assert raised.question
+            assert len(raised.choices) > 1
+            assert talk.count(facts.TurnEnded) == 0
+            assert isinstance(await talk.link.perform(Settle(ask=answered(raised, worker, "t1"))), Taken)
+            await talk.ended("t1")
+
+    async def test_a_turn_can_be_stopped(self, driver: Driver, worker: Worker, words: Words) -> None:
+        self.wants(driver.can, words.slow, "interrupt")
+        async with talking(driver, worker) as talk:
+            await talk.say("t1", words.slow)
+            await talk.hear(facts.Seen | facts.Said)
+            assert isinstance(await talk.link.perform(Stop(turn="t1")), Taken)
+            assert (await talk.ended("t1")).how is HowEnded.INTERRUPTED
+            await talk.say("t2", words.plain)
+            assert (await talk.ended("t2")).how is HowEnded.COMPLETED
+
+    async def test_a_failure_is_told(self, driver: Driver, worker: Worker, words: Words) -> None:
+        self.wants(driver.can, words.fail)
+        async with talking(driver, worker) as talk:
+            await talk.say("t1", words.fail)
+            ended = await talk.ended("t1")
+            assert ended.how is HowEnded.FAILED
+            assert ended.error
+
+    async def test_an_agent_is_found_again_and_nothing_comes_twice(
+        self, driver: Driver, worker: Worker, words: Words
+    ) -> None:
+        async with talking(driver, worker) as talk:
+            await talk.say("t1", words.plain)
+            await talk.ended("t1")
+            cursor, before = talk.cursor, talk.text("t1")
+        async with talking(driver, worker, cursor) as talk:
+            await talk.say("t2", words.plain)
+            await talk.ended("t2")
+            assert talk.text("t1") == ""
+            assert talk.text("t2").strip()
+        async with talking(driver, worker) as talk:
+            await talk.ended("t2")
+            assert talk.text("t1") == before
+
+    async def test_a_turn_goes_on_while_nobody_listens(self, driver: Driver, worker: Worker, words: Words) -> None:
+        async with talking(driver, worker) as talk:
+            await talk.say("t1", words.plain)
+            cursor = talk.cursor
+        async with talking(driver, worker, cursor) as talk:
+            assert (await talk.ended("t1")).how is HowEnded.COMPLETED
+
+    async def test_what_is_delivered_twice_arrives_once(self, driver: Driver, worker: Worker, words: Words) -> None:
+        self.wants(driver.can, words.plain, "ids")
+        async with talking(driver, worker) as talk:
+            assert isinstance(await talk.say("t1", words.plain), Taken)
+            assert isinstance(await talk.say("t1", words.plain), Taken)
+            await talk.ended("t1")
+            await talk.say("t2", words.plain)
+            await talk.ended("t2")
+            assert talk.count(facts.TurnEnded) == 2
+
+    async def test_an_agent_that_dies_is_noticed_and_can_be_opened_again(
+        self, driver: Driver, worker: Worker, words: Words
+    ) -> None:
+        self.wants(driver.can, words.die)
+        async with talking(driver, worker) as talk:
+            await talk.say("t1", words.die)
+            await talk.end()
+            cursor = talk.cursor
+        async with talking(driver, worker, cursor) as talk:
+            await talk.say("t2", words.plain)
+            assert (await talk.ended("t2")).how is HowEnded.COMPLETED
+
+    async def test_ending_twice_is_ending_once(self, driver: Driver, worker: Worker, words: Words) -> None:
+        async with talking(driver, worker) as talk:
+            await talk.say("t1", words.plain)
+            await talk.ended("t1")
+        await driver.end(worker)
+        await driver.end(worker)
+        again = replace(worker, since=worker.since + 1)
+        async with talking(driver, again) as talk:
+            await talk.say("t2", words.plain)
+            await talk.ended("t2")
+            assert talk.text("t1") == ""
+        await driver.end(again)
 
 
-async def messages_are_answered_in_order(house: House, stage: Stage) -> None:
-    """What is said while a turn runs waits for it."""
-    for name in ("one", "two", "three"):
-        stage.answers(f"zz-{name}", name)
-    await hired(house, stage)
-    for name in ("one", "two", "three"):
-        await house.say(f"zz-{name}")
-    await house.until(lambda present: not present.workers["ann"].queue and present.workers["ann"].turn is None)
-    texts = [event.fact.text.strip() for event in await house.history() if isinstance(event.fact, Said)]
-    assert texts == ["one", "two", "three"]
-
-
-async def a_turn_is_stopped_and_the_next_one_runs(house: House, stage: Stage) -> None:
-    """Stopping ends the turn as interrupted, and harms nothing."""
-    stage.holds("zz-slow", "started", "never said")
-    stage.answers("zz-next", "next")
-    await hired(house, stage)
-    await house.say("zz-slow")
-    await stage.began("zz-slow")
-    await house.fact(Seen)
-    await house.interrupt()
-    ended = await house.event(TurnEnded)
-    assert isinstance(ended.fact, TurnEnded)
-    assert ended.fact.how is HowEnded.INTERRUPTED
-    await house.say("zz-next")
-    assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
-    assert (await said(house)).endswith("next")
-
-
-async def nothing_runs_before_it_is_allowed(house: House, stage: Stage) -> None:
-    """An ask is open until it is answered; allowed, the tool runs, denied, it does not."""
-    ran_allowed, ran_denied = stage.asks("zz-yes", "thank you"), stage.asks("zz-no", "what a pity")
-    await hired(house, stage)
-    await house.say("zz-yes")
-    ask = await house.fact(AskRaised)
-    assert ask.digest
-    assert ask.detail
-    assert not ran_allowed()
-    await house.answer(ask.ask, next(choice.id for choice in ask.choices if choice.allows))
-    assert (await house.fact(AnswerDelivered)).problem == ""
-    ended = await house.event(TurnEnded)
-    assert ran_allowed()
-    await house.say("zz-no")
-    second = await house.fact(AskRaised, after=ended.seq)
-    await house.answer(second.ask, next(choice.id for choice in second.choices if not choice.allows))
-    await house.event(TurnEnded, after=ended.seq)
-    assert not ran_denied()
-
-
-async def a_relaunched_worker_keeps_its_session(house: House, stage: Stage) -> None:
-    """Another process, the same conversation."""
-    stage.answers("zz-before", "before")
-    stage.answers("zz-after", "after")
-    await hired(house, stage)
-    await house.say("zz-before")
-    ended = await house.event(TurnEnded)
-    session = house.worker().session
-    await house.relaunch("ann")
-    await house.fact(CameOnline, after=ended.seq)
-    await house.say("zz-after")
-    await house.event(TurnEnded, after=ended.seq)
-    assert house.worker().session == session
-    assert await said(house) == "beforeafter"
-
-
-async def a_killed_agent_is_told_and_comes_back(house: House, stage: Stage) -> None:
-    """A death is noticed, told, and healed with the session kept."""
-    stage.answers("zz-before", "before")
-    stage.answers("zz-after", "after")
-    await hired(house, stage)
-    await house.say("zz-before")
-    ended = await house.event(TurnEnded)
-    session = house.worker().session
-    await stage.kill_agent()
-    await house.event(Noted, after=ended.seq)
-    offline = await house.event(WentOffline)
-    await house.fact(CameOnline, after=offline.seq)
-    await house.say("zz-after")
-    assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
-    assert house.worker().session == session
-
-
-async def an_ended_worker_is_gone(house: House, stage: Stage) -> None:
-    """The worker leaves, and can be hired anew as somebody else."""
-    stage.answers("zz-hello", "hello")
-    await hired(house, stage)
-    session = house.worker().session
-    await house.end("ann")
-    await house.fact(Ended)
-    await hired(house, stage)
-    await house.say("zz-hello")
-    await house.event(TurnEnded)
-    assert house.worker().session != session
-
-
-async def before_a_restart(house: House, stage: Stage) -> Callable[[], None]:
-    """The first half of a turn that outlives its node; the function lets the agent go on."""
-    release = stage.holds("zz-away", "one", "two")
-    await hired(house, stage)
-    await house.say("zz-away")
-    await stage.began("zz-away")
-    return release
-
-
-async def after_a_restart(house: House) -> None:
-    """The second half: the answer is there, whole, once."""
-    await house.event(TurnEnded, after=0)
-    assert "".join((await said(house)).split()) == "onetwo"
-    assert sum(isinstance(event.fact, TurnEnded) for event in await house.history()) == 1
-
-
-PROMISES = (
-    a_message_is_answered_in_its_own_turn,
-    messages_are_answered_in_order,
-    a_turn_is_stopped_and_the_next_one_runs,
-    nothing_runs_before_it_is_allowed,
-    a_relaunched_worker_keeps_its_session,
-    a_killed_agent_is_told_and_comes_back,
-    an_ended_worker_is_gone,
-)
+def answered(raised: facts.AskRaised, worker: Worker, turn: str) -> Ask:
+    """The ask, settled with its first choice."""
+    settled = facts.AskSettled(ask=raised.ask, how=HowSettled.ANSWERED, choice=raised.choices[0].id)
+    return Ask(
+        id=raised.ask,
+        worker=worker.name,
+        turn=turn,
+        seq=1,
+        question=raised.question,
+        choices=raised.choices,
+        digest=raised.digest,
+        settled=settled,
+    )
