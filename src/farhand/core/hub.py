@@ -68,9 +68,9 @@ class LocalHub:
         accepted = self._accepted(command, sender, drafts)
         await self._write(drafts, inbox=InboxEntry(via=sender.via, accepted=accepted))
         road.reached("hub.written")
-        taken = partial(log.info, "command taken", command=type(command).__name__, id=command.id, via=sender.via)
+        fields = {"command": type(command).__name__, "id": command.id, "via": sender.via, "seq": accepted.seq}
         # The worker and the sender go first: a line in the log may take as long as the whole way to them.
-        asyncio.get_running_loop().call_soon(partial(taken, seq=accepted.seq))
+        asyncio.get_running_loop().call_soon(partial(log.info, "command taken", **fields))
         return accepted
 
     async def _decided(self, command: Command, sender: Sender) -> list[Draft]:
