@@ -78,7 +78,7 @@ async def end_of(
     """Waits for the end of a turn and for the bare hook; both are measured from the model's last word."""
     ended = await house.event(TurnEnded, after=after)
     with anyio.fail_after(10):
-        while len(ends) <= len(told):  # noqa: ASYNC110
+        while len(ends) <= len(told):
             await anyio.sleep(0.005)
     told.append(ended.at - model.answered_at)
     floor.append(ends[len(told) - 1] - model.answered_at)
