@@ -38,6 +38,7 @@ def capture() -> str:
         with terminal(home, environment, columns=COLUMNS, rows=ROWS) as screen:
             talk(screen)
             shown = screen.text(colours=True)
+            screen.press("C-u")
             screen.type("/end demo")
             _see(screen, "demo left the team.")
             screen.type("/quit")
@@ -49,20 +50,16 @@ def talk(screen: Screen) -> None:
     """The conversation itself."""
     screen.type("cd shop; clear; farhand run --node demo --no-telegram --demo")
     _see(screen, "demo is online.")
-    screen.type("think")
-    _see(screen, "shorter. This one is.")
-    screen.type("tool")
-    _see(screen, "✓")
-    screen.type("ask")
-    _see(screen, "2. No")
-    screen.type("1 and thank you")
-    _see(screen, "until I forget.")
-    screen.press("what shall we do next?")
-    _see(screen, "demo> what shall")
+    for said, then in (("think", ""), ("ask", "1-2>"), ("1 and thank you", "")):
+        screen.type(said)
+        _see(screen, f"you: {said}")
+        screen.wait(lambda shown, end=then or "demo>": shown.rstrip().endswith(end), then or "the end of the turn")
+    screen.press("tool")
+    _see(screen, "demo> tool")
 
 
 def _see(screen: Screen, text: str) -> None:
-    screen.wait(lambda shown: text in " ".join(shown.split()), text)
+    screen.wait(lambda shown: text in shown, text)
 
 
 def runs(line: str) -> Iterator[tuple[str, str, bool]]:
@@ -114,7 +111,7 @@ def draw(shown: str) -> str:
     )
     body = "\n".join(filter(None, (drawn_line(line, row) for row, line in enumerate(lines))))
     return f"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img"
- aria-label="A terminal: a conversation with the demo worker, which thinks, uses a tool and asks before it writes a file">
+ aria-label="A terminal: a conversation with the demo worker, which thinks and asks before it writes a file">
 <rect width="{width}" height="{height}" rx="10" fill="#1c2128"/>
 {buttons}
 <g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="14" \

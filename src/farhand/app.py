@@ -74,10 +74,14 @@ class Node:
     outbox: SqliteOutbox
     started_at: float = field(default_factory=time.time)
     channels: list[Channel] = field(default_factory=list)
+    # Whoever else wants to hear what the node says of itself: the terminal that it runs in.
+    listeners: list[Callable[[str], None]] = field(default_factory=list)
 
     async def announce(self, text: str) -> None:
         """Tells the manager something about the node itself: in the log, and over every channel that can."""
         log.warning("announced", text=text)
+        for listener in self.listeners:
+            listener(text)
         for channel in self.channels:
             say = getattr(channel, "announce", None)
             if say is not None:
@@ -340,6 +344,7 @@ async def converse(running: Node, signals: AsyncIterator[signal.Signals]) -> Non
     environment = running.settings.environment
     with open_terminal(colours="NO_COLOR" not in environment) as terminal:
         terminal.tell(f"Node '{running.settings.node}' is ready on port {running.port}.", "green")
+        running.listeners.append(lambda text: terminal.tell(text, "yellow"))
         talk = Conversation(running.hub, terminal, who=environment.get("USER", ""), leaving="stops the node")
         async with anyio.create_task_group() as tasks:
 

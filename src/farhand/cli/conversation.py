@@ -79,9 +79,7 @@ class Conversation:
             self._show_event(event)
 
     def _ask_for_input(self) -> None:
-        asks = _open_asks(self._present)
-        choices = f" 1-{len(asks[0].choices)}" if asks else ""
-        self._terminal.prompt = f"{asks[0].worker if asks else self._present.focus}{choices}> "
+        self._terminal.prompt = prompt(self._present)
 
     def _show_event(self, event: Event) -> None:
         fact = event.fact
@@ -104,6 +102,15 @@ class Conversation:
     def _tell(self, line: str) -> None:
         if line:
             self._terminal.tell(line, "red" if "✗" in line else "dim")
+
+
+def prompt(present: Present) -> str:
+    """Whom the next line goes to: the worker who asks, with the numbers it takes, or the focused one and its state."""
+    asks = _open_asks(present)
+    if asks:
+        return f"{asks[0].worker} 1-{len(asks[0].choices)}> "
+    focused = present.workers.get(present.focus)
+    return f"{present.focus} (working)> " if focused and focused.turn else f"{present.focus}> "
 
 
 def _is_busy(present: Present, name: str) -> bool:
