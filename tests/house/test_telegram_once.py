@@ -124,9 +124,8 @@ async def test_an_edit_rewords_what_still_waits_and_a_late_one_is_told(tmp_path:
 async def test_a_letter_that_nobody_can_read_any_more_holds_up_nothing(tmp_path: Path, bot: FakeBot) -> None:
     async with telegram_house(tmp_path, bot) as telegram:
         await telegram.house.hire()
-        await telegram.house.node.outbox.put(
-            f"telegram:{bot.token.partition(':')[0]}", [Parcel(key="old", chat=str(MANAGER), body=b"{}")]
-        )
+        unreadable = Parcel(key="old", chat=str(MANAGER), body=b"{}")
+        await telegram.house.node.outbox.put(f"telegram:{bot.token.partition(':')[0]}", [unreadable])
         await telegram.manager.says("hello")
         await telegram.manager.reads("answer to hello")
 
