@@ -18,6 +18,7 @@ from telegram.error import (
 
 from farhand.channels.kit.outbox import SendLater, SendRefused, SendUncertain
 from farhand.channels.telegram.gateway import Gateway
+from farhand.model.errors import ChannelError
 
 
 def caused(error: TelegramError, cause: Exception) -> TelegramError:
@@ -26,7 +27,7 @@ def caused(error: TelegramError, cause: Exception) -> TelegramError:
 
 
 GATEWAY = Gateway("1:secret-part", "http://127.0.0.1:1")
-VERDICTS = [
+VERDICTS: list[tuple[TelegramError, type[ChannelError]]] = [
     (RetryAfter(7), SendLater),
     (BadRequest("chat not found"), SendRefused),
     (ChatMigrated(-100), SendRefused),
