@@ -12,6 +12,7 @@ import msgspec
 from anyio.streams.memory import MemoryObjectReceiveStream
 
 from farhand.drivers.claude.asks import question_of
+from farhand.drivers.claude.handed import Handed
 from farhand.drivers.claude.hands import Hands, is_command, worded
 from farhand.drivers.claude.launch import Places
 from farhand.drivers.claude.payloads import stopped_without_transcript, translate_hook
@@ -70,14 +71,15 @@ class InteractiveLink:
     """One worker's Claude Code. Only `facts` moves the spot; errands leave it a note."""
 
     def __init__(
-        self, tmux: Tmux, pane: Pane, places: Places, spot: Spot, questions: Questions, spool: Path, first: list[Heard]
+        self, tmux: Tmux, pane: Pane, places: Places, spot: Spot, questions: Questions, folder: Path, first: list[Heard]
     ) -> None:
+        self._spool = folder / "spool"
+        self._handed = Handed(folder / "handed")
         self._tmux = tmux
         self._pane = pane
         self._places = places
         self._spot = spot
         self._questions = questions
-        self._spool = spool
         self._first = first
         self._hands = Hands(tmux, pane)
         self._standing = Standing()
@@ -344,6 +346,7 @@ class InteractiveLink:
     async def _deliver(self, errand: Deliver) -> Outcome:
         text, before = worded(errand.message), self._spot.state
         one = Expected(message=errand.message.id, text=text, turn="" if errand.joins else errand.turn)
+        self._handed.add(one)
         expected = (*before.expected, one)[-MOST_EXPECTED:]
         self._spot = replace(self._spot, state=replace(before, expected=expected))
         # Idle, it says at once that it has read a message; while it works, or of a command, it does not.
