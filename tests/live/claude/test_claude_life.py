@@ -306,3 +306,21 @@ def _message(message: str) -> Callable[[Event], bool]:
         return isinstance(event.fact, Seen) and event.fact.message == message
 
     return matching
+
+
+async def test_a_turn_is_paused_before_its_first_word(studio: Studio) -> None:
+    studio.model.script.conversation("zz-silent", Reply((Hold("never"), Text("never said"))))
+    studio.model.script.conversation("zz-next", say("next"))
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.say("zz-silent")
+        await house.fact(Seen)
+        await studio.model.asked("zz-silent")
+        await house.interrupt()
+        ended = await house.event(TurnEnded)
+        assert isinstance(ended.fact, TurnEnded)
+        assert ended.fact.how is HowEnded.INTERRUPTED
+        await house.say("zz-next")
+        assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
+        assert await said(house) == "next"
+    assert studio.model.prompted("zz-next")[-1].texts.count("zz-next") == 1

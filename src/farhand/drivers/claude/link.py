@@ -336,8 +336,10 @@ class InteractiveLink:
         free = not before.running and self._standing.status != "waiting"
         idle = free and not errand.joins and not is_command(text)
         self._proofs[errand.message.id] = proof = anyio.Event()
-        outcome = await self._hands.hand_over(text, proof if idle else None)
-        del self._proofs[errand.message.id]
+        try:
+            outcome = await self._hands.hand_over(text, proof if idle else None)
+        finally:
+            del self._proofs[errand.message.id]
         if is_command(text) and not isinstance(outcome, NotTaken):
             self._commanded(errand)
         return outcome
