@@ -43,6 +43,11 @@ class LocalHub:
         self.started_after = present.seq
         self._listeners: list[Callable[[Sequence[Event]], None]] = []
 
+    @property
+    def coming(self) -> Present:
+        """The present with what is on its way to the disk: what the next decision stands on."""
+        return self._coming
+
     def listen(self, listener: Callable[[Sequence[Event]], None]) -> None:
         """Calls the listener with what was just written, before any watcher wakes. It must not wait."""
         self._listeners.append(listener)
