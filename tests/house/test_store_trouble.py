@@ -8,8 +8,8 @@ import anyio
 import pytest
 
 from farhand.model import errors
-from farhand.model.facts import AskRaised, AskSettled
-from farhand.model.words import Choice, HowSettled
+from farhand.model.facts import AskRaised, AskSettled, Ended, Said, TurnEnded
+from farhand.model.words import Choice, HowEnded, HowSettled
 from farhand.testing.clock import ManualClock
 from farhand.testing.house import SAFETY_SECONDS, House
 
@@ -82,3 +82,51 @@ async def test_a_deadline_that_cannot_be_written_is_tried_again(house: House) ->
     await accept(house)
     clock.advance(2)
     assert (await house.fact(AskSettled)).how is HowSettled.EXPIRED
+
+
+async def test_a_death_that_cannot_be_written_is_written_later_and_costs_one_turn(house: House) -> None:
+    clock = house.clock
+    assert isinstance(clock, ManualClock)
+    await house.hire()
+    house.agent.plays(Said(text="I am at it"))
+    await house.say("clean up")
+    await house.event(Said)
+    before = clock.sleepers
+    await refuse(house)
+    await house.agent.links["ann"].die()
+    await sleepers(clock, before + 1)
+    await accept(house)
+    clock.advance(2)
+    assert (await house.fact(TurnEnded)).how is HowEnded.FAILED
+    said = await house.say("and now?")
+    assert (await house.fact(TurnEnded, lambda event: event.turn == said.message)).how is HowEnded.COMPLETED
+
+
+@pytest.mark.parametrize("command", ["relaunch", "end"])
+async def test_what_ends_an_agent_is_tried_again_until_it_can_be_written(house: House, command: str) -> None:
+    clock = house.clock
+    assert isinstance(clock, ManualClock)
+    await house.hire()
+    before = clock.sleepers
+    # Written after the command, so that the worker's own facts are the first that fail.
+    async with anyio.create_task_group() as tasks, slow_store(house):
+        tasks.start_soon(house.relaunch if command == "relaunch" else house.end, "ann")
+        tasks.start_soon(refuse, house)
+        await anyio.lowlevel.checkpoint()
+    await sleepers(clock, before + 1)
+    await accept(house)
+    clock.advance(2)
+    if command == "end":
+        await house.event(Ended)
+    else:
+        await house.until(lambda present: not present.workers["ann"].relaunching)
+
+
+async def test_an_agent_that_cannot_be_ended_costs_nobody_else(house: House) -> None:
+    await house.hire("ann")
+    await house.hire("bob")
+    house.agent.breaks_at_end = OSError("no such thing")
+    await house.end("ann")
+    await house.event(Ended)
+    said = await house.say("still there?", "bob")
+    assert (await house.fact(TurnEnded, lambda event: event.turn == said.message)).how is HowEnded.COMPLETED

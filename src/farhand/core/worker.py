@@ -39,6 +39,9 @@ class WorkerTask:
         self._changed = anyio.Event()
         self._tried: set[str] = set()
         self._deaths: list[float] = []
+        # Why the agent went, until that is written; and whether it waits for a person to start it again.
+        self._gone: str | None = None
+        self._rests = False
 
     @property
     def _worker(self) -> Worker:
@@ -49,29 +52,42 @@ class WorkerTask:
         self._changed.set()
 
     async def run(self) -> None:
-        """Runs until the worker has left the team."""
-        rests = False
+        """Runs until the worker has left the team. What goes wrong on the way costs a pause, and nobody else."""
+        while True:
+            try:
+                return await self._stay()
+            except StoreError as error:
+                log.error("worker waits for the store", worker=self._name, error=error.text)
+            except Exception:
+                log.exception("worker failed", worker=self._name)
+            await self._clock.sleep(STORE_PAUSE_SECONDS)
+
+    async def _stay(self) -> None:
         while True:
             self._changed = anyio.Event()
+            if self._gone is not None:
+                await self._went_offline(HowEnded.FAILED, self._gone)
+                self._gone = None
             step = next_step(self._worker, self._driver.can)
             if isinstance(step, Leave):
                 return await self._leave()
             if isinstance(step, Restart):
                 await self._end_agent("relaunched")
                 self._deaths.clear()
-            elif rests:
+            elif self._rests:
                 await self._changed.wait()
                 continue
-            rests = not await self._live()
+            self._rests = False
+            await self._live()
 
-    async def _live(self) -> bool:
-        """Serves the agent while it lives. False means that it must not be started again by itself."""
+    async def _live(self) -> None:
+        """Serves the agent while it lives; then says why it went, and whether it may be started again by itself."""
         problem: BaseException | None = None
         try:
             async with self._driver.open(self._worker, self._cursor) as link:
                 await self._came_online()
                 if not await self._serve(link):
-                    return True
+                    return None
         except* DriverError as group:
             problem = _first(group)
         except* StoreError as group:
@@ -81,14 +97,12 @@ class WorkerTask:
             log.exception("worker failed", worker=self._name)
         if isinstance(problem, StoreError):
             # The cursor did not move: what could not be written comes again.
-            await self._clock.sleep(STORE_PAUSE_SECONDS)
-            return True
-        why = _sentence(problem)
-        log.warning("agent gone", worker=self._name, why=why)
-        await self._went_offline(HowEnded.FAILED, why)
+            return await self._clock.sleep(STORE_PAUSE_SECONDS)
+        self._gone = _sentence(problem)
+        log.warning("agent gone", worker=self._name, why=self._gone)
         # What could not even be started will not start by itself; what died may live again.
         dead = problem is None or isinstance(problem, AgentGone) or not isinstance(problem, DriverError)
-        return dead and self._may_restart()
+        self._rests = not (dead and self._may_restart())
 
     def _may_restart(self) -> bool:
         now = self._clock.now()
@@ -208,9 +222,9 @@ class WorkerTask:
     async def _end_agent(self, why: str) -> None:
         try:
             await self._driver.end(self._worker)
-        except FarhandError as error:
-            log.error("agent not ended", worker=self._name, error=error.text)
-            await self._record(facts.Noted(text=error.text))
+        except Exception as error:
+            log.exception("agent not ended", worker=self._name)
+            await self._record(facts.Noted(text=_sentence(error)))
         self._cursor = ""
         at_start = Cursor(owner=owner(self._name, self._since), value="")
         await self._went_offline(HowEnded.INTERRUPTED, f"The worker was {why}.", at_start)
