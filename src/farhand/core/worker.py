@@ -87,7 +87,7 @@ class WorkerTask:
             async with self._driver.open(self._worker, self._cursor) as link:
                 await self._came_online()
                 if not await self._serve(link):
-                    return None
+                    return
         except* DriverError as group:
             problem = _first(group)
         except* StoreError as group:
@@ -97,7 +97,8 @@ class WorkerTask:
             log.exception("worker failed", worker=self._name)
         if isinstance(problem, StoreError):
             # The cursor did not move: what could not be written comes again.
-            return await self._clock.sleep(STORE_PAUSE_SECONDS)
+            await self._clock.sleep(STORE_PAUSE_SECONDS)
+            return
         self._gone = _sentence(problem)
         log.warning("agent gone", worker=self._name, why=self._gone)
         # What could not even be started will not start by itself; what died may live again.
