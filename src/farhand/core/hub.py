@@ -170,6 +170,9 @@ class LocalHub:
         while True:
             if self._tail.holds(position):
                 await self._tail.news(position)
+                if not self._tail.holds(position):
+                    # More came at once than memory keeps.
+                    continue
                 events = self._tail.events(position, _CHUNK)
             else:
                 events = [decode_event(body) for _, body in await self._journal.read(position, _CHUNK)]
@@ -183,6 +186,8 @@ class LocalHub:
         while True:
             if self._tail.holds(position):
                 await self._tail.news(position)
+                if not self._tail.holds(position):
+                    continue
                 bodies = self._tail.bodies(position, _CHUNK)
                 position += len(bodies)
             else:
