@@ -130,3 +130,12 @@ async def test_an_agent_that_cannot_be_ended_costs_nobody_else(house: House) -> 
     await house.event(Ended)
     said = await house.say("still there?", "bob")
     assert (await house.fact(TurnEnded, lambda event: event.turn == said.message)).how is HowEnded.COMPLETED
+
+
+async def test_a_fact_that_no_store_could_write_costs_one_worker_one_turn(house: House) -> None:
+    await house.hire()
+    house.agent.plays(Said(text="half a character: \ud83d"))
+    first = await house.say("speak")
+    assert (await house.fact(TurnEnded, lambda event: event.turn == first.message)).how is HowEnded.FAILED
+    second = await house.say("again")
+    assert (await house.fact(TurnEnded, lambda event: event.turn == second.message)).how is HowEnded.COMPLETED

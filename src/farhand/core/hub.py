@@ -12,7 +12,7 @@ from farhand.core.decide import House, decide, expire, gone, message_id
 from farhand.core.tail import Tail
 from farhand.model import road
 from farhand.model.commands import Accepted, Answer, Command, Say
-from farhand.model.errors import StoreError, UnknownAsk
+from farhand.model.errors import UnknownAsk
 from farhand.model.facts import Draft, Event
 from farhand.model.ports import Clock, Cursor, InboxEntry, Journal
 from farhand.model.present import Ask, Present, Worker, fold
@@ -117,7 +117,7 @@ class LocalHub:
         with anyio.CancelScope(shield=True):
             try:
                 bodies = await self._journal.append(events, inbox=inbox, cursor=cursor)
-            except StoreError as error:
+            except Exception as error:
                 self._rest(moving)
                 self._not_written(epoch, error)
                 raise
@@ -150,9 +150,9 @@ class LocalHub:
         """Whether the worker is as the present has it: nothing that changes it is on its way to the disk."""
         return worker not in self._moving
 
-    def _not_written(self, epoch: int, error: StoreError) -> None:
+    def _not_written(self, epoch: int, error: Exception) -> None:
         """Whatever was decided on top of it fails too, by its number; decisions start again from what is written."""
-        log.error("not written", error=error.text)
+        log.error("not written", error=str(error))
         if epoch == self._epoch:
             self._epoch += 1
             self._coming = self.present
