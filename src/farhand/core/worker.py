@@ -1,6 +1,6 @@
 """One task a worker: takes step after step off the present, and writes down what the agent brings."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import assert_never
 
 import anyio
@@ -37,6 +37,7 @@ class WorkerTask:
         self._clock = clock
         self._cursor = cursor
         self._changed = anyio.Event()
+        self._errand = anyio.CancelScope()
         self._tried: set[str] = set()
         self._deaths: list[float] = []
         # Why the agent went, until that is written; and whether it waits for a person to start it again.
@@ -48,8 +49,11 @@ class WorkerTask:
         return self._hub.present.workers[self._name]
 
     def wake(self) -> None:
-        """Something was written about this worker."""
+        """Something was written about this worker. One that is to go waits for no errand."""
         self._changed.set()
+        worker = self._hub.present.workers.get(self._name)
+        if worker is not None and (worker.ending or worker.relaunching):
+            self._errand.cancel()
 
     async def run(self) -> None:
         """Runs until the worker has left the team. What goes wrong on the way costs a pause, and nobody else."""
@@ -152,7 +156,8 @@ class WorkerTask:
                 await self._changed.wait()
                 continue
             road.reached("worker.step")
-            await self._take(link, step)
+            with anyio.CancelScope() as self._errand:
+                await self._take(link, step)
 
     async def _take(self, link: Link, step: Step) -> None:
         match step:
@@ -163,7 +168,7 @@ class WorkerTask:
                 await self._deliver(link, step)
             case Settle(ask=ask):
                 problem = _problem(await link.perform(step))
-                await self._record(facts.AnswerDelivered(ask=ask.id, problem=problem), of_turn=ask.turn)
+                await self._hub.record(self._name, lambda worker: _settled(worker, ask.id, problem))
             case Stop(turn=turn):
                 problem = _problem(await link.perform(step))
                 await self._record(facts.Interrupted(problem=problem), of_turn=turn)
@@ -214,11 +219,12 @@ class WorkerTask:
 
     async def _went_offline(self, how: HowEnded, why: str, cursor: Cursor | None = None) -> None:
         gone = facts.WentOffline(why=why)
-        await self._hub.record(
-            self._name,
-            lambda worker: [*admit.end_turn(worker, how, why), Draft(worker=worker.name, fact=gone)],
-            cursor,
-        )
+
+        def fitting(worker: Worker) -> list[Draft]:
+            doubts = _doubts(worker, self._tried)
+            return [*doubts, *admit.end_turn(worker, how, why), Draft(worker=worker.name, fact=gone)]
+
+        await self._hub.record(self._name, fitting, cursor)
 
     async def _end_agent(self, why: str) -> None:
         try:
@@ -245,6 +251,21 @@ def _begin(worker: Worker, message: str) -> list[Draft]:
     if not is_free(worker) or not worker.queue or worker.queue[0].id != message:
         return []
     return [Draft(worker=worker.name, turn=message, fact=facts.TurnStarted(message=message))]
+
+
+def _settled(worker: Worker, ask: str, problem: str) -> list[Draft]:
+    """That the answer was brought, unless the end of its turn has said so already."""
+    delivered = facts.AnswerDelivered(ask=ask, problem=problem)
+    return [Draft(worker=worker.name, turn=one.turn, fact=delivered) for one in worker.asks if one.id == ask]
+
+
+def _doubts(worker: Worker, tried: Collection[str]) -> list[Draft]:
+    """A message that was on its way when the agent went may have arrived."""
+    turn = worker.turn
+    if turn is None or turn.message is None or turn.handed_over or turn.doubted or turn.message.id not in tried:
+        return []
+    doubted = facts.Doubted(message=turn.message.id, why="The agent went while the message was on its way to it.")
+    return [Draft(worker=worker.name, turn=turn.id, fact=doubted)]
 
 
 def _delivered(step: Deliver, outcome: Outcome) -> Callable[[Worker], list[Draft]]:
