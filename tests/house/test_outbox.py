@@ -64,6 +64,11 @@ class Desk:
             while not self.clock.sleepers:
                 await anyio.lowlevel.checkpoint()
 
+    async def drained(self) -> None:
+        """Returns when everything is sent."""
+        with anyio.fail_after(20):
+            await self._dispatcher.drain()
+
 
 @asynccontextmanager
 async def open_desk(folder: Path, pace: float = 0.0, burst: int = 3) -> AsyncIterator[Desk]:
@@ -152,3 +157,19 @@ async def test_the_pace_is_kept_and_waiting_edits_become_one(tmp_path: Path) -> 
         assert await desk.surface.until(3) == ["first", "second", "edit 4"]
         await anyio.wait_all_tasks_blocked()
         assert await desk.outbox.waiting("tg", "c") == []
+
+
+async def test_a_store_that_refuses_for_a_while_neither_loses_nor_repeats(tmp_path: Path) -> None:
+    refuses = (
+        "CREATE TEMP TRIGGER refuses BEFORE UPDATE ON main.outbox WHEN new.state = '{}'"
+        " BEGIN SELECT RAISE(ABORT, 'no room'); END"
+    )
+    async with open_desk(tmp_path) as desk:
+        for state in ("sending", "sent"):
+            await desk.outbox._change(refuses.format(state), ())
+            await desk.put(f"while not {state}")
+            await desk.asleep()
+            await desk.outbox._change("DROP TRIGGER refuses", ())
+            desk.clock.advance(60)
+            await desk.drained()
+        assert desk.surface.sent == ["while not sending", "while not sent"]

@@ -81,7 +81,7 @@ class TelegramChannel:
         self._dispatcher = Dispatcher(
             NAME, outbox, self._send, clock, pace=pace, weighs=is_message, given_up=self._given_up
         )
-        self._follower = Follower(NAME, hub, outbox, self._compose, self._dispatcher.wake)
+        self._follower = Follower(NAME, hub, outbox, self._compose, self._dispatcher.wake, clock)
         self._progress = Progress(self._follower.turns, pace, clock, options.edit_seconds, self._put_progress)
         self._team_changed = anyio.Event()
         self._team_changed.set()
