@@ -238,7 +238,7 @@ async def test_waiting_for_an_answer_ends_when_there_will_be_none(
     await house.event(Said)
     async with SocketHub(house.node.settings.door) as hub, anyio.create_task_group() as tasks:
         for number in ("taken back", "let go"):
-            tasks.start_soon(lambda text=number: say.wait_for(hub, Say(id=text, worker="ann", text=text)))
+            tasks.start_soon(say.wait_for, hub, Say(id=number, worker="ann", text=number))
         await house.until(lambda present: len(present.workers["ann"].queue) == 2)
         await house.send(Withdraw(id=house.id(), message="cli:taken back"))
         await house.end("ann")
@@ -256,7 +256,7 @@ async def test_waiting_for_what_was_put_into_a_running_turn_follows_that_turn(
     await house.event(Said)
     async with SocketHub(house.node.settings.door) as hub, anyio.create_task_group() as tasks:
         tasks.start_soon(say.wait_for, hub, Say(id="second", worker="ann", text="and this", steer=True))
-        await house.event(HandedOver, lambda event: event.fact.message == "cli:second")  # type: ignore[attr-defined]
+        await house.event(HandedOver, lambda event: event.fact == HandedOver(message="cli:second"))
         await house.agent.links["ann"].say(Said(text="with this"), turn=first.message)
         await house.agent.links["ann"].say(TurnEnded(how=HowEnded.COMPLETED), turn=first.message)
     assert "with this" in capsys.readouterr().out
