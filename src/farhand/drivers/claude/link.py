@@ -15,18 +15,28 @@ from farhand.drivers.claude.asks import question_of
 from farhand.drivers.claude.handed import Handed
 from farhand.drivers.claude.hands import Hands, is_command, worded
 from farhand.drivers.claude.launch import Places
+from farhand.drivers.claude.news import (
+    Item,
+    Later,
+    Standing,
+    Told,
+    Written,
+    death_sentence,
+    raise_if_wanted,
+    read_standing,
+)
 from farhand.drivers.claude.payloads import stopped_without_transcript, translate_hook
 from farhand.drivers.claude.questions import Questions
 from farhand.drivers.claude.schema import Fields, parse
 from farhand.drivers.claude.screen import last_words, read_box
+from farhand.drivers.claude.sending import checked, shown_folders
 from farhand.drivers.claude.spot import Spot, write_spot
 from farhand.drivers.claude.translate import Expected, began, end_turn, session_changed, translate
 from farhand.drivers.wires.hooks import Arrival, Arrived, Asked, spooled
 from farhand.drivers.wires.notify import Folders
 from farhand.drivers.wires.tmux import Death, Pane, Tmux, TmuxGone
 from farhand.drivers.wires.transcript import read_lines
-from farhand.model.errors import AgentGone
-from farhand.model.facts import Fact, Noted, Said, Seen, TurnEnded
+from farhand.model.facts import Noted, Said, Seen, TurnEnded
 from farhand.model.ports import Batch, Change, Deliver, Errand, Heard, NotTaken, Outcome, Settle, Stop, Taken
 from farhand.model.words import HowEnded, Mode, replace
 
@@ -38,49 +48,22 @@ MOST_EXPECTED = 8
 MOST_ESCAPES = 4
 
 
-class Written(msgspec.Struct, frozen=True):
-    """Something may have been added to the transcript."""
-
-
-class Standing(msgspec.Struct, frozen=True):
-    """What Claude Code says of itself: idle, busy or waiting, and its session."""
-
-    status: str = ""
-    session: str = ""
-
-
-class Later(msgspec.Struct, frozen=True):
-    """A moment has passed since something that should have had a consequence."""
-
-    what: str
-    prompt: str
-    payload: bytes = b""
-    tries: int = 0
-
-
-class Told(msgspec.Struct, frozen=True):
-    """Facts that an errand brought forth."""
-
-    facts: tuple[Fact, ...]
-
-
-Item = Written | Standing | Later | Told | Arrival | Death | TmuxGone
-
-
 class InteractiveLink:
     """One worker's Claude Code. Only `facts` moves the spot; errands leave it a note."""
 
     def __init__(
-        self, tmux: Tmux, pane: Pane, places: Places, spot: Spot, questions: Questions, folder: Path, first: list[Heard]
+        self, tmux: Tmux, pane: Pane, places: Places, spot: Spot, questions: Questions, folder: Path, directory: str
     ) -> None:
         self._spool = folder / "spool"
+        self._folders = shown_folders(directory, folder)
         self._handed = Handed(folder / "handed")
+        # What the link's own opening brought to light.
+        self.first: list[Heard] = []
         self._tmux = tmux
         self._pane = pane
         self._places = places
         self._spot = spot
         self._questions = questions
-        self._first = first
         self._hands = Hands(tmux, pane)
         self._standing = Standing()
         self._send, self._receive = anyio.create_memory_object_stream[Item](math.inf)
@@ -151,7 +134,7 @@ class InteractiveLink:
 
     async def facts(self) -> AsyncIterator[Batch]:
         """Everything that the agent brings, in order, until it ends."""
-        yield self._batch(self._first)
+        yield self._batch(self.first)
         self._settled_in.set()
         for kept in spooled(self._spool):
             yield self._batch(self._read() + self._hook(kept))
@@ -163,7 +146,7 @@ class InteractiveLink:
             if heard or self._spot != before:
                 yield self._batch(heard)
             if isinstance(item, Death | TmuxGone):
-                _healed_or_raised(item)
+                raise_if_wanted(item)
                 return
 
     def _batch(self, heard: list[Heard]) -> Batch:
@@ -186,7 +169,7 @@ class InteractiveLink:
             case Told(facts=facts):
                 heard += [Heard(fact=fact) for fact in facts]
             case Death():
-                heard += [Heard(fact=Noted(text=_sentence(item)))]
+                heard += [Heard(fact=Noted(text=death_sentence(item)))]
             case TmuxGone():
                 heard += [Heard(fact=Noted(text=f"{item} Claude Code is started again and keeps its memory."))]
         for one in heard:
@@ -194,7 +177,7 @@ class InteractiveLink:
                 self._proofs[one.fact.message].set()
         if any(isinstance(one.fact, TurnEnded) for one in heard):
             self._questions.close()
-        return heard
+        return [checked(one, self._folders) for one in heard]
 
     def _read(self) -> list[Heard]:
         """All that was added to the transcript."""
@@ -350,10 +333,13 @@ class InteractiveLink:
         expected = (*before.expected, one)[-MOST_EXPECTED:]
         self._spot = replace(self._spot, state=replace(before, expected=expected))
         # Idle, it says at once that it has read a message; while it works, or of a command, it does not.
-        idle = not before.running and self._standing.status == "idle" and not errand.joins and not is_command(text)
+        free = not before.running and self._standing.status != "waiting"
+        idle = free and not errand.joins and not is_command(text)
         self._proofs[errand.message.id] = proof = anyio.Event()
-        outcome = await self._hands.hand_over(text, proof if idle else None)
-        del self._proofs[errand.message.id]
+        try:
+            outcome = await self._hands.hand_over(text, proof if idle else None)
+        finally:
+            del self._proofs[errand.message.id]
         if is_command(text) and not isinstance(outcome, NotTaken):
             self._commanded(errand)
         return outcome
@@ -378,24 +364,3 @@ class InteractiveLink:
             if not isinstance(outcome, Taken):
                 return outcome
         return await self._hands.hand_over(f"/model {model}") if model else Taken()
-
-
-def read_standing(file: Path) -> Standing:
-    """What the CLI's own status file says; empty when it cannot be read."""
-    try:
-        record = parse(file.read_bytes())
-    except OSError:
-        record = None
-    return Standing(record.text("status"), record.text("sessionId")) if record else Standing()
-
-
-def _healed_or_raised(item: Death | TmuxGone) -> None:
-    """A clean end at the desk was wanted; any other is healed by a new start."""
-    if isinstance(item, Death) and item.status == 0:
-        raise AgentGone("Claude Code was ended at the desk. Relaunch the worker to go on with its memory.")
-
-
-def _sentence(death: Death) -> str:
-    status = "was killed" if death.status is None else f"ended with status {death.status}"
-    words = f" Its last words: {last_words(death.screen)}" if death.screen else ""
-    return f"Claude Code {status}.{words}"
