@@ -91,6 +91,8 @@ def _hire(present: Present, command: commands.Hire, sender: Sender, house: House
         raise errors.UnknownBackend(command.backend, house.backends)
     if name in present.workers:
         raise errors.NameTaken(name)
+    if not command.directory.isprintable():
+        raise errors.BadInput("A directory's name is made of printable characters.")
     directory = str(PurePath(house.directory) / command.directory)
     hired = facts.Hired(
         backend=command.backend,

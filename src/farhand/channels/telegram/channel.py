@@ -83,7 +83,7 @@ class TelegramChannel:
         self._dispatcher = Dispatcher(
             self._box, outbox, self._send, clock, pace=pace, weighs=is_message, given_up=self._given_up
         )
-        self._follower = Follower(self._box, hub, outbox, self._compose, self._dispatcher.wake)
+        self._follower = Follower(self._box, hub, outbox, self._compose, self._dispatcher.wake, clock)
         self._progress = Progress(self._follower.turns, pace, clock, options.edit_seconds, self._put_progress)
         self._team_changed = anyio.Event()
         self._team_changed.set()
