@@ -21,6 +21,8 @@ class TelegramSettings:
     webhook_secret: str = field(default="", repr=False)
     admin_chat_id: str = ""
     tunnel_url: str = ""
+    # The first who writes must send the code that the terminal shows.
+    pairing: bool = False
     # Telegram's own advice: a message a second to one chat, thirty over all; a few at once do no harm.
     edit_seconds: float = 1.0
     chat_per_second: float = 1.0
@@ -45,6 +47,11 @@ class Settings:
     ask_deadline_seconds: float = 3600.0
     drain_seconds: float = 5.0
     telegram: TelegramSettings | None = None
+    # Where a worker's small files, its pipe and its inbox are; what its tmux session's name begins with.
+    sessions_folder: Path | None = None
+    temporary: Path = Path(compat.TEMPORARY_FOLDER)
+    given_tmux_prefix: str = ""
+    given_bridge_url: str = ""
     # The node's own variables, from which the environments of children are built.
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
 
@@ -52,6 +59,25 @@ class Settings:
     def door(self) -> Path:
         """The unix socket of the hub."""
         return self.folder / "hub.sock"
+
+    @property
+    def http_socket(self) -> Path:
+        """The unix socket on which the HTTP routes are served to programs on this machine."""
+        return self.folder / "http.sock"
+
+    @property
+    def sessions(self) -> Path:
+        """The folders of workers' small files."""
+        return self.sessions_folder or self.folder / compat.SESSIONS_FOLDER
+
+    @property
+    def tmux_prefix(self) -> str:
+        """What the names of the workers' tmux sessions begin with."""
+        return self.given_tmux_prefix or compat.tmux_prefix(self.node)
+
+    def bridge_url(self, port: int) -> str:
+        """Where workers find the node."""
+        return self.given_bridge_url or f"http://localhost:{port}"
 
     @property
     def store(self) -> Path:
@@ -118,6 +144,7 @@ def read_telegram(environ: MutableMapping[str, str], tunnel_url: str) -> Telegra
         webhook_secret=secret,
         admin_chat_id=environ.get("ADMIN_CHAT_ID", "").strip(),
         tunnel_url=tunnel_url or environ.get("TUNNEL_URL", "").strip(),
+        pairing=environ.get("ADMIN_PAIRING", "").strip().lower() in {"required", "1", "true", "yes"},
         edit_seconds=number(environ, "TELEGRAM_EDIT_SECONDS", 1.0, least=0.05),
         chat_per_second=number(environ, "TELEGRAM_CHAT_PER_SECOND", 1.0, least=0.01),
         chat_burst=int(number(environ, "TELEGRAM_CHAT_BURST", 8.0, least=1.0)),
@@ -154,5 +181,9 @@ def read_settings(
         retention_days=number(environ, "FARHAND_RETENTION_DAYS", 90.0, least=1.0),
         ask_deadline_seconds=number(environ, "FARHAND_ASK_DEADLINE_SECONDS", 3600.0, least=1.0),
         telegram=telegram,
+        host=environ.get("FARHAND_HOST", "").strip() or "0.0.0.0",  # noqa: S104
+        sessions_folder=Path(environ["SESSIONS_DIR"]).expanduser() if environ.get("SESSIONS_DIR") else None,
+        given_tmux_prefix=environ.get("TMUX_PREFIX", "").strip(),
+        given_bridge_url=environ.get("BRIDGE_URL", "").strip().rstrip("/"),
         environment=dict(environ),
     )

@@ -15,6 +15,7 @@ from telegram.error import BadRequest, Conflict, Forbidden, InvalidToken, Networ
 from telegram.request import HTTPXRequest
 
 from farhand.channels.kit.outbox import SendLater, SendRefused, SendUncertain
+from farhand.channels.kit.shown import NotShown, ShownFiles
 from farhand.channels.telegram.words import Amend, Key, Letter, Post, React, Remove, Show
 from farhand.model.errors import ChannelError
 
@@ -54,11 +55,18 @@ class Gateway:
     """One bot's connection to Telegram."""
 
     def __init__(
-        self, token: str, api_url: str, *, answer_seconds: float = 20.0, poll_seconds: int = POLL_SECONDS
+        self,
+        token: str,
+        api_url: str,
+        *,
+        shown: ShownFiles | None = None,
+        answer_seconds: float = 20.0,
+        poll_seconds: int = POLL_SECONDS,
     ) -> None:
         # The HTTP client would log every address, and the token is part of it.
         logging.getLogger("httpx").setLevel(logging.WARNING)
         self._token = token
+        self._shown = shown or ShownFiles()
         self._poll_seconds = poll_seconds
         self._requests = HTTPXRequest(
             connection_pool_size=16,
@@ -148,6 +156,8 @@ class Gateway:
                 link_preview_options=LinkPreviewOptions(is_disabled=True),
             )
 
+        if not letter.html:
+            return str((await post(letter.plain, None)).message_id)
         try:
             return str((await post(letter.html, "HTML")).message_id)
         except BadRequest as error:
@@ -177,9 +187,9 @@ class Gateway:
 
     async def _show(self, letter: Show) -> str:
         try:
-            content = await asyncio.to_thread(Path(letter.file.path).read_bytes)
-        except OSError as error:
-            raise SendRefused(f"{letter.file.path} cannot be read: {error.strerror}.") from None
+            content = await asyncio.to_thread(self._shown.read, letter.file.path, picture=letter.photo)
+        except NotShown as error:
+            raise SendRefused(error.text) from None
         name = letter.file.name or Path(letter.file.path).name
         send = self.bot.send_photo if letter.photo else self.bot.send_document
         sent = await send(
@@ -200,10 +210,10 @@ class Gateway:
         for candidate in range(newest - 1, max(known, newest - 1 - MOST_CANDIDATES), -1):
             try:
                 await self.bot.edit_message_text(
-                    letter.html,
+                    letter.html or letter.plain,
                     chat_id=letter.chat,
                     message_id=candidate,
-                    parse_mode="HTML",
+                    parse_mode="HTML" if letter.html else None,
                     reply_markup=_markup(letter.keys),
                     link_preview_options=LinkPreviewOptions(is_disabled=True),
                 )
