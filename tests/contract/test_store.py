@@ -8,20 +8,15 @@ import anyio
 import pytest
 
 from farhand.model import errors
-from farhand.model.commands import Accepted
-from farhand.model.facts import Draft, Hired, Noted, Queued, Said, TurnStarted
-from farhand.model.ports import Cursor, InboxEntry, Parcel
-from farhand.model.present import Present, fold
-from farhand.model.wire import decode_event
-from farhand.model.words import Sender
+from farhand.model.facts import Draft, Queued, TurnStarted
+from farhand.model.ports import Journal, Outbox
 from farhand.store.database import Database
 from farhand.store.journal import SqliteJournal
 from farhand.store.outbox import SqliteOutbox
 from farhand.store.schema import VERSION
+from farhand.testing.contracts.store import HIRED, ME, StoreContract, said
 
 pytestmark = pytest.mark.anyio
-ME = Sender(via="test")
-HIRED = Draft(worker="ann", fact=Hired(backend="demo", directory="/", by=ME))
 
 
 @pytest.fixture
@@ -29,47 +24,6 @@ async def database(tmp_path: Path) -> AsyncIterator[Database]:
     opened = Database(tmp_path / "store.db")
     yield opened
     opened.close()
-
-
-def said(text: str) -> Draft:
-    return Draft(worker="ann", fact=Said(text=text))
-
-
-async def test_events_are_numbered_without_gaps_and_read_back(database: Database) -> None:
-    journal = SqliteJournal(database)
-    await journal.load()
-    async with anyio.create_task_group() as tasks:
-        for number in range(200):
-            tasks.start_soon(journal.append, journal.stamp([said(str(number))], at=1.0))
-    rows = await journal.read(0, 1000)
-    assert [seq for seq, _ in rows] == list(range(1, 201))
-    assert [decode_event(body).fact for _, body in rows] == [Said(text=str(number)) for number in range(200)]
-    assert [seq for seq, _ in await journal.read(150, 10)] == list(range(151, 161))
-
-
-async def test_a_command_is_remembered_with_its_answer_and_written_with_its_facts(database: Database) -> None:
-    journal = SqliteJournal(database)
-    await journal.load()
-    entry = InboxEntry(via="tg", accepted=Accepted(id="1", seq=1, worker="ann"))
-    await journal.append(journal.stamp([HIRED], at=1.0), inbox=entry, cursor=Cursor(owner="w", value="7"))
-    assert await journal.seen("tg", "1") == entry.accepted
-    assert await journal.seen("web", "1") is None
-    assert await journal.cursor("w") == "7"
-    assert await journal.cursor("other") == ""
-
-
-async def test_what_cannot_be_written_is_not_half_written(database: Database) -> None:
-    journal = SqliteJournal(database)
-    await journal.load()
-    entry = InboxEntry(via="tg", accepted=Accepted(id="1", seq=1))
-    await journal.append(journal.stamp([HIRED], at=1.0), inbox=entry)
-    before = await journal.load()
-    with pytest.raises(errors.StoreError):
-        await journal.append(journal.stamp([said("x")], at=1.0), inbox=entry)
-    journal.rewind(1)
-    assert await journal.load() == before
-    await journal.append(journal.stamp([said("y")], at=1.0))
-    assert len(await journal.read(0, 10)) == 2
 
 
 async def test_one_bad_write_does_not_cost_its_neighbours(database: Database) -> None:
@@ -99,21 +53,6 @@ async def test_retention_keeps_the_present_and_the_numbering(database: Database)
     assert await journal.prune(before=100.0) == 3
     assert await journal.load() == before
     assert [seq for seq, _ in await journal.read(0, 10)] == [4, 5]
-
-
-async def test_the_tables_follow_the_journal(database: Database) -> None:
-    journal = SqliteJournal(database)
-    await journal.load()
-    drafts = [
-        HIRED,
-        Draft(worker="ann", fact=Noted(text="x")),
-        Draft(worker="gone", fact=Queued(message="q", text="", by=ME)),
-    ]
-    present = Present()
-    for event in journal.stamp(drafts, at=1.0):
-        await journal.append([event])
-        present = fold(present, event)
-    assert await journal.load() == present
 
 
 async def test_a_newer_store_is_refused_and_untouched(tmp_path: Path) -> None:
@@ -160,21 +99,11 @@ async def test_a_full_store_is_told_and_goes_on_when_there_is_room(database: Dat
     assert len(await journal.read(0, 10)) == 1
 
 
-async def test_the_outbox_keeps_order_and_coalesces_edits(database: Database) -> None:
-    outbox = SqliteOutbox(database)
+class TestSqlite(StoreContract):
+    @pytest.fixture
+    def journal(self, database: Database) -> Journal:
+        return SqliteJournal(database)
 
-    def parcel(key: str, body: bytes, *, slot: str = "", edit: bool = False) -> Parcel:
-        return Parcel(key=key, chat="c", body=body, slot=slot, edit=edit)
-
-    await outbox.put("tg", [parcel("1", b"progress", slot="p"), parcel("2", b"edit 1", slot="p", edit=True)], "5")
-    await outbox.put("tg", [parcel("3", b"edit 2", slot="p", edit=True), parcel("4", b"answer")], "6")
-    await outbox.put("tg", [parcel("4", b"answer")], "6")
-    waiting = await outbox.waiting("tg")
-    assert [one.parcel.body for one in waiting] == [b"progress", b"edit 2", b"answer"]
-    assert await outbox.cursor("tg") == "6"
-    await outbox.begin(waiting[0].id)
-    assert (await outbox.waiting("tg"))[0].doubtful
-    await outbox.sent(waiting[0].id, "99")
-    assert await outbox.reference("tg", "p") == "99"
-    assert len(await outbox.waiting("tg")) == 2
-    assert await outbox.waiting("other") == []
+    @pytest.fixture
+    def outbox(self, database: Database) -> Outbox:
+        return SqliteOutbox(database)

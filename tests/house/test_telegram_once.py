@@ -8,7 +8,7 @@ import pytest
 from tests.house.telegram_house import MANAGER, TelegramHouse, telegram_house
 
 from farhand.model.facts import Queued
-from farhand.model.ports import Deliver
+from farhand.model.ports import Deliver, Parcel
 from farhand.testing.scripted import ScriptedDriver
 from farhand.testing.telegram import FakeBot
 
@@ -119,3 +119,11 @@ async def test_an_edit_rewords_what_still_waits_and_a_late_one_is_told(tmp_path:
         await telegram.house.until(lambda present: present.workers["ann"].queue[0].text == "second")
         await telegram.manager.edits(first.message_id, "a longer one")
         await telegram.manager.reads("waits no more")
+
+
+async def test_a_letter_that_nobody_can_read_any_more_holds_up_nothing(tmp_path: Path, bot: FakeBot) -> None:
+    async with telegram_house(tmp_path, bot) as telegram:
+        await telegram.house.hire()
+        await telegram.house.node.outbox.put("telegram", [Parcel(key="old", chat=str(MANAGER), body=b"{}")])
+        await telegram.manager.says("hello")
+        await telegram.manager.reads("answer to hello")

@@ -89,7 +89,7 @@ async def test_a_long_answer_arrives_whole_in_pages_that_follow_one_another(tele
     telegram.agent.plays(Said(text="\n".join(lines)), TurnEnded(how=HowEnded.COMPLETED))
     await telegram.manager.says("long")
     chat = await telegram.manager.sees(lambda chat: any("line 499 " in one.text for one in chat))
-    pages = [one for one in chat if one.from_bot and "line " in one.text and not one.deleted]
+    pages = [one for one in chat if one.from_bot and one.text.startswith("ann:") and not one.deleted]
     text = "\n".join(page.text for page in pages)
     assert [line for line in text.splitlines() if line.startswith("line")] == [line.replace("**", "") for line in lines]
     assert [page.reply_to for page in pages[1:]] == [page.message_id for page in pages[:-1]]
@@ -126,3 +126,27 @@ async def test_the_stop_button_stops_that_turn_and_no_other(telegram: TelegramHo
     late = await telegram.manager.taps(progress, data=progress.buttons[0][0].data)
     standing = await telegram.bot.until_standing(lambda standing: late.query_id in standing.answered_queries)
     assert standing.answered_queries[late.query_id] == "That turn is over already."
+
+
+async def test_strange_updates_are_passed_over(telegram: TelegramHouse) -> None:
+    await telegram.house.hire()
+    await telegram.manager.says("first")
+    await telegram.manager.reads("answer to first")
+    mine = {"chat": {"id": telegram.manager.id, "type": "private"}, "from": {"id": telegram.manager.id}}
+    strange: list[tuple[str, object]] = [
+        ("message", {}),
+        ("message", {"message_id": "x", **mine, "text": 5}),
+        ("message", {"message_id": 900, **mine}),
+        ("message", {"message_id": 901, **mine, "sticker": {"file_id": "s"}}),
+        ("message", {"message_id": 902, **mine, "document": {"file_id": "no such file", "file_name": "../../x"}}),
+        ("edited_message", {"message_id": 1, **mine}),
+        ("callback_query", {"id": "1", "from": {"id": telegram.manager.id}, "data": "a:0:nothing"}),
+        ("callback_query", {"id": "2", "from": {"id": 1}, "message": {"message_id": 1, **mine}, "data": "\u0000"}),
+        ("callback_query", []),
+        ("message", None),
+    ]
+    for kind, what in strange:
+        await telegram.bot.update(kind, what)
+    await telegram.manager.says("still there?")
+    await telegram.manager.reads("answer to still there?")
+    assert "deaf" not in telegram.health

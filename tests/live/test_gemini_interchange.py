@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ import pytest
 
 from farhand.sdk import Agent, FakeModel, Text, ToolRequest, wire
 from farhand.sdk.recording import find_session
-from farhand.testing.models.gemini import FakeGemini, calls, chunk, says
+from farhand.testing.models.gemini import FakeGemini, calls, chunk, held, says
 
 ROOT = Path(__file__).resolve().parents[2]
 GEMINI = ROOT / ".cache" / "npm" / "node_modules" / ".bin" / "gemini"
@@ -242,6 +243,7 @@ async def test_the_cli_lists_our_session(house: House) -> None:
 
 HOOKS = """
 import sys
+import threading
 from farhand.sdk import hook
 from farhand.sdk.hooks import AfterToolInput, AfterToolOutput, BeforeToolInput, BeforeToolOutput
 
@@ -287,3 +289,29 @@ async def test_a_command_hook_of_ours_runs_inside_the_cli_and_inside_the_sdk(hou
         assert "Tool execution blocked: Secrets stay as they are." in refused
         watched = wire.compact(wire.responses_of(conversation.requests[2].body["contents"][-1]))
         assert "<hook_context>read_file was watched.</hook_context>" in watched
+
+
+async def test_the_cli_resumes_what_we_have_compressed_and_interrupted(house: House) -> None:
+    gate = threading.Event()
+    house.fake.expect(
+        calls("read_file", {"file_path": "a.txt"}, call_id="c1", signature="c2ln"),
+        says("old " * 300),
+        says("<state_snapshot>all that matters</state_snapshot>"),
+        calls("read_file", {"file_path": "a.txt"}, call_id="c2", signature="c2ln", text="Again."),
+        held(gate, "Well, ", "never", before=1),
+        says("Yes."),
+    )
+    session = house.agent().session()
+    await session.send("read a.txt " + "at length " * 300)
+    assert await session.compress()
+    async for event in session.send_stream("once more"):
+        if isinstance(event, Text) and event.text == "Well, ":
+            await session.interrupt()
+    gate.set()
+    await house.gemini("--resume", session.id, "-p", "still there?")
+    texts = [text for _, text, _, _ in shape(house.fake.last["contents"])]
+    assert texts[0] == "<state_snapshot>all that matters</state_snapshot>"
+    assert "once more" in texts
+    assert texts[-1].endswith("still there?")
+    responses = [name for _, _, _, names in shape(house.fake.last["contents"]) for name in names]
+    assert responses == ["read_file"]

@@ -154,3 +154,20 @@ async def test_the_limits_are_kept_so_that_telegram_never_has_to_refuse(tmp_path
             await telegram.manager.says(f"message {number}")
         await telegram.manager.reads("answer to message 11")
         assert not [call for call in await bot.calls() if call.outcome.startswith("429")]
+
+
+async def test_a_picture_that_telegram_cannot_draw_is_sent_as_a_file_and_a_lost_file_is_told(
+    tmp_path: Path, bot: FakeBot
+) -> None:
+    (tmp_path / "broken.png").write_bytes(b"no picture at all")
+    async with telegram_house(tmp_path, bot, **QUICK) as telegram:
+        await telegram.house.hire()
+        telegram.agent.plays(
+            Showed(file=Attachment(path=str(tmp_path / "broken.png"))),
+            Showed(file=Attachment(path=str(tmp_path / "nowhere.txt"))),
+            TurnEnded(how=HowEnded.COMPLETED),
+        )
+        await telegram.manager.says("show me")
+        await telegram.manager.sees(lambda chat: any(one.document == "broken.png" for one in chat))
+        notice = await telegram.manager.reads("could not be sent")
+        assert "nowhere.txt cannot be read: No such file or directory" in notice.text

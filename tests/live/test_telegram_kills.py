@@ -58,7 +58,10 @@ class World:
         command += ["--telegram", f"{self.bot.address},{self.bot.token}"]
         command += ["--public"] if self.public else []
         command += ["--kill-at", kill_at] if kill_at else []
+        before = len(await self.bot.calls("getMe"))
         self.process = await anyio.open_process(command, stdin=subprocess.DEVNULL, stdout=None, stderr=None)
+        if not kill_at:
+            await self.bot.until_calls(lambda calls: len(calls) > before, "getMe", seconds=60)
 
     async def died(self) -> None:
         code = await self.process.wait()

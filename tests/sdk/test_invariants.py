@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from farhand.sdk.dotenv import parse_dotenv
@@ -60,6 +60,9 @@ EVENTS = st.sampled_from(sorted(WORDS))
 
 
 @given(EVENTS, st.lists(ANSWER, max_size=4))
+@example("BeforeToolSelection", [{"hookSpecificOutput": {"toolConfig": {"mode": []}}}])
+@example("AfterModel", [{"hookSpecificOutput": {"llm_response": {"candidates": [{"content": 5}]}}}])
+@example("AfterTool", [{"hookSpecificOutput": {"tailToolCallRequest": {"name": []}}}])
 def test_any_answers_of_hooks_merge(event: str, answers: list[dict[str, Any]]) -> None:
     fields = {"tool_input": {"a": 1}, "prompt": "p", "llm_request": {}}
     results = [Ran(f"hook {index}", clean(answer)) for index, answer in enumerate(answers)]

@@ -27,6 +27,7 @@ from farhand.sdk import (
 )
 from farhand.sdk.models.gemini import custom_headers
 from farhand.sdk.models.http import Patience, asked_delay, sent_events
+from farhand.sdk.models.openai import to_body
 from farhand.testing.models.gemini import FakeGemini, calls, cut, refuses, says
 
 pytestmark = pytest.mark.anyio
@@ -270,7 +271,8 @@ async def test_openai_generates_whole_answers_and_sends_images(events: Events) -
     assert body["messages"][0]["content"][1]["image_url"]["url"] == "data:image/png;base64,AAAA"
     assert body["tool_choice"] == {"type": "function", "function": {"name": "look"}}
     assert body["response_format"]["json_schema"]["schema"] == {"type": "object"}
-    assert body["max_completion_tokens"] == 5
+    assert body["max_tokens"] == 5
+    assert to_body(request, "max_completion_tokens")["max_completion_tokens"] == 5
 
 
 async def test_anthropic_runs_a_tool_turn_and_keeps_its_signatures(make_agent: MakeAgent, events: Events) -> None:

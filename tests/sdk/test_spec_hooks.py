@@ -204,7 +204,8 @@ async def test_before_tool_changes_only_the_argument_it_names(make_agent: MakeAg
 
     fake.expect(calls("weather", {"city": "Oslo", "unit": "F"}), says("ok"))
     await make_agent(hooks=[metric], tools=[weather]).send("hi")
-    assert response_of(fake) == {"output": "Oslo: 21 K"}
+    changed = "[A hook changed the arguments of this call before it ran.]"
+    assert response_of(fake) == {"output": f"Oslo: 21 K\n\n{changed}"}
 
 
 async def test_before_tool_refuses(make_agent: MakeAgent, fake: FakeGemini) -> None:

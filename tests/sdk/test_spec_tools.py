@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import base64
+import gc
 import json
 import os
 import re
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -206,12 +208,31 @@ async def test_what_was_cut_can_be_read_in_a_later_turn(make_agent: MakeAgent, f
     assert "77777\n" in response_of(fake)["output"]
 
 
+async def test_without_a_recording_long_output_is_kept_in_private_and_goes_with_the_agent(
+    make_agent: MakeAgent, fake: FakeGemini
+) -> None:
+    fake.expect(calls("run_shell_command", {"command": "seq 1 100000"}), says("long"))
+    agent = make_agent(builtin_tools=True, records=False)
+    await agent.send("count")
+    where = re.search(r"the whole of it is in (\S+) \.\.\.", response_of(fake)["output"])
+    assert where is not None
+    kept = Path(where[1])
+    assert kept.read_text().endswith("100000\n")
+    assert agent.temporary_folder().stat().st_mode & 0o077 == 0
+    del agent
+    gc.collect()
+    assert not kept.exists()
+
+
 async def test_ask_user_waits_for_the_person(make_agent: MakeAgent, fake: FakeGemini) -> None:
     question = {"question": "Which?", "header": "Pick", "type": "choice", "options": [{"label": "A"}, {"label": "B"}]}
     fake.expect(calls("ask_user", {"questions": [question]}), says("ok"))
-    session = make_agent(builtin_tools=True, interactive=True).session()
+    # A person may take longer than any tool.
+    session = make_agent(builtin_tools=True, interactive=True, tool_timeout_seconds=0.01).session()
     async for event in session.send_stream("hi"):
         if isinstance(event, Ask):
+            late = time.monotonic() + 0.05
+            await until(lambda moment=late: time.monotonic() > moment)  # type: ignore[misc]
             assert event.question.choices == ("A", "B")
             assert session.answer(event.question.id, Reply(answered=True, choice="B"))
     assert json.loads(response_of(fake)["output"]) == {"answers": {"0": "B"}}

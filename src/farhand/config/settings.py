@@ -28,6 +28,8 @@ class TelegramSettings:
     chat_per_second: float = 1.0
     chat_burst: int = 8
     per_second: float = 30.0
+    answer_seconds: float = 20.0
+    poll_seconds: int = 50
 
 
 @dataclass(frozen=True)

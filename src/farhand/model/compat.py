@@ -13,6 +13,7 @@ PORT_FILE = "port"
 LOG_FILE = "bridge.log"
 LAST_ACTIVE_FILE = "last_active"
 DEFAULT_BACKEND = "claude"
+BACKENDS = ("claude", "codex", "gemini", "opencode")
 TEMPORARY_FOLDER = "/tmp/claudecode-telegram"  # noqa: S108
 PRODUCT = "claudecode-telegram"
 BANNER = "Claude-Telegram Multi-Session Bridge"

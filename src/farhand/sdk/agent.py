@@ -84,6 +84,7 @@ class Agent:
         self._own_tools = tuple(tools)
         self._builtin = builtin_tools
         self._made_tools: dict[str, Tool] | None = None
+        self._temporary: Path | None = None
         self._leases = 0
         self._entered = False
 
@@ -154,10 +155,15 @@ class Agent:
         return self._made_tools
 
     def temporary_folder(self) -> Path:
-        """Where long outputs go when nothing is recorded."""
-        import tempfile
+        """Where long outputs go when nothing is recorded: a folder nobody else can read, gone with the agent."""
+        if self._temporary is None:
+            import shutil
+            import tempfile
+            import weakref
 
-        return Path(tempfile.gettempdir()) / f"farhand-sdk-{os.getuid()}"
+            self._temporary = Path(tempfile.mkdtemp(prefix="farhand-sdk-"))
+            weakref.finalize(self, shutil.rmtree, self._temporary, ignore_errors=True)
+        return self._temporary
 
     def leased(self) -> Lease:
         """Keeps connections open for a turn; after the last one they are closed, unless the agent is entered."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 TOGETHER = frozenset({"read", "search", "fetch", "think"})
 HIDDEN_ERROR = "The tool failed. The person was told why."
 NEVER_RAN = "This call was not run: the turn was stopped before it."
+CHANGED = "\n\n[A hook changed the arguments of this call before it ran.]"
 CUT_OFF = "This call was interrupted by the person; whether it had an effect is unknown."
 TAIL_LIMIT = 10
 
@@ -104,11 +105,13 @@ class Calls:
         if tool is None:
             known = ", ".join(sorted(self._tools)) or "none"
             return _failed(call, ToolResult(error=f"There is no tool '{call.name}'. Known: {known}."))
-        refused, call = await self._admit(call)
+        refused, admitted = await self._admit(call)
         if refused is not None:
             return refused
-        result = await self._run(tool, call)
-        return await self._after(call, result)
+        result = await self._run(tool, admitted)
+        if admitted.arguments != call.arguments and isinstance(result.content, str) and result.error is None:
+            result = replace(result, content=result.content + CHANGED)
+        return await self._after(admitted, result)
 
     async def _admit(self, call: ToolCall) -> tuple[Answer | None, ToolCall]:
         """Asks the hooks, then the approver, then if need be a person. A refusal, or the call as it may run."""
@@ -148,7 +151,10 @@ class Calls:
         """Runs a tool and believes nothing: it may hang, raise, flood or return what is no result."""
         import anyio
 
-        limit = self._session.agent.tool_timeout_seconds
+        limit: float | None = self._session.agent.tool_timeout_seconds
+        if getattr(tool, "timeout_seconds", limit) is None:
+            # It has a limit of its own, or waits for a person, who may take their time.
+            limit = None
         result: Any = None
         with anyio.move_on_after(limit) as scope:
             try:

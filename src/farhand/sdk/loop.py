@@ -29,7 +29,7 @@ class _End(Exception):
 
     def __init__(self, reason: FinishReason, detail: str = "") -> None:
         super().__init__(detail)
-        self.reason = reason
+        self.reason: FinishReason = reason
         self.detail = detail
 
 
@@ -108,7 +108,7 @@ class Turn:
             if self._model_calls >= self._session.max_turns:
                 raise _End("max_turns", f"The limit of {self._session.max_turns} model calls was reached.")
             self._model_calls += 1
-            await self._session.compress_if_due(self._emit)
+            await self._session.compress_if_due()
             tools = await self._tools()
             content, ending = await self._ask_model(tools)
             calls = wire.calls_of(content)

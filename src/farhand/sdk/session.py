@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -32,18 +32,16 @@ from farhand.sdk.seams import (
 )
 
 if TYPE_CHECKING:
-    import asyncio
-
     from farhand.sdk.agent import Agent
     from farhand.sdk.context import LiveContext
-    from farhand.sdk.handoff import Handoff
+    from farhand.sdk.loop import Turn
     from farhand.sdk.models import Model
     from farhand.sdk.prompt import Prompt
+    from farhand.sdk.running import Running
     from farhand.sdk.settings import Settings
     from farhand.sdk.structured import Structured
 
 T = TypeVar("T")
-Emit = Callable[[Event], Awaitable[None]]
 
 
 class Session:
@@ -66,10 +64,7 @@ class Session:
         self._prompt_tokens = 0
         self._compression_failed = False
         self._number = 0
-        self._task: asyncio.Task[None] | None = None
-        self._handoff: Handoff | None = None
-        self._emit: Emit | None = None
-        self._interrupted = False
+        self._running: Running | None = None
         self._questions = Questions()
 
     # What tools, hooks and instructions see of the session.
@@ -112,7 +107,7 @@ class Session:
     @property
     def busy(self) -> bool:
         """Whether a turn is running."""
-        return self._task is not None
+        return self._running is not None
 
     # Turns.
 
@@ -143,17 +138,7 @@ class Session:
 
     async def interrupt(self) -> bool:
         """Ends the running turn; the transcript stays whole. Returns whether there was one."""
-        import asyncio
-
-        task = self._task
-        if task is None or task.done():
-            return False
-        self._interrupted = True
-        task.cancel()
-        if asyncio.current_task() is not task:
-            with suppress(asyncio.CancelledError):
-                await asyncio.sleep(0)
-        return True
+        return self._running is not None and self._running.interrupt()
 
     def use_model(self, model: str | Model) -> None:
         """Goes on with another model, from the next model call on."""
@@ -164,51 +149,40 @@ class Session:
     async def _follow(
         self, parts_of: Callable[[], list[Part] | None], structured: Structured[Any] | None
     ) -> AsyncGenerator[Event, None]:
-        import asyncio
-
-        from farhand.sdk.handoff import Handoff
+        from farhand.sdk.loop import Turn
+        from farhand.sdk.running import Running
 
         if self.busy:
             raise SessionBusy(f"Session {self.id} is in a turn. Wait for its end, or interrupt it.")
         parts = parts_of()
-        handoff = Handoff()
+        turn = Turn(self, self.tell, structured)
         async with self.agent.leased():
-            task = asyncio.create_task(self._perform(parts, structured, handoff.give), name=f"turn of {self.id}")
-            task.add_done_callback(lambda _: handoff.put(None))
-            self._task, self._handoff, self._emit, self._interrupted = task, handoff, handoff.give, False
+            running = Running(f"turn of {self.id}", lambda: self._perform(turn, parts), lambda: turn.said)
+            self._running = running
             try:
-                while (event := await handoff.take()) is not None:
+                while (event := await running.next_event()) is not None:
                     yield event
-                await task
             finally:
-                handoff.close()
-                task.cancel()
-                await asyncio.wait([task])
-                self._task, self._handoff, self._emit = None, None, None
+                await running.abandon()
+                self._running = None
 
-    async def _perform(self, parts: list[Part] | None, structured: Structured[Any] | None, emit: Emit) -> None:
-        import asyncio
-
-        from farhand.sdk.loop import Turn
-
-        async def tell(event: Event) -> None:
-            while self._notices:
-                await emit(self._notices.pop(0))
-            await emit(event)
-
-        turn = Turn(self, tell, structured)
+    async def _perform(self, turn: Turn, parts: list[Part] | None) -> None:
         try:
-            try:
-                await self._prepare()
-            except Exception as error:  # noqa: BLE001 - settings, memory and hooks are the person's own files
-                await tell(Error(str(error), getattr(error, "kind", "settings"), cause=error))
-                await tell(Finish("error", "", str(error)))
-                return
-            await turn.run(parts)
-        except asyncio.CancelledError:
-            if not self._interrupted:
-                raise
-            await tell(Finish("interrupted", turn.said, "The person interrupted the turn."))
+            await self._prepare()
+        except Exception as error:  # noqa: BLE001 - settings, memory and hooks are the person's own files
+            await self.tell(Error(str(error), getattr(error, "kind", "settings"), cause=error))
+            await self.tell(Finish("error", "", str(error)))
+            return
+        await turn.run(parts)
+
+    async def tell(self, event: Event) -> None:
+        """Shows an event to whoever reads the running turn, after what waited to be said."""
+        if self._running is None:
+            self._notices.append(event)
+            return
+        while self._notices:
+            await self._running.tell(self._notices.pop(0))
+        await self._running.tell(event)
 
     # Preparation: settings, memory, hooks, tools, recording. Once a session, before its first turn.
 
@@ -341,13 +315,13 @@ class Session:
 
     # Compression.
 
-    async def compress_if_due(self, emit: Emit) -> None:
+    async def compress_if_due(self) -> None:
         """Shortens the conversation when the last request came near the model's window."""
         from farhand.sdk.compress import DEFAULT_THRESHOLD, is_due
 
         threshold = float(self.settings.get("model.compressionThreshold", DEFAULT_THRESHOLD))
         if not self._compression_failed and is_due(self._prompt_tokens, self.model_name, threshold):
-            await self._compress(emit, "auto")
+            await self._compress("auto")
 
     async def compress(self) -> bool:
         """Shortens the conversation now. Returns whether it got shorter."""
@@ -355,32 +329,29 @@ class Session:
             raise SessionBusy(f"Session {self.id} is in a turn. Wait for its end, or interrupt it.")
         await self._prepare()
 
-        async def keep(event: Event) -> None:
-            self._notices.append(event)
-
         async with self.agent.leased():
-            return await self._compress(keep, "manual")
+            return await self._compress("manual")
 
-    async def _compress(self, emit: Emit, trigger: str) -> bool:
+    async def _compress(self, trigger: str) -> bool:
         from farhand.sdk.compress import compress
 
         if self.hooks.listens("PreCompress", trigger):
             outcome = await self.hooks.fire("PreCompress", {"trigger": trigger}, self.context)
             if outcome.system_message:
-                await emit(Notice(outcome.system_message, "PreCompress"))
+                await self.tell(Notice(outcome.system_message, "PreCompress"))
         before = wire.estimate_tokens(self.transcript)
         try:
             shortened = await compress(self.transcript, self.model, self.model_name)
         except SdkError as error:
             self._compression_failed = True
-            await emit(Error(f"The conversation could not be shortened: {error}", "compression", fatal=False))
+            await self.tell(Error(f"The conversation could not be shortened: {error}", "compression", fatal=False))
             return False
         self._compression_failed = shortened is None
         if shortened is None:
             return False
         self._start_over(shortened)
         after = wire.estimate_tokens(self.transcript)
-        await emit(Notice(f"Shortened from about {before} to {after} tokens.", "compression"))
+        await self.tell(Notice(f"Shortened from about {before} to {after} tokens.", "compression"))
         return True
 
     # Questions.
@@ -399,11 +370,6 @@ class Session:
         except Exception as error:  # noqa: BLE001 - an approver is foreign code, and a broken one allows nothing
             return Approval("deny", f"the approver failed: {type(error).__name__}: {error}")
 
-    async def tell(self, event: Event) -> None:
-        """Shows an event to whoever reads the running turn."""
-        if self._emit is not None:
-            await self._emit(event)
-
     async def ask(self, question: Question) -> Reply:
         """Puts a question to a person: the agent's asker, or whoever reads the events of an interactive agent."""
         return await self._questions.ask(question, self)
@@ -416,24 +382,14 @@ class Session:
 
     async def close(self, reason: str = "exit") -> None:
         """Ends the session: its turn, its hooks hear of it, commands left in the background end. It can be resumed."""
-        await self._abandon()
+        if self._running is not None:
+            await self._running.abandon()
         if self._open and self.hooks.listens("SessionEnd", reason):
             with suppress(Exception):
                 await self.hooks.fire("SessionEnd", {"reason": reason}, self.context)
         if self._open:
             await self.context.close()
         self._open = False
-
-    async def _abandon(self) -> None:
-        """Ends the running turn without a reader."""
-        import asyncio
-
-        task, handoff = self._task, self._handoff
-        if task is None or handoff is None or task is asyncio.current_task():
-            return
-        handoff.close()
-        task.cancel()
-        await asyncio.wait([task])
 
     async def __aenter__(self) -> Session:
         return self

@@ -1,4 +1,4 @@
-"""The routes for workers' own programs: `/response`, `/notify` and `/workers`. Who may call them is not decided here."""
+"""The routes for workers' own programs: `/response`, `/notify`, `/workers`. Who may call them is decided elsewhere."""
 
 import shlex
 import uuid

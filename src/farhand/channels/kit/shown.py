@@ -25,7 +25,17 @@ BLOCKED_NAMES = frozenset(
     ).split()
 )
 # Folders of a home that hold nothing else but keys.
-BLOCKED_FOLDERS = (".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".config/gcloud", ".config/gh", ".password-store")
+BLOCKED_FOLDERS = (
+    ".ssh",
+    ".gnupg",
+    ".aws",
+    ".azure",
+    ".kube",
+    ".docker",
+    ".config/gcloud",
+    ".config/gh",
+    ".password-store",
+)
 UNREAL = ("/proc", "/sys", "/dev")
 
 
@@ -35,7 +45,9 @@ class NotShown(ChannelError):
     code = "not_shown"
 
 
-def refusal(given: PurePath, real: PurePath, *, picture: bool, roots: Iterable[PurePath], closed: Iterable[PurePath]) -> str:
+def refusal(
+    given: PurePath, real: PurePath, *, picture: bool, roots: Iterable[PurePath], closed: Iterable[PurePath]
+) -> str:
     """Why the file may not be shown; empty when it may. `real` is where `given` leads to. Pure."""
     for path in (given, real):
         name, ending = path.name.lower(), path.suffix.lower()

@@ -42,10 +42,8 @@ def take(text: str, *, is_html: bool = False) -> tuple[str, tuple[Named, ...]]:
 
 def _code(text: str, *, is_html: bool) -> list[tuple[int, int]]:
     fences = [found.span() for found in _FENCE.finditer(text)]
-    spans = list(fences)
-    for found in _INLINE.finditer(text):
-        if not any(start <= found.start() < end for start, end in fences):
-            spans.append(found.span())
+    inline = (found.span() for found in _INLINE.finditer(text))
+    spans = fences + [span for span in inline if not any(start <= span[0] < end for start, end in fences)]
     if is_html:
         spans += [found.span() for found in _HTML_CODE.finditer(text)]
     return spans

@@ -104,9 +104,13 @@ class Gateway:
         address = f"{self._address}/getUpdates?{urllib.parse.urlencode(query)}"
         try:
             patience = self._poll_seconds + min(SLACK_SECONDS, self._poll_seconds)
-            code, payload = await self._polls.do_request(address, "POST", read_timeout=patience)
+            # The client has its own limits; this one holds whatever it does, for a poll that hangs is a deaf node.
+            async with asyncio.timeout(patience + 3 * CONNECT_SECONDS):
+                code, payload = await self._polls.do_request(address, "POST", read_timeout=patience)
         except TelegramError as error:
             raise Deaf(f"Telegram cannot be reached: {self.redacted(error)}", "unreachable") from None
+        except TimeoutError:
+            raise Deaf("Telegram cannot be reached: no answer in time", "unreachable") from None
         try:
             answer = msgspec.json.decode(payload, type=_Answer)
         except msgspec.MsgspecError:
@@ -190,17 +194,26 @@ class Gateway:
             content = await asyncio.to_thread(self._shown.read, letter.file.path, picture=letter.photo)
         except NotShown as error:
             raise SendRefused(error.text) from None
-        name = letter.file.name or Path(letter.file.path).name
-        send = self.bot.send_photo if letter.photo else self.bot.send_document
-        sent = await send(
-            letter.chat,
-            content,
-            filename=name,
-            caption=letter.caption or None,
-            disable_notification=letter.silent,
-            message_thread_id=letter.thread,
-        )
-        return str(sent.message_id)
+
+        async def show(photo: bool) -> str:
+            send = self.bot.send_photo if photo else self.bot.send_document
+            sent = await send(
+                letter.chat,
+                content,
+                filename=letter.file.name or Path(letter.file.path).name,
+                caption=letter.caption or None,
+                disable_notification=letter.silent,
+                message_thread_id=letter.thread,
+            )
+            return str(sent.message_id)
+
+        try:
+            return await show(letter.photo)
+        except BadRequest as error:
+            if not letter.photo or _is_about_chat(error):
+                raise
+            # A picture that Telegram cannot draw is still a file.
+            return await show(False)
 
     async def remove_twin(self, letter: Post, newest: int, known: int) -> bool:
         """Takes away the first copy of a message that was sent twice because nobody knew.

@@ -22,9 +22,14 @@ def keeps_link(url: str) -> bool:
     return LINK.match(url) is not None
 
 
+def visible(text: str) -> str:
+    """The text without what Telegram would drop in silence."""
+    return CONTROLS.sub("", text)
+
+
 def styled(markdown: str) -> Styled:
     """An agent's Markdown as Telegram can show it."""
-    return read_markdown(markdown, keeps_link)
+    return read_markdown(visible(markdown.replace("\r\n", "\n").replace("\r", "\n")), keeps_link)
 
 
 def pages(text: Styled, limit: int = TEXT_UNITS) -> list[Styled]:
@@ -65,7 +70,7 @@ def _close(written: list[str], stack: list[Span], place: int) -> None:
 
 
 def _escaped(text: str) -> str:
-    return html.escape(CONTROLS.sub("", text), quote=False)
+    return html.escape(visible(text), quote=False)
 
 
 def _opening(span: Span) -> str:

@@ -4,7 +4,7 @@ from pathlib import PurePath
 
 from farhand.channels.kit.card import Card
 from farhand.channels.kit.split import Span, Styled, cut, joined, split
-from farhand.channels.telegram.markup import TEXT_UNITS, pages, styled, to_html
+from farhand.channels.telegram.markup import TEXT_UNITS, pages, styled, to_html, visible
 from farhand.channels.telegram.parse import message_place, tap_data
 from farhand.channels.telegram.words import Amend, Key, Letter, Post, React, Remove, Show, seal
 from farhand.model.ports import Parcel
@@ -16,6 +16,8 @@ CAPTION_UNITS = 1024
 LABEL_CHARACTERS = 64
 # Kept free on every page for the worker's name and its markup.
 PREFIX_UNITS = 30
+# Stands where there is nothing to show, for Telegram takes no empty message.
+NOTHING = Styled(text="·")
 PHOTOS = {".jpg", ".jpeg", ".png", ".webp"}
 
 
@@ -50,10 +52,10 @@ def _content(card: Card) -> Styled:
         parts.append(_head(card))
     if card.markdown:
         parts.append(styled(card.markdown))
-    if card.verbatim:
-        parts.append(Styled(text=card.verbatim, spans=(Span(kind="pre", start=0, end=len(card.verbatim)),)))
+    if verbatim := visible(card.verbatim):
+        parts.append(Styled(text=verbatim, spans=(Span(kind="pre", start=0, end=len(verbatim)),)))
     if card.foot:
-        parts.append(Styled(text=card.foot))
+        parts.append(Styled(text=visible(card.foot)))
     lined: list[Styled] = []
     for part in parts:
         lined += [Styled(text="\n"), part] if lined else [part]
@@ -66,9 +68,10 @@ def _bold(text: str) -> Styled:
 
 def _head(card: Card) -> Styled:
     """Our own words, with the worker's name in bold where they begin with it."""
-    if card.worker and card.head.startswith(card.worker):
-        return joined([_bold(card.worker), Styled(text=card.head[len(card.worker) :])])
-    return Styled(text=card.head)
+    head = visible(card.head)
+    if card.worker and head.startswith(card.worker):
+        return joined([_bold(card.worker), Styled(text=head[len(card.worker) :])])
+    return Styled(text=head)
 
 
 def _keys(card: Card) -> tuple[tuple[Key, ...], ...]:
@@ -81,7 +84,7 @@ def _keys(card: Card) -> tuple[tuple[Key, ...], ...]:
 def _pages(card: Card) -> list[tuple[str, str]]:
     """What a card says as HTML and as plain text, in pages that fit; text without any style has no HTML."""
     if not _is_prefixed(card):
-        shown = pages(_content(card)) or [Styled(text="·")]
+        shown = pages(_content(card)) or [NOTHING]
         return [(to_html(page) if page.spans else "", page.text) for page in shown]
     limit = TEXT_UNITS - len(card.worker) - PREFIX_UNITS
     if card.html:
@@ -124,7 +127,7 @@ def _amend(card: Card, chat: int) -> Amend:
 def fitted(text: Styled) -> Styled:
     """The text, or the page of it that was last, for a message that can only be one."""
     if utf16_length(text.text) <= TEXT_UNITS:
-        return text
+        return text if text.text.strip() else NOTHING
     return split(text, TEXT_UNITS)[-1]
 
 
@@ -150,6 +153,7 @@ def _parcel(card: Card, letter: Letter) -> Parcel:
 
 def notice(key: str, chat: int, text: str, *, reply_to: int | None = None, silent: bool = False) -> Parcel:
     """A plain message of the channel itself."""
-    page = cut(Styled(text=text), 0, 3500)
+    page = cut(Styled(text=visible(text)), 0, 2000)
+    page = page if page.text.strip() else NOTHING
     post = Post(chat=chat, html="", plain=page.text, reply_to=reply_to, silent=silent)
     return Parcel(key=key, chat=str(chat), body=seal(post))

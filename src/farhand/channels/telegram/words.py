@@ -159,7 +159,10 @@ def seal(letter: Letter) -> bytes:
     return _ENCODER.encode(letter)
 
 
-def unseal(body: bytes) -> Letter:
-    """The letter that was kept."""
-    letter: Letter = _LETTERS.decode(body)
+def unseal(body: bytes) -> Letter | None:
+    """The letter that was kept; None for one that this version cannot read."""
+    try:
+        letter: Letter = _LETTERS.decode(body)
+    except msgspec.MsgspecError:
+        return None
     return letter

@@ -114,7 +114,7 @@ def _selection(choices: list[dict[str, Any]]) -> dict[str, Any]:
     """All names together; NONE outweighs ANY, ANY outweighs AUTO."""
     if not choices:
         return {}
-    modes = {choice.get("mode") for choice in choices}
+    modes = [choice.get("mode") for choice in choices]
     mode = next((each for each in ("NONE", "ANY") if each in modes), "AUTO")
     names: set[str] = set()
     for choice in choices:

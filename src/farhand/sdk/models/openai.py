@@ -23,7 +23,6 @@ _ENDINGS = {
 _SETTINGS = {
     "temperature": "temperature",
     "topP": "top_p",
-    "maxOutputTokens": "max_completion_tokens",
     "stopSequences": "stop",
     "presencePenalty": "presence_penalty",
     "frequencyPenalty": "frequency_penalty",
@@ -46,6 +45,8 @@ class OpenAiModel:
     ) -> None:
         if not api_key and base_url == PUBLIC_URL:
             raise NoKey("No API key: set OPENAI_API_KEY, or OPENAI_BASE_URL for a server that needs none.")
+        # Only the vendor itself knows the newer name; other servers take the older one.
+        self._limit_name = "max_completion_tokens" if base_url.rstrip("/") == PUBLIC_URL else "max_tokens"
         keyed = {"authorization": f"Bearer {api_key}"} if api_key else {}
         self._wire = Wire(
             base_url, {**keyed, **(headers or {})}, timeout_seconds=timeout_seconds, patience=patience, **clock
@@ -59,7 +60,7 @@ class OpenAiModel:
 
     async def generate(self, request: Request) -> Response:
         """The whole answer at once."""
-        answer = await self._wire.post("/chat/completions", to_body(request))
+        answer = await self._wire.post("/chat/completions", to_body(request, self._limit_name))
         choices = answer.get("choices")
         if not isinstance(choices, list) or not choices:
             raise ModelError("The model's server sent an answer without choices.", retryable=True)
@@ -72,7 +73,7 @@ class OpenAiModel:
 
     async def stream(self, request: Request) -> AsyncGenerator[Response, None]:
         """The answer chunk by chunk; calls come when they are whole, with the end."""
-        body = {**to_body(request), "stream": True, "stream_options": {"include_usage": True}}
+        body = {**to_body(request, self._limit_name), "stream": True, "stream_options": {"include_usage": True}}
         calls: dict[int, dict[str, str]] = {}
         ending, usage = "", None
         async with aclosing(self._wire.events("/chat/completions", body)) as events:
@@ -100,7 +101,7 @@ class OpenAiModel:
         await self._wire.close()
 
 
-def to_body(request: Request) -> dict[str, Any]:
+def to_body(request: Request, limit_name: str = "max_tokens") -> dict[str, Any]:
     """A Gemini request as a chat completion's body."""
     messages: list[dict[str, Any]] = []
     system = request.get("systemInstruction")
@@ -111,6 +112,8 @@ def to_body(request: Request) -> dict[str, Any]:
     generation = request.get("generationConfig") or {}
     body: dict[str, Any] = {"model": request["model"], "messages": messages}
     body.update({_SETTINGS[name]: value for name, value in generation.items() if name in _SETTINGS})
+    if "maxOutputTokens" in generation:
+        body[limit_name] = generation["maxOutputTokens"]
     if generation.get("responseJsonSchema"):
         schema = {"name": "answer", "schema": generation["responseJsonSchema"]}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}

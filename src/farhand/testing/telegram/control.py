@@ -17,7 +17,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from farhand.testing.telegram.bell import Bell
-from farhand.testing.telegram.methods import described, keep_file, photo_sizes
+from farhand.testing.telegram.messages import described, keep_file, photo_sizes
 from farhand.testing.telegram.pushing import push_once
 from farhand.testing.telegram.reading import Upload
 from farhand.testing.telegram.words import Fault, Rates

@@ -1,0 +1,249 @@
+"""What every driver promises. A test class inherits this and gives `driver`, `words` and `directory` fixtures."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from types import UnionType
+from typing import Any
+
+import anyio
+import pytest
+
+from farhand.model import facts
+from farhand.model.errors import AgentGone
+from farhand.model.facts import Fact
+from farhand.model.ports import Can, Deliver, Driver, Heard, Link, Outcome, Settle, Stop, Taken
+from farhand.model.present import Ask, Message, Worker
+from farhand.model.words import HowEnded, HowSettled, Sender, Word, replace
+
+SAFETY_SECONDS = 120.0
+
+
+class Words(Word):
+    """What must be said to this driver's agent to see each thing; empty where it has no such thing."""
+
+    plain: str
+    tool: str = ""
+    ask: str = ""
+    fail: str = ""
+    slow: str = ""
+    die: str = ""
+
+
+class Talk:
+    """One open link, and everything that was heard over it."""
+
+    def __init__(self, link: Link, worker: Worker) -> None:
+        self.link = link
+        self.worker = worker
+        self.heard: list[Heard] = []
+        self.cursor = ""
+        self.gone: AgentGone | None = None
+        self.over = False
+        self._news = anyio.Event()
+
+    async def listen(self) -> None:
+        """Notes what is heard until the agent is gone."""
+        try:
+            async for batch in self.link.facts():
+                self.heard.extend(batch.heard)
+                self.cursor = batch.cursor or self.cursor
+                self._ring()
+        except AgentGone as gone:
+            self.gone = gone
+        self.over = True
+        self._ring()
+
+    def _ring(self) -> None:
+        news, self._news = self._news, anyio.Event()
+        news.set()
+
+    async def say(self, turn: str, text: str) -> Outcome:
+        """Delivers a message that starts a turn."""
+        message = Message(id=turn, text=text, at=0.0, by=Sender(via="contract"))
+        return await self.link.perform(Deliver(turn=turn, message=message))
+
+    async def hear(self, kind: type[Any] | UnionType, matching: Callable[[Any], bool] = lambda _: True) -> Any:
+        """The first such fact; waits for it."""
+        with anyio.fail_after(SAFETY_SECONDS):
+            while True:
+                for one in self.heard:
+                    if isinstance(one.fact, kind) and matching(one.fact):
+                        return one.fact
+                if self.over:
+                    raise AssertionError(f"the agent is gone and never brought {kind}: {self.heard}")
+                await self._news.wait()
+
+    async def end(self) -> None:
+        """Returns when the agent is gone."""
+        with anyio.fail_after(SAFETY_SECONDS):
+            while not self.over:
+                await self._news.wait()
+
+    async def ended(self, turn: str) -> facts.TurnEnded:
+        """How that turn ended."""
+        with anyio.fail_after(SAFETY_SECONDS):
+            while True:
+                for one in self.heard:
+                    if isinstance(one.fact, facts.TurnEnded) and one.turn in (turn, None):
+                        return one.fact
+                await self._news.wait()
+
+    def text(self, turn: str) -> str:
+        """What was said in that turn."""
+        return "".join(one.fact.text for one in self.heard if isinstance(one.fact, facts.Said) and one.turn == turn)
+
+    def count(self, kind: type[Fact]) -> int:
+        """How many such facts were heard."""
+        return sum(isinstance(one.fact, kind) for one in self.heard)
+
+
+@asynccontextmanager
+async def talking(driver: Driver, worker: Worker, cursor: str = "") -> AsyncIterator[Talk]:
+    """An open link with somebody who listens."""
+    async with driver.open(worker, cursor) as link, anyio.create_task_group() as tasks:
+        talk = Talk(link, worker)
+        tasks.start_soon(talk.listen)
+        yield talk
+        tasks.cancel_scope.cancel()
+
+
+@pytest.mark.anyio
+class DriverContract:
+    """Inherit, and give the fixtures."""
+
+    @pytest.fixture
+    async def worker(self, driver: Driver, directory: Path) -> AsyncIterator[Worker]:
+        """A worker of that driver; its agent is ended after the test."""
+        hired = Worker(name="ann", since=1, backend=driver.backend, directory=str(directory))
+        yield hired
+        await driver.end(hired)
+
+    def wants(self, can: Can, word: str, ability: str = "") -> None:
+        """Skips what the driver says that it cannot do."""
+        if not word or (ability and not getattr(can, ability)):
+            pytest.skip(f"this driver has no {ability or 'such thing'}")
+
+    async def test_a_message_is_taken_and_answered(self, driver: Driver, worker: Worker, words: Words) -> None:
+        async with talking(driver, worker) as talk:
+            assert isinstance(await talk.say("t1", words.plain), Taken)
+            assert (await talk.ended("t1")).how is HowEnded.COMPLETED
+            assert talk.text("t1").strip()
+
+    async def test_turns_follow_one_another(self, driver: Driver, worker: Worker, words: Words) -> None:
+        async with talking(driver, worker) as talk:
+            for turn in ("t1", "t2", "t3"):
+                await talk.say(turn, words.plain)
+                assert (await talk.ended(turn)).how is HowEnded.COMPLETED
+            assert talk.count(facts.TurnEnded) == 3
+
+    async def test_a_tool_is_told_with_a_title(self, driver: Driver, worker: Worker, words: Words) -> None:
+        self.wants(driver.can, words.tool)
+        async with talking(driver, worker) as talk:
+            await talk.say("t1", words.tool)
+            started = await talk.hear(facts.ToolStarted)
+            assert started.title
+            assert (await talk.hear(facts.ToolEnded)).call == started.call
+            await talk.ended("t1")
+
+    async def test_an_ask_waits_for_its_answer(self, driver: Driver, worker: Worker, words: Words) -> None:
+        self.wants(driver.can, words.ask)
+        async with talking(driver, worker) as talk:
+            await talk.say("t1", words.ask)
+            raised = await talk.hear(facts.AskRaised)
+            assert raised.question
+            assert len(raised.choices) > 1
+            assert talk.count(facts.TurnEnded) == 0
+            assert isinstance(await talk.link.perform(Settle(ask=answered(raised, worker, "t1"))), Taken)
+            await talk.ended("t1")
+
+    async def test_a_turn_can_be_stopped(self, driver: Driver, worker: Worker, words: Words) -> None:
+        self.wants(driver.can, words.slow, "interrupt")
+        async with talking(driver, worker) as talk:
+            await talk.say("t1", words.slow)
+            await talk.hear(facts.Seen | facts.Said)
+            assert isinstance(await talk.link.perform(Stop(turn="t1")), Taken)
+            assert (await talk.ended("t1")).how is HowEnded.INTERRUPTED
+            await talk.say("t2", words.plain)
+            assert (await talk.ended("t2")).how is HowEnded.COMPLETED
+
+    async def test_a_failure_is_told(self, driver: Driver, worker: Worker, words: Words) -> None:
+        self.wants(driver.can, words.fail)
+        async with talking(driver, worker) as talk:
+            await talk.say("t1", words.fail)
+            ended = await talk.ended("t1")
+            assert ended.how is HowEnded.FAILED
+            assert ended.error
+
+    async def test_an_agent_is_found_again_and_nothing_comes_twice(
+        self, driver: Driver, worker: Worker, words: Words
+    ) -> None:
+        async with talking(driver, worker) as talk:
+            await talk.say("t1", words.plain)
+            await talk.ended("t1")
+            cursor, before = talk.cursor, talk.text("t1")
+        async with talking(driver, worker, cursor) as talk:
+            await talk.say("t2", words.plain)
+            await talk.ended("t2")
+            assert talk.text("t1") == ""
+            assert talk.text("t2").strip()
+        async with talking(driver, worker) as talk:
+            await talk.ended("t2")
+            assert talk.text("t1") == before
+
+    async def test_a_turn_goes_on_while_nobody_listens(self, driver: Driver, worker: Worker, words: Words) -> None:
+        async with talking(driver, worker) as talk:
+            await talk.say("t1", words.plain)
+            cursor = talk.cursor
+        async with talking(driver, worker, cursor) as talk:
+            assert (await talk.ended("t1")).how is HowEnded.COMPLETED
+
+    async def test_what_is_delivered_twice_arrives_once(self, driver: Driver, worker: Worker, words: Words) -> None:
+        self.wants(driver.can, words.plain, "ids")
+        async with talking(driver, worker) as talk:
+            assert isinstance(await talk.say("t1", words.plain), Taken)
+            assert isinstance(await talk.say("t1", words.plain), Taken)
+            await talk.ended("t1")
+            await talk.say("t2", words.plain)
+            await talk.ended("t2")
+            assert talk.count(facts.TurnEnded) == 2
+
+    async def test_an_agent_that_dies_is_noticed_and_can_be_opened_again(
+        self, driver: Driver, worker: Worker, words: Words
+    ) -> None:
+        self.wants(driver.can, words.die)
+        async with talking(driver, worker) as talk:
+            await talk.say("t1", words.die)
+            await talk.end()
+            cursor = talk.cursor
+        async with talking(driver, worker, cursor) as talk:
+            await talk.say("t2", words.plain)
+            assert (await talk.ended("t2")).how is HowEnded.COMPLETED
+
+    async def test_ending_twice_is_ending_once(self, driver: Driver, worker: Worker, words: Words) -> None:
+        async with talking(driver, worker) as talk:
+            await talk.say("t1", words.plain)
+            await talk.ended("t1")
+        await driver.end(worker)
+        await driver.end(worker)
+        again = replace(worker, since=worker.since + 1)
+        async with talking(driver, again) as talk:
+            await talk.say("t2", words.plain)
+            await talk.ended("t2")
+            assert talk.text("t1") == ""
+        await driver.end(again)
+
+
+def answered(raised: facts.AskRaised, worker: Worker, turn: str) -> Ask:
+    """The ask, settled with its first choice."""
+    settled = facts.AskSettled(ask=raised.ask, how=HowSettled.ANSWERED, choice=raised.choices[0].id)
+    return Ask(
+        id=raised.ask,
+        worker=worker.name,
+        turn=turn,
+        seq=1,
+        question=raised.question,
+        choices=raised.choices,
+        digest=raised.digest,
+        settled=settled,
+    )

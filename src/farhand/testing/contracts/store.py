@@ -1,0 +1,94 @@
+"""What every journal and outbox promises. A test class inherits this and gives `journal` and `outbox` fixtures."""
+
+import anyio
+import pytest
+
+from farhand.model import errors
+from farhand.model.commands import Accepted
+from farhand.model.facts import Draft, Hired, Noted, Queued, Said
+from farhand.model.ports import Cursor, InboxEntry, Journal, Outbox, Parcel
+from farhand.model.present import Present, fold
+from farhand.model.wire import decode_event
+from farhand.model.words import Sender
+
+ME = Sender(via="test")
+HIRED = Draft(worker="ann", fact=Hired(backend="demo", directory="/", by=ME))
+
+
+def said(text: str) -> Draft:
+    """A draft of talk."""
+    return Draft(worker="ann", fact=Said(text=text))
+
+
+@pytest.mark.anyio
+class StoreContract:
+    """Inherit, and give the fixtures."""
+
+    async def test_events_are_numbered_without_gaps_and_read_back(self, journal: Journal) -> None:
+        await journal.load()
+        async with anyio.create_task_group() as tasks:
+            for number in range(200):
+                tasks.start_soon(journal.append, journal.stamp([said(str(number))], at=1.0))
+        rows = await journal.read(0, 1000)
+        assert [seq for seq, _ in rows] == list(range(1, 201))
+        assert [decode_event(body).fact for _, body in rows] == [Said(text=str(number)) for number in range(200)]
+        assert [seq for seq, _ in await journal.read(150, 10)] == list(range(151, 161))
+
+    async def test_a_command_is_remembered_with_its_answer_and_its_facts(self, journal: Journal) -> None:
+        await journal.load()
+        entry = InboxEntry(via="tg", accepted=Accepted(id="1", seq=1, worker="ann"))
+        await journal.append(journal.stamp([HIRED], at=1.0), inbox=entry, cursor=Cursor(owner="w", value="7"))
+        assert await journal.seen("tg", "1") == entry.accepted
+        assert await journal.seen("web", "1") is None
+        assert await journal.cursor("w") == "7"
+        assert await journal.cursor("other") == ""
+
+    async def test_what_cannot_be_written_is_not_half_written(self, journal: Journal) -> None:
+        await journal.load()
+        entry = InboxEntry(via="tg", accepted=Accepted(id="1", seq=1))
+        await journal.append(journal.stamp([HIRED], at=1.0), inbox=entry)
+        before = await journal.load()
+        with pytest.raises(errors.StoreError):
+            await journal.append(journal.stamp([said("x")], at=1.0), inbox=entry)
+        journal.rewind(1)
+        assert await journal.load() == before
+        await journal.append(journal.stamp([said("y")], at=1.0))
+        assert len(await journal.read(0, 10)) == 2
+
+    async def test_the_tables_follow_the_journal(self, journal: Journal) -> None:
+        await journal.load()
+        stray = Draft(worker="gone", fact=Queued(message="q", text="", by=ME))
+        present = Present()
+        for event in journal.stamp([HIRED, Draft(worker="ann", fact=Noted(text="x")), stray], at=1.0):
+            await journal.append([event])
+            present = fold(present, event)
+        assert await journal.load() == present
+
+    async def test_the_outbox_keeps_order_and_coalesces_edits(self, outbox: Outbox) -> None:
+        def parcel(key: str, body: bytes, *, slot: str = "", edit: bool = False) -> Parcel:
+            return Parcel(key=key, chat="c", body=body, slot=slot, edit=edit)
+
+        await outbox.put("tg", [parcel("1", b"progress", slot="p"), parcel("2", b"edit 1", slot="p", edit=True)], "5")
+        await outbox.put("tg", [parcel("3", b"edit 2", slot="p", edit=True), parcel("4", b"answer")], "6")
+        await outbox.put("tg", [parcel("4", b"answer")], "6")
+        waiting = await outbox.waiting("tg")
+        assert [one.parcel.body for one in waiting] == [b"progress", b"edit 2", b"answer"]
+        assert await outbox.cursor("tg") == "6"
+        await outbox.begin(waiting[0].id)
+        assert (await outbox.waiting("tg"))[0].doubtful
+        await outbox.sent(waiting[0].id, "99")
+        assert await outbox.reference("tg", "p") == "99"
+        assert len(await outbox.waiting("tg")) == 2
+        assert await outbox.waiting("other") == []
+
+    async def test_a_send_in_doubt_is_counted_and_one_that_a_kill_cut_off_is_not(self, outbox: Outbox) -> None:
+        await outbox.put("tg", [Parcel(key="1", chat="c", body=b"x")], "1")
+        (first,) = await outbox.waiting("tg")
+        await outbox.begin(first.id)
+        (cut,) = await outbox.waiting("tg")
+        assert (cut.doubts, cut.cut_off, cut.doubtful) == (0, True, True)
+        await outbox.doubt(first.id)
+        (doubted,) = await outbox.waiting("tg")
+        assert (doubted.doubts, doubted.cut_off, doubted.doubtful) == (1, False, True)
+        await outbox.failed(first.id, "enough")
+        assert await outbox.waiting("tg") == []
