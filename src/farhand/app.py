@@ -266,7 +266,11 @@ def team_channels(parts: Parts, *, telegram: bool) -> list[Channel]:
     def chat() -> str:
         return chats[0].chat if chats else ""
 
-    files = FilesChannel(options, parts.hub, parts.outbox, parts.clock, chat=chat, notify=parts.announce)
+    async def notify(text: str) -> None:
+        for one in chats:
+            await one.notify(text)
+
+    files = FilesChannel(options, parts.hub, parts.outbox, parts.clock, chat=chat, notify=notify)
     if not telegram:
         return [files]
     chats.append(telegram_channel(parts, files.places.make_inbox))

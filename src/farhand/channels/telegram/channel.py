@@ -1,6 +1,7 @@
 """Telegram as a channel: hears the manager, obeys, follows the journal, and keeps the chat true."""
 
 import sys
+import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -198,6 +199,11 @@ class TelegramChannel:
         """Tells the manager something that another part of the node has to say."""
         if self._admin.chat is not None and not self._health.problem:
             await self._put(notice(f"announce:{self._clock.now()}", self._admin.chat, text))
+
+    async def notify(self, text: str) -> None:
+        """Brings something to every chat that is known, which is the manager's, as soon as Telegram can be reached."""
+        if self._admin.chat is not None:
+            await self._put(notice(f"notify:{uuid.uuid4().hex}", self._admin.chat, text))
 
     # --- what comes in
 
