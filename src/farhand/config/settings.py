@@ -5,6 +5,7 @@ from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from farhand.config.erase import erase
 from farhand.model import compat
 from farhand.model.errors import SettingWrong
 from farhand.model.names import node_name
@@ -138,6 +139,8 @@ def read_telegram(environ: MutableMapping[str, str], tunnel_url: str) -> Telegra
     """The Telegram settings; the secrets are taken out of the environment, so that no child ever gets them."""
     token = environ.pop("TELEGRAM_BOT_TOKEN", "").strip()
     secret = environ.pop("TELEGRAM_WEBHOOK_SECRET", "").strip()
+    if environ is os.environ:
+        erase(("TELEGRAM_BOT_TOKEN", "TELEGRAM_WEBHOOK_SECRET"))
     if not token:
         return None
     return TelegramSettings(

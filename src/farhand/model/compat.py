@@ -1,5 +1,7 @@
 """Names that people and programs already rely on: folders, prefixes, ports."""
 
+from farhand.model.names import normalize
+
 HOME_FOLDER = ".claude/telegram"
 NODES_FOLDER = "nodes"
 SESSIONS_FOLDER = "sessions"
@@ -34,4 +36,4 @@ def tmux_prefix(node: str) -> str:
 
 def node_of_prefix(prefix: str) -> str:
     """The node's name as temporary folders have it, read off its tmux prefix."""
-    return prefix.removeprefix(TMUX_PREFIX).strip("-") or "default"
+    return normalize(prefix.removeprefix(TMUX_PREFIX)) or "default"
