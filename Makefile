@@ -35,6 +35,7 @@ check: setup-dev
 	.venv/bin/python -m mypy
 	.venv/bin/lint-imports --no-cache
 	.venv/bin/python scripts/check_house.py
+	.venv/bin/python scripts/spec_2.py --check
 
 bench: setup-dev
 	.venv/bin/python -m bench

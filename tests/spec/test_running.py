@@ -120,7 +120,7 @@ def everything_of(process: int) -> list[int]:
     return found
 
 
-@promise("running.9", "flows.4", "texts.18", "files.3", "security.1")
+@promise("running.9", "flows.4", "texts.18", "security.1")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 async def test_the_end_is_told_and_the_token_is_nowhere(tmp_path: Path, bot: FakeBot, number: signal.Signals) -> None:
     log = tmp_path / "out"
