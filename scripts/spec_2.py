@@ -15,8 +15,8 @@ OVERRULED = {
     "worker is online is a fact that was written down, not a question asked of a process each time.",
     "updates.1": "Taps on buttons are handled, for questions have buttons; an edit changes a message that still waits. "
     "Everything else is passed over.",
-    "running.11": "👀 is the receipt *handed over*: there is proof that the agent's side took the message. A `❯` on the "
-    "screen proves nothing.",
+    "running.11": "👀 is the receipt *handed over*: there is proof that the agent's side took the message. A `❯` "
+    "on the screen proves nothing.",
     "security.7": "The *file* `pending` clears after ten minutes. Whether somebody works comes from the turn, which "
     "may take longer.",
     "http.5": "`/response` and its kin are closed to the outside: through a tunnel the whole internet could post an "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -196,7 +197,7 @@ def test_lines_are_the_same_however_they_come(pieces: list[bytes]) -> None:
 
 @promise("workers.5", "running.3")
 async def test_a_restart_finds_the_workers_and_their_pipes(tmp_path: Path, bot: FakeBot) -> None:
-    agents = {"claude": ScriptedDriver(backend="claude"), "codex": ScriptedDriver(backend="codex")}
+    agents: dict[str, Any] = {"claude": ScriptedDriver(backend="claude"), "codex": ScriptedDriver(backend="codex")}
     async with team_house(tmp_path, bot, **agents) as team:
         await team.hire("bob", "codex")
     async with team_house(tmp_path, bot, **agents) as team:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
@@ -44,7 +45,8 @@ async def test_the_webhook(tmp_path: Path, bot: FakeBot) -> None:
         assert [(one.status_code, one.text) for one in answers] == [(200, "OK")] * 3
         await team.manager.reads("answer to by hand")
         assert team.told() == ["by hand"]
-        for odd in ([], {"update_id": 6}, {"update_id": 7, "message": {"text": 5}}, "x"):
+        strange: list[Any] = [[], {"update_id": 6}, {"update_id": 7, "message": {"text": 5}}, "x"]
+        for odd in strange:
             assert (await team.post("/", odd, headers={header: "right-secret"})).status_code == 200
 
 
@@ -137,7 +139,8 @@ async def test_notify(team: Team) -> None:
     await team.asks("/team")
     assert (await team.post("/notify", {"text": "The tunnel is <down>"})).status_code == 200
     assert (await team.manager.reads("The tunnel")).text == "The tunnel is <down>"
-    for body in ({}, {"text": ""}, {"text": 5}, []):
+    wrong: list[Any] = [{}, {"text": ""}, {"text": 5}, []]
+    for body in wrong:
         assert (await team.post("/notify", body)).status_code == 400
 
 

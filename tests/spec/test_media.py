@@ -33,6 +33,12 @@ pytestmark = pytest.mark.anyio
 UUID = r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 
+async def reply_to(team: Team, message: int) -> list[str]:
+    """What the bot replied to that very message."""
+    chat = await team.manager.sees(lambda chat: any(one.reply_to == message for one in chat))
+    return [one.text for one in chat if one.reply_to == message]
+
+
 @promise("media.1", "media.3", "updates.6", "updates.7", "files.12", "files.17", "routing.14")
 async def test_a_photo_reaches_the_worker_with_its_caption(team: Team) -> None:
     await team.hire("ann")
@@ -82,27 +88,25 @@ def test_sizes() -> None:
 async def test_a_file_without_a_focused_worker(team: Team) -> None:
     for caption in ("", "look"):
         sent = await team.manager.sends_photo(DOT, caption=caption)
-        chat = await team.manager.sees(lambda chat, sent=sent: any(one.reply_to == sent.message_id for one in chat))
-        replies = [one.text for one in chat if one.reply_to == sent.message_id]
-        assert replies == ["Needs decision - No focused worker. Use /focus <name> first."]
+        assert await reply_to(team, sent.message_id) == ["Needs decision - No focused worker. Use /focus <name> first."]
 
 
 @promise("media.4", "media.5", "texts.12")
 async def test_files_that_cannot_be_had(team: Team) -> None:
     await team.hire("ann")
 
-    async def reply_to(message: int) -> str:
-        chat = await team.manager.sees(lambda chat: any(one.reply_to == message for one in chat))
-        return next(one.text for one in chat if one.reply_to == message)
-
     large = await team.manager.sends_document(b"x", "film.mp4", mime_type="video/mp4", claimed_size=LARGEST_BYTES + 1)
-    assert await reply_to(large.message_id) == "film.mp4 is larger than 20 MB, more than Telegram hands to a bot."
+    assert await reply_to(team, large.message_id) == [
+        "film.mp4 is larger than 20 MB, more than Telegram hands to a bot."
+    ]
     gone = "Bad Request: wrong file_id or the file is temporarily unavailable"
     await team.bot.fault("getFile", "status", code=400, description=gone, times=2)
     photo = await team.manager.sends_photo(DOT)
-    assert await reply_to(photo.message_id) == "Needs decision - Could not download image. Try again or send as file."
+    assert await reply_to(team, photo.message_id) == [
+        "Needs decision - Could not download image. Try again or send as file."
+    ]
     file = await team.manager.sends_document(b"x", "x.txt")
-    assert await reply_to(file.message_id) == "Needs decision - Could not download file. Try again."
+    assert await reply_to(team, file.message_id) == ["Needs decision - Could not download file. Try again."]
     assert team.told() == []
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -45,7 +46,7 @@ async def test_a_repeated_update_does_nothing_more(team: Team, text: str) -> Non
 
 async def test_an_update_that_was_cut_off_in_its_handling_is_finished(tmp_path: Path, bot: FakeBot) -> None:
     """The focus was written, the message not yet, and the node was killed: the repeat brings what is missing, once."""
-    agents = {"claude": ScriptedDriver(backend="claude"), "codex": ScriptedDriver(backend="codex")}
+    agents: dict[str, Any] = {"claude": ScriptedDriver(backend="claude"), "codex": ScriptedDriver(backend="codex")}
     async with team_house(tmp_path, bot, **agents) as team:
         await team.hire("ann")
         await team.hire("bob", "codex")

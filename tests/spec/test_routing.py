@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.spec.promises import promise
@@ -132,7 +133,7 @@ async def test_what_is_no_message_is_passed_over(team: Team) -> None:
     about = {"message_id": 900, "date": 1, "chat": chat, "from": sender}
     for kind in ("channel_post", "edited_channel_post", "poll"):
         await team.bot.update(kind, {**about, "text": "not for you"})
-    odd = [
+    odd: list[dict[str, Any]] = [
         {"sticker": {"file_id": "s", "file_unique_id": "s", "type": "regular"}},
         {"location": {"latitude": 1.0, "longitude": 1.0}},
         {"audio": {"file_id": "a", "file_unique_id": "a", "duration": 1}},

@@ -27,9 +27,9 @@ from farhand.testing.telegram import FakeBot
 pytestmark = pytest.mark.anyio
 
 
-def chunks(text: str, name: str = "ann", **more: str) -> list[str]:
+def chunks(text: str, name: str = "ann", html: str = "") -> list[str]:
     """The messages that show an answer, without the name before each."""
-    card = Card(key="k", worker=name, **(more or {"markdown": text}))
+    card = Card(key="k", worker=name, markdown=text, html=html)
     letters = [unseal(parcel.body) for parcel in render(card, 1)]
     shown = [letter.html for letter in letters if isinstance(letter, Post)]
     assert all(one.startswith(f"<b>{name}:</b>\n") for one in shown)
@@ -147,8 +147,8 @@ async def test_the_end_is_told_and_the_token_is_nowhere(tmp_path: Path, bot: Fak
         assert "(Docker" not in settings_shown.text
         kept = [one for one in tmp_path.rglob("*") if one.is_file() and not one.is_symlink()]
         assert kept
-        for one in kept:
-            assert bot.token.encode() not in _read(one), one
+        for path in kept:
+            assert bot.token.encode() not in _read(path), path
         for shown in await bot.messages(4242):
             assert bot.token not in shown.text
     finally:

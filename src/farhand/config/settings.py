@@ -49,6 +49,8 @@ class Settings:
     retention_days: float = 90.0
     ask_deadline_seconds: float = 3600.0
     drain_seconds: float = 5.0
+    # The socket of the tmux server that workers run in; the person's own server when empty.
+    tmux_socket: str = ""
     telegram: TelegramSettings | None = None
     # Where a worker's small files, its pipe and its inbox are; what its tmux session's name begins with.
     sessions_folder: Path | None = None
@@ -62,6 +64,11 @@ class Settings:
     def door(self) -> Path:
         """The unix socket of the hub."""
         return self.folder / "hub.sock"
+
+    @property
+    def hooks(self) -> Path:
+        """The unix socket at which agents' hooks knock."""
+        return self.folder / "hooks.sock"
 
     @property
     def http_socket(self) -> Path:
@@ -135,8 +142,12 @@ def choose_node(flag: str | None, environ: Mapping[str, str]) -> str:
     return node_name(flag or environ.get("NODE_NAME") or compat.DEFAULT_NODE)
 
 
-def read_telegram(environ: MutableMapping[str, str], tunnel_url: str) -> TelegramSettings | None:
-    """The Telegram settings; the secrets are taken out of the environment, so that no child ever gets them."""
+def read_telegram(
+    environ: MutableMapping[str, str], tunnel_url: str, *, tunnel: bool = True
+) -> TelegramSettings | None:
+    """The Telegram settings; without a tunnel there is no public address, and it is polled.
+
+    The secrets are taken out of the environment, so that no child ever gets them."""
     token = environ.pop("TELEGRAM_BOT_TOKEN", "").strip()
     secret = environ.pop("TELEGRAM_WEBHOOK_SECRET", "").strip()
     if environ is os.environ:
@@ -148,7 +159,7 @@ def read_telegram(environ: MutableMapping[str, str], tunnel_url: str) -> Telegra
         api_url=environ.get("TELEGRAM_API_URL", "").rstrip("/") or "https://api.telegram.org",
         webhook_secret=secret,
         admin_chat_id=environ.get("ADMIN_CHAT_ID", "").strip(),
-        tunnel_url=tunnel_url or environ.get("TUNNEL_URL", "").strip(),
+        tunnel_url=(tunnel_url or environ.get("TUNNEL_URL", "").strip()) if tunnel else "",
         pairing=environ.get("ADMIN_PAIRING", "").strip().lower() in {"required", "1", "true", "yes"},
         edit_seconds=number(environ, "TELEGRAM_EDIT_SECONDS", 1.0, least=0.05),
         chat_per_second=number(environ, "TELEGRAM_CHAT_PER_SECOND", 1.0, least=0.01),
@@ -166,6 +177,7 @@ def read_settings(
     verbose: bool = False,
     quiet: bool = False,
     tunnel_url: str = "",
+    tunnel: bool = True,
     environ: MutableMapping[str, str] | None = None,
 ) -> Settings:
     """The settings of a node that is about to run."""
@@ -173,7 +185,7 @@ def read_settings(
     name = choose_node(node, environ)
     if port is None:
         port = port_number(environ["PORT"]) if environ.get("PORT") else compat.default_port(name)
-    telegram = read_telegram(environ, tunnel_url)
+    telegram = read_telegram(environ, tunnel_url, tunnel=tunnel)
     return Settings(
         node=name,
         folder=node_folder(name, environ),
@@ -190,5 +202,6 @@ def read_settings(
         sessions_folder=Path(environ["SESSIONS_DIR"]).expanduser() if environ.get("SESSIONS_DIR") else None,
         given_tmux_prefix=environ.get("TMUX_PREFIX", "").strip(),
         given_bridge_url=environ.get("BRIDGE_URL", "").strip().rstrip("/"),
+        tmux_socket=environ.get("FARHAND_TMUX_SOCKET", ""),
         environment=dict(environ),
     )

@@ -2,6 +2,7 @@
 
 import sys
 import uuid
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,9 +34,10 @@ from farhand.channels.telegram.progress import Progress
 from farhand.channels.telegram.render import notice, render
 from farhand.channels.telegram.replies import menu
 from farhand.channels.telegram.typing import Typing
-from farhand.channels.telegram.words import Amend, Message, Post, Query, React, Remove, Show, unseal
+from farhand.channels.telegram.words import Amend, Heard, Message, Post, Query, React, Remove, Show, unseal
 from farhand.model import grammar
 from farhand.model.compat import BACKENDS
+from farhand.model.errors import FarhandError
 from farhand.model.facts import Ended, Event, Hired, TurnStarted
 from farhand.model.ports import Clock, Hub, Outbox, Parcel, Waiting
 from farhand.model.view import TurnView
@@ -44,6 +46,7 @@ from farhand.model.words import Sender
 log = structlog.get_logger("telegram")
 NAME = "telegram"
 MENU_PAUSE_SECONDS = 0.5
+MOST_FAILURES = 3
 LONGEST_MENU_PAUSE_SECONDS = 300.0
 
 
@@ -122,6 +125,7 @@ class TelegramChannel:
         self._team_changed = anyio.Event()
         self._team_changed.set()
         self._tasks: anyio.abc.TaskGroup | None = None
+        self._failures: Counter[int] = Counter()
         self._ears: Polling | Webhook
         secret = self._kept.webhook_secret(options.webhook_secret)
         self._post = Webhook(self._gateway, self.take, self._health, clock, self._kept, options.public_url, secret)
@@ -208,8 +212,23 @@ class TelegramChannel:
     # --- what comes in
 
     async def take(self, update: bytes) -> None:
-        """Obeys one update; returns when it is written down. Strangers and unknown kinds are passed over."""
+        """Obeys one update; returns when it is written down. One that trips an error of ours is given up after a few
+        tries and told, for it would come again and again and nothing after it would be heard."""
         number, what = heard(update)
+        try:
+            await self._take(number, what)
+        except FarhandError:
+            raise
+        except Exception as error:
+            self._failures[number] += 1
+            if self._failures[number] < MOST_FAILURES:
+                raise
+            log.exception("update given up", update=number, error=type(error).__name__)
+            await self.announce("One of your messages tripped an error in farhand and was not obeyed. The log has it.")
+        self._failures.pop(number, None)
+
+    async def _take(self, number: int, what: Heard) -> None:
+        """Strangers and unknown kinds are passed over."""
         if isinstance(what, Message):
             known = self._admin.chat
             if self._admin.may(what.chat, what.sender, what.text):
@@ -309,7 +328,7 @@ class TelegramChannel:
         """A message was sent again because its answer never came: if it had arrived, the first copy goes."""
         known = [int(one) for one in await self._outbox.references(NAME, str(letter.chat), 20) if one.isdigit()]
         try:
-            before = max((one for one in known if one < newest), default=0)
+            before = max((one for one in known if one < newest), default=newest)
             gone = await self._gateway.remove_twin(letter, newest, before)
             log.info("sent again after no answer", chat=letter.chat, message=newest, twin_removed=gone)
         except TelegramError as error:

@@ -25,8 +25,6 @@ ALLOWED_UPDATES = ("message", "edited_message", "callback_query")
 POLL_SECONDS = 50
 SLACK_SECONDS = 10.0
 CONNECT_SECONDS = 10.0
-TOKEN_PAUSE_SECONDS = 60.0
-BLOCKED_PAUSE_SECONDS = 60.0
 # How far back the twin of a message that was sent twice is looked for.
 MOST_CANDIDATES = 12
 # The message is as we want it, or it is gone and nothing of ours can be done to it.
@@ -190,10 +188,12 @@ class Gateway:
         return reference
 
     async def _show(self, letter: Show) -> str:
-        try:
-            content = await asyncio.to_thread(self._shown.read, letter.file.path, picture=letter.photo)
-        except NotShown as error:
-            raise SendRefused(error.text) from None
+        content = letter.text.encode()
+        if not content:
+            try:
+                content = await asyncio.to_thread(self._shown.read, letter.file.path, picture=letter.photo)
+            except NotShown as error:
+                raise SendRefused(error.text) from None
 
         async def show(photo: bool) -> str:
             send = self.bot.send_photo if photo else self.bot.send_document
@@ -246,9 +246,9 @@ class Gateway:
         if isinstance(error, BadRequest):
             return SendRefused(f"Telegram refused it: {self.redacted(error)}")
         if isinstance(error, Forbidden):
-            return SendLater(f"Telegram forbids it: {self.redacted(error)}", BLOCKED_PAUSE_SECONDS)
+            return SendLater(f"Telegram forbids it: {self.redacted(error)}")
         if isinstance(error, InvalidToken):
-            return SendLater("Telegram refuses the bot's token.", TOKEN_PAUSE_SECONDS)
+            return SendLater("Telegram refuses the bot's token.")
         cause = error.__cause__
         # With a status there was an answer; without one, only a request that never left is certainly not taken.
         answered = isinstance(error, Conflict) or (isinstance(error, NetworkError) and not _is_transport(cause))

@@ -1,15 +1,15 @@
 """Fetches what the manager sends beside text: photos and files, into the inbox of the worker that is meant."""
 
-import os
 import uuid
 from collections.abc import Callable
-from pathlib import Path, PurePath
+from pathlib import Path
 
 import anyio
 import structlog
 from telegram.error import BadRequest, TelegramError
 
 from farhand.channels.kit import texts
+from farhand.channels.kit.media import keep, safe_suffix
 from farhand.channels.kit.shown import LARGEST_BYTES
 from farhand.channels.telegram.gateway import Gateway
 from farhand.channels.telegram.words import Message
@@ -18,8 +18,10 @@ from farhand.model.ports import Clock
 from farhand.model.words import Attachment, Word
 
 log = structlog.get_logger("telegram")
-TRIES = 5
+# Some twenty seconds in all: a wobble of the network passes, and what comes after does not wait for ever.
+TRIES = 8
 FIRST_PAUSE_SECONDS = 0.2
+LONGEST_PAUSE_SECONDS = 10.0
 _NAMES = uuid.UUID("6f0e6d3c-6a8f-4a55-9a83-2f4c8d1b7e90")
 
 
@@ -70,12 +72,14 @@ class Inbox:
             raise NotFetched(f"{sent.name} is larger than 20 MB, more than Telegram hands to a bot.")
         content = await self._download(sent)
         # The same message is the same file, however often it comes.
-        name = f"{uuid.uuid5(_NAMES, f'{message.chat.id}:{message.message_id}')}{_suffix(sent)}"
+        name = (
+            f"{uuid.uuid5(_NAMES, f'{message.chat.id}:{message.message_id}')}{safe_suffix(sent.name, sent.media_type)}"
+        )
         fetched: dict[str, tuple[str, Attachment]] = {}
         for worker in workers:
             try:
                 path = self._folder(worker) / name
-                await anyio.to_thread.run_sync(_write, path, content)
+                await anyio.to_thread.run_sync(keep, path, content)
             except (OSError, NodeError) as error:
                 log.error("file not kept", worker=worker, error=str(error))
                 raise NotFetched(_failure(sent)) from None
@@ -97,7 +101,7 @@ class Inbox:
             except TelegramError as error:
                 log.info("download failed", error=self._gateway.redacted(error))
                 await self._clock.sleep(pause)
-                pause *= 2
+                pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
         raise NotFetched(_failure(sent))
 
 
@@ -123,18 +127,3 @@ def as_size(size: int) -> str:
     if size < 1024:
         return f"{size} B"
     return f"{size / 1024:.1f} KB" if size < 1024 * 1024 else f"{size / (1024 * 1024):.1f} MB"
-
-
-def _suffix(sent: Sent) -> str:
-    suffix = PurePath(sent.name.replace("\0", "")).suffix.lower()
-    if suffix.isascii() and suffix[1:].isalnum() and len(suffix) <= 10:
-        return suffix
-    return ".jpg" if sent.is_image else ".bin"
-
-
-def _write(path: Path, content: bytes) -> None:
-    fresh = path.with_name(f".{path.name}.new")
-    handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-    with os.fdopen(handle, "wb") as file:
-        file.write(content)
-    fresh.replace(path)

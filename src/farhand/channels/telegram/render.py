@@ -1,8 +1,7 @@
 """Lays cards out for Telegram: its markup, its limits, its buttons. Pure."""
 
-from pathlib import PurePath
-
 from farhand.channels.kit.card import Card
+from farhand.channels.kit.media import is_picture
 from farhand.channels.kit.split import Span, Styled, cut, joined, split
 from farhand.channels.telegram.markup import TEXT_UNITS, pages, styled, to_html, visible
 from farhand.channels.telegram.parse import message_place, tap_data
@@ -16,9 +15,10 @@ CAPTION_UNITS = 1024
 LABEL_CHARACTERS = 64
 # Kept free on every page for the worker's name and its markup.
 PREFIX_UNITS = 30
+# A question with more to read than this comes with the whole as a file, and its buttons stay in sight.
+MOST_VERBATIM = 3000
 # Stands where there is nothing to show, for Telegram takes no empty message.
 NOTHING = Styled(text="·")
-PHOTOS = {".jpg", ".jpeg", ".png", ".webp"}
 
 
 def render(card: Card, chat: int, via: str = "telegram") -> list[Parcel]:
@@ -30,6 +30,8 @@ def render(card: Card, chat: int, via: str = "telegram") -> list[Parcel]:
         return [_parcel(card, Remove(chat=chat, slot=card.slot))]
     if card.file is not None:
         return [_parcel(card, _show(card, card.file, chat))]
+    if len(card.verbatim) > MOST_VERBATIM and not card.edit:
+        return [_whole(card, chat), *_posts(card, chat, via)]
     if card.edit:
         return [_parcel(card, _amend(card, chat))]
     return _posts(card, chat, via)
@@ -52,7 +54,7 @@ def _content(card: Card) -> Styled:
         parts.append(_head(card))
     if card.markdown:
         parts.append(styled(card.markdown))
-    if verbatim := visible(card.verbatim):
+    if verbatim := shortened_verbatim(card):
         parts.append(Styled(text=verbatim, spans=(Span(kind="pre", start=0, end=len(verbatim)),)))
     if card.foot:
         parts.append(Styled(text=visible(card.foot)))
@@ -60,6 +62,27 @@ def _content(card: Card) -> Styled:
     for part in parts:
         lined += [Styled(text="\n"), part] if lined else [part]
     return joined([part for part in lined if part.text])
+
+
+def shortened_verbatim(card: Card) -> str:
+    """What is shown letter by letter: its beginning and its end, when the whole went before as a file."""
+    text = visible(card.verbatim)
+    if len(text) <= MOST_VERBATIM:
+        return text
+    half = MOST_VERBATIM // 3
+    left_out = f"\n… {len(text) - 2 * half:,} characters more: all of it is in {whole_name(card)} …\n"
+    return text[:half] + left_out + text[-half:]
+
+
+def whole_name(card: Card) -> str:
+    """The name of the file that has the whole of a long text."""
+    return f"{card.worker or 'farhand'}-asks.txt"
+
+
+def _whole(card: Card, chat: int) -> Parcel:
+    file = Attachment(path=whole_name(card), name=whole_name(card))
+    show = Show(chat=chat, file=file, text=visible(card.verbatim), caption="", photo=False, silent=True)
+    return Parcel(key=f"{card.key}#whole", chat=str(chat), body=seal(show))
 
 
 def _bold(text: str) -> Styled:
@@ -134,12 +157,11 @@ def fitted(text: Styled) -> Styled:
 def _show(card: Card, file: Attachment, chat: int) -> Show:
     words = f"{card.worker}: {file.caption}".strip() if card.worker else file.caption
     caption = split(Styled(text=words), CAPTION_UNITS)[:1]
-    photo = PurePath(file.path).suffix.lower() in PHOTOS if card.picture is None else card.picture
     return Show(
         chat=chat,
         file=file,
         caption=caption[0].text if caption else "",
-        photo=photo,
+        photo=is_picture(file.path) if card.picture is None else card.picture,
         silent=card.silent,
         worker=card.worker,
     )

@@ -1,0 +1,36 @@
+"""Spec 2, backend system: one registry, and every backend behind the same interface."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.spec.promises import promise
+from tests.spec.team import Team
+
+from farhand import app
+from farhand.model.ports import Can
+from farhand.testing.house import settings_in
+
+pytestmark = pytest.mark.anyio
+
+
+@promise("backend.1", "backend.2", "backend.7")
+def test_all_backends_are_in_one_registry_behind_one_interface(tmp_path: Path) -> None:
+    (tmp_path / "test").mkdir()
+    settings = replace(settings_in(tmp_path), environment={"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"})
+    drivers = app.drivers(settings)
+    assert {"claude", "demo", "native"} <= set(drivers)
+    for name, driver in drivers.items():
+        assert driver.backend == name
+        assert isinstance(driver.can, Can)
+        assert callable(driver.open)
+        assert callable(driver.end)
+    assert {name for name, driver in drivers.items() if driver.can.terminal} == {"claude"}
+
+
+@promise("backend.2", "backend.12")
+async def test_what_is_not_in_the_registry_cannot_be_hired(team: Team) -> None:
+    assert "Known: claude, codex." in await team.asks("/hire gemini-bob")
+    assert team.house.hub.present.workers == {}
