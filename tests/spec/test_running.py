@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -91,7 +90,6 @@ async def test_chunks_answer_one_another(team: Team) -> None:
     assert all(one.entities[0] == {"type": "bold", "offset": 0, "length": 4} for one in pages)
 
 
-PREFIX = f"claude-spec{os.getpid()}-"
 NODE = [sys.executable, "-m", "farhand", "run", "--headless", "--demo", "--port", "0", "--node", "spec"]
 
 
@@ -103,7 +101,7 @@ def environment(home: Path, bot: FakeBot) -> dict[str, str]:
         "TELEGRAM_BOT_TOKEN": bot.token,
         "TELEGRAM_WEBHOOK_SECRET": "webhook-secret-of-mine",
         "TELEGRAM_API_URL": bot.address,
-        "TMUX_PREFIX": PREFIX,
+        "FARHAND_TEMPORARY": str(home / "temporary"),
     }
 
 
@@ -155,7 +153,6 @@ async def test_the_end_is_told_and_the_token_is_nowhere(tmp_path: Path, bot: Fak
         process.kill()
         process.wait()
         await _end_children(tmp_path)
-        shutil.rmtree(f"/tmp/claudecode-telegram/spec{os.getpid()}", ignore_errors=True)
 
 
 def _read(path: Path) -> bytes:

@@ -200,6 +200,7 @@ def read_settings(
         telegram=telegram,
         host=environ.get("FARHAND_HOST", "").strip() or "0.0.0.0",  # noqa: S104
         sessions_folder=Path(environ["SESSIONS_DIR"]).expanduser() if environ.get("SESSIONS_DIR") else None,
+        temporary=Path(environ.get("FARHAND_TEMPORARY", "").strip() or compat.TEMPORARY_FOLDER),
         given_tmux_prefix=environ.get("TMUX_PREFIX", "").strip(),
         given_bridge_url=environ.get("BRIDGE_URL", "").strip().rstrip("/"),
         tmux_socket=environ.get("FARHAND_TMUX_SOCKET", ""),
