@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
 import signal
@@ -9,6 +10,7 @@ import socket
 import subprocess
 import sys
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 import anyio
@@ -74,7 +76,9 @@ class World:
 
             async def kill_when_done() -> None:
                 await self.answered()
-                self.process.kill()
+                # Not by the process's own method, which would reap a node that is dying in this moment.
+                with suppress(ProcessLookupError):
+                    os.kill(self.process.pid, signal.SIGKILL)
 
             tasks.start_soon(kill_when_done)
             await self.died()
