@@ -74,7 +74,7 @@ def missing_names(page: Path, text: str) -> Iterator[str]:
     """Paths (`core/hub.py`) and names in them (`core/hub.py::LocalHub.send`) that do not exist."""
     for span in _SPAN.findall(_FENCE.sub("", text)):
         path, _, name = span.partition("::")
-        if not re.fullmatch(r"[\w./-]+/[\w.-]*|[\w-]+\.(py|md|toml)", path) or path.startswith(("/", ".", "~")):
+        if not re.fullmatch(r"[\w./-]+/|[\w./-]+\.(py|md|toml|sh)", path) or path.startswith(("/", ".", "~")):
             continue
         found = located(path)
         if found is None:

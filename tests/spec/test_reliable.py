@@ -54,8 +54,9 @@ async def test_an_update_that_was_cut_off_in_its_handling_is_finished(tmp_path: 
         from farhand.model.commands import Focus
         from farhand.model.words import Sender
 
+        number = bot.token.partition(":")[0]
         spoken_id = (await bot.messages(4242))[-1].message_id + 1
-        await team.house.hub.send(Focus(id=f"m:4242:{spoken_id}:focus", worker="ann"), Sender(via="telegram"))
+        await team.house.hub.send(Focus(id=f"m:{number}:4242:{spoken_id}:focus", worker="ann"), Sender(via="telegram"))
     async with team_house(tmp_path, bot, **agents) as team:
         online = await team.manager.sees(lambda chat: sum("I'm online" in one.text for one in chat) == 2)
         assert online

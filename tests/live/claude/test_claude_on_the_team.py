@@ -39,7 +39,7 @@ async def tmux(studio: Studio, *words: str) -> str:
 
 
 def port(phone: Phone) -> int:
-    return phone._port
+    return int(phone._port)
 
 
 async def called(phone: Phone, path: str, body: Any = None) -> Any:

@@ -97,12 +97,15 @@ class TelegramChannel:
 
     def __init__(self, options: Options, hub: Hub, outbox: Outbox, clock: Clock, tell: Tell = keep_quiet) -> None:
         self._hub = hub
+        # A bot's number is the first part of its token. What was said to one bot is not looked for at another.
+        self._bot = options.token.partition(":")[0]
+        self._box = f"{NAME}:{self._bot}"
         self._outbox = outbox
         self._clock = clock
         self._options = options
         self._kept = Kept(options.folder)
         self._admin = Admin(self._kept, options.admin_chat_id, Pairing(options.show) if options.pairing else None)
-        self._bot = Bot(hub, self._about)
+        self._clerk = Bot(hub, self._about)
         self._greeted = False
         # Called when the manager's chat becomes known.
         self.learned: Callable[[], Awaitable[None]] = nobody_waits
@@ -117,9 +120,9 @@ class TelegramChannel:
         self._inbox = Inbox(options.inbox or self._own_inbox, self._gateway, clock)
         pace = Pace(clock, per_chat=options.chat_per_second, burst=options.chat_burst, overall=options.per_second)
         self._dispatcher = Dispatcher(
-            NAME, outbox, self._send, clock, pace=pace, weighs=is_message, given_up=self._given_up
+            self._box, outbox, self._send, clock, pace=pace, weighs=is_message, given_up=self._given_up
         )
-        self._follower = Follower(NAME, hub, outbox, self._compose, self._dispatcher.wake)
+        self._follower = Follower(self._box, hub, outbox, self._compose, self._dispatcher.wake)
         self._progress = Progress(self._follower.turns, pace, clock, options.edit_seconds, self._put_progress)
         self._typing = Typing(self._gateway, self._follower.turns, clock, lambda: self._admin.chat)
         self._team_changed = anyio.Event()
@@ -244,7 +247,7 @@ class TelegramChannel:
 
     async def _take_message(self, message: Message) -> None:
         present = await self._hub.look()
-        wish = to_wish(message, present, NAME, self._options.backends)
+        wish = to_wish(message, present, NAME, self._bot, self._options.backends)
         sender = Sender(via=NAME, who=message.sender.first_name[:64] if message.sender else "")
         text = ""
         if (
@@ -254,24 +257,24 @@ class TelegramChannel:
         ):
             text = await self._take_file(message, wish, sender)
         elif wish is not None:
-            text = await self._bot.obey(wish, sender)
+            text = await self._clerk.obey(wish, sender)
         if text:
-            key = f"reply:{message.chat.id}:{message.message_id}:{message.edit_date}"
+            key = f"reply:{message_command_id(message, self._bot)}"
             await self._put(notice(key, message.chat.id, text, reply_to=message.message_id))
 
     async def _take_file(self, message: Message, wish: grammar.Tell | None, sender: Sender) -> str:
         """A photo or a file, into the inbox of whoever is meant; its caption says who, and comes along."""
-        tell = wish or grammar.Tell(id=message_command_id(message), text="")
-        targets = self._bot.targets(tell, await self._hub.look())
+        tell = wish or grammar.Tell(id=message_command_id(message, self._bot), text="")
+        targets = self._clerk.targets(tell, await self._hub.look())
         try:
             files = await self._inbox.fetch(message, targets, tell.text)
         except NotFetched as error:
             return error.text
-        return await self._bot.tell(tell, sender, files)
+        return await self._clerk.tell(tell, sender, files)
 
     async def _take_tap(self, query: Query) -> None:
         wish: grammar.Wish = tap_to_wish(query, await self._hub.look())
-        text = await self._bot.obey(wish, Sender(via=NAME, who=query.sender.first_name[:64]))
+        text = await self._clerk.obey(wish, Sender(via=NAME, who=query.sender.first_name[:64]))
         if self._tasks:
             self._tasks.start_soon(self._answer_tap, query.id, text or "✓", name="telegram tap")
 
@@ -294,15 +297,15 @@ class TelegramChannel:
         if chat is None:
             return ()
         shown = [part for card in cards(event, turn) for part in parted(card)]
-        return [parcel for card in shown for parcel in render(card, chat, NAME)]
+        return [parcel for card in shown for parcel in render(card, chat, NAME, self._bot)]
 
     async def _put(self, parcel: Parcel) -> None:
-        await self._outbox.put(NAME, (parcel,))
+        await self._outbox.put(self._box, (parcel,))
         self._dispatcher.wake()
 
     async def _put_progress(self, turn: TurnView, now: float) -> None:
         if self._admin.chat is not None:
-            for parcel in render(self._progress.card(turn, now), self._admin.chat, NAME):
+            for parcel in render(self._progress.card(turn, now), self._admin.chat, NAME, self._bot):
                 await self._put(parcel)
 
     async def _send(self, waiting: Waiting) -> str:
@@ -310,10 +313,10 @@ class TelegramChannel:
         reference, reply_to = "", None
         match letter:
             case Amend(slot=slot) | Remove(slot=slot):
-                reference = await self._outbox.reference(NAME, slot)
+                reference = await self._outbox.reference(self._box, slot)
             case Post():
                 slot = letter.reply_to_slot
-                known = await self._outbox.reference(NAME, slot) if slot else ""
+                known = await self._outbox.reference(self._box, slot) if slot else ""
                 reply_to = int(known) if known else letter.reply_to
             case React() | Show():
                 pass
@@ -326,7 +329,7 @@ class TelegramChannel:
 
     async def _remove_twin(self, letter: Post, newest: int) -> None:
         """A message was sent again because its answer never came: if it had arrived, the first copy goes."""
-        known = [int(one) for one in await self._outbox.references(NAME, str(letter.chat), 20) if one.isdigit()]
+        known = [int(one) for one in await self._outbox.references(self._box, str(letter.chat), 20) if one.isdigit()]
         try:
             before = max((one for one in known if one < newest), default=newest)
             gone = await self._gateway.remove_twin(letter, newest, before)
