@@ -13,6 +13,12 @@ PAGE = ROOT / "docs" / "reference" / "spec-2.md"
 OVERRULED = {
     "backend.1": "The interface is `Driver`: `backend`, `can`, `open()`, `end()`, and a link's `perform()`. Whether a "
     "worker is online is a fact that was written down, not a question asked of a process each time.",
+    "backend.3": "A worker asks before it acts, so its CLI's own permissions stay on; `--dangerously-skip-permissions` "
+    "is the mode `yolo`, chosen for a worker. Text is pasted, seen in the box, and Enter comes on its own.",
+    "claude.1": "As above: the flag belongs to the mode `yolo`.",
+    "claude.2": "Text is pasted whole, so that no line of it is taken for Enter; slash commands are typed; the box is "
+    "looked at instead of waiting 0.2 s.",
+    "flows.1": "The start-up dialog is answered as today's CLI wants it, by keys that are seen to work.",
     "updates.1": "Taps on buttons are handled, for questions have buttons; an edit changes a message that still waits. "
     "Everything else is passed over.",
     "running.11": "👀 is the receipt *handed over*: there is proof that the agent's side took the message. A `❯` "
@@ -29,7 +35,6 @@ OVERRULED = {
     "`/relaunch` is what counts.",
 }
 LATER = {
-    "backend.3": "the driver of Claude Code",
     "backend.4": "the driver of Codex",
     "backend.5": "the driver of Gemini CLI",
     "backend.6": "the driver of OpenCode",

@@ -10,7 +10,9 @@ from tests.spec.promises import promise
 from tests.spec.team import Team
 
 from farhand import app
+from farhand.drivers.claude.launch import command_line
 from farhand.model.ports import Can
+from farhand.model.words import Mode
 from farhand.testing.house import settings_in
 
 pytestmark = pytest.mark.anyio
@@ -28,6 +30,15 @@ def test_all_backends_are_in_one_registry_behind_one_interface(tmp_path: Path) -
         assert callable(driver.open)
         assert callable(driver.end)
     assert {name for name, driver in drivers.items() if driver.can.terminal} == {"claude"}
+
+
+@promise("backend.3", "claude.1")
+def test_claude_skips_its_permissions_only_where_nobody_wants_to_be_asked() -> None:
+    def line(mode: Mode) -> list[str]:
+        return command_line("claude", mode, "", Path("/s.json"), "id", resume=False)
+
+    assert "--dangerously-skip-permissions" in line(Mode.YOLO)
+    assert not any("--dangerously-skip-permissions" in line(mode) for mode in Mode if mode is not Mode.YOLO)
 
 
 @promise("backend.2", "backend.12")
