@@ -7,6 +7,7 @@ from typing import Any
 
 import anyio
 import pytest
+from structlog.testing import capture_logs
 from tests.spec.team import Team, team_house
 from tests.spec.test_http import known
 
@@ -14,6 +15,7 @@ from farhand.channels.files.channel import NAME
 from farhand.model.facts import Said, TurnEnded
 from farhand.model.words import HowEnded
 from farhand.testing.scripted import ScriptedDriver
+from farhand.testing.stage import until
 from farhand.testing.telegram import FakeBot
 
 pytestmark = pytest.mark.anyio
@@ -145,3 +147,18 @@ async def test_a_worker_is_welcomed_once_however_often_the_node_starts(tmp_path:
         await team.manager.says("hello")
         await team.manager.reads("answer to hello")
         assert [one.startswith("You are ann") for one in team.told()] == [True, False]
+
+
+async def test_a_full_disk_holds_a_colleagues_line_back_and_loses_nothing(team: Team) -> None:
+    await team.hire("ann")
+    await team.house.until(lambda present: present.workers["ann"].online)
+    database = team.house.node.journal._database
+    pages = await database.write(lambda db: db.execute("PRAGMA page_count").fetchone()[0])
+    await database.write(lambda db: db.execute(f"PRAGMA max_page_count = {pages + 2}").fetchone())
+    long = "x" * 200_000
+    with capture_logs() as logged:
+        await anyio.to_thread.run_sync(team.pipe().write_text, f"{long}\nand this\n")
+        await until(lambda: any(line["event"] == "line waits" for line in logged))
+    await database.write(lambda db: db.execute("PRAGMA max_page_count = 1000000").fetchone())
+    await team.until_told("and this")
+    assert team.told() == [long, "and this"]

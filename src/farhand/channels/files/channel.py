@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Awaitable, Callable, Collection
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from farhand.model.words import Sender
 
 log = structlog.get_logger("files")
 NAME = "files"
+STORE_PAUSE_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
@@ -98,10 +100,20 @@ class FilesChannel:
             await self._set_up(tasks)
             tasks.start_soon(self._expire, name="files pending")
             async for event in self._hub.watch(after=after):
-                try:
-                    await self._follow(event, tasks)
-                except (NodeError, OSError) as error:
-                    await self._tell(str(error))
+                await self._followed(event, tasks)
+
+    async def _followed(self, event: Event, tasks: anyio.abc.TaskGroup) -> None:
+        """Follows one event; a store that cannot write is waited for, a file that cannot be is told."""
+        while True:
+            try:
+                await self._follow(event, tasks)
+                return
+            except StoreError as error:
+                log.error("event waits", seq=event.seq, why=error.text)
+                await self._clock.sleep(STORE_PAUSE_SECONDS)
+            except (NodeError, OSError) as error:
+                await self._tell(str(error))
+                return
 
     async def _set_up(self, tasks: anyio.abc.TaskGroup) -> None:
         try:
@@ -114,7 +126,8 @@ class FilesChannel:
             await self._begin(name, tasks)
         last = read(self._options.folder / LAST_ACTIVE_FILE)
         if not present.focus and last in present.workers:
-            await self._hub.send(Focus(id=f"restored:{uuid.uuid4().hex}", worker=last), Sender(via=NAME))
+            with suppress(StoreError):
+                await self._hub.send(Focus(id=f"restored:{uuid.uuid4().hex}", worker=last), Sender(via=NAME))
 
     async def _begin(self, name: str, tasks: anyio.abc.TaskGroup) -> None:
         worker = (await self._hub.look()).workers.get(name)
@@ -128,7 +141,8 @@ class FilesChannel:
 
     async def _tell(self, problem: str) -> None:
         log.error("files not kept", problem=problem)
-        await self._notify(f"⚠ {problem}")
+        with suppress(StoreError):
+            await self._notify(f"⚠ {problem}")
 
     async def _follow(self, event: Event, tasks: anyio.abc.TaskGroup) -> None:
         match event.fact:
@@ -175,7 +189,7 @@ class FilesChannel:
                 return
             except StoreError as error:
                 log.error("line waits", worker=worker, why=error.text)
-                await self._clock.sleep(1.0)
+                await self._clock.sleep(STORE_PAUSE_SECONDS)
 
     async def _expire(self) -> None:
         """Sleeps until what is pending must be cleared; costs nothing when nothing is."""

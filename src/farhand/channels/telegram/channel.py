@@ -37,7 +37,7 @@ from farhand.channels.telegram.typing import Typing
 from farhand.channels.telegram.words import Amend, Heard, Message, Post, Query, React, Remove, Show, unseal
 from farhand.model import grammar
 from farhand.model.compat import BACKENDS
-from farhand.model.errors import FarhandError
+from farhand.model.errors import FarhandError, StoreError
 from farhand.model.facts import Ended, Event, Hired, TurnStarted
 from farhand.model.ports import Clock, Hub, Outbox, Parcel, Waiting
 from farhand.model.view import TurnView
@@ -186,7 +186,10 @@ class TelegramChannel:
         if self._admin.chat is not None and not self._greeted:
             self._greeted = True
             text = texts.online(await self._hub.look())
-            await self._put(notice(f"online:{self._clock.now()}", self._admin.chat, text, silent=True))
+            try:
+                await self._put(notice(f"online:{self._clock.now()}", self._admin.chat, text, silent=True))
+            except StoreError as error:
+                log.error("not greeted", error=error.text)
 
     async def drain(self) -> None:
         """Sends everything that waits, and then says that the node goes."""
