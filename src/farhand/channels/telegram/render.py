@@ -1,7 +1,9 @@
 """Lays cards out for Telegram: its markup, its limits, its buttons. Pure."""
 
+from pathlib import PurePath
+
 from farhand.channels.kit.card import Card
-from farhand.channels.kit.media import is_picture
+from farhand.channels.kit.shown import IMAGES
 from farhand.channels.kit.split import Span, Styled, cut, joined, split
 from farhand.channels.telegram.markup import TEXT_UNITS, pages, styled, to_html, visible
 from farhand.channels.telegram.parse import message_place, tap_data
@@ -161,7 +163,7 @@ def _show(card: Card, file: Attachment, chat: int) -> Show:
         chat=chat,
         file=file,
         caption=caption[0].text if caption else "",
-        photo=is_picture(file.path) if card.picture is None else card.picture,
+        photo=PurePath(file.path).suffix.lower() in IMAGES if card.picture is None else card.picture,
         silent=card.silent,
         worker=card.worker,
     )
