@@ -57,6 +57,8 @@ def decide(present: Present, command: Command, sender: Sender, house: House) -> 
             if model is None and mode is None:
                 raise errors.BadInput("Tune needs a model or a mode.")
             return [_draft(_staying(present, name), facts.TuneAsked(model=model, mode=mode, by=sender))]
+        case commands.Respond(worker=name, text=text, html=html):
+            return [_draft(find(present, name), facts.Responded(text=_some_text(text), html=html))]
         case _:
             assert_never(command)
 

@@ -195,6 +195,7 @@ def fold_worker(worker: Worker, event: Event) -> Worker:
             | facts.Showed()
             | facts.Used()
             | facts.Noted()
+            | facts.Responded()
             | facts.Hired()
             | facts.Ended()
             | facts.Focused()
