@@ -29,7 +29,7 @@ async def phone(studio: Studio, bot: FakeBot) -> AsyncIterator[Phone]:
     studio.model.script.conversation("You are ann", say("Ann is ready."))
     async with _running(Phone(studio, bot)) as opened:
         await opened.manager.says("/hire ann")
-        await opened.manager.reads("Ann is ready.", seconds=SECONDS)
+        await opened.manager.reads("ann:\nAnn is ready.", seconds=SECONDS)
         yield opened
 
 
@@ -83,7 +83,7 @@ async def test_a_message_its_answer_and_a_reply_to_it(studio: Studio, phone: Pho
     studio.model.script.conversation("zz-what", say("**All** is `well` & good"))
     studio.model.script.conversation("zz-sure", say("I am sure"))
     spoken = await phone.manager.says("zz-what is up?")
-    answer = await phone.manager.reads("All is well", seconds=SECONDS)
+    answer = await phone.manager.reads("ann:\nAll is well", seconds=SECONDS)
     assert answer.text == "ann:\nAll is well & good"
     await phone.manager.says("zz-sure?", reply_to=answer.message_id)
     await phone.manager.reads("I am sure", seconds=SECONDS)
