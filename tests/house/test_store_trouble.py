@@ -165,3 +165,19 @@ async def test_a_channel_waits_for_a_store_that_refuses_and_misses_nothing(tmp_p
         with anyio.fail_after(SAFETY_SECONDS):
             while not any("answer to hello" in line.text for line in ledger.read(tmp_path / "sent")):
                 await anyio.wait_all_tasks_blocked()
+
+
+async def test_a_hiring_whose_place_cannot_be_read_is_tried_again(house: House) -> None:
+    clock, database = house.clock, house.node.journal._database
+    assert isinstance(clock, ManualClock)
+    before = clock.sleepers
+
+    async def rename(old: str, new: str) -> None:
+        await database.read(lambda db: db.execute(f"ALTER TABLE {old} RENAME TO {new}").rowcount)
+
+    await rename("cursors", "hidden")
+    await house.hire(online=False)
+    await sleepers(clock, before + 1)
+    await rename("hidden", "cursors")
+    clock.advance(2)
+    await house.until(lambda present: present.workers["ann"].online)
