@@ -1,0 +1,62 @@
+"""The policies of one session: its rules and its mode, asked before each tool call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from farhand.sdk.policies.judge import Judge
+from farhand.sdk.policies.load import load_rules
+from farhand.sdk.policies.matching import Surroundings
+from farhand.sdk.policies.rules import Mode, Rule, mode_named
+from farhand.sdk.seams import Approval, SessionContext, Tool, ToolCall
+
+if TYPE_CHECKING:
+    from farhand.sdk.session import Session
+
+
+class Guard:
+    """Decides on the calls of a session. `warnings` tells of rules that could not be used.
+
+    An agent that was given neither rules nor a mode allows whatever the person's own files and settings do not forbid.
+    """
+
+    def __init__(self, session: Session, extensions: Sequence[Rule] = ()) -> None:
+        agent = session.agent
+        self._session = session
+        configured = session.settings.get("general.defaultApprovalMode")
+        self._strict = agent.policies is not None or agent.mode is not None or isinstance(configured, str)
+        self._configured = configured if isinstance(configured, str) else "default"
+        own = tuple(agent.policies or ())
+        loaded = load_rules(session.settings, agent.home, own, extensions, defaults=self._strict)
+        self.warnings = loaded.complaints
+        self._judge = Judge(loaded.rules, fallback="ask" if self._strict else "allow")
+
+    @property
+    def mode(self) -> Mode:
+        """The mode now. One that is switched off by the settings counts as the default one."""
+        mode = mode_named(self._session.agent.mode or self._configured)
+        forbidden = self._session.settings.get("security.disableYoloMode") is True
+        return "default" if mode == "yolo" and forbidden else mode
+
+    def approve(self, call: ToolCall, tool: Tool | None, context: SessionContext) -> Approval:
+        """What the rules say of a call."""
+        ruling = self._judge.decide(call, self._around(tool, context))
+        return Approval(ruling.decision, ruling.reason)
+
+    def hides(self, tool: Tool) -> bool:
+        """Whether a tool can never run now, and so need not be shown to the model."""
+        return self._judge.hides(tool.name, self._around(tool, None))
+
+    def _around(self, tool: Tool | None, context: SessionContext | None) -> Surroundings:
+        session = self._session
+        annotations: Any = getattr(tool, "annotations", None)
+        return Surroundings(
+            self.mode,
+            session.agent.interactive or session.agent.asker is not None,
+            session.cwd,
+            session.settings.trusted,
+            session.subagent_name,
+            tuple(sorted(annotations.items())) if isinstance(annotations, Mapping) else (),
+            context,
+        )
