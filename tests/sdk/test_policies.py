@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farhand.sdk.policies import Judge, PolicyError, Rule, Surroundings, allow, ask, deny, read_policies
+from farhand.sdk.policies import Judge, PolicyError, Rule, Surroundings, allow, deny, read_policies
 from farhand.sdk.policies.defaults import default_rules
 from farhand.sdk.policies.judge import BUILD_FILE, DANGEROUS, OUTSIDE, REDIRECTED, UNREADABLE, UNTRUSTED_GIT
 from farhand.sdk.policies.rules import HARDNESS, MODES

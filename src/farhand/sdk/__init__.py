@@ -25,10 +25,12 @@ if TYPE_CHECKING:
     from farhand.sdk.models.gemini import GeminiModel
     from farhand.sdk.models.openai import OpenAiModel
     from farhand.sdk.models.recorder import Recorder
+    from farhand.sdk.policies.rules import PolicyError, Rule, allow, ask, deny
     from farhand.sdk.prompt import File, Image
     from farhand.sdk.result import Result
     from farhand.sdk.seams import Approval, Content, Part, Question, Reply, SessionContext, ToolCall, ToolResult
     from farhand.sdk.session import Session
+    from farhand.sdk.terminal import Terminal
     from farhand.sdk.tools import ToolError, tool
 
 _HOMES = {
@@ -52,16 +54,19 @@ _HOMES = {
     "Notice": "events",
     "OpenAiModel": "models.openai",
     "Part": "seams",
+    "PolicyError": "policies.rules",
     "Question": "seams",
     "Recorder": "models.recorder",
     "Reply": "seams",
     "Result": "result",
+    "Rule": "policies.rules",
     "SdkError": "errors",
     "Session": "session",
     "SessionBusy": "errors",
     "SessionContext": "seams",
     "SessionNotFound": "errors",
     "StreamCut": "errors",
+    "Terminal": "terminal",
     "Text": "events",
     "Thought": "events",
     "ToolCall": "seams",
@@ -70,6 +75,9 @@ _HOMES = {
     "ToolResponse": "events",
     "ToolResult": "seams",
     "Usage": "events",
+    "allow": "policies.rules",
+    "ask": "policies.rules",
+    "deny": "policies.rules",
     "hook": "hooks",
     "tool": "tools",
 }
@@ -96,16 +104,19 @@ __all__ = [
     "Notice",
     "OpenAiModel",
     "Part",
+    "PolicyError",
     "Question",
     "Recorder",
     "Reply",
     "Result",
+    "Rule",
     "SdkError",
     "Session",
     "SessionBusy",
     "SessionContext",
     "SessionNotFound",
     "StreamCut",
+    "Terminal",
     "Text",
     "Thought",
     "ToolCall",
@@ -114,6 +125,9 @@ __all__ = [
     "ToolResponse",
     "ToolResult",
     "Usage",
+    "allow",
+    "ask",
+    "deny",
     "hook",
     "tool",
 ]

@@ -12,6 +12,7 @@ from farhand.sdk.seams import Approver, Asker, Extender, Question, Reply, Sessio
 
 if TYPE_CHECKING:
     from farhand.sdk.models import Model
+    from farhand.sdk.policies import Rule
     from farhand.sdk.prompt import Prompt
     from farhand.sdk.result import Result
     from farhand.sdk.session import Session
@@ -34,7 +35,9 @@ class Agent:
     `instructions` is text, or a function of the session's context that is called before each model call.
     `tools` are functions or tools; `builtin_tools` may be False, or the names of those to have.
     With `loads=False` nothing is read from disk: no settings, no GEMINI.md, no `.env`. With `records=False` nothing is
-    written. `interactive=True` lets questions wait for `session.answer(…)`; an `asker` is called with them instead.
+    written. `policies` are rules such as `allow("read_file")`, `mode` is default, auto_edit, plan or yolo; with either,
+    what no rule allows is asked for. `interactive=True` lets questions wait for `session.answer(…)`; an `asker` is
+    called with them instead.
 
     Used as `async with Agent(…) as agent`, connections are kept between turns.
     """
@@ -53,6 +56,8 @@ class Agent:
         approver: Approver | Callable[[ToolCall, SessionContext], Verdict | Awaitable[Verdict]] | None = None,
         asker: Asker | Callable[[Question, SessionContext], Answer | Awaitable[Answer]] | None = None,
         interactive: bool = False,
+        policies: Sequence[Rule] | None = None,
+        mode: str | None = None,
         extenders: Sequence[Extender] = (),
         max_turns: int = DEFAULT_MAX_TURNS,
         tool_timeout_seconds: float = TOOL_TIMEOUT_SECONDS,
@@ -70,6 +75,8 @@ class Agent:
         self.approver = approver
         self.asker = asker
         self.interactive = interactive
+        self.policies = None if policies is None else tuple(policies)
+        self.mode = mode
         self.extenders = tuple(extenders)
         self.max_turns = max_turns
         self.tool_timeout_seconds = tool_timeout_seconds
@@ -97,6 +104,7 @@ class Agent:
     async def resume_session(self, session_id: str) -> Session:
         """A recorded session, ours or the Gemini CLI's, by id or `latest`; `session.losses` says what is missing."""
         from farhand.sdk.conversation import SIDECAR_SUFFIX, read_sidecar, restore
+        from farhand.sdk.pending import pending_path, read_pending, reopened
         from farhand.sdk.projects import project_folder
         from farhand.sdk.recording import find_session
         from farhand.sdk.session import Session
@@ -105,7 +113,8 @@ class Agent:
         restored = restore(conversation, read_sidecar(path.with_name(path.name + SIDECAR_SUFFIX)))
         if path.suffix == ".json":
             path = path.with_suffix(".jsonl")
-        return Session(self, conversation.session_id, (path, restored))
+        restored, pending = reopened(conversation, restored, read_pending(pending_path(path)))
+        return Session(self, conversation.session_id, (path, restored), pending)
 
     @overload
     async def send(self, prompt: Prompt) -> Result[None]: ...

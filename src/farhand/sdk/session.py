@@ -14,6 +14,7 @@ from farhand.sdk import wire
 from farhand.sdk.conversation import Restored
 from farhand.sdk.errors import SdkError, SessionBusy
 from farhand.sdk.events import Error, Event, Finish, Notice
+from farhand.sdk.pending import NOTHING_PENDING, Pending, pending_path, write_pending
 from farhand.sdk.questions import Questions
 from farhand.sdk.recording import CallRecord, Recording, new_id, session_path
 from farhand.sdk.result import Result, gathered
@@ -33,9 +34,11 @@ from farhand.sdk.seams import (
 
 if TYPE_CHECKING:
     from farhand.sdk.agent import Agent
+    from farhand.sdk.calls import Calls
     from farhand.sdk.context import LiveContext
     from farhand.sdk.loop import Turn
     from farhand.sdk.models import Model
+    from farhand.sdk.policies.guard import Guard
     from farhand.sdk.prompt import Prompt
     from farhand.sdk.running import Running
     from farhand.sdk.settings import Settings
@@ -48,7 +51,11 @@ class Session:
     """Made by `agent.session()` and `agent.resume_session(id)`. One turn runs at a time."""
 
     def __init__(
-        self, agent: Agent, session_id: str | None = None, resumed: tuple[Path, Restored] | None = None
+        self,
+        agent: Agent,
+        session_id: str | None = None,
+        resumed: tuple[Path, Restored] | None = None,
+        pending: Pending = NOTHING_PENDING,
     ) -> None:
         self.id = session_id or new_id()
         self.agent = agent
@@ -65,13 +72,18 @@ class Session:
         self._compression_failed = False
         self._number = 0
         self._running: Running | None = None
-        self._questions = Questions()
+        self._questions = Questions(pending.questions)
+        self._pending = pending
+        self._pausing = False
+        self._calls: Calls | None = None
+        self.subagent_name = ""
 
     # What tools, hooks and instructions see of the session.
 
     settings: Settings
     memory: Memory
     hooks: HookSystem
+    guard: Guard | None
     context: LiveContext
     model: Model
     model_name: str
@@ -154,6 +166,8 @@ class Session:
 
         if self.busy:
             raise SessionBusy(f"Session {self.id} is in a turn. Wait for its end, or interrupt it.")
+        if self._pausing:
+            raise SessionBusy(f"Session {self.id} was paused. Resume it with agent.resume_session(…).")
         parts = parts_of()
         turn = Turn(self, self.tell, structured)
         async with self.agent.leased():
@@ -205,6 +219,7 @@ class Session:
         self._start_recording()
         self.context = make_context(self)
         self.hooks = self._load_hooks()
+        self.guard = self._load_guard()
         self._start_transcript()
         self._notices += [Notice(loss, "resume") for loss in self.losses]
         self._notices += [Notice(warning, "settings") for warning in self.settings.warnings]
@@ -220,12 +235,25 @@ class Session:
         self._notices += [Notice(warning, "hooks") for warning in hooks.warnings]
         return hooks
 
+    def _load_guard(self) -> Guard | None:
+        from farhand.sdk.guarding import is_guarded
+
+        if not is_guarded(self.agent, self.settings):
+            return None
+        from farhand.sdk.policies.guard import Guard
+
+        guard = Guard(self)
+        self._notices += [Notice(warning, "policies") for warning in guard.warnings]
+        return guard
+
     def _start_recording(self) -> None:
         if not self.agent.records:
             return
         path = self._resumed[0] if self._resumed else session_path(self.folder, self.id)
         self._recording = Recording(path, self._recording_failed)
         self._is_new_file = not path.exists()
+        if self._pending.message:
+            self._recording.go_on_from(self._pending.message)
         if self._is_new_file:
             self._recording.start(self.id, self.cwd)
 
@@ -265,6 +293,10 @@ class Session:
         for extender in self.agent.extenders:
             found.update({tool.name: tool for tool in await extender.tools(self.context)})
         return found
+
+    def shows(self, tool: Tool) -> bool:
+        """Whether the model is told of a tool: one that the policies always refuse is not worth its tokens."""
+        return self.guard is None or not self.guard.hides(tool)
 
     # What the loop does to the transcript: memory first, then the recording.
 
@@ -356,13 +388,20 @@ class Session:
 
     # Questions.
 
-    async def approve(self, call: ToolCall) -> Approval:
-        """What the agent's approver says to a call."""
+    async def approve(self, call: ToolCall, tool: Tool | None = None) -> Approval:
+        """What the policies and the agent's approver say to a call: the harder of the two counts."""
         from farhand.sdk.structured import Structured
 
-        approver = self.agent.approver
-        if approver is None or call.name == Structured.name:
+        if call.name == Structured.name:
             return Approval("allow")
+        ruled = self.guard.approve(call, tool, self.context) if self.guard is not None else Approval("allow")
+        if self.agent.approver is None or ruled.decision == "deny":
+            return ruled
+        said = await self._ask_approver(call)
+        return ruled if ruled.decision == "ask" and said.decision == "allow" else said
+
+    async def _ask_approver(self, call: ToolCall) -> Approval:
+        approver = self.agent.approver
         decide: Any = getattr(approver, "approve", approver)
         try:
             verdict = decide(call, self.context)
@@ -375,8 +414,56 @@ class Session:
         return await self._questions.ask(question, self)
 
     def answer(self, question_id: str, reply: Reply | str | bool) -> bool:
-        """Answers an `Ask` of an interactive agent. Returns false when it waits no longer: the first answer wins."""
+        """Answers an `Ask`, or a question that waits in a resumed session. False when it waits no longer."""
         return self._questions.answer(question_id, reply)
+
+    @property
+    def pending(self) -> tuple[Question, ...]:
+        """The questions that wait for an answer, also those that another process asked."""
+        return self._questions.open
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether a turn waits in the transcript to be gone on with."""
+        return bool(self._pending.content) or self._pausing
+
+    async def pause(self) -> None:
+        """Leaves the running turn where it asks. The session can be resumed, answered and gone on with elsewhere."""
+        if self._running is not None and self._questions.open:
+            self._pausing = True
+            await self._running.abandon()
+
+    def go_on_stream(self) -> AsyncGenerator[Event, None]:
+        """Goes on with a turn that asked and was left: calls that ended are not run again, the others are."""
+        return self._follow(lambda: None, None)
+
+    async def go_on(self) -> Result[None]:
+        """Goes on with a turn that asked and was left, to its end."""
+        return await gathered(self.go_on_stream(), None)
+
+    def take_pending(self) -> Pending:
+        """What a turn that goes on begins with, once."""
+        pending, self._pending = self._pending, NOTHING_PENDING
+        return pending
+
+    def watch_calls(self, calls: Calls | None) -> None:
+        """Knows whose calls are running: what has ended is written down with each question."""
+        self._calls = calls
+
+    def keep_questions(self) -> None:
+        """Writes the open questions down, before anybody is told of them."""
+        if self._recording is not None and self._open and not self._pausing:
+            ended = self._calls.ended() if self._calls is not None else ()
+            content = next((each for each in reversed(self.transcript) if each["role"] == "model"), {})
+            try:
+                write_pending(pending_path(self._recording.path), self._questions.open, content, ended)
+            except OSError as error:
+                self._recording_failed(f"The question cannot be kept for another process: {error}")
+
+    @property
+    def leaves_calls_open(self) -> bool:
+        """Whether the calls of the running turn are to be gone on with later."""
+        return self._pausing
 
     # The end.
 

@@ -199,7 +199,7 @@ def _folder(call: ToolCall, around: Surroundings) -> Any:
 
 
 def _within(folder: Any, around: Surroundings) -> bool:
-    real, root = os.path.realpath(folder), os.path.realpath(around.cwd)
+    real, root = str(os.path.realpath(folder)), os.path.realpath(around.cwd)
     return real == root or real.startswith(root + os.sep)
 
 
