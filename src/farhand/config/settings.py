@@ -44,6 +44,8 @@ class Settings:
     retention_days: float = 90.0
     ask_deadline_seconds: float = 3600.0
     drain_seconds: float = 5.0
+    # The socket of the tmux server that workers run in; the person's own server when empty.
+    tmux_socket: str = ""
     telegram: TelegramSettings | None = None
     # The node's own variables, from which the environments of children are built.
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -52,6 +54,11 @@ class Settings:
     def door(self) -> Path:
         """The unix socket of the hub."""
         return self.folder / "hub.sock"
+
+    @property
+    def hooks(self) -> Path:
+        """The unix socket at which agents' hooks knock."""
+        return self.folder / "hooks.sock"
 
     @property
     def store(self) -> Path:
@@ -106,8 +113,12 @@ def choose_node(flag: str | None, environ: Mapping[str, str]) -> str:
     return node_name(flag or environ.get("NODE_NAME") or compat.DEFAULT_NODE)
 
 
-def read_telegram(environ: MutableMapping[str, str], tunnel_url: str) -> TelegramSettings | None:
-    """The Telegram settings; the secrets are taken out of the environment, so that no child ever gets them."""
+def read_telegram(
+    environ: MutableMapping[str, str], tunnel_url: str, *, tunnel: bool = True
+) -> TelegramSettings | None:
+    """The Telegram settings; without a tunnel there is no public address, and it is polled.
+
+    The secrets are taken out of the environment, so that no child ever gets them."""
     token = environ.pop("TELEGRAM_BOT_TOKEN", "").strip()
     secret = environ.pop("TELEGRAM_WEBHOOK_SECRET", "").strip()
     if not token:
@@ -117,7 +128,7 @@ def read_telegram(environ: MutableMapping[str, str], tunnel_url: str) -> Telegra
         api_url=environ.get("TELEGRAM_API_URL", "").rstrip("/") or "https://api.telegram.org",
         webhook_secret=secret,
         admin_chat_id=environ.get("ADMIN_CHAT_ID", "").strip(),
-        tunnel_url=tunnel_url or environ.get("TUNNEL_URL", "").strip(),
+        tunnel_url=(tunnel_url or environ.get("TUNNEL_URL", "").strip()) if tunnel else "",
         edit_seconds=number(environ, "TELEGRAM_EDIT_SECONDS", 1.0, least=0.05),
         chat_per_second=number(environ, "TELEGRAM_CHAT_PER_SECOND", 1.0, least=0.01),
         chat_burst=int(number(environ, "TELEGRAM_CHAT_BURST", 8.0, least=1.0)),
@@ -134,6 +145,7 @@ def read_settings(
     verbose: bool = False,
     quiet: bool = False,
     tunnel_url: str = "",
+    tunnel: bool = True,
     environ: MutableMapping[str, str] | None = None,
 ) -> Settings:
     """The settings of a node that is about to run."""
@@ -141,7 +153,7 @@ def read_settings(
     name = choose_node(node, environ)
     if port is None:
         port = port_number(environ["PORT"]) if environ.get("PORT") else compat.default_port(name)
-    telegram = read_telegram(environ, tunnel_url)
+    telegram = read_telegram(environ, tunnel_url, tunnel=tunnel)
     return Settings(
         node=name,
         folder=node_folder(name, environ),
@@ -154,5 +166,6 @@ def read_settings(
         retention_days=number(environ, "FARHAND_RETENTION_DAYS", 90.0, least=1.0),
         ask_deadline_seconds=number(environ, "FARHAND_ASK_DEADLINE_SECONDS", 3600.0, least=1.0),
         telegram=telegram,
+        tmux_socket=environ.get("FARHAND_TMUX_SOCKET", ""),
         environment=dict(environ),
     )
