@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         StreamCut,
     )
     from farhand.sdk.events import Ask, Error, Event, Finish, Notice, Text, Thought, ToolRequest, ToolResponse, Usage
+    from farhand.sdk.extensions import Extension, ExtensionError, extension
     from farhand.sdk.hooks import hook
     from farhand.sdk.models.anthropic import AnthropicModel
     from farhand.sdk.models.fake import FakeModel
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from farhand.sdk.result import Result
     from farhand.sdk.seams import Approval, Content, Part, Question, Reply, SessionContext, ToolCall, ToolResult
     from farhand.sdk.session import Session
+    from farhand.sdk.skills import SkillDir, skill_dir
+    from farhand.sdk.subagents import Subagent, SubagentError, subagent
     from farhand.sdk.terminal import Terminal
     from farhand.sdk.tools import ToolError, tool
 
@@ -43,6 +46,8 @@ _HOMES = {
     "Content": "seams",
     "Error": "events",
     "Event": "events",
+    "Extension": "extensions",
+    "ExtensionError": "extensions",
     "FakeExhausted": "errors",
     "FakeModel": "models.fake",
     "File": "prompt",
@@ -65,7 +70,10 @@ _HOMES = {
     "SessionBusy": "errors",
     "SessionContext": "seams",
     "SessionNotFound": "errors",
+    "SkillDir": "skills",
     "StreamCut": "errors",
+    "Subagent": "subagents",
+    "SubagentError": "subagents",
     "Terminal": "terminal",
     "Text": "events",
     "Thought": "events",
@@ -78,7 +86,10 @@ _HOMES = {
     "allow": "policies.rules",
     "ask": "policies.rules",
     "deny": "policies.rules",
+    "extension": "extensions",
     "hook": "hooks",
+    "skill_dir": "skills",
+    "subagent": "subagents",
     "tool": "tools",
 }
 
@@ -92,6 +103,8 @@ __all__ = [
     "Content",
     "Error",
     "Event",
+    "Extension",
+    "ExtensionError",
     "FakeExhausted",
     "FakeModel",
     "File",
@@ -115,7 +128,10 @@ __all__ = [
     "SessionBusy",
     "SessionContext",
     "SessionNotFound",
+    "SkillDir",
     "StreamCut",
+    "Subagent",
+    "SubagentError",
     "Terminal",
     "Text",
     "Thought",
@@ -128,7 +144,10 @@ __all__ = [
     "allow",
     "ask",
     "deny",
+    "extension",
     "hook",
+    "skill_dir",
+    "subagent",
     "tool",
 ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from copy import copy
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
@@ -11,12 +12,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 from farhand.sdk.seams import Approver, Asker, Extender, Question, Reply, SessionContext, Tool, ToolCall, Verdict
 
 if TYPE_CHECKING:
+    from farhand.sdk.extensions import Extension
     from farhand.sdk.models import Model
     from farhand.sdk.policies import Rule
     from farhand.sdk.prompt import Prompt
     from farhand.sdk.result import Result
     from farhand.sdk.session import Session
     from farhand.sdk.settings import Settings
+    from farhand.sdk.skills import SkillDir
+    from farhand.sdk.subagents import Subagent
 
 T = TypeVar("T")
 Instructions: TypeAlias = str | Callable[[SessionContext], str | Awaitable[str]] | None
@@ -58,6 +62,9 @@ class Agent:
         interactive: bool = False,
         policies: Sequence[Rule] | None = None,
         mode: str | None = None,
+        skills: Sequence[SkillDir] = (),
+        subagents: Sequence[Subagent] = (),
+        extensions: Sequence[Extension] = (),
         extenders: Sequence[Extender] = (),
         max_turns: int = DEFAULT_MAX_TURNS,
         tool_timeout_seconds: float = TOOL_TIMEOUT_SECONDS,
@@ -77,6 +84,10 @@ class Agent:
         self.interactive = interactive
         self.policies = None if policies is None else tuple(policies)
         self.mode = mode
+        self.skills = tuple(skills)
+        self.subagents = tuple(subagents)
+        self.extensions = tuple(extensions)
+        self.loads_additions = True
         self.extenders = tuple(extenders)
         self.max_turns = max_turns
         self.tool_timeout_seconds = tool_timeout_seconds
@@ -94,6 +105,15 @@ class Agent:
         self._temporary: Path | None = None
         self._leases = 0
         self._entered = False
+
+    def with_changes(self, **changes: Any) -> Agent:
+        """The same agent with other attributes (`cwd`, `approver`, `asker`, …); its connections are its own."""
+        other = copy(self)
+        for name, value in changes.items():
+            setattr(other, name, value)
+        other._opened, other._retired, other._made_tools, other._temporary = None, [], None, None
+        other._leases, other._entered = 0, False
+        return other
 
     def session(self, session_id: str | None = None) -> Session:
         """A new, empty session."""
@@ -150,6 +170,10 @@ class Agent:
         if self._opened is not None:
             self._retired.append(self._opened)
         self._model, self._opened = model, None
+
+    def take_tools(self, tools: Sequence[Tool]) -> None:
+        """Has these tools and no others, built-in ones included."""
+        self._own_tools, self._builtin, self._made_tools = tuple(tools), False, None
 
     def tools_for(self, settings: Settings) -> dict[str, Tool]:
         """The agent's tools by name."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -21,6 +22,7 @@ from farhand.sdk.result import Result, gathered
 from farhand.sdk.seams import (
     Approval,
     Content,
+    Extender,
     HookSystem,
     Memory,
     NoHooks,
@@ -33,6 +35,7 @@ from farhand.sdk.seams import (
 )
 
 if TYPE_CHECKING:
+    from farhand.sdk.additions import Additions
     from farhand.sdk.agent import Agent
     from farhand.sdk.calls import Calls
     from farhand.sdk.context import LiveContext
@@ -77,12 +80,15 @@ class Session:
         self._pausing = False
         self._calls: Calls | None = None
         self.subagent_name = ""
+        self.parent: Session | None = None
+        self._has_tools = True
 
     # What tools, hooks and instructions see of the session.
 
     settings: Settings
     memory: Memory
     hooks: HookSystem
+    additions: Additions
     guard: Guard | None
     context: LiveContext
     model: Model
@@ -209,8 +215,12 @@ class Session:
         from farhand.sdk.projects import project_folder
 
         agent = self.agent
-        self.settings = agent.load_settings()
+        self.additions = self._load_additions(agent.load_settings())
+        self.settings = self.additions.settings
         self.memory = load_memory(agent.cwd, agent.home, self.settings) if agent.loads else Memory()
+        if self.additions.memory:
+            texts = (self.additions.memory, self.memory.project_text)
+            self.memory = replace(self.memory, project_text="\n\n".join(text for text in texts if text))
         self.folder = project_folder(agent.cwd, agent.home) if agent.records else agent.temporary_folder()
         self.model, self.model_name = agent.open_model(self.settings)
         self.system_prompt = (
@@ -223,39 +233,55 @@ class Session:
         self._start_transcript()
         self._notices += [Notice(loss, "resume") for loss in self.losses]
         self._notices += [Notice(warning, "settings") for warning in self.settings.warnings]
+        self._notices += [Notice(complaint, "extensions") for complaint in self.additions.complaints]
         self._open = True
         await self._fire_start()
 
+    def _load_additions(self, settings: Settings) -> Additions:
+        from farhand.sdk.additions import Additions, load_additions
+
+        if self.parent is None or self.agent.loads_additions:
+            return load_additions(self.agent, settings)
+        # A subagent has its parent's tools already; the hooks and rules that hold for them go with it.
+        inherited = self.parent.additions
+        return Additions(inherited.settings, hooks=inherited.hooks, rules=inherited.rules)
+
     def _load_hooks(self) -> HookSystem:
-        if not self.agent.hooks and not self.settings.get("hooks"):
+        given = (*self.agent.hooks, *self.additions.hooks)
+        if not given and not self.settings.get("hooks"):
             return NoHooks()
         from farhand.sdk.hooks import load_hooks
 
-        hooks = load_hooks(self.agent.hooks, self.settings, self.cwd, self.environ)
+        hooks = load_hooks(given, self.settings, self.cwd, self.environ)
         self._notices += [Notice(warning, "hooks") for warning in hooks.warnings]
         return hooks
 
     def _load_guard(self) -> Guard | None:
         from farhand.sdk.guarding import is_guarded
 
-        if not is_guarded(self.agent, self.settings):
+        if not is_guarded(self.agent, self.settings) and not self.additions.rules:
             return None
         from farhand.sdk.policies.guard import Guard
 
-        guard = Guard(self)
+        guard = Guard(self, self.additions.rules)
         self._notices += [Notice(warning, "policies") for warning in guard.warnings]
         return guard
 
     def _start_recording(self) -> None:
         if not self.agent.records:
             return
-        path = self._resumed[0] if self._resumed else session_path(self.folder, self.id)
+        path = self._resumed[0] if self._resumed else self._new_path()
         self._recording = Recording(path, self._recording_failed)
         self._is_new_file = not path.exists()
         if self._pending.message:
             self._recording.go_on_from(self._pending.message)
         if self._is_new_file:
-            self._recording.start(self.id, self.cwd)
+            self._recording.start(self.id, self.cwd, "main" if self.parent is None else "subagent")
+
+    def _new_path(self) -> Path:
+        if self.parent is None:
+            return session_path(self.folder, self.id)
+        return self.folder / "chats" / self.parent.id / f"{self.id}.jsonl"
 
     def _recording_failed(self, message: str) -> None:
         self._notices.append(Error(message, "recording", fatal=False))
@@ -287,10 +313,33 @@ class Session:
             if outcome.system_message:
                 self._notices.append(Notice(outcome.system_message, "SessionStart"))
 
+    @property
+    def extenders(self) -> tuple[Extender, ...]:
+        """What adds tools and instructions: skills, subagents, extensions, and the agent's own extenders."""
+        return (*self.additions.extenders, *self.agent.extenders)
+
+    def become_subagent(self, name: str, parent: Session) -> None:
+        """Makes a session that has not begun one of a subagent: recorded under its parent, under the rules for it."""
+        self.subagent_name, self.parent = name, parent
+
+    def take_tools_away(self) -> None:
+        """Leaves the model nothing but its last words."""
+        self._has_tools = False
+
+    async def command(self, line: str) -> str:
+        """The prompt behind a command line such as `/deploy staging`, to be sent."""
+        from farhand.sdk.extensions.commands import prompt_of
+
+        await self._prepare()
+        return await prompt_of(line, self)
+
     async def tools(self) -> dict[str, Tool]:
         """The tools the model may call now, by name; the agent's own win over built-in ones of the same name."""
+        if not self._has_tools:
+            return {}
         found = dict(self.agent.tools_for(self.settings))
-        for extender in self.agent.extenders:
+        found.update({tool.name: tool for tool in self.additions.tools})
+        for extender in self.extenders:
             found.update({tool.name: tool for tool in await extender.tools(self.context)})
         return found
 
@@ -408,6 +457,17 @@ class Session:
             return as_approval(await verdict if inspect.isawaitable(verdict) else verdict)
         except Exception as error:  # noqa: BLE001 - an approver is foreign code, and a broken one allows nothing
             return Approval("deny", f"the approver failed: {type(error).__name__}: {error}")
+
+    @property
+    def can_ask(self) -> bool:
+        """Whether anybody may be there to answer."""
+        return self.agent.interactive or self.agent.asker is not None
+
+    async def ask_permission(self, call: ToolCall, reason: str) -> bool:
+        """Asks a person whether a call may run."""
+        text = reason or f"May {call.name} run with {wire.compact(call.arguments)}?"
+        reply = await self.ask(Question(f"permission-{call.id}", "permission", text, ("allow", "deny"), call))
+        return reply.allows
 
     async def ask(self, question: Question) -> Reply:
         """Puts a question to a person: the agent's asker, or whoever reads the events of an interactive agent."""

@@ -36,6 +36,11 @@ class Workspace:
         self.roots = (self.cwd, *(Path(os.path.realpath(folder)) for folder in included))
         self._readable = tuple(readable)
 
+    def open_for_reading(self, folder: Path) -> None:
+        """Lets the files of one more folder be read."""
+        if folder not in self._readable:
+            self._readable = (*self._readable, folder)
+
     def resolve(self, path: str, *, to_write: bool = False) -> Path:
         """The real path behind a name. Raises OutsideWorkspace when that lies elsewhere."""
         if "\0" in path:

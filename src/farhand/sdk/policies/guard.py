@@ -53,7 +53,7 @@ class Guard:
         annotations: Any = getattr(tool, "annotations", None)
         return Surroundings(
             self.mode,
-            session.agent.interactive or session.agent.asker is not None,
+            session.can_ask,
             session.cwd,
             session.settings.trusted,
             session.subagent_name,
