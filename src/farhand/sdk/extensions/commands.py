@@ -12,7 +12,7 @@ from farhand.sdk.seams import ToolCall
 if TYPE_CHECKING:
     from farhand.sdk.session import Session
 
-_PLACE = re.compile(r"\{\{args\}\}|@\{(?P<file>[^{}]+)\}|!\{(?P<shell>(?:[^{}]|\{[^{}]*\})*)\}", re.DOTALL)
+_PLACE = re.compile(r"\{\{args\}\}|@\{(?P<file>[^{}]+)\}|!\{(?P<shell>(?:[^{}]|\{\{args\}\}|\{[^{}]*\})*)\}", re.DOTALL)
 
 
 async def prompt_of(line: str, session: Session) -> str:
