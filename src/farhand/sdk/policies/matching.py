@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -66,10 +66,13 @@ class Candidates:
     def __init__(self, rules: Sequence[Rule]) -> None:
         self.rules = rules
         self._by_word: dict[str, list[tuple[int, Rule]]] = {}
-        self._general: list[tuple[int, Rule]] = []
+        self._general: list[tuple[int, Rule, Callable[[str], object] | None]] = []
         for order, rule in enumerate(rules):
             word = _first_word(rule.prefix)
-            (self._general if word is None else self._by_word.setdefault(word, [])).append((order, rule))
+            if word is None:
+                self._general.append((order, rule, _only_pattern(rule)))
+            else:
+                self._by_word.setdefault(word, []).append((order, rule))
 
     def first(self, asked: Asked, context: SessionContext | None) -> Rule | None:
         """The first rule that means the call."""
@@ -81,10 +84,10 @@ class Candidates:
                 if means(rule, asked, context):
                     best = order
                     break
-        for order, rule in self._general:
+        for order, rule, search in self._general:
             if order > best:
                 break
-            if not rule.narrow or means(rule, asked, context):
+            if search(asked.stable) if search is not None else not rule.narrow or means(rule, asked, context):
                 return rule
         return self.rules[best] if best < len(self.rules) else None
 
@@ -154,6 +157,12 @@ def _first_word(prefix: str | None) -> str | None:
     if prefix is None or '"' in prefix or not prefix.split(" ", 1)[0]:
         return None
     return prefix.split(" ", 1)[0]
+
+
+def _only_pattern(rule: Rule) -> Callable[[str], object] | None:
+    """The search of a rule that has nothing but one pattern: hundreds of those are tried for one call."""
+    alone = rule.arguments is not None and rule.prefix is None and rule.command is None and rule.when is None
+    return rule.arguments.search if alone and rule.arguments is not None else None
 
 
 def _json(value: Any) -> str:
