@@ -169,13 +169,16 @@ async def test_without_a_terminal_nobody_is_there(fake: FakeGemini, make_agent: 
 
 async def waits(session: Any, prompt: str) -> Question:
     """Runs a turn until it asks, then pauses it."""
-    stream = session.send_stream(prompt)
-    async for event in stream:
+    asked = []
+    async for event in session.send_stream(prompt):
         if isinstance(event, Ask):
+            asked.append(event.question)
             await session.pause()
-            await stream.aclose()
-            return event.question
-    raise AssertionError("nothing was asked")
+        finish = event
+    assert isinstance(finish, Finish)
+    assert finish.reason == "paused"
+    (question,) = asked
+    return question
 
 
 async def test_a_paused_turn_goes_on_elsewhere(fake: FakeGemini, make_agent: MakeAgent, project: Path) -> None:

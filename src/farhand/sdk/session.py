@@ -488,10 +488,10 @@ class Session:
         return bool(self._pending.content) or self._pausing
 
     async def pause(self) -> None:
-        """Leaves the running turn where it asks. The session can be resumed, answered and gone on with elsewhere."""
+        """Ends the running turn where it asks. The session can be resumed, answered and gone on with elsewhere."""
         if self._running is not None and self._questions.open:
             self._pausing = True
-            await self._running.abandon()
+            self._running.interrupt("paused")
 
     def go_on_stream(self) -> AsyncGenerator[Event, None]:
         """Goes on with a turn that asked and was left: calls that ended are not run again, the others are."""
