@@ -16,7 +16,7 @@ from tests.sdk.turning import collect, intact
 
 from farhand.sdk import Ask, Finish, Notice, Question, Reply, SessionContext, ToolCall, ToolResponse
 from farhand.sdk.errors import SessionBusy
-from farhand.sdk.policies import allow, ask, deny
+from farhand.sdk.policies import PolicyError, allow, ask, deny
 from farhand.sdk.terminal import Terminal
 from farhand.testing.models.gemini import FakeGemini, calls, calls_all, says
 
@@ -137,6 +137,43 @@ async def test_the_harder_of_policy_and_approver_counts(fake: FakeGemini, make_a
     await make_agent(tools=[one, two, three], policies=rules, approver=approver, interactive=False).send("go")
     assert all("denied" in response["error"] for response in responses(fake)[:2])
     assert seen == ["two"]
+
+
+async def test_what_is_denied_is_denied_to_tools_and_hooks_too(
+    fake: FakeGemini, make_agent: MakeAgent, project: Path
+) -> None:
+    seen: list[str] = []
+
+    async def deploy(context: SessionContext) -> str:
+        """Deploys."""
+        await context.fs.write("fine.txt", "x")
+        seen.append((await context.shell.exec("echo fine")).stdout)
+        for forbidden in (context.fs.write("secret.txt", "x"), context.shell.exec("ls && curl x")):
+            with pytest.raises(PolicyError, match="is denied here"):
+                await forbidden
+        return "deployed"
+
+    rules = [
+        allow("deploy"),
+        deny("write_file", arguments="secret"),
+        deny("run_shell_command", prefix="curl", reason="no network."),
+    ]
+    fake.expect(calls("deploy", {}), says("done"))
+    await make_agent(tools=[deploy], policies=rules).send("go")
+    assert responses(fake)[0]["output"] == "deployed"
+    assert seen == ["fine\n"]
+    assert not (project / "secret.txt").exists()
+
+
+async def test_a_mode_that_nobody_knows(fake: FakeGemini, make_agent: MakeAgent, home: Path) -> None:
+    events = await collect(make_agent(mode="fast").session().send_stream("go"))
+    assert isinstance(events[-1], Finish)
+    assert "There is no mode 'fast'" in events[-1].detail
+    (home / ".gemini").mkdir(exist_ok=True)
+    (home / ".gemini" / "settings.json").write_text(json.dumps({"general": {"defaultApprovalMode": "fast"}}))
+    fake.expect(says("done"))
+    events = await collect(make_agent().session().send_stream("go"))
+    assert any("The default one holds" in event.message for event in events if isinstance(event, Notice))
 
 
 async def test_a_question_at_the_terminal(fake: FakeGemini, make_agent: MakeAgent, project: Path) -> None:

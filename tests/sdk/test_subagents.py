@@ -232,3 +232,13 @@ async def test_a_failure_is_told_to_the_model_that_asked(fake: FakeGemini, make_
     result = await make_agent(subagents=[one], skills=[skill_dir("nowhere")]).send("review")
     assert result.text == "Done."
     assert "needs a prompt" in answer(fake)["error"]
+
+
+async def test_a_hook_that_stops_everything_stops_the_parent_too(fake: FakeGemini, make_agent: MakeAgent) -> None:
+    @hook("BeforeTool", "list_directory")
+    def halt(event: BeforeToolInput) -> BeforeToolOutput:
+        return BeforeToolOutput(stop=True, stop_reason="enough")
+
+    fake.expect(invoke(), calls("list_directory", {"dir_path": "."}))
+    result = await make_agent(subagents=[REVIEWER], builtin_tools=True, hooks=[halt]).send("review")
+    assert (result.reason, result.detail) == ("stopped", "enough")

@@ -72,6 +72,8 @@ class Calls:
             else:
                 await self._together(group)
             stopped = next((answer.stopped for answer in self._answers.values() if answer.stopped is not None), None)
+            if stopped is None:
+                stopped = self._session.take_stop()
             if stopped is not None:
                 raise TurnStopped(stopped)
 

@@ -82,6 +82,7 @@ class Session:
         self.subagent_name = ""
         self.parent: Session | None = None
         self._has_tools = True
+        self._stop: str | None = None
 
     # What tools, hooks and instructions see of the session.
 
@@ -321,6 +322,15 @@ class Session:
     def become_subagent(self, name: str, parent: Session) -> None:
         """Makes a session that has not begun one of a subagent: recorded under its parent, under the rules for it."""
         self.subagent_name, self.parent = name, parent
+
+    def stop(self, reason: str) -> None:
+        """Ends the running turn after the call that is running, as a hook's `continue: false` does."""
+        self._stop = reason
+
+    def take_stop(self) -> str | None:
+        """Why the turn is to end, once."""
+        reason, self._stop = self._stop, None
+        return reason
 
     def take_tools_away(self) -> None:
         """Leaves the model nothing but its last words."""

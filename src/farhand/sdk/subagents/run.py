@@ -37,13 +37,16 @@ async def run_subagent(one: Subagent, prompt: str, parent: Session) -> ToolResul
             with anyio.CancelScope(shield=True):
                 await session.close()
                 await agent.close()
+    if finish.reason == "stopped":
+        # A hook that stops everything stops the parent too.
+        parent.stop(finish.detail)
     return _result(one, finish, timed_out=limit.cancelled_caught)
 
 
 def _result(one: Subagent, finish: Finish, *, timed_out: bool) -> ToolResult:
     if timed_out:
         return ToolResult(error=f"{one.name} did not finish within {one.timeout_seconds:g} seconds and was stopped.")
-    if finish.reason not in ("stop", "length", "stopped"):
+    if finish.reason not in ("stop", "length"):
         said = f" It had said: {finish.text}" if finish.text else ""
         return ToolResult(error=f"{one.name} ended early ({finish.reason}): {finish.detail}{said}")
     text = finish.text or "(no words)"
