@@ -18,7 +18,7 @@ _SPAN = re.compile(r"`([^`\n]+)`")
 _READS = re.compile(
     r'(?:environ(?:ment)?(?:\.get\(|\.pop\(|\[)|number\(environ, )"([A-Z][A-Z_]+)"|"([A-Z_]+)" not in \w*environ'
 )
-_ROUTE = re.compile(r'\bRoute\(\s*"([^"]+)"[^)]*?(?:methods=\["(\w+)"\])?\)')
+_ROUTE = re.compile(r'\bRoute\(\s*(?:([A-Z_]+) \+ )?"([^"]+)"[^)]*?(?:methods=\["(\w+)"\])?\)')
 
 
 def pages() -> list[Path]:
@@ -74,7 +74,7 @@ def missing_names(page: Path, text: str) -> Iterator[str]:
     """Paths (`core/hub.py`) and names in them (`core/hub.py::LocalHub.send`) that do not exist."""
     for span in _SPAN.findall(_FENCE.sub("", text)):
         path, _, name = span.partition("::")
-        if not re.fullmatch(r"[\w./-]+/[\w.-]*|[\w-]+\.(py|md|toml)", path) or path.startswith(("/", ".", "~")):
+        if not re.fullmatch(r"[\w./-]+/|[\w./-]+\.(py|md|toml|sh)", path) or path.startswith(("/", ".", "~")):
             continue
         found = located(path)
         if found is None:
@@ -106,9 +106,17 @@ def settings_read() -> set[str]:
 
 
 def routes_served() -> set[str]:
-    """Every method and path that a room hands to the HTTP listener."""
-    texts = (file.read_text("utf-8") for room in ("server", "channels") for file in (SOURCE / room).rglob("*.py"))
-    return {f"{match.group(2) or 'GET'} {match.group(1)}" for text in texts for match in _ROUTE.finditer(text)}
+    """Every method and path that a room hands to a listener."""
+    rooms = ("server", "channels", "drivers")
+    texts = [file.read_text("utf-8") for room in rooms for file in sorted((SOURCE / room).rglob("*.py"))]
+    return {route for text in texts for route in routes_in(text)}
+
+
+def routes_in(text: str) -> Iterator[str]:
+    """The routes of one module; the beginning of a path may be a constant of that module."""
+    for constant, path, method in _ROUTE.findall(text):
+        start = re.search(rf'^{constant} = "([^"]+)"', text, re.MULTILINE) if constant else None
+        yield f"{method or 'GET'} {start.group(1) if start else ''}{path}"
 
 
 def dependencies() -> set[str]:

@@ -6,7 +6,6 @@ import os
 import re
 import sys
 import unicodedata
-from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -50,54 +49,73 @@ def talk(screen: Screen) -> None:
     """The conversation itself."""
     screen.type("cd shop; clear; farhand run --node demo --no-telegram --demo")
     _see(screen, "demo is online.")
-    for said, then in (("think", ""), ("ask", "1-2>"), ("1 and thank you", "")):
+    for said, shown, prompt in (
+        ("think", "shorter. This one is.", "demo>"),
+        ("ask", "2. No", "demo 1-2>"),
+        ("1 and thank you", "I shall remember it until I forget.", "demo>"),
+    ):
         screen.type(said)
-        _see(screen, f"you: {said}")
-        screen.wait(lambda shown, end=then or "demo>": shown.rstrip().endswith(end), then or "the end of the turn")
+        _see(screen, shown)
+        _see(screen, f"\n{prompt}\n")
     screen.press("tool")
     _see(screen, "demo> tool")
 
 
 def _see(screen: Screen, text: str) -> None:
-    screen.wait(lambda shown: text in shown, text)
+    screen.wait(lambda shown: text in shown.rstrip() + "\n", text)
 
 
-def runs(line: str) -> Iterator[tuple[str, str, bool]]:
-    """A line as pieces of one look: text, colour, bold."""
-    colour, bold = _PLAIN, False
-    pieces = _CODE.split(line)
-    for place, piece in enumerate(pieces):
+# Colour, bold, dim.
+Look = tuple[str, bool, bool]
+
+
+def runs(line: str, look: Look) -> tuple[list[tuple[str, Look]], Look]:
+    """A line as pieces of one look, and the look that the next line begins with."""
+    found: list[tuple[str, Look]] = []
+    for place, piece in enumerate(_CODE.split(line)):
         if place % 2 == 0:
-            if piece:
-                yield piece, colour, bold
+            found += [(piece, look)] if piece else []
             continue
         for code in piece.split(";"):
-            if code in ("", "0"):
-                colour, bold = _PLAIN, False
-            elif code == "1":
-                bold = True
-            elif code == "2":
-                colour = _DIM
-            elif code in _COLOURS:
-                colour = _COLOURS[code]
-            elif code == "39":
-                colour = _PLAIN
+            look = changed(look, code)
+    return found, look
+
+
+def changed(look: Look, code: str) -> Look:
+    """The look after one code."""
+    colour, bold, dim = look
+    match code:
+        case "" | "0":
+            return _PLAIN, False, False
+        case "1":
+            return colour, True, dim
+        case "2":
+            return colour, bold, True
+        case "22":
+            return colour, False, False
+        case _:
+            return {**_COLOURS, "39": _PLAIN}.get(code, colour), bold, dim
 
 
 def _columns(text: str) -> int:
     return sum(2 if unicodedata.east_asian_width(one) in "WF" else 1 for one in text)
 
 
-def drawn_line(line: str, row: int) -> str:
-    """One row of the terminal as SVG: every run at its own column, so that any font fits."""
-    column, parts = 0, []
-    for text, colour, bold in runs(line.rstrip()):
-        x, y = MARGIN + column * CELL, MARGIN + 34 + row * LINE
-        weight = ' font-weight="bold"' if bold else ""
-        length = f'textLength="{_columns(text) * CELL:.1f}" lengthAdjust="spacingAndGlyphs"'
-        if text.strip():
-            parts.append(f'<text x="{x:.1f}" y="{y}" fill="{colour}"{weight} {length}>{escape(text)}</text>')
-        column += _columns(text)
+def drawn(lines: list[str]) -> str:
+    """The rows of the terminal as SVG: every run at its own column, so that any font fits."""
+    parts: list[str] = []
+    look: Look = (_PLAIN, False, False)
+    for row, line in enumerate(lines):
+        pieces, look = runs(line.rstrip(), look)
+        column = 0
+        for text, (hue, bold, dim) in pieces:
+            colour = _DIM if dim else hue
+            x, y = MARGIN + column * CELL, MARGIN + 34 + row * LINE
+            weight = ' font-weight="bold"' if bold else ""
+            length = f'textLength="{_columns(text) * CELL:.1f}" lengthAdjust="spacingAndGlyphs"'
+            if text.strip():
+                parts.append(f'<text x="{x:.1f}" y="{y}" fill="{colour}"{weight} {length}>{escape(text)}</text>')
+            column += _columns(text)
     return "\n".join(parts)
 
 
@@ -109,14 +127,13 @@ def draw(shown: str) -> str:
         f'<circle cx="{MARGIN + 6 + 20 * place}" cy="{MARGIN}" r="6" fill="{colour}"/>'
         for place, colour in enumerate(("#ff5f57", "#febc2e", "#28c840"))
     )
-    body = "\n".join(filter(None, (drawn_line(line, row) for row, line in enumerate(lines))))
     return f"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img"
  aria-label="A terminal: a conversation with the demo worker, which thinks and asks before it writes a file">
 <rect width="{width}" height="{height}" rx="10" fill="#1c2128"/>
 {buttons}
 <g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="14" \
 xml:space="preserve">
-{body}
+{drawn(lines)}
 </g>
 </svg>
 """

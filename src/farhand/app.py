@@ -170,7 +170,7 @@ async def _running(
     handed_in = [route for channel in built.channels for route in getattr(channel, "routes", list)()]
     app = http.application([*http.routes(hub, built.status, folder.key(settings.key)), *handed_in, *posted])
     async with anyio.create_task_group() as tasks:
-        await _open_drivers(tasks, drivers.values(), settings.hooks)
+        await open_drivers(tasks, drivers.values(), settings.hooks)
         await tasks.start(Door(hub, settings.door, built.status).serve, name="door")
         await tasks.start(http.serve, app, listener, name="http")
         tasks.start_soon(team.run, name="team")
@@ -189,7 +189,7 @@ def _none(_: str) -> list[BaseRoute]:
     return []
 
 
-async def _open_drivers(tasks: anyio.abc.TaskGroup, drivers: Iterable[Driver], socket: Path) -> None:
+async def open_drivers(tasks: anyio.abc.TaskGroup, drivers: Iterable[Driver], socket: Path) -> None:
     """Starts what drivers keep running for all their workers, and the door at which their hooks knock."""
     routes = [route for driver in drivers for route in getattr(driver, "routes", list)()]
     if routes:
@@ -262,7 +262,7 @@ def drivers(settings: Settings) -> dict[str, Driver]:
         DemoDriver(holders, python=sys.executable, environment=environment),
         NativeDriver(holders, python=sys.executable, environment=with_models),
         claude_driver(settings),
-        HeadlessClaudeDriver(holders, for_claude, settings.ask_deadline_seconds),
+        HeadlessClaudeDriver(holders, for_claude, settings.folder / "claude-headless", settings.ask_deadline_seconds),
     ]
     return {driver.backend: driver for driver in built}
 

@@ -85,4 +85,4 @@ def test_what_is_not_told_and_what_is_invented_are_found() -> None:
 
 def test_settings_and_routes_are_found_in_the_code() -> None:
     assert {"FARHAND_HOME", "PORT", "TELEGRAM_BOT_TOKEN", "FARHAND_RETENTION_DAYS"} <= check_docs.settings_read()
-    assert {"GET /healthz", "POST /api/hub/commands", "POST /"} <= check_docs.routes_served()
+    assert {"GET /healthz", "POST /api/hub/commands", "POST /", "POST /hooks/of/{worker}"} <= check_docs.routes_served()

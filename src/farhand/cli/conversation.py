@@ -19,7 +19,7 @@ HELP = """\
 Type a message and Enter: it goes to the worker that the prompt names. A busy worker takes it after its turn.
   @name message        say it to another worker
   /team                who is there and what they do
-  /hire name [backend] take somebody on (backend: demo)
+  /hire name [backend] take somebody on; the backend is demo unless you name one
   /focus name          whom to talk to from now on
   /stop [name]         stop the running turn
   /relaunch [name]     restart the agent, for one that is offline or stuck

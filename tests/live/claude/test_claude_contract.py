@@ -4,18 +4,61 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
 
+import anyio
 import anyio.to_thread
 import pytest
 
+from farhand.app import open_drivers
+from farhand.model.ports import Driver
 from farhand.testing.contracts import worker
+from farhand.testing.contracts.driver import DriverContract, Words
 from farhand.testing.contracts.worker import Stage
-from farhand.testing.house import House
+from farhand.testing.house import House, settings_in
+from farhand.testing.models.anthropic import limited
 from farhand.testing.models.script import Hold, Reply, Text, say, use
 from farhand.testing.studio import Studio
 
 pytestmark = pytest.mark.anyio
+
+
+class TestInTheTerminal(DriverContract):
+    """The driver alone, without a core: its link, its cursor, its errands."""
+
+    backend = "claude"
+
+    @pytest.fixture
+    def directory(self, studio: Studio) -> Path:
+        return studio.project
+
+    @pytest.fixture
+    async def driver(self, studio: Studio) -> AsyncIterator[Driver]:
+        script = studio.model.script
+        tool, ask = use("Bash", command="ls", description="Look"), use("Bash", command="touch a", description="Make")
+        script.conversation("zz-plain", *[say("hello there")] * 3)
+        script.conversation("zz-tool", tool, say("looked"))
+        script.conversation("zz-ask", ask, say("made"))
+        script.conversation("zz-fail", limited("come back tomorrow"))
+        script.conversation("zz-slow", Reply((Text("started"), Hold("never"))))
+        chosen = studio.drivers()[self.backend]
+        async with anyio.create_task_group() as tasks:
+            await open_drivers(tasks, [chosen], settings_in(studio.folder).hooks)
+            yield chosen
+            tasks.cancel_scope.cancel()
+        # Every test needs some of these only.
+        script.forget()
+
+    @pytest.fixture
+    def words(self) -> Words:
+        return Words(plain="zz-plain", tool="zz-tool", ask="zz-ask", fail="zz-fail", slow="zz-slow")
+
+
+class TestWithoutATerminal(TestInTheTerminal):
+    """The same, over JSON lines."""
+
+    backend = "claude-headless"
 
 
 class ClaudeStage:
