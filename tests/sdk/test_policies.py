@@ -92,6 +92,15 @@ def test_an_allowed_shell_still_asks_for_this(command: str, reason: str) -> None
     assert judge.decide(shell(command), Surroundings(mode="yolo")).decision == "allow"
 
 
+@pytest.mark.parametrize(
+    "command",
+    ["rm x", "r\\\nm x", "'r'm x", "\\rm x", "/bin/rm x", "A=1 rm x", "sudo -n env B=2 rm x", "ls | xargs rm"],
+)
+def test_a_forbidden_command_does_not_hide(command: str) -> None:
+    judge = Judge([deny("run_shell_command", prefix="rm"), allow("run_shell_command")])
+    assert judge.decide(shell(command), Surroundings(mode="yolo")).decision == "deny"
+
+
 def test_the_folder_of_a_command_counts(tmp_path: Path) -> None:
     judge = Judge([allow("run_shell_command")])
     around = Surroundings(cwd=tmp_path, trusted=False)
@@ -233,6 +242,8 @@ def test_what_commands_run_in_turn() -> None:
     assert hidden(only("sudo -u me FOO=1 rm 'a b'")) == "rm 'a b'"
     assert hidden(only("A=1 timeout -s KILL 5 nice rm x")) == "rm x"
     assert hidden(only("rm x")) == ""
+    assert hidden(only("""'r'"m" x""")) == "rm x"
+    assert hidden(only("sudo /bin/rm x")) == "rm x"
 
 
 WORDS = [

@@ -74,11 +74,24 @@ def command(case: Case) -> str:
     return str(case["arguments"].get("command", ""))
 
 
-RUNNERS = ("sudo ", "env ", "nohup ", "xargs ", "timeout ", "time ", "command ", "exec ", "eval ", "FOO=1 ")
+RUNNERS = (
+    "sudo ",
+    "env ",
+    "nohup ",
+    "xargs ",
+    "timeout ",
+    "time ",
+    "command ",
+    "exec ",
+    "eval ",
+    "FOO=1 ",
+    '"rm"',
+    "\\rm",
+)
 # Where we decide otherwise: who is harder, why, and which cases those are. A case outside of these is a failure.
 HARDER: list[tuple[str, Callable[[Case], bool]]] = [
     (
-        "A forbidden command stays forbidden behind sudo, env, xargs, eval and assignments.",
+        "A forbidden command stays forbidden behind sudo, env, xargs, eval, assignments and quotes.",
         lambda case: case["world"] == "prefixes" and command(case).startswith(RUNNERS),
     ),
     (

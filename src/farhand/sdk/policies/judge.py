@@ -147,7 +147,8 @@ def _inner(text: str, behind: bool, line: Line) -> list[tuple[str, bool]]:
     """What a text holds: its commands, the scripts they run, and what stands behind `sudo` and the like."""
     from farhand.sdk.policies.shell import hidden, scripts
 
-    found: list[tuple[str, bool]] = []
+    # A shell joins continued lines, also in the middle of a word; the parser takes them for two words.
+    found = [(text.replace("\\\n", ""), behind)] if "\\\n" in text else []
     for command in line.commands:
         if command.text != text.strip():
             found.append((command.text, behind))
@@ -164,7 +165,7 @@ def _looked_at(call: ToolCall, ruling: Ruling, line: Line, around: Surroundings,
 
     folder = _folder(call, around)
     careful = around.mode != "yolo"
-    if careful and not _within(folder, around):
+    if careful and folder is not around.cwd and not _within(folder, around):
         return _harder(ruling, Ruling("ask", OUTSIDE))
     if not around.trusted and any(runs_git(command.words) for command in line.commands):
         return _harder(ruling, Ruling("ask", UNTRUSTED_GIT))

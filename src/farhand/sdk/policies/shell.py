@@ -36,6 +36,7 @@ _RUNNERS: dict[str, frozenset[str]] = {
     "xargs": frozenset({"-I", "-n", "-P", "-d", "-a", "-L", "-E", "-s"}),
     "timeout": frozenset({"-s", "-k", "--signal", "--kill-after"}),
 }
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
 
 
@@ -127,13 +128,13 @@ def _word(node: Node) -> str:
         case "raw_string":
             return text[1:-1]
         case "string":
-            return re.sub(r'\\([$`"\\\n])', r"\1", text[1:-1])
+            return re.sub(r'\\([$`"\\\n])', r"\1", text[1:-1]) if "\\" in text else text[1:-1]
         case "ansi_c_string":
             return "$" + text[2:-1] if "\\" in text else text[2:-1]
         case kind if kind in _UNKNOWN:
             return text if "$" in text or "`" in text else f"${text}"
         case _:
-            return re.sub(r"\\(.)", r"\1", text)
+            return _ESCAPED.sub(lambda match: match[1].strip("\n"), text) if "\\" in text else text
 
 
 def scripts(command: Command) -> list[str]:
@@ -160,15 +161,20 @@ def _script_of_shell(words: tuple[str, ...]) -> list[str]:
 
 
 def hidden(command: Command) -> str:
-    """The command behind assignments and behind `sudo`, `env`, `xargs` and their like; empty when there is none."""
+    """The command behind assignments, quotes, a path, and behind `sudo`, `env`, `xargs` and their like.
+
+    Empty when the command stands there as it is.
+    """
     words = list(command.words)
-    stripped = command.assigns
+    stripped = command.assigns or (bool(words) and not command.text.startswith(words[0]))
     while words:
         takes_value = _RUNNERS.get(words[0].rpartition("/")[2])
         if takes_value is None:
             break
         words = _after_runner(words, takes_value)
         stripped = True
+    if words and words[0].startswith("/"):
+        words[0], stripped = words[0].rpartition("/")[2], True
     return " ".join(_quoted(word) for word in words) if stripped else ""
 
 

@@ -36,7 +36,6 @@ async def run_subagent(one: Subagent, prompt: str, parent: Session) -> ToolResul
         finally:
             with anyio.CancelScope(shield=True):
                 await session.close()
-                await agent.close()
     if finish.reason == "stopped":
         # A hook that stops everything stops the parent too.
         parent.stop(finish.detail)
