@@ -169,5 +169,26 @@ def test_a_kill_in_the_middle_of_a_tool_is_told_in_the_next_life(project: Path, 
     assert asked["parts"] == [{"text": "what happened?"}]
 
 
+def test_a_question_outlives_the_agent_that_asked_it(project: Path, home: Path, fake: FakeGemini) -> None:
+    fake.expect(calls("write_file", {"file_path": "new.txt", "content": "x"}, call_id="c1"), says("Both done."))
+    with agent(project, home, fake, killed=True) as first:
+        session = first.hear("session")["session"]
+        first.say(prompt="p1", text="make a file")
+        first.hear("ask")
+        first.process.kill()
+    with agent(project, home, fake, "--resume", session) as second:
+        second.say(prompt="p2", text="and go on")
+        ask = second.hear("ask")
+        assert ask["ask_id"] == "p2/1"
+        assert not (project / "new.txt").exists()
+        second.say(answer=ask["ask_id"], choice="allow")
+        assert second.hear("ended")["how"] == "completed"
+    assert (project / "new.txt").exists()
+    call, response, prompt = fake.last["contents"][-3:]
+    assert call["parts"][0]["functionCall"]["name"] == "write_file"
+    assert "output" in response["parts"][0]["functionResponse"]["response"]
+    assert prompt["parts"] == [{"text": "and go on"}]
+
+
 def test_a_mode_of_tomorrow_asks() -> None:
     assert [known_mode(mode) for mode in ("plan", "yolo", "a mode of tomorrow")] == ["plan", "yolo", "default"]
