@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from farhand.sdk.policies import Judge, PolicyError, Rule, Surroundings, allow, deny, read_policies
@@ -218,6 +218,7 @@ def test_an_extension_can_only_tighten(tmp_path: Path) -> None:
         ("echo $(a $(b)) `c` <(d)", ["echo $(a $(b)) `c` <(d)", "a $(b)", "b", "c", "d"]),
         ("for f in *; do x; done; if y; then z; fi; f() { q; }", ["x", "y", "z", "q"]),
         ("cat <<EOF\n$(x)\nEOF", ["cat", "x"]),
+        ("A=1; B=$(x) y", ["A=1", "B=$(x) y", "x"]),
         ("[ -f a ] && export A=1", ["[ -f a ]", "export A=1"]),
     ],
 )
@@ -321,6 +322,7 @@ def test_no_line_gets_off_more_lightly_than_a_part_of_it(
         assert whole.decision != "allow"
 
 
+@example("ls", " && ", "FOO=1", [allow("run_shell_command")], Surroundings(interactive=False))
 @given(SIMPLE, st.sampled_from([" && ", " || ", "; ", " | ", " & ", "\n"]), SIMPLE, RULES, AROUND)
 def test_two_commands_are_judged_by_the_worse(
     one: str, between: str, other: str, rules: list[Rule], around: Surroundings

@@ -114,6 +114,7 @@ HARDER: list[tuple[str, Callable[[Case], bool]]] = [
 SOFTER: list[tuple[str, Callable[[Case], bool]]] = [
     ("A plan to look at changes nothing.", lambda case: case["name"] == "write_todos"),
     ("ask_user is itself a question to the person.", lambda case: case["name"] == "ask_user"),
+    ("An assignment can be read, and by itself runs nothing.", lambda case: command(case) == "A=1"),
     ("Spaces around a command mean nothing.", lambda case: command(case) == " ls "),
 ]
 

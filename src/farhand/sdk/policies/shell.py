@@ -64,7 +64,10 @@ BROKEN = Line((), broken=True)
 
 @lru_cache(maxsize=256)
 def taken_apart(line: str) -> Line:
-    """Every command of a line, also those in pipes, lists, loops, substitutions and here-documents."""
+    """Every command of a line, also those in pipes, lists, loops, substitutions and here-documents.
+
+    An assignment that stands by itself counts as one: it may change what the commands after it are.
+    """
     if len(line) > LONGEST_LINE or "\0" in line:
         return BROKEN
     try:
@@ -78,6 +81,8 @@ def taken_apart(line: str) -> Line:
         kind = node.type
         if kind in _COMMANDS:
             commands.append(_command(node))
+        elif kind == "variable_assignment" and node.parent is not None and node.parent.type not in _COMMANDS:
+            commands.append(Command(_text(node).strip(), (), assigns=True))
         elif kind in _REDIRECTS:
             redirects = True
         # ${name@P} runs what is in the value of the variable.
