@@ -63,6 +63,9 @@ def test_tools_are_named_by_name_pattern_or_themselves() -> None:
     assert decided([allow("one", "two")], ToolCall("1", "two", {})) == "allow"
     assert decided([allow("mcp_files_*")], ToolCall("1", "mcp_files_read", {})) == "allow"
     assert decided([allow("mcp_files_*")], ToolCall("1", "mcp_other_read", {})) == "ask"
+    underlined = ToolCall("1", "mcp_my_files_read", {})
+    assert decided([allow("mcp_my_files_*")], underlined) == "ask"
+    assert decided([allow("mcp_my_files_*")], underlined, server="my_files") == "allow"
     with pytest.raises(PolicyError, match="needs the name of a tool"):
         allow(3)
 

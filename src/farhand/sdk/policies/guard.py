@@ -68,6 +68,7 @@ class Guard:
             session.subagent_name,
             tuple(sorted(annotations.items())) if isinstance(annotations, Mapping) else (),
             context,
+            getattr(tool, "server_name", None),
         )
 
 

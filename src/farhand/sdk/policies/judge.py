@@ -79,12 +79,12 @@ class Judge:
 
     def _for(self, asked: Asked, around: Surroundings) -> Candidates:
         names = asked.names
-        key = (names, around.mode, around.interactive, around.subagent, around.annotations)
+        key = (names, around.mode, around.interactive, around.subagent, around.annotations, around.server)
         try:
             return self._candidates[key]
         except (KeyError, TypeError):
             pass
-        server = server_of(asked.call.name)
+        server = around.server or server_of(asked.call.name)
         found = Candidates([rule for rule in self.rules if applies(rule, names, server, around)])
         if _hashable(key) and len(self._candidates) < 1000:
             self._candidates[key] = found

@@ -30,6 +30,8 @@ class Surroundings:
     subagent: str = ""
     annotations: tuple[tuple[str, Any], ...] = ()
     context: SessionContext | None = None
+    # The MCP server of the tool, where that is known; otherwise its name tells it.
+    server: str | None = None
 
 
 class Asked:

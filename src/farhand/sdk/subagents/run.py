@@ -98,13 +98,13 @@ async def _instructions(one: Subagent, prompt: str, context: SessionContext) -> 
 
 def permitted(tools: Iterable[Tool], wanted: tuple[str, ...] | None) -> list[Tool]:
     """Those of the tools that a subagent may use. It never hands a task on."""
-    return [tool for tool in tools if tool.name != "invoke_agent" and _names(wanted, tool.name)]
+    return [tool for tool in tools if tool.name != "invoke_agent" and _names(wanted, tool)]
 
 
-def _names(wanted: tuple[str, ...] | None, name: str) -> bool:
-    if wanted is None or "*" in wanted or name in wanted:
+def _names(wanted: tuple[str, ...] | None, tool: Tool) -> bool:
+    if wanted is None or "*" in wanted or tool.name in wanted:
         return True
-    server = server_of(name)
+    server = getattr(tool, "server_name", None) or server_of(tool.name)
     return server is not None and (f"{MCP_PREFIX}*" in wanted or f"{MCP_PREFIX}{server}_*" in wanted)
 
 
