@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from copy import copy
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
@@ -87,6 +88,15 @@ class Agent:
         self._temporary: Path | None = None
         self._leases = 0
         self._entered = False
+
+    def with_changes(self, **changes: Any) -> Agent:
+        """The same agent with other attributes (`cwd`, `approver`, `asker`, …); its connections are its own."""
+        other = copy(self)
+        for name, value in changes.items():
+            setattr(other, name, value)
+        other._opened, other._retired, other._made_tools, other._temporary = None, [], None, None
+        other._leases, other._entered = 0, False
+        return other
 
     def session(self, session_id: str | None = None) -> Session:
         """A new, empty session."""

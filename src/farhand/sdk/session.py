@@ -84,6 +84,11 @@ class Session:
         return self.agent.cwd
 
     @property
+    def restored(self) -> tuple[Content, ...]:
+        """What a resumed session brought along from its recording."""
+        return tuple(self._resumed[1].contents) if self._resumed else ()
+
+    @property
     def transcript_path(self) -> str:
         """Where the session is recorded; empty when it is not."""
         return str(self._recording.path) if self._recording is not None else ""

@@ -1,4 +1,4 @@
-"""What a native worker may do without asking, by its mode."""
+"""What an agent may do without asking, by its mode."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def decide(mode: str, name: str, kind: str) -> Approval:
     if mode == "yolo" or kind in _FREE or name in _QUESTIONS:
         return Approval("allow")
     if mode == "plan":
-        return Approval("deny", "the worker only plans now and changes nothing.")
+        return Approval("deny", "the agent only plans now and changes nothing.")
     if mode == "auto_edit" and kind == "edit":
         return Approval("allow")
     return Approval("ask")
