@@ -1,12 +1,22 @@
-"""What every test may use."""
+"""What every test may use: the event loop, a house, folders with short names for sockets, a tmux of its own."""
+
+from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator
+import shutil
+import subprocess
+import tempfile
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 
 from farhand.testing.house import House, open_house
+from farhand.testing.models.anthropic import FakeAnthropic
+from farhand.testing.studio import Studio
+
+# Where `make setup-tests` puts the agent CLIs.
+PROGRAMS = Path(__file__).parents[1] / ".cache/npm/node_modules/.bin"
 
 # The agent CLIs run on the node that the set-up put there.
 os.environ["PATH"] = f"{Path(__file__).resolve().parent.parent / '.cache' / 'node' / 'bin'}:{os.environ['PATH']}"
@@ -25,3 +35,30 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
     """A node with a scripted agent."""
     async with open_house(tmp_path) as opened:
         yield opened
+
+
+@pytest.fixture
+def short_folder() -> Iterator[Path]:
+    """A folder whose path leaves room for a socket's name."""
+    folder = Path(tempfile.mkdtemp(prefix="fh"))
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def tmux_server(short_folder: Path) -> Iterator[tuple[str, ...]]:
+    """The words that reach a tmux server of this test alone; it ends with the test."""
+    server = ("tmux", "-f", "/dev/null", "-S", str(short_folder / "tmux"))
+    yield server
+    subprocess.run([*server, "kill-server"], capture_output=True, check=False)
+
+
+@pytest.fixture
+async def studio(short_folder: Path, tmux_server: tuple[str, ...]) -> AsyncIterator[Studio]:
+    """A studio whose fake model fails the test on steps that nobody asked for."""
+    model = FakeAnthropic()
+    async with model.served() as address:
+        opened = Studio(short_folder, tmux_server, model, address, PROGRAMS)
+        yield opened
+        await opened.tidy()
+    model.script.check()

@@ -2,16 +2,19 @@
 
 import os
 import signal
+import socket
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import anyio
 import anyio.abc
 import structlog
+from starlette.routing import BaseRoute
 
 from farhand import __version__
 from farhand.config import logs
@@ -22,11 +25,12 @@ from farhand.core.decide import House
 from farhand.core.hub import LocalHub
 from farhand.core.team import Team
 from farhand.model.commands import Hire
-from farhand.model.errors import NameTaken, SettingMissing, StoreError
+from farhand.model.errors import NameTaken, NodeRunning, PortTaken, SettingMissing, StoreError
 from farhand.model.ports import Channel, Clock, Driver, Outbox
 from farhand.model.words import Sender
 from farhand.server import http
 from farhand.server.door import Door
+from farhand.server.sockets import listen
 from farhand.store import folder
 from farhand.store.database import Database
 from farhand.store.journal import SqliteJournal
@@ -113,7 +117,7 @@ async def node(
 ) -> AsyncIterator[Node]:
     """A node that runs while the context is open, and lets its agents live on."""
     clock = clock or SystemClock()
-    listener = http.bind(settings.host, settings.port)
+    listener = _bound(settings)
     port = listener.getsockname()[1]
     try:
         with folder.lock(settings.folder, settings.node, port):
@@ -125,6 +129,18 @@ async def node(
                 database.close()
     finally:
         listener.close()
+
+
+def _bound(settings: Settings) -> socket.socket:
+    try:
+        return http.bind(settings.host, settings.port)
+    except PortTaken:
+        # The port is taken by this very node more often than by a stranger.
+        if process := folder.running(settings.folder):
+            raise NodeRunning(
+                f"Node '{settings.node}' is already running (pid {process}).", node=settings.node
+            ) from None
+        raise
 
 
 @asynccontextmanager
@@ -145,9 +161,12 @@ async def _running(
     parts = Parts(settings, hub, outbox, clock, port, built.announce)
     built.channels = channels(parts)
     deadlines = Deadlines(hub, clock)
+    address = f"http://127.0.0.1:{port}"
+    posted = [route for driver in drivers.values() for route in getattr(driver, "open_routes", _none)(address)]
     handed_in = [route for channel in built.channels for route in getattr(channel, "routes", list)()]
-    app = http.application([*http.routes(hub, built.status, folder.key(settings.key)), *handed_in])
+    app = http.application([*http.routes(hub, built.status, folder.key(settings.key)), *handed_in, *posted])
     async with anyio.create_task_group() as tasks:
+        await _open_drivers(tasks, drivers.values(), settings.hooks)
         await tasks.start(Door(hub, settings.door, built.status).serve, name="door")
         await tasks.start(http.serve, app, listener, name="http")
         tasks.start_soon(team.run, name="team")
@@ -160,6 +179,21 @@ async def _running(
             yield built
         finally:
             tasks.cancel_scope.cancel()
+
+
+def _none(_: str) -> list[BaseRoute]:
+    return []
+
+
+async def _open_drivers(tasks: anyio.abc.TaskGroup, drivers: Iterable[Driver], socket: Path) -> None:
+    """Starts what drivers keep running for all their workers, and the door at which their hooks knock."""
+    routes = [route for driver in drivers for route in getattr(driver, "routes", list)()]
+    if routes:
+        await tasks.start(http.serve, http.application(routes), listen(socket), name="hooks")
+    for driver in drivers:
+        run = getattr(driver, "run", None)
+        if run is not None:
+            await tasks.start(run, name=f"driver {driver.backend}")
 
 
 async def _prune(journal: SqliteJournal, days: float, clock: Clock) -> None:
@@ -180,15 +214,14 @@ async def hire_demo(hub: LocalHub) -> None:
 
 
 async def run_until_signal(settings: Settings, drivers: Mapping[str, Driver], channels: Channels) -> None:
-    """Runs the node until SIGTERM or SIGINT; then what is under way is finished, within a limit."""
-    async with node(settings, drivers, channels) as running:
-        if settings.demo:
-            await hire_demo(running.hub)
-        with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
-            async for number in signals:
-                log.info("node stops", signal=signal.Signals(number).name)
-                break
-        await drain(running)
+    """Runs the node until SIGTERM, SIGINT or SIGHUP; then what is under way is finished, within a limit."""
+    # Before the door opens: whoever sees a node may stop it.
+    with stop_signals() as signals:
+        async with node(settings, drivers, channels) as running:
+            if settings.demo:
+                await hire_demo(running.hub)
+            await first_of(signals)
+            await drain(running)
 
 
 async def drain(running: Node) -> None:
@@ -210,6 +243,8 @@ def set_up_logs(settings: Settings, *, to_file: bool) -> None:
 
 def drivers(settings: Settings) -> dict[str, Driver]:
     """Everything that can run an agent here."""
+    from farhand.drivers.claude.headless import HeadlessClaudeDriver
+    from farhand.drivers.claude.launch import passed_on
     from farhand.drivers.demo.driver import DemoDriver
     from farhand.drivers.native.driver import NativeDriver, model_variables
     from farhand.sandbox.environment import child_environment
@@ -218,11 +253,44 @@ def drivers(settings: Settings) -> dict[str, Driver]:
     holders = LocalHolders(settings.holders)
     environment = child_environment(settings.environment, {})
     with_models = child_environment(settings.environment, model_variables(settings.environment))
+    for_claude = child_environment(settings.environment, passed_on(settings.environment))
     built: list[Driver] = [
         DemoDriver(holders, python=sys.executable, environment=environment),
         NativeDriver(holders, python=sys.executable, environment=with_models),
+        claude_driver(settings),
+        HeadlessClaudeDriver(holders, for_claude, settings.ask_deadline_seconds),
     ]
     return {driver.backend: driver for driver in built}
+
+
+def claude_driver(settings: Settings) -> Driver:
+    """Claude Code in the manager's own tmux, its hooks on the node's own socket."""
+    from farhand.drivers.claude.driver import ClaudeDriver, ClaudeSettings
+    from farhand.drivers.claude.launch import passed_on
+    from farhand.drivers.wires.tmux import Tmux
+    from farhand.hooks.install import interpreter, place_program
+    from farhand.model import compat
+    from farhand.sandbox.environment import child_environment
+
+    environment = child_environment(settings.environment, passed_on(settings.environment))
+    server = ("tmux", "-S", settings.tmux_socket) if settings.tmux_socket else ("tmux",)
+    given = ClaudeSettings(
+        node=settings.node,
+        tmux_prefix=compat.tmux_prefix(settings.node),
+        folder=settings.folder,
+        socket=settings.hooks,
+        interpreter=interpreter(),
+        hook_program=place_program(settings.folder / "hooks"),
+        environment=environment,
+        session_variables={
+            "BRIDGE_URL": f"http://localhost:{settings.port}",
+            "PORT": str(settings.port),
+            "SESSIONS_DIR": str(settings.folder / compat.SESSIONS_FOLDER),
+            "TMUX_PREFIX": compat.tmux_prefix(settings.node),
+        },
+        ask_seconds=settings.ask_deadline_seconds,
+    )
+    return ClaudeDriver(given, Tmux(server, f"farhand-{settings.node}", environment))
 
 
 def channels(settings: Settings, *, telegram: bool) -> Channels:
@@ -255,13 +323,46 @@ def telegram_channel(parts: Parts) -> Channel:
 
 
 async def run_with_conversation(settings: Settings, drivers: Mapping[str, Driver], channels: Channels) -> None:
-    """Runs the node with a conversation in this terminal; leaving it stops the node."""
-    from farhand.cli.conversation import Conversation, Terminal
+    """Runs the node with a conversation in this terminal; leaving it, a signal or a closed terminal stops the node."""
+    with stop_signals() as signals:
+        async with node(settings, drivers, channels) as running:
+            if settings.demo:
+                await hire_demo(running.hub)
+            await converse(running, signals)
+            await drain(running)
 
-    async with node(settings, drivers, channels) as running:
-        if settings.demo:
-            await hire_demo(running.hub)
-        terminal = Terminal(sys.stdin, sys.stdout)
-        terminal.tell(f"Node '{settings.node}' is ready on port {running.port}.", "green")
-        await Conversation(running.hub, terminal).run()
-        await drain(running)
+
+async def converse(running: Node, signals: AsyncIterator[signal.Signals]) -> None:
+    """A conversation with the team in this terminal, until the person leaves or a signal comes."""
+    from farhand.cli.conversation import Conversation
+    from farhand.cli.terminal import open_terminal
+
+    environment = running.settings.environment
+    with open_terminal(colours="NO_COLOR" not in environment) as terminal:
+        terminal.tell(f"Node '{running.settings.node}' is ready on port {running.port}.", "green")
+        talk = Conversation(running.hub, terminal, who=environment.get("USER", ""), leaving="stops the node")
+        async with anyio.create_task_group() as tasks:
+
+            async def leave() -> None:
+                await first_of(signals)
+                tasks.cancel_scope.cancel()
+
+            tasks.start_soon(leave, name="signals")
+            await talk.run()
+            tasks.cancel_scope.cancel()
+        terminal.tell(f"Node '{running.settings.node}' stops. Its agents live on; the next run finds them.", "dim")
+
+
+@contextmanager
+def stop_signals() -> Iterator[AsyncIterator[signal.Signals]]:
+    """The signals that want the node to stop. One that was to be ignored (nohup) stays ignored."""
+    wanted = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+    heeded = [number for number in wanted if signal.getsignal(number) is not signal.SIG_IGN]
+    with anyio.open_signal_receiver(*heeded) as signals:
+        yield signals
+
+
+async def first_of(signals: AsyncIterator[signal.Signals]) -> None:
+    """Returns at the first signal."""
+    number = await anext(signals)
+    log.info("node stops", signal=signal.Signals(number).name)

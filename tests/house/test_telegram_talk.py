@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -150,3 +151,58 @@ async def test_strange_updates_are_passed_over(telegram: TelegramHouse) -> None:
     await telegram.manager.says("still there?")
     await telegram.manager.reads("answer to still there?")
     assert "deaf" not in telegram.health
+
+
+async def test_an_ask_settled_elsewhere_loses_its_buttons_and_a_late_tap_is_told(telegram: TelegramHouse) -> None:
+    await telegram.house.hire()
+    await telegram.manager.says("first")
+    await telegram.manager.reads("answer to first")
+    telegram.agent.plays(AskRaised(ask="a-2", question="Push it?", choices=YES_NO))
+    await telegram.manager.says("ship it")
+    ask = await telegram.manager.reads("Push it?")
+    await telegram.house.answer("a-2", "no", via="web")
+    shown = await telegram.manager.reads("→ Deny, over web")
+    assert shown.message_id == ask.message_id
+    assert not shown.buttons
+    late = await telegram.manager.taps(ask, data=ask.buttons[0][0].data)
+    standing = await telegram.bot.until_standing(lambda standing: late.query_id in standing.answered_queries)
+    told = standing.answered_queries[late.query_id]
+    assert told == "Too late: that question was already answered 'no' over web."
+    settled = [event for event in await telegram.house.history() if isinstance(event.fact, AskSettled)]
+    assert len(settled) == 1
+
+
+async def test_progress_is_edited_no_faster_than_told(tmp_path: Path, bot: FakeBot) -> None:
+    async with telegram_house(tmp_path, bot, edit_seconds=0.2) as telegram:
+        await telegram.house.hire()
+        telegram.agent.plays(Said(text="word 0 "))
+        await telegram.manager.says("talk")
+        await telegram.manager.reads("word 0")
+        link = telegram.agent.links["ann"]
+        for number in range(1, 200):
+            await link.say(Said(text=f"word {number} "))
+        await telegram.manager.reads("word 199")
+        edits = [call.at for call in await bot.calls("editMessageText")]
+        assert len(edits) < 20
+        assert all(later - earlier > 0.15 for earlier, later in itertools.pairwise(edits))
+
+
+async def test_a_turn_goes_on_over_a_restart_with_the_same_progress_message(tmp_path: Path, bot: FakeBot) -> None:
+    async with telegram_house(tmp_path, bot, edit_seconds=0.05) as telegram:
+        await telegram.house.hire()
+        telegram.agent.plays(Said(text="half of it, "))
+        await telegram.manager.says("a long one")
+        progress = await telegram.manager.reads("half of it")
+    async with telegram_house(tmp_path, bot, edit_seconds=0.05) as telegram:
+        await telegram.agent.wait_opened(1)
+        link = telegram.agent.links["ann"]
+        turn = telegram.house.worker().turn
+        assert turn is not None
+        await link.say(Said(text="and the rest"), turn=turn.id)
+        shown = await telegram.manager.reads("and the rest")
+        assert shown.message_id == progress.message_id
+        await link.say(TurnEnded(how=HowEnded.COMPLETED), turn=turn.id)
+        answer = await telegram.manager.reads("ann:\nhalf of it, and the rest")
+        assert answer.buzzed
+        chat = await telegram.manager.sees(lambda chat: any(one.deleted for one in chat))
+        assert [one.message_id for one in chat if one.deleted] == [progress.message_id]

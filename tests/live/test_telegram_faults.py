@@ -42,7 +42,7 @@ METHODS = (
 FAULTS: dict[str, dict[str, Any]] = {
     "429": {"code": 429, "description": "Too Many Requests: retry after 1", "retry_after": 1},
     "502": {"code": 502},
-    "500 for a while": {"code": 500, "description": "Internal Server Error", "times": 3},
+    "500 for a while": {"code": 500, "description": "Internal Server Error", "times": 2},
     "garbage": {"kind": "garbage"},
     "409": {"code": 409, "description": "Conflict: terminated by other getUpdates request"},
     "hang before": {"kind": "hang"},

@@ -1,10 +1,11 @@
 """`farhand chat`: a plain conversation with the team in this terminal."""
 
 import argparse
-import sys
+import os
 
-from farhand.cli.conversation import Conversation, Terminal
-from farhand.cli.options import add_node, with_hub
+from farhand.cli.conversation import Conversation
+from farhand.cli.options import add_node, me, with_hub
+from farhand.cli.terminal import open_terminal
 from farhand.client.door import SocketHub
 
 
@@ -17,7 +18,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Talks until the person leaves."""
 
     async def talk(hub: SocketHub) -> int:
-        await Conversation(hub, Terminal(sys.stdin, sys.stdout)).run()
+        with open_terminal(colours="NO_COLOR" not in os.environ) as terminal:
+            await Conversation(hub, terminal, who=me().who).run()
         return 0
 
     return with_hub(arguments, talk)

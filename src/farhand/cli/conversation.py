@@ -1,90 +1,56 @@
 """A conversation with a team in a terminal: what is typed becomes commands, what happens is printed as it happens."""
 
-import os
 import shlex
 import uuid
 from collections.abc import Callable
-from typing import TextIO
 
 import anyio
-import anyio.to_thread
 
+from farhand.cli.terminal import Terminal
 from farhand.model import facts
 from farhand.model.commands import Answer, Command, End, Focus, Hire, Interrupt, Relaunch, Say, Tune
 from farhand.model.errors import BadInput, FarhandError
 from farhand.model.facts import Event
 from farhand.model.ports import Hub
-from farhand.model.present import Ask, Present
+from farhand.model.present import Ask, Present, Worker, fold
 from farhand.model.words import HowEnded, HowSettled, Mode, Sender
 
 HELP = """\
-Type a message and Enter: it goes to the focused worker.
+Type a message and Enter: it goes to the worker that the prompt names. A busy worker takes it after its turn.
   @name message        say it to another worker
   /team                who is there and what they do
   /hire name [backend] take somebody on (backend: demo)
   /focus name          whom to talk to from now on
   /stop [name]         stop the running turn
-  /relaunch [name]     restart the agent
+  /relaunch [name]     restart the agent, for one that is offline or stuck
   /mode [name] mode    default, auto_edit, plan or yolo
   /end name            let somebody go
-  /quit                leave
-A question with numbered choices is answered by its number, or a number and a word of advice."""
-
-
-class Terminal:
-    """Where the conversation is shown and typed."""
-
-    def __init__(self, reading: TextIO, writing: TextIO) -> None:
-        self._reading = reading
-        self._writing = writing
-        self._fresh = True
-        self._colours = writing.isatty() and "NO_COLOR" not in os.environ
-
-    async def line(self) -> str | None:
-        """The next line that is typed; None at the end."""
-        text = await anyio.to_thread.run_sync(self._reading.readline, abandon_on_cancel=True)
-        self._fresh = True
-        return text.rstrip("\n") if text else None
-
-    def tell(self, text: str, style: str = "") -> None:
-        """Prints whole lines."""
-        if not self._fresh:
-            self._writing.write("\n")
-        self._writing.write(self._styled(text, style) + "\n")
-        self._writing.flush()
-        self._fresh = True
-
-    def stream(self, text: str, style: str = "") -> None:
-        """Prints a piece of running text."""
-        if text:
-            self._writing.write(self._styled(text, style))
-            self._writing.flush()
-            self._fresh = text.endswith("\n")
-
-    def _styled(self, text: str, style: str) -> str:
-        codes = {"dim": "2", "bold": "1", "red": "31", "yellow": "33", "green": "32"}
-        return f"\x1b[{codes[style]}m{text}\x1b[0m" if style and self._colours else text
+  /quit                leave; so do Ctrl-D and Ctrl-C on an empty line
+A question is answered by the number of a choice, and a word of advice after it if you like: 2 not on a Friday."""
 
 
 class Conversation:
     """One person at one terminal."""
 
-    def __init__(self, hub: Hub, terminal: Terminal) -> None:
+    def __init__(self, hub: Hub, terminal: Terminal, *, who: str = "", leaving: str = "leaves") -> None:
         self._hub = hub
         self._terminal = terminal
-        self._speaking: tuple[str, str | None] = ("", None)
-        self._sender = Sender(via="chat", who=os.environ.get("USER", ""))
+        self._sender = Sender(via="chat", who=who)
+        self._leaving = leaving
+        # The present as it has been shown: it moves with every event.
+        self._present = Present()
 
     async def run(self) -> None:
         """Talks until /quit or the end of input."""
-        present = await self._hub.look()
-        self._terminal.tell("farhand: /help tells what you can type, /quit leaves.", "dim")
+        self._present = present = await self._hub.look()
+        self._ask_for_input()
+        self._terminal.tell(f"Type a message. /help tells what else there is, /quit {self._leaving}.", "dim")
         self._terminal.tell(team_lines(present), "dim")
         for ask in _open_asks(present):
             self._terminal.tell(ask_lines(ask.worker, ask), "yellow")
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._show, present.seq)
-            while (line := await self._terminal.line()) is not None and line.strip() != "/quit":
+            while (line := await self._terminal.line()) is not None and line.strip() not in ("/quit", "/exit"):
                 await self._obey(line.strip())
             tasks.cancel_scope.cancel()
 
@@ -92,44 +58,66 @@ class Conversation:
         if not line:
             return
         try:
-            present = await self._hub.look()
-            if line == "/help":
+            if line in ("/help", "/?"):
                 self._terminal.tell(HELP)
             elif line == "/team":
-                self._terminal.tell(team_lines(present))
+                self._terminal.tell(team_lines(await self._hub.look()))
             else:
-                await self._hub.send(read_line(line, present, lambda: uuid.uuid4().hex), self._sender)
+                # A number answers the question that the person has seen, not one that came meanwhile.
+                command = read_line(line, self._present, lambda: uuid.uuid4().hex)
+                busy = isinstance(command, Say) and _is_busy(await self._hub.look(), command.worker)
+                accepted = await self._hub.send(command, self._sender)
+                if busy:
+                    self._terminal.tell(f"{accepted.worker} is busy: your message waits for its turn.", "dim")
         except FarhandError as error:
-            self._terminal.tell(error.text, "red")
+            self._terminal.tell(f"✗ {error.text}", "red")
 
     async def _show(self, after: int) -> None:
         async for event in self._hub.watch(after=after):
+            self._present = fold(self._present, event)
+            self._ask_for_input()
             self._show_event(event)
+
+    def _ask_for_input(self) -> None:
+        asks = _open_asks(self._present)
+        choices = f" 1-{len(asks[0].choices)}" if asks else ""
+        self._terminal.prompt = f"{asks[0].worker if asks else self._present.focus}{choices}> "
 
     def _show_event(self, event: Event) -> None:
         fact = event.fact
         match fact:
             case facts.Said(text=text):
-                self._begin(event)
-                self._terminal.stream(text)
+                self._terminal.stream(event.worker, text)
             case facts.Thought(text=text):
-                self._begin(event)
-                self._terminal.stream(text, "dim")
+                self._terminal.stream(event.worker, text, "dim")
             case facts.AskRaised():
+                self._terminal.finish(event.worker)
                 self._terminal.tell(ask_lines(event.worker, fact), "yellow")
-            case facts.TurnStarted():
-                pass
+            case facts.TurnEnded():
+                self._terminal.finish(event.worker)
+                self._tell(event_line(event))
             case _:
                 if line := event_line(event):
-                    self._terminal.tell(line, "red" if "✗" in line else "dim")
-        if not isinstance(fact, facts.Said | facts.Thought | facts.Used):
-            self._speaking = ("", None)
+                    self._terminal.finish(event.worker)
+                    self._tell(line)
 
-    def _begin(self, event: Event) -> None:
-        """Names the speaker when it is another than before."""
-        if self._speaking != (event.worker, event.turn):
-            self._terminal.tell(f"{event.worker}:", "bold")
-            self._speaking = (event.worker, event.turn)
+    def _tell(self, line: str) -> None:
+        if line:
+            self._terminal.tell(line, "red" if "✗" in line else "dim")
+
+
+def _is_busy(present: Present, name: str) -> bool:
+    """Whether a message to that worker would have to wait."""
+    worker = present.workers.get(name or present.focus)
+    return worker is not None and (worker.turn is not None or bool(worker.queue))
+
+
+_SETTLED = {
+    HowSettled.ANSWERED: "answered",
+    HowSettled.DESK: "answered at the desk",
+    HowSettled.EXPIRED: "nobody answered in time: denied",
+    HowSettled.WITHDRAWN: "the question is off: its turn is over",
+}
 
 
 def event_line(event: Event) -> str:
@@ -139,13 +127,13 @@ def event_line(event: Event) -> str:
         case facts.ToolStarted(title=title):
             return f"  ⚙ {title}"
         case facts.ToolEnded(ok=ok, output=output):
-            first = output.strip().splitlines()[0][:100] if output.strip() else "done"
+            first = output.strip().splitlines()[0][:100] if output.strip() else "done" if ok else "failed"
             return f"  {'✓' if ok else '✗'} {first}"
         case facts.Showed(file=file):
             return f"  ▣ {file.path} {file.caption}".rstrip()
         case facts.AskSettled(how=how, choice=choice, by=by):
-            who = f" over {by.via}" if by else ""
-            return f"  ({choice}{who})" if how is HowSettled.ANSWERED else f"  ({how.value})"
+            over = f" over {by.via}" if by else ""
+            return f"  answered: {choice}{over}" if how is HowSettled.ANSWERED else f"  {_SETTLED[how]}"
         case facts.TurnEnded(how=HowEnded.COMPLETED):
             return ""
         case facts.TurnEnded(how=how, error=error):
@@ -178,8 +166,15 @@ def team_lines(present: Present) -> str:
     for worker in present.workers.values():
         mark = "›" if worker.name == present.focus else " "
         queued = f", {len(worker.queue)} queued" if worker.queue else ""
-        lines.append(f"{mark} {worker.name} ({worker.state}, backend={worker.backend}{queued})")
+        lines.append(f"{mark} {worker.name} ({_state(worker)}, backend={worker.backend}{queued})")
     return "\n".join(lines)
+
+
+def _state(worker: Worker) -> str:
+    """Its state, with the reason when it is offline; an agent that never was online is on its way."""
+    if worker.state != "offline":
+        return worker.state
+    return f"offline: {worker.why_offline}" if worker.why_offline else "starting"
 
 
 def ask_lines(worker: str, ask: Ask | facts.AskRaised) -> str:

@@ -1,5 +1,6 @@
 """The command `farhand`: finds the command that is meant and loads only that one."""
 
+import os
 import sys
 from importlib import import_module
 
@@ -76,8 +77,8 @@ def _run(name: str, rest: list[str]) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # Whoever read our output has enough of it.
-        sys.stderr.close()
+        # Whoever read our output has enough of it; what is left in the buffer goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
 
 

@@ -44,6 +44,8 @@ class Settings:
     retention_days: float = 90.0
     ask_deadline_seconds: float = 3600.0
     drain_seconds: float = 5.0
+    # The socket of the tmux server that workers run in; the person's own server when empty.
+    tmux_socket: str = ""
     telegram: TelegramSettings | None = None
     # The node's own variables, from which the environments of children are built.
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -52,6 +54,11 @@ class Settings:
     def door(self) -> Path:
         """The unix socket of the hub."""
         return self.folder / "hub.sock"
+
+    @property
+    def hooks(self) -> Path:
+        """The unix socket at which agents' hooks knock."""
+        return self.folder / "hooks.sock"
 
     @property
     def store(self) -> Path:
@@ -154,5 +161,6 @@ def read_settings(
         retention_days=number(environ, "FARHAND_RETENTION_DAYS", 90.0, least=1.0),
         ask_deadline_seconds=number(environ, "FARHAND_ASK_DEADLINE_SECONDS", 3600.0, least=1.0),
         telegram=telegram,
+        tmux_socket=environ.get("FARHAND_TMUX_SOCKET", ""),
         environment=dict(environ),
     )

@@ -322,8 +322,12 @@ class Outbox(Protocol):
         """Where the channel stands in the journal."""
         ...
 
-    async def waiting(self, channel: str) -> list[Waiting]:
-        """Everything unsent, in order."""
+    async def chats(self, channel: str) -> list[str]:
+        """Which chats something waits for."""
+        ...
+
+    async def waiting(self, channel: str, chat: str, limit: int = 1000) -> list[Waiting]:
+        """What is unsent for a chat, in order."""
         ...
 
     async def begin(self, waiting: int) -> None:

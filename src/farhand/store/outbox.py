@@ -35,14 +35,27 @@ class SqliteOutbox:
 
         return await self._database.read(read)
 
-    async def waiting(self, channel: str) -> list[Waiting]:
-        """Everything unsent, in order. A send that was begun and never marked is doubtful: the node died in it."""
+    async def chats(self, channel: str) -> list[str]:
+        """Which chats something waits for."""
+        return await self._database.read(
+            lambda db: [
+                str(row[0])
+                for row in db.execute(
+                    "SELECT chat FROM outbox WHERE channel = ? AND state IN ('waiting', 'sending')"
+                    " GROUP BY chat ORDER BY min(id)",
+                    (channel,),
+                )
+            ]
+        )
+
+    async def waiting(self, channel: str, chat: str, limit: int = 1000) -> list[Waiting]:
+        """What is unsent for a chat, in order. A send that was begun and never marked was cut off by a kill."""
 
         def read(db: sqlite3.Connection) -> list[Waiting]:
             rows = db.execute(
                 "SELECT id, key, chat, body, slot, edit, attempts, doubtful, state = 'sending' FROM outbox"
-                " WHERE channel = ? AND state IN ('waiting', 'sending') ORDER BY id",
-                (channel,),
+                " WHERE channel = ? AND chat = ? AND state IN ('waiting', 'sending') ORDER BY id LIMIT ?",
+                (channel, chat, limit),
             )
             return [_waiting(row) for row in rows]
 

@@ -34,7 +34,7 @@ MIGRATIONS: tuple[str, ...] = (
         problem TEXT NOT NULL DEFAULT '',
         UNIQUE (channel, key)
     );
-    CREATE INDEX outbox_unsent ON outbox (channel, id) WHERE state IN ('waiting', 'sending');
+    CREATE INDEX outbox_unsent ON outbox (channel, chat, id) WHERE state IN ('waiting', 'sending');
     CREATE INDEX outbox_slot ON outbox (channel, slot, id) WHERE slot <> '';
 
     CREATE TABLE focus (

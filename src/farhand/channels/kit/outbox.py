@@ -84,7 +84,7 @@ class Dispatcher:
         async with anyio.create_task_group() as tasks:
             while True:
                 self._news = anyio.Event()
-                for chat in dict.fromkeys(one.parcel.chat for one in await self._outbox.waiting(self._channel)):
+                for chat in await self._outbox.chats(self._channel):
                     if chat not in self._busy:
                         self._busy.add(chat)
                         tasks.start_soon(self._empty, chat, name=f"outbox {self._channel} {chat}")
@@ -97,7 +97,7 @@ class Dispatcher:
 
     async def drained(self) -> bool:
         """Whether nothing waits any more."""
-        return not await self._outbox.waiting(self._channel)
+        return not await self._outbox.chats(self._channel)
 
     async def _empty(self, chat: str) -> None:
         """Sends everything for one chat, in order."""
@@ -122,7 +122,7 @@ class Dispatcher:
             emptied.set()
 
     async def _next(self, chat: str) -> Waiting | None:
-        return next((one for one in await self._outbox.waiting(self._channel) if one.parcel.chat == chat), None)
+        return next(iter(await self._outbox.waiting(self._channel, chat, limit=1)), None)
 
     async def _bring(self, waiting: Waiting) -> float | None:
         """Sends one parcel. None: go on; a number: wait so many seconds (0: the usual pause) before the next try."""

@@ -15,8 +15,10 @@ from farhand.model.words import Attachment
 
 log = structlog.get_logger("telegram")
 LARGEST_BYTES = 20_000_000
-TRIES = 5
+# Some twenty seconds in all: a wobble of the network passes, and what comes after does not wait for ever.
+TRIES = 8
 FIRST_PAUSE_SECONDS = 0.2
+LONGEST_PAUSE_SECONDS = 10.0
 
 
 class NotFetched(ChannelError):
@@ -58,7 +60,7 @@ class Inbox:
             except TelegramError as error:
                 log.info("download failed", error=self._gateway.redacted(error))
                 await self._clock.sleep(pause)
-                pause *= 2
+                pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
         what = "image. Try again or send as file." if image else "file. Try again."
         raise NotFetched(f"Needs decision - Could not download {what}")
 

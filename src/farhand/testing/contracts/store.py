@@ -71,24 +71,25 @@ class StoreContract:
         await outbox.put("tg", [parcel("1", b"progress", slot="p"), parcel("2", b"edit 1", slot="p", edit=True)], "5")
         await outbox.put("tg", [parcel("3", b"edit 2", slot="p", edit=True), parcel("4", b"answer")], "6")
         await outbox.put("tg", [parcel("4", b"answer")], "6")
-        waiting = await outbox.waiting("tg")
+        waiting = await outbox.waiting("tg", "c")
         assert [one.parcel.body for one in waiting] == [b"progress", b"edit 2", b"answer"]
         assert await outbox.cursor("tg") == "6"
         await outbox.begin(waiting[0].id)
-        assert (await outbox.waiting("tg"))[0].doubtful
+        assert (await outbox.waiting("tg", "c"))[0].doubtful
         await outbox.sent(waiting[0].id, "99")
         assert await outbox.reference("tg", "p") == "99"
-        assert len(await outbox.waiting("tg")) == 2
-        assert await outbox.waiting("other") == []
+        assert len(await outbox.waiting("tg", "c")) == 2
+        assert await outbox.waiting("other", "c") == []
+        assert (await outbox.chats("tg"), await outbox.chats("other")) == (["c"], [])
 
     async def test_a_send_in_doubt_is_counted_and_one_that_a_kill_cut_off_is_not(self, outbox: Outbox) -> None:
         await outbox.put("tg", [Parcel(key="1", chat="c", body=b"x")], "1")
-        (first,) = await outbox.waiting("tg")
+        (first,) = await outbox.waiting("tg", "c")
         await outbox.begin(first.id)
-        (cut,) = await outbox.waiting("tg")
+        (cut,) = await outbox.waiting("tg", "c")
         assert (cut.doubts, cut.cut_off, cut.doubtful) == (0, True, True)
         await outbox.doubt(first.id)
-        (doubted,) = await outbox.waiting("tg")
+        (doubted,) = await outbox.waiting("tg", "c")
         assert (doubted.doubts, doubted.cut_off, doubted.doubtful) == (1, False, True)
         await outbox.failed(first.id, "enough")
-        assert await outbox.waiting("tg") == []
+        assert await outbox.waiting("tg", "c") == []

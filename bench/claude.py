@@ -1,0 +1,230 @@
+"""Claude Code's figures: a message in, an end out, a hook, twenty idle workers, long transcripts."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import anyio
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from bench.telegram import Row
+from farhand.drivers.wires.transcript import read_lines, size_of
+from farhand.hooks.install import interpreter, place_program
+from farhand.model.commands import Hire
+from farhand.model.facts import CameOnline, Seen, TurnEnded, TurnStarted
+from farhand.testing.house import House
+from farhand.testing.models.anthropic import FakeAnthropic
+from farhand.testing.models.script import say
+from farhand.testing.models.serving import served
+from farhand.testing.studio import Studio
+
+ROUNDS = 15
+IDLE_WORKERS = 20
+IDLE_SECONDS = 10.0
+ROOT = Path(__file__).resolve().parents[1]
+PROGRAMS = ROOT / ".cache/npm/node_modules/.bin"
+PAYLOAD = json.dumps({"hook_event_name": "Stop", "session_id": "s", "last_assistant_message": "word " * 400}).encode()
+# An agent that only draws an input box: what is measured is the node, not twenty Claude Codes.
+STAND_IN = """#!/bin/sh
+printf '%s\\n❯ \\n%s\\n  manual mode on\\n' ──────────────────── ────────────────────
+exec sleep 1000
+"""
+
+
+async def conversation(studio: Studio, ends: list[float]) -> list[Row]:
+    """Messages beside bare pastes, and ends of turns beside a bare HTTP hook, in the same session."""
+    studio.model.script.conversation("zz", *[say("ok")] * (2 * ROUNDS))
+    ours: list[float] = []
+    bare: list[float] = []
+    told: list[float] = []
+    floor: list[float] = []
+    async with studio.open() as house:
+        await house.send(Hire(id="hire", worker="ann", backend="claude", directory=str(studio.project)))
+        after = (await house.event(CameOnline)).seq
+        pane = (await studio.tmux.find("claude-test-ann"))["claude-test-ann"]
+        for number in range(ROUNDS):
+            started = time.time()
+            await house.say(f"zz message {number}")
+            ours.append((await house.event(Seen, after=after)).at - started)
+            after = await end_of(house, after, told, floor, ends)
+            started = time.time()
+            await studio.tmux.paste(pane, f"zz bare {number}")
+            await studio.tmux.press(pane, "Enter")
+            bare.append((await house.event(TurnStarted, after=after)).at - started)
+            after = await end_of(house, after, told, floor, ends)
+    return [
+        Row("claude: message → UserPromptSubmit", median_ms(ours), "ms", median_ms(bare), 1.5),
+        Row("claude: model's last word → end in the journal", median_ms(told), "ms", median_ms(floor), 2.0),
+    ]
+
+
+async def end_of(house: House, after: int, told: list[float], floor: list[float], ends: list[float]) -> int:
+    """Waits for the end of a turn and for the bare hook; both are measured from the model's last word."""
+    ended = await house.event(TurnEnded, after=after)
+    with anyio.fail_after(10):
+        while len(ends) <= len(told):
+            await anyio.sleep(0.005)
+    last_word = house_model(house)
+    told.append(ended.at - last_word)
+    floor.append(ends[len(told) - 1] - last_word)
+    return ended.seq
+
+
+def house_model(house: House) -> float:
+    """When the fake model had answered last."""
+    return float(getattr(house, "model_answered_at", lambda: 0.0)())
+
+
+def median_ms(values: list[float]) -> float:
+    return statistics.median(values) * 1000
+
+
+async def talk() -> list[Row]:
+    """The two figures that need the real Claude Code."""
+    ends: list[float] = []
+
+    async def stopped(_: Request) -> Response:
+        ends.append(time.time())
+        return Response(status_code=204)
+
+    with tempfile.TemporaryDirectory(prefix="fh") as name:
+        folder, model = Path(name), Timed()
+        server = ("tmux", "-f", "/dev/null", "-S", str(folder / "tmux"))
+        async with model.served() as address, served(Starlette(routes=[Route("/", stopped, methods=["POST"])])) as bare:
+            studio = Studio(folder, server, model, address, PROGRAMS)
+            hook = {"hooks": {"Stop": [{"hooks": [{"type": "http", "url": bare + "/", "timeout": 5}]}]}}
+            (folder / "home/.claude").mkdir()
+            (folder / "home/.claude/settings.json").write_text(json.dumps(hook))
+            House.model_answered_at = lambda _: model.answered_at  # type: ignore[attr-defined]
+            try:
+                return await conversation(studio, ends)
+            finally:
+                subprocess.run([*server, "kill-server"], capture_output=True, check=False)
+
+
+class Timed(FakeAnthropic):
+    """Notes when it answered last."""
+
+    answered_at = 0.0
+
+    async def _messages(self, request: Request) -> Response:
+        response = await super()._messages(request)
+        self.answered_at = time.time()
+        return response
+
+
+def hook_cost(folder: Path) -> list[Row]:
+    """One report of the hook program beside bash with one jq, on the same payload."""
+    program = place_program(folder)
+    environment = {"PATH": os.environ["PATH"], "FARHAND_SOCKET": str(folder / "none"), "FARHAND_WORKER": "ann"}
+    ours = [interpreter(), "-I", "-S", str(program), "report", "Stop"]
+    rows = []
+    if shutil.which("jq"):
+        bare = ["bash", "-c", "jq -r .last_assistant_message"]
+        floor, value = in_turns(bare, ours, environment)
+        rows.append(Row("claude: one hook beside bash and jq", value, "ms", floor, 0.5))
+    floor, value = in_turns([interpreter(), "-I", "-S", "-c", "pass"], ours, environment)
+    return [*rows, Row("claude: one hook beside an empty interpreter", value, "ms", floor, 2.0)]
+
+
+def in_turns(first: list[str], second: list[str], environment: dict[str, str]) -> tuple[float, float]:
+    """Both commands in turns, so that a busy moment hits both; their medians."""
+    times: tuple[list[float], list[float]] = ([], [])
+    for _ in range(60):
+        for command, taken in zip((first, second), times, strict=True):
+            started = time.perf_counter()
+            subprocess.run(command, input=PAYLOAD, env=environment, capture_output=True, check=False)
+            taken.append(time.perf_counter() - started)
+    return median_ms(times[0]), median_ms(times[1])
+
+
+async def idle() -> list[Row]:
+    """The processor time of a node with many workers that do nothing."""
+    with tempfile.TemporaryDirectory(prefix="fh") as name:
+        folder = Path(name)
+        programs = folder / "bin"
+        programs.mkdir()
+        (programs / "claude").write_text(STAND_IN)
+        (programs / "claude").chmod(0o755)
+        server = ("tmux", "-f", "/dev/null", "-S", str(folder / "tmux"))
+        studio = Studio(folder, server, FakeAnthropic(), "http://127.0.0.1:1", programs)
+        try:
+            async with studio.open() as house:
+                for number in range(IDLE_WORKERS):
+                    command = Hire(id=f"h{number}", worker=f"w{number}", backend="claude", directory=str(folder))
+                    await house.send(command)
+                await house.until(lambda present: sum(one.online for one in present.workers.values()) == IDLE_WORKERS)
+                before = time.process_time()
+                await anyio.sleep(IDLE_SECONDS)
+                percent = (time.process_time() - before) / IDLE_SECONDS * 100
+        finally:
+            subprocess.run([*server, "kill-server"], capture_output=True, check=False)
+    return [Row(f"claude: {IDLE_WORKERS} idle workers", percent, "% of a core", 0, 1.0, True)]
+
+
+def transcripts(folder: Path) -> list[Row]:
+    """One more line at the end of a short and of a long transcript."""
+    line = (
+        json.dumps({"type": "assistant", "message": {"content": [{"type": "text", "text": "x" * 800}]}}).encode()
+        + b"\n"
+    )
+    short, long = grown(folder / "short", 1, line), grown(folder / "long", 100, line)
+    return [
+        Row(
+            "claude: one line more at 100 MB, beside 1 MB",
+            follow(long, line) * 1e6,
+            "µs",
+            follow(short, line) * 1e6,
+            1.5,
+        )
+    ]
+
+
+def grown(path: Path, megabytes: int, line: bytes) -> Path:
+    path.write_bytes(line * (megabytes * 1024 * 1024 // len(line)))
+    return path
+
+
+def follow(path: Path, line: bytes) -> float:
+    taken = []
+    for _ in range(200):
+        offset = size_of(path)
+        with path.open("ab") as file:
+            file.write(line)
+        started = time.perf_counter()
+        found = read_lines(path, offset)
+        taken.append(time.perf_counter() - started)
+        assert found.lines == (line.strip(),)
+    return statistics.median(taken)
+
+
+def main() -> int:
+    import structlog
+
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(40))
+    parts: list[Callable[[], list[Row]]] = [lambda: anyio.run(talk), lambda: anyio.run(idle)]
+    rows = [row for part in parts for row in part()]
+    with tempfile.TemporaryDirectory() as name:
+        rows += hook_cost(Path(name)) + transcripts(Path(name))
+    for row in rows:
+        beside = "" if row.absolute else f"  floor {row.floor:.2f} {row.unit}, ratio {row.ratio:.2f}"
+        print(
+            f"{'ok  ' if row.passes else 'OVER'} {row.name:48} {row.value:8.2f} {row.unit}  gate {row.gate:g}{beside}"
+        )
+    return 0 if all(row.passes for row in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

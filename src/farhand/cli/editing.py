@@ -1,0 +1,148 @@
+"""A line being typed, and text fitted to the width of a terminal. Pure."""
+
+import re
+import unicodedata
+from dataclasses import dataclass, replace
+
+_KEY = re.compile(r"\x1b\[[0-9;?]*[@-~]|\x1bO[A-Za-z]|\x1b(?=[^\[O])|[^\x1b]")
+_PASTE_BEGINS, _PASTE_ENDS = "\x1b[200~", "\x1b[201~"
+_LEFT = {"\x1b[D", "\x1bOD", "\x02"}
+_RIGHT = {"\x1b[C", "\x1bOC", "\x06"}
+_UP = {"\x1b[A", "\x1bOA", "\x10"}
+_DOWN = {"\x1b[B", "\x1bOB", "\x0e"}
+_HOME = {"\x1b[H", "\x1bOH", "\x1b[1~", "\x01"}
+_END = {"\x1b[F", "\x1bOF", "\x1b[4~", "\x05"}
+_REMEMBERED = 100
+
+
+@dataclass(frozen=True)
+class Typing:
+    """What is typed so far, where the cursor is, and the lines that were typed before."""
+
+    text: str = ""
+    place: int = 0
+    before: tuple[str, ...] = ()
+    # How many lines back in what was typed before; 0 is the line itself.
+    back: int = 0
+    pasting: bool = False
+
+
+def keys(pending: str) -> tuple[list[str], str]:
+    """The whole keys in what came from the keyboard, and the beginning of one that is still to come."""
+    found: list[str] = []
+    place = 0
+    while match := _KEY.match(pending, place):
+        found.append(match.group())
+        place = match.end()
+    return found, pending[place:]
+
+
+def press(typing: Typing, key: str) -> Typing:
+    """The line after a key that only changes it. Enter and leaving are the caller's."""
+    if key in (_PASTE_BEGINS, _PASTE_ENDS):
+        return replace(typing, pasting=key == _PASTE_BEGINS)
+    if typing.pasting:
+        return _insert(typing, "\n" if key == "\r" else key)
+    if key in _LEFT | _RIGHT | _HOME | _END:
+        return replace(typing, place=_moved(typing, key))
+    if key in _UP | _DOWN:
+        return _recalled(typing, typing.back + (1 if key in _UP else -1))
+    match key:
+        case "\x7f" | "\x08":
+            return _cut(typing, max(0, typing.place - 1), typing.place)
+        case "\x1b[3~" | "\x04":
+            return _cut(typing, typing.place, typing.place + 1)
+        case "\x15":
+            return _cut(typing, 0, typing.place)
+        case "\x0b":
+            return _cut(typing, typing.place, len(typing.text))
+        case "\x17":
+            kept = typing.text[: typing.place].rstrip().rpartition(" ")
+            return _cut(typing, len(kept[0] + kept[1]), typing.place)
+        case _:
+            return _insert(typing, key) if key.isprintable() else typing
+
+
+def entered(typing: Typing) -> Typing:
+    """An empty line that remembers the one that was handed over."""
+    lines = typing.before
+    if typing.text.strip() and typing.text not in lines[-1:]:
+        lines = (*lines, typing.text)[-_REMEMBERED:]
+    return Typing(before=lines)
+
+
+def _insert(typing: Typing, text: str) -> Typing:
+    whole = typing.text[: typing.place] + text + typing.text[typing.place :]
+    return replace(typing, text=whole, place=typing.place + len(text))
+
+
+def _cut(typing: Typing, start: int, end: int) -> Typing:
+    return replace(typing, text=typing.text[:start] + typing.text[end:], place=start)
+
+
+def _moved(typing: Typing, key: str) -> int:
+    if key in _HOME:
+        return 0
+    if key in _END:
+        return len(typing.text)
+    return min(len(typing.text), max(0, typing.place + (1 if key in _RIGHT else -1)))
+
+
+def _recalled(typing: Typing, back: int) -> Typing:
+    back = min(len(typing.before), max(0, back))
+    text = typing.before[-back] if back else ""
+    return replace(typing, text=text, place=len(text), back=back) if back != typing.back else typing
+
+
+# --- what fits
+
+
+def width(text: str) -> int:
+    """How many columns a text takes."""
+    return sum(_columns(character) for character in text)
+
+
+def _columns(character: str) -> int:
+    if unicodedata.combining(character) or unicodedata.category(character) in {"Cf", "Mn", "Me"}:
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def visible(text: str) -> str:
+    """The text on one row: what would move the cursor is shown instead of obeyed."""
+    spaced = text.replace("\n", "⏎").replace("\t", " ")
+    return "".join(character if unicodedata.category(character) != "Cc" else "·" for character in spaced)
+
+
+def rows(text: str, columns: int) -> list[str]:
+    """One line of text cut into rows, between words where it can be."""
+    found: list[str] = []
+    while width(text) > columns:
+        end = _fitting(text, columns)
+        space = text.rfind(" ", 0, end + 1)
+        # A space that only indents the line is no place for a cut.
+        cut = space if text[: max(space, 0)].strip() else end
+        found.append(text[:cut].rstrip())
+        text = text[cut:].lstrip(" ")
+    return [*found, text]
+
+
+def _fitting(text: str, columns: int) -> int:
+    """How many characters fit into so many columns; one at least."""
+    taken = 0
+    for place, character in enumerate(text):
+        taken += _columns(character)
+        if taken > columns:
+            return max(1, place)
+    return len(text)
+
+
+def window(text: str, place: int, columns: int) -> tuple[str, int]:
+    """The part of a typed line around the cursor that fits, and the cursor's column in it."""
+    shown = visible(text)
+    start = 0
+    while width(shown[start:place]) >= columns:
+        start += max(1, columns // 2)
+        start = min(start, place)
+    rest = shown[start:]
+    return rest[: _fitting(rest, columns)] if rest else "", width(shown[start:place])

@@ -1,0 +1,269 @@
+"""Where a conversation is shown and typed: a real terminal, whose typed line stays apart, or plain pipes."""
+
+import codecs
+import os
+import sys
+import termios
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Protocol, TextIO
+
+import anyio
+
+from farhand.cli import editing
+from farhand.cli.editing import Typing
+
+_STYLES = {"dim": "2", "bold": "1", "red": "31", "yellow": "33", "green": "32", "cyan": "36"}
+_LEAVES = "\x03"
+_ENDS = "\x04"
+
+
+class Terminal(Protocol):
+    """What a conversation needs of the place where it is held."""
+
+    prompt: str
+
+    async def line(self) -> str | None:
+        """The next line that is typed; None when the person leaves."""
+        ...
+
+    def tell(self, text: str, style: str = "") -> None:
+        """Shows whole lines."""
+        ...
+
+    def stream(self, who: str, text: str, style: str = "") -> None:
+        """Shows a piece of what somebody is saying."""
+        ...
+
+    def finish(self, who: str) -> None:
+        """Ends the line that somebody has begun."""
+        ...
+
+
+def styled(text: str, style: str, *, colours: bool) -> str:
+    """The text with the codes of its style."""
+    return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if style and colours and text else text
+
+
+class PlainTerminal:
+    """Lines in, lines out: for pipes, and for tests."""
+
+    prompt = ""
+
+    def __init__(self, reading: TextIO, writing: TextIO) -> None:
+        self._reading = reading.fileno()
+        self._writing = writing
+        self._heard = b""
+        self._speaker = ""
+
+    async def line(self) -> str | None:
+        """The next line of the input; a last one needs no newline."""
+        while b"\n" not in self._heard:
+            # A regular file is always ready, and cannot be waited for.
+            with suppress(PermissionError):
+                await anyio.wait_readable(self._reading)
+            data = os.read(self._reading, 65536)
+            if not data:
+                last, self._heard = self._heard, b""
+                return last.decode(errors="replace") if last else None
+            self._heard += data
+        line, _, self._heard = self._heard.partition(b"\n")
+        return line.decode(errors="replace")
+
+    def tell(self, text: str, style: str = "") -> None:  # noqa: ARG002
+        """Prints whole lines."""
+        self.finish(self._speaker)
+        self._write(text + "\n")
+
+    def stream(self, who: str, text: str, style: str = "") -> None:  # noqa: ARG002
+        """Prints a piece; another speaker begins a new line."""
+        if who != self._speaker:
+            self.finish(self._speaker)
+            self._write(f"{who}: ")
+            self._speaker = who
+        self._write(text)
+
+    def finish(self, who: str) -> None:
+        """Ends the running line, if it is of that speaker."""
+        if who and who == self._speaker:
+            self._write("\n")
+            self._speaker = ""
+
+    def _write(self, text: str) -> None:
+        self._writing.write(text)
+        self._writing.flush()
+
+
+class Speech:
+    """What somebody is saying: the row that is not full yet, and how it looks."""
+
+    def __init__(self) -> None:
+        self.row = ""
+        self.style = ""
+        self.named = False
+
+
+class LiveTerminal:
+    """Keeps the typed line at the bottom; what happens is printed above it, row by row, and never into it."""
+
+    def __init__(self, reading: TextIO, writing: TextIO, *, colours: bool = True) -> None:
+        self._keyboard = reading.fileno()
+        self._screen = writing.fileno()
+        self._colours = colours
+        self._typing = Typing()
+        self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+        self._pending = ""
+        self._keys: list[str] = []
+        self._speeches: dict[str, Speech] = {}
+        self._last_speaker = ""
+        # The rows below what is settled, as they were drawn last: the ends of speeches, then the typed line.
+        self._drawn: list[str] = []
+        self.prompt = "> "
+
+    @contextmanager
+    def open(self) -> Iterator["LiveTerminal"]:
+        """Takes the keyboard key by key, and gives it back as it was."""
+        before = termios.tcgetattr(self._keyboard)
+        raw = termios.tcgetattr(self._keyboard)
+        raw[0] &= ~termios.ICRNL
+        # Ctrl-C comes as a key: it ends the conversation, and whoever started it (make) need not be cut off too.
+        raw[3] &= ~(termios.ICANON | termios.ECHO | termios.ISIG | termios.IEXTEN)
+        with suppress(termios.error):
+            termios.tcsetattr(self._keyboard, termios.TCSADRAIN, raw)
+        self._write("\x1b[?2004h")
+        self._draw()
+        try:
+            yield self
+        finally:
+            self._erase_input()
+            self._write("\x1b[?2004l")
+            with suppress(termios.error):
+                termios.tcsetattr(self._keyboard, termios.TCSADRAIN, before)
+
+    async def line(self) -> str | None:
+        """The next line that is typed; None for Ctrl-D or Ctrl-C on an empty line, and when the terminal is gone."""
+        while True:
+            while self._keys:
+                key = self._keys.pop(0)
+                if key in (_LEAVES, _ENDS) and not self._typing.text and not self._typing.pasting:
+                    return None
+                if key in ("\r", "\n") and not self._typing.pasting:
+                    return self._enter()
+                self._typing = (
+                    Typing(before=self._typing.before) if key == _LEAVES else editing.press(self._typing, key)
+                )
+            self._draw()
+            if not await self._hear():
+                return None
+
+    def _enter(self) -> str:
+        text = self._typing.text
+        self._typing = editing.entered(self._typing)
+        if text.strip():
+            self.tell(f"you: {text}", "cyan")
+        else:
+            self._draw()
+        return text
+
+    async def _hear(self) -> bool:
+        await anyio.wait_readable(self._keyboard)
+        try:
+            data = os.read(self._keyboard, 4096)
+        except OSError:
+            # The terminal was closed.
+            return False
+        found, self._pending = editing.keys(self._pending + self._decode(data))
+        self._keys += found
+        return bool(data)
+
+    def tell(self, text: str, style: str = "") -> None:
+        """Prints whole lines above what is being said and typed."""
+        settled = [styled(row, style, colours=self._colours) for line in text.split("\n") for row in self._rows(line)]
+        self._last_speaker = ""
+        self._draw(settled)
+
+    def stream(self, who: str, text: str, style: str = "") -> None:
+        """Adds a piece to what somebody is saying; rows that are full are printed for good."""
+        speech = self._speeches.setdefault(who, Speech())
+        settled = self._settled(who, speech) if speech.row and speech.style != style else []
+        speech.style = style
+        *lines, rest = (speech.row + text).split("\n")
+        for line in lines:
+            speech.row = line
+            settled += self._settled(who, speech)
+        *full, speech.row = self._rows(rest)
+        for row in full:
+            settled += self._named(who, row, style)
+        self._draw(settled)
+
+    def finish(self, who: str) -> None:
+        """Prints the last row of what somebody said."""
+        speech = self._speeches.pop(who, None)
+        if speech and speech.row:
+            self._draw(self._settled(who, speech))
+        if who == self._last_speaker:
+            self._last_speaker = ""
+
+    def _settled(self, who: str, speech: Speech) -> list[str]:
+        line, speech.row = speech.row, ""
+        return [row for part in self._rows(line) for row in self._named(who, part, speech.style)]
+
+    def _named(self, who: str, row: str, style: str) -> list[str]:
+        """The row, under the name of its speaker where another one spoke before."""
+        name = [] if who == self._last_speaker else [styled(f"{who}:", "bold", colours=self._colours)]
+        self._last_speaker = who
+        return [*name, "  " + styled(row, style, colours=self._colours) if row else ""]
+
+    def _columns(self) -> int:
+        with suppress(OSError):
+            # A terminal that does not know its size says 0.
+            return max(20, os.get_terminal_size(self._screen).columns or 80)
+        return 80
+
+    def _rows(self, line: str) -> list[str]:
+        # Two columns for the indent of a speech, one that stays free.
+        return editing.rows(editing.visible(line), self._columns() - 3)
+
+    def _draw(self, settled: list[str] | None = None) -> None:
+        columns = self._columns()
+        live = [row for who, speech in self._speeches.items() if speech.row for row in self._live(who, speech)]
+        prompt = self.prompt if editing.width(self.prompt) < columns // 2 else "> "
+        typed, column = editing.window(self._typing.text, self._typing.place, columns - editing.width(prompt) - 1)
+        out = [*self._above(columns), *(row + "\n" for row in settled or ()), *(row + "\n" for row, _ in live)]
+        out += [styled(prompt, "bold", colours=self._colours), typed, "\r"]
+        if place := editing.width(prompt) + column:
+            out.append(f"\x1b[{place}C")
+        self._drawn = [*(plain for _, plain in live), prompt + typed]
+        self._write("".join(out))
+
+    def _live(self, who: str, speech: Speech) -> list[tuple[str, str]]:
+        row = f"  {speech.row}"
+        name = [] if who == self._last_speaker else [(styled(f"{who}:", "bold", colours=self._colours), f"{who}:")]
+        return [*name, (styled(row, speech.style, colours=self._colours), row)]
+
+    def _above(self, columns: int) -> list[str]:
+        """What takes the cursor back to the first row of what was drawn, and erases from there."""
+        # A terminal made narrower has wrapped the rows that it shows.
+        count = sum(max(1, -(-editing.width(row) // columns)) for row in self._drawn)
+        return ["\r", f"\x1b[{count - 1}A" if count > 1 else "", "\x1b[J"]
+
+    def _erase_input(self) -> None:
+        self._write("\r\x1b[K")
+        self._drawn = []
+
+    def _write(self, text: str) -> None:
+        # A terminal that was closed shows nothing; the conversation hears of it by its keyboard.
+        data = text.encode(errors="replace")
+        with suppress(OSError):
+            while data:
+                data = data[os.write(self._screen, data) :]
+
+
+@contextmanager
+def open_terminal(colours: bool) -> Iterator[Terminal]:
+    """The terminal of this process: live where it is one, plain lines otherwise."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        yield PlainTerminal(sys.stdin, sys.stdout)
+        return
+    with LiveTerminal(sys.stdin, sys.stdout, colours=colours).open() as terminal:
+        yield terminal

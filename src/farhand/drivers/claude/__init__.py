@@ -1,0 +1,1 @@
+"""Claude Code: the interactive CLI in tmux, or headless over stream-json."""

@@ -1,0 +1,185 @@
+"""A question of Claude Code as an ask, and its answer as Claude Code wants it. Pure; whatever is unclear denies."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, Final
+
+import msgspec
+
+from farhand.drivers.claude.schema import Fields
+from farhand.drivers.claude.titles import detail, title
+from farhand.drivers.wires.visible import visible
+from farhand.model.facts import AskRaised
+from farhand.model.words import AskKind, Choice, Word
+
+ALLOW: Final = "allow"
+SESSION: Final = "session"
+PATTERN: Final = "pattern"
+DENY: Final = "deny"
+OTHER: Final = "other"
+ACCEPT_EDITS: Final = "accept_edits"
+DENIED = "The manager said no."
+EXPIRED = "Nobody answered in time, so the answer is no."
+
+
+class Question(Word):
+    """What the agent asks leave for, as it came."""
+
+    tool: str
+    arguments: dict[str, Any]
+    suggestions: tuple[dict[str, Any], ...] = ()
+
+
+class Picked(Word):
+    """What a person chose, and the word of advice with it."""
+
+    choice: str
+    note: str = ""
+    expired: bool = False
+
+
+def question_of(payload: Fields, arguments: str = "tool_input") -> Question:
+    """The question in a PermissionRequest payload or (`input`) a can_use_tool request."""
+    suggestions = tuple(one.plain for one in payload.list("permission_suggestions"))
+    return Question(tool=payload.text("tool_name"), arguments=payload.fields(arguments).plain, suggestions=suggestions)
+
+
+def digest(question: Question) -> str:
+    """Names exactly what will run: another command, or the same with one more space, has another digest."""
+    exact = msgspec.json.encode([question.tool, question.arguments], order="deterministic")
+    return hashlib.sha256(exact).hexdigest()
+
+
+def steps(question: Question) -> int:
+    """How many asks the question is made of: one for each question of a questionnaire."""
+    return max(1, len(_questions(question)))
+
+
+def raised(ask: str, question: Question, deadline_seconds: float | None, step: int = 0) -> AskRaised:
+    """The ask, with everything that a person needs to decide."""
+    about, words, choices, whole = _worded(question, step)
+    return AskRaised(
+        ask=step_id(ask, step),
+        question=visible(words),
+        choices=choices,
+        about=about,
+        detail=visible(whole),
+        digest=digest(question),
+        deadline_seconds=deadline_seconds,
+    )
+
+
+def step_id(ask: str, step: int) -> str:
+    """The id of one step of a question."""
+    return f"{ask}.{step}" if step else ask
+
+
+def _worded(question: Question, step: int) -> tuple[AskKind, str, tuple[Choice, ...], str]:
+    arguments = Fields(question.arguments)
+    questions = _questions(question)
+    if questions:
+        one = questions[min(step, len(questions) - 1)]
+        return AskKind.CHOICE, one.text("question"), _options(one), _described(one)
+    if question.tool == "ExitPlanMode":
+        return AskKind.PLAN, "Go ahead with this plan?", _plan_choices(), detail(question.tool, arguments)
+    words = f"{question.tool}: {title(question.tool, arguments)}"
+    return AskKind.PERMISSION, words, _permission_choices(question), detail(question.tool, arguments)
+
+
+def _questions(question: Question) -> list[Fields]:
+    return Fields(question.arguments).list("questions") if question.tool == "AskUserQuestion" else []
+
+
+def _options(question: Fields) -> tuple[Choice, ...]:
+    labels = [option.text("label") for option in question.list("options")]
+    options = tuple(Choice(id=str(number), label=visible(label)) for number, label in enumerate(labels, 1))
+    other = "Several, or something else (write it)" if question.flag("multiSelect") else "Something else (write it)"
+    return (*options, Choice(id=OTHER, label=other), Choice(id=DENY, label="Do not answer", allows=False))
+
+
+def _described(question: Fields) -> str:
+    lines = [f"{option.text('label')}: {option.text('description')}" for option in question.list("options")]
+    return "\n".join(lines)
+
+
+def _plan_choices() -> tuple[Choice, ...]:
+    return (
+        Choice(id=ALLOW, label="Go ahead, ask before edits"),
+        Choice(id=ACCEPT_EDITS, label="Go ahead, edit freely"),
+        Choice(id=DENY, label="Keep planning", allows=False),
+    )
+
+
+def _permission_choices(question: Question) -> tuple[Choice, ...]:
+    pattern = _pattern(question)
+    shown = [Choice(id=PATTERN, label=f"Allow {visible(_rule_words(pattern))}")] if pattern else []
+    return (
+        Choice(id=ALLOW, label="Allow once"),
+        Choice(id=SESSION, label="Allow for this session"),
+        *shown,
+        Choice(id=DENY, label="Deny", allows=False),
+    )
+
+
+def _pattern(question: Question) -> dict[str, Any] | None:
+    """The rule that Claude Code itself proposes, if it proposes one that allows."""
+    for suggestion in question.suggestions:
+        found = Fields(suggestion)
+        if found.text("type") == "addRules" and found.text("behavior") == "allow" and found.list("rules"):
+            return suggestion
+    return None
+
+
+def _rule_words(suggestion: dict[str, Any] | None) -> str:
+    rules = Fields(suggestion).list("rules")
+    return ", ".join(f"{rule.text('toolName')}({rule.text('ruleContent') or '*'})" for rule in rules)
+
+
+def _for_session(question: Question) -> dict[str, Any]:
+    rule: dict[str, Any] = {"toolName": question.tool}
+    if question.tool == "Bash":
+        rule["ruleContent"] = Fields(question.arguments).text("command")
+    return {"type": "addRules", "rules": [rule], "behavior": "allow", "destination": "session"}
+
+
+def decision(question: Question, picked: tuple[Picked, ...]) -> dict[str, Any]:
+    """What Claude Code is told: allow with exactly what was shown, or deny."""
+    last = picked[-1] if picked else Picked(choice=DENY)
+    if last.expired:
+        return {"behavior": "deny", "message": last.note or EXPIRED}
+    if _questions(question):
+        return _answers(question, picked)
+    allow: dict[str, Any] = {"behavior": "allow", "updatedInput": question.arguments}
+    if last.choice == ALLOW:
+        return allow
+    if last.choice == SESSION:
+        return {**allow, "updatedPermissions": [_for_session(question)]}
+    if last.choice == PATTERN and (rule := _pattern(question)):
+        return {**allow, "updatedPermissions": [rule]}
+    if last.choice == ACCEPT_EDITS and question.tool == "ExitPlanMode":
+        mode = {"type": "setMode", "mode": "acceptEdits", "destination": "session"}
+        return {**allow, "updatedPermissions": [mode]}
+    return {"behavior": "deny", "message": last.note or DENIED}
+
+
+def _answers(question: Question, picked: tuple[Picked, ...]) -> dict[str, Any]:
+    questions = _questions(question)
+    if len(picked) < len(questions) or any(one.choice == DENY for one in picked):
+        note = next((one.note for one in picked if one.note), "")
+        return {"behavior": "deny", "message": note or "The manager did not answer the question."}
+    answers = {one.text("question"): _answer(one, choice) for one, choice in zip(questions, picked, strict=False)}
+    return {"behavior": "allow", "updatedInput": {**question.arguments, "answers": answers}}
+
+
+def _answer(question: Fields, picked: Picked) -> str:
+    labels = [option.text("label") for option in question.list("options")]
+    if picked.choice.isdecimal() and 0 < int(picked.choice) <= len(labels):
+        label = labels[int(picked.choice) - 1]
+        return f"{label} ({picked.note})" if picked.note else label
+    return picked.note or "No preference."
+
+
+def hook_reply(answer: dict[str, Any]) -> dict[str, Any]:
+    """A decision as the PermissionRequest hook prints it."""
+    return {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": answer}}

@@ -1,0 +1,230 @@
+"""Runs Claude Code without a terminal: JSON lines both ways, in a holder, so that the node may die."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import uuid
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from farhand.drivers.claude import launch
+from farhand.drivers.claude.asks import DENY, Picked, Question, decision, digest, question_of, raised, step_id, steps
+from farhand.drivers.claude.hands import worded
+from farhand.drivers.claude.launch import Places
+from farhand.drivers.claude.schema import Fields, parse
+from farhand.drivers.claude.stream import StreamState, translate_stream
+from farhand.drivers.claude.translate import Expected
+from farhand.drivers.wires.held import HeldWire, Program, forget, open_wire, sentence
+from farhand.model.errors import AgentMissing, DriverError
+from farhand.model.facts import Noted, SessionKnown, TurnEnded
+from farhand.model.ports import (
+    Batch,
+    Can,
+    Change,
+    Deliver,
+    Errand,
+    Heard,
+    Holders,
+    Link,
+    NotTaken,
+    Outcome,
+    Settle,
+    Stop,
+    Taken,
+)
+from farhand.model.present import Ask, Worker
+from farhand.model.words import HowEnded, HowSettled, Mode, Word, replace
+
+GONE = "The agent no longer waits for that answer; nothing was allowed."
+CHANGED = "What the agent wants to run has changed since it was shown; nothing was allowed."
+
+
+class Open(Word):
+    """A question that waits, as it came, and the answers given to some of its steps."""
+
+    question: Question
+    picked: dict[str, Picked] = {}
+
+
+class StreamSpot(Word):
+    """Where a headless link stands."""
+
+    wire: str = ""
+    session: str = ""
+    state: StreamState = StreamState()
+    asks: dict[str, Open] = {}
+
+
+def read_stream_spot(cursor: str) -> StreamSpot:
+    """The spot of a cursor; a fresh one when there is none."""
+    try:
+        return msgspec.json.decode(cursor, type=StreamSpot) if cursor else StreamSpot()
+    except msgspec.MsgspecError:
+        return StreamSpot()
+
+
+class HeadlessLink:
+    """One worker's Claude Code over its own JSON lines. Every line in has a key, so that it is fed once."""
+
+    def __init__(self, wire: HeldWire, spot: StreamSpot, deadline_seconds: float, first: list[Heard]) -> None:
+        self._wire = wire
+        self._spot = spot
+        self._deadline_seconds = deadline_seconds
+        self._first = first
+
+    async def facts(self) -> AsyncIterator[Batch]:
+        """What the agent says; at its end how it ended, with the place of its next life."""
+        if self._first:
+            yield self._batch(self._first)
+        async for lines, wire in self._wire.lines():
+            heard: list[Heard] = []
+            for line in lines:
+                heard += self._line(line)
+            self._spot = replace(self._spot, wire=wire)
+            yield self._batch(heard)
+        ended = Noted(text=sentence(await self._wire.exit()))
+        self._spot = replace(self._spot, wire=self._wire.next_life, asks={})
+        over = [Heard(fact=TurnEnded(how=HowEnded.FAILED, error=ended.text))] if self._spot.state.running else []
+        self._spot = replace(self._spot, state=replace(self._spot.state, running=False))
+        yield self._batch([*over, Heard(fact=ended)])
+
+    def _batch(self, heard: list[Heard]) -> Batch:
+        return Batch(heard=tuple(heard), cursor=msgspec.json.encode(self._spot).decode())
+
+    def _line(self, line: bytes) -> list[Heard]:
+        heard, state = translate_stream(line, self._spot.state)
+        self._spot = replace(self._spot, state=state)
+        record = parse(line)
+        if record is not None and record.text("type") == "control_request":
+            heard += self._asked(record)
+        if record is not None and record.text("type") == "control_cancel_request":
+            self._forget(record.text("request_id"))
+        if any(isinstance(one.fact, TurnEnded) for one in heard):
+            self._spot = replace(self._spot, asks={})
+        return heard
+
+    def _asked(self, record: Fields) -> list[Heard]:
+        request, name = record.fields("request"), record.text("request_id")
+        if request.text("subtype") != "can_use_tool" or not name:
+            return []
+        question = question_of(request, "input")
+        self._spot = replace(self._spot, asks={**self._spot.asks, name: Open(question=question)})
+        seconds = self._deadline_seconds
+        return [Heard(fact=raised(name, question, seconds, step)) for step in range(steps(question))]
+
+    def _forget(self, name: str) -> None:
+        self._spot = replace(self._spot, asks={key: one for key, one in self._spot.asks.items() if key != name})
+
+    async def perform(self, errand: Errand) -> Outcome:
+        """Writes it to the agent's input, once however often it is asked."""
+        match errand:
+            case Deliver():
+                return await self._deliver(errand)
+            case Settle(ask=ask):
+                return await self._settle(ask)
+            case Stop(turn=turn):
+                return await self._control(f"stop-{turn}", {"subtype": "interrupt"})
+            case Change(model=model, mode=mode):
+                return await self._change(model, mode)
+
+    async def _deliver(self, errand: Deliver) -> Outcome:
+        text, state = worded(errand.message), self._spot.state
+        one = Expected(message=errand.message.id, text=text, turn=errand.turn)
+        if one not in state.expected:
+            self._spot = replace(self._spot, state=replace(state, expected=(*state.expected, one)[-8:]))
+        message = {"type": "user", "message": {"role": "user", "content": [{"type": "text", "text": text}]}}
+        return await self._feed(errand.message.id, message)
+
+    async def _settle(self, ask: Ask) -> Outcome:
+        name = ask.id.partition(".")[0]
+        waiting = self._spot.asks.get(name)
+        if waiting is None or ask.settled is None:
+            return NotTaken(why=GONE)
+        if ask.digest != digest(waiting.question):
+            await self._respond(name, waiting.question, (Picked(choice=""),))
+            return NotTaken(why=CHANGED)
+        settled = ask.settled
+        picked = Picked(choice=settled.choice, note=settled.note, expired=settled.how is HowSettled.EXPIRED)
+        so_far = {**waiting.picked, ask.id: picked}
+        every = [so_far.get(step_id(name, step)) for step in range(steps(waiting.question))]
+        given = tuple(one for one in every if one is not None)
+        if len(given) < len(every) and settled.choice not in ("", DENY):
+            waits = replace(waiting, picked=so_far)
+            self._spot = replace(self._spot, asks={**self._spot.asks, name: waits})
+            return Taken()
+        return await self._respond(name, waiting.question, given if len(given) == len(every) else (picked,))
+
+    async def _respond(self, name: str, question: Question, picked: tuple[Picked, ...]) -> Outcome:
+        answer = {"subtype": "success", "request_id": name, "response": decision(question, picked)}
+        self._forget(name)
+        return await self._feed(f"answer-{name}", {"type": "control_response", "response": answer})
+
+    async def _change(self, model: str | None, mode: str | None) -> Outcome:
+        if mode is not None:
+            words = {"default": "default", "auto_edit": "acceptEdits", "plan": "plan", "yolo": "bypassPermissions"}
+            request = {"subtype": "set_permission_mode", "mode": words[Mode(mode).value]}
+            await self._control(f"mode-{uuid.uuid4()}", request)
+        return (
+            await self._control(f"model-{uuid.uuid4()}", {"subtype": "set_model", "model": model}) if model else Taken()
+        )
+
+    async def _control(self, key: str, request: dict[str, Any]) -> Outcome:
+        return await self._feed(key, {"type": "control_request", "request_id": key, "request": request})
+
+    async def _feed(self, key: str, line: dict[str, Any]) -> Outcome:
+        return await self._wire.feed(key, msgspec.json.encode(line) + b"\n")
+
+
+class HeadlessClaudeDriver:
+    """The second mode: no screen, every message and answer by its id."""
+
+    backend = "claude-headless"
+    can = Can(interrupt=True, steer=True, images=True, files=True, models=True, modes=("default", "plan"), ids=True)
+
+    def __init__(
+        self, holders: Holders, environment: Mapping[str, str], ask_seconds: float = 3600.0, program: str = "claude"
+    ) -> None:
+        self._holders = holders
+        self._environment = dict(environment)
+        self._ask_seconds = ask_seconds
+        self._program = program
+        self._places = Places.of(environment)
+
+    @asynccontextmanager
+    async def open(self, worker: Worker, cursor: str) -> AsyncIterator[Link]:
+        """Starts the worker's Claude Code, or finds it alive and goes on after the cursor."""
+        spot = read_stream_spot(cursor)
+        session = spot.session or worker.session or str(uuid.uuid5(uuid.NAMESPACE_OID, f"{worker.name}/{worker.since}"))
+        spot = replace(spot, session=session, state=replace(spot.state, session=session))
+        first = [] if worker.session == session else [Heard(fact=SessionKnown(session=session))]
+        program = self._run(worker, session)
+        async with open_wire(self._holders, _name(worker), program, spot.wire) as wire:
+            yield HeadlessLink(wire, spot, self._ask_seconds, first)
+
+    def _run(self, worker: Worker, session: str) -> Program:
+        if not Path(worker.directory).is_dir():
+            raise DriverError(f"There is no folder {worker.directory}; {worker.name} cannot work there.")
+        program = shutil.which(self._program, path=self._environment.get("PATH"))
+        if program is None:
+            raise AgentMissing(
+                f"There is no '{self._program}' on PATH: npm install -g @anthropic-ai/claude-code",
+                program=self._program,
+            )
+        directory = str(Path(worker.directory).resolve())
+        resume = launch.has_conversation(self._places.transcript(directory, session))
+        words = launch.headless_line(program, worker.mode, worker.model, session, resume=resume)
+        variables = launch.variables(worker.mode, root=os.geteuid() == 0)
+        return Program(argv=tuple(words), directory=worker.directory, environment={**self._environment, **variables})
+
+    async def end(self, worker: Worker) -> None:
+        """Ends the agent and removes what it left."""
+        await forget(self._holders, _name(worker))
+
+
+def _name(worker: Worker) -> str:
+    return f"{worker.name}-{worker.since}"

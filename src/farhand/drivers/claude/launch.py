@@ -1,0 +1,182 @@
+"""How Claude Code is started: its command line, its settings, its variables. Decides in functions, writes in two."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shlex
+import tomllib
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from farhand.model.words import Mode
+
+MANIFEST: Final[dict[str, Any]] = tomllib.loads(files(__package__).joinpath("manifest.toml").read_text("utf-8"))
+REPORT_TIMEOUT_SECONDS = 10
+POST_TIMEOUT_SECONDS = 5
+ASK_GRACE_SECONDS = 60
+# Never in an agent's environment, whatever the tmux server has in its own.
+SECRETS = ("TELEGRAM_BOT_TOKEN", "TELEGRAM_WEBHOOK_SECRET")
+PASSED = frozenset("SSH_AUTH_SOCK GIT_SSH_COMMAND EDITOR VISUAL".split())
+PASSED_PREFIXES = (
+    "ANTHROPIC_",
+    "CLAUDE_",
+    "AWS_",
+    "GOOGLE_",
+    "CLOUD_ML_",
+    "VERTEX_",
+    "DISABLE_",
+    "MCP_",
+    "GIT_AUTHOR_",
+)
+_NOT_PLAIN = re.compile(r"[^A-Za-z0-9]")
+
+
+class Places(msgspec.Struct, frozen=True):
+    """Where Claude Code keeps its things, and where a worker's things are kept for it."""
+
+    config: Path
+    account: Path
+
+    @staticmethod
+    def of(environment: Mapping[str, str]) -> Places:
+        """As CLAUDE_CONFIG_DIR or HOME say."""
+        home = Path(environment.get("HOME", "/"))
+        given = environment.get("CLAUDE_CONFIG_DIR")
+        return (
+            Places(Path(given), Path(given) / ".claude.json")
+            if given
+            else Places(home / ".claude", home / ".claude.json")
+        )
+
+    def transcript(self, directory: str, session: str) -> Path:
+        """Where the session of that directory is written."""
+        return self.config / "projects" / _NOT_PLAIN.sub("-", directory) / f"{session}.jsonl"
+
+    def status(self, pid: int) -> Path:
+        """Where a running Claude Code says whether it is idle, busy or waiting."""
+        return self.config / "sessions" / f"{pid}.json"
+
+
+class Door(msgspec.Struct, frozen=True):
+    """Where a session's own hooks may post to, and the word that lets them in."""
+
+    address: str
+    key: str
+
+
+def hook_groups(
+    interpreter: str, program: Path, ask_seconds: float, door: Door | None = None
+) -> dict[str, list[dict[str, Any]]]:
+    """Our hooks, as Claude Code's settings want them; without a door to post to, all of them run the program."""
+    hooks: dict[str, str] = MANIFEST["hooks"]
+    return {
+        event: [
+            {
+                "hooks": [
+                    _post(door) if door and mode == "post" else _run(interpreter, program, event, mode, ask_seconds)
+                ]
+            }
+        ]
+        for event, mode in hooks.items()
+    }
+
+
+def _post(door: Door) -> dict[str, Any]:
+    headers = {"X-Farhand-Key": door.key}
+    return {"type": "http", "url": door.address, "timeout": POST_TIMEOUT_SECONDS, "headers": headers}
+
+
+def _run(interpreter: str, program: Path, event: str, mode: str, ask_seconds: float) -> dict[str, Any]:
+    asks = mode == "ask"
+    command = shlex.join([interpreter, "-I", "-S", str(program), "ask" if asks else "report", event])
+    # The CLI's own patience ends after ours: it is we who say no.
+    timeout = int(ask_seconds) + ASK_GRACE_SECONDS if asks else REPORT_TIMEOUT_SECONDS
+    return {"type": "command", "command": command, "timeout": timeout}
+
+
+def session_settings(groups: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of one worker's session, beside the person's own, which stay untouched."""
+    return {"skipDangerousModePermissionPrompt": True, "hooks": dict(groups)}
+
+
+def command_line(program: str, mode: Mode, model: str, settings: Path, session: str, *, resume: bool) -> list[str]:
+    """The interactive CLI, with its session's id chosen by us."""
+    without = [word for name in SECRETS for word in ("-u", name)]
+    chosen = ["--model", model] if model else []
+    known = ["--resume", session] if resume else ["--session-id", session]
+    arguments: list[str] = MANIFEST["modes"][mode.value]["arguments"]
+    return ["env", *without, program, *arguments, *chosen, "--settings", str(settings), *known]
+
+
+def headless_line(program: str, mode: Mode, model: str, session: str, *, resume: bool) -> list[str]:
+    """The headless CLI: JSON lines both ways, and every permission asked over them."""
+    talk = ["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"]
+    more = ["--include-partial-messages", "--replay-user-messages", "--permission-prompt-tool", "stdio"]
+    chosen = ["--model", model] if model else []
+    known = ["--resume", session] if resume else ["--session-id", session]
+    arguments: list[str] = MANIFEST["modes"][mode.value]["arguments"]
+    quiet = [] if mode is Mode.DEFAULT else arguments
+    return [program, *talk, *more, *quiet, *chosen, *known]
+
+
+def passed_on(own: Mapping[str, str]) -> dict[str, str]:
+    """What of the node's variables Claude Code needs to reach its model."""
+    return {name: value for name, value in own.items() if name in PASSED or name.startswith(PASSED_PREFIXES)}
+
+
+def variables(mode: Mode, *, root: bool) -> dict[str, str]:
+    """What Claude Code itself must find in its environment."""
+    # Root may only skip permissions where the machine is said to be a sandbox, in exactly this word.
+    return {"IS_SANDBOX": "1"} if root and mode is Mode.YOLO else {}
+
+
+def write_settings(path: Path, settings: Mapping[str, Any]) -> None:
+    """Writes a worker's settings for its owner alone, whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    fresh = path.with_name(f".{path.name}.new")
+    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(msgspec.json.format(msgspec.json.encode(settings), indent=2))
+    fresh.replace(path)
+
+
+def kept_key(path: Path) -> str:
+    """The word that a session's hooks are known by: chosen once, so that it outlives the node."""
+    try:
+        return path.read_text("ascii")
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    key = secrets.token_urlsafe(32)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(key)
+    return key
+
+
+def prepare_account(places: Places, environment: Mapping[str, str], directory: Path) -> None:
+    """In a fresh HOME with a key of its own, skips the welcome, which would call home; an account that exists stays."""
+    if places.account.exists() or not environment.get("ANTHROPIC_API_KEY"):
+        return
+    places.account.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    known = {"approved": [environment["ANTHROPIC_API_KEY"][-20:]], "rejected": []}
+    trusted = {str(directory.resolve()): {"hasTrustDialogAccepted": True}}
+    account = {"hasCompletedOnboarding": True, "customApiKeyResponses": known, "projects": trusted}
+    content = msgspec.json.encode(account)
+    descriptor = os.open(places.account, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+
+
+def has_conversation(transcript: Path) -> bool:
+    """Whether there is something to resume: a session in which nobody spoke leaves none."""
+    try:
+        with transcript.open("rb") as file:
+            return any(b'"type":"user"' in line or b'"type": "user"' in line for line in file)
+    except OSError:
+        return False

@@ -1,0 +1,374 @@
+"""An open link to one Claude Code in tmux: errands in, facts out, all of them in one order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import anyio
+import anyio.abc
+import msgspec
+from anyio.streams.memory import MemoryObjectReceiveStream
+
+from farhand.drivers.claude.asks import question_of
+from farhand.drivers.claude.hands import Hands, is_command, worded
+from farhand.drivers.claude.launch import Places
+from farhand.drivers.claude.payloads import stopped_without_transcript, translate_hook
+from farhand.drivers.claude.questions import Questions
+from farhand.drivers.claude.schema import Fields, parse
+from farhand.drivers.claude.screen import last_words, read_box
+from farhand.drivers.claude.spot import Spot, write_spot
+from farhand.drivers.claude.translate import Expected, began, end_turn, session_changed, translate
+from farhand.drivers.wires.hooks import Arrival, Arrived, Asked, spooled
+from farhand.drivers.wires.notify import Folders
+from farhand.drivers.wires.tmux import Death, Pane, Tmux, TmuxGone
+from farhand.drivers.wires.transcript import read_lines
+from farhand.model.errors import AgentGone
+from farhand.model.facts import Fact, Noted, Said, TurnEnded
+from farhand.model.ports import Batch, Change, Deliver, Errand, Heard, NotTaken, Outcome, Settle, Stop, Taken
+from farhand.model.words import HowEnded, Mode, replace
+
+STOP_PATIENCE_SECONDS = 3.0
+INTERRUPT_PATIENCE_SECONDS = 1.5
+COMMAND_PATIENCE_SECONDS = 1.5
+MOST_EXPECTED = 8
+MOST_ESCAPES = 4
+
+
+class Written(msgspec.Struct, frozen=True):
+    """Something may have been added to the transcript."""
+
+
+class Standing(msgspec.Struct, frozen=True):
+    """What Claude Code says of itself: idle, busy or waiting, and its session."""
+
+    status: str = ""
+    session: str = ""
+
+
+class Later(msgspec.Struct, frozen=True):
+    """A moment has passed since something that should have had a consequence."""
+
+    what: str
+    prompt: str
+    payload: bytes = b""
+    tries: int = 0
+
+
+class Told(msgspec.Struct, frozen=True):
+    """Facts that an errand brought forth."""
+
+    facts: tuple[Fact, ...]
+
+
+Item = Written | Standing | Later | Told | Arrival | Death | TmuxGone
+
+
+class InteractiveLink:
+    """One worker's Claude Code. Only `facts` moves the spot; errands leave it a note."""
+
+    def __init__(
+        self, tmux: Tmux, pane: Pane, places: Places, spot: Spot, questions: Questions, spool: Path, first: list[Heard]
+    ) -> None:
+        self._tmux = tmux
+        self._pane = pane
+        self._places = places
+        self._spot = spot
+        self._questions = questions
+        self._spool = spool
+        self._first = first
+        self._hands = Hands(tmux, pane)
+        self._standing = Standing()
+        self._send, self._receive = anyio.create_memory_object_stream[Item](math.inf)
+        self._unread = False
+        self._settled_in = anyio.Event()
+        self._tasks: anyio.abc.TaskGroup | None = None
+
+    # --- what comes in
+
+    async def listen(
+        self, tasks: anyio.abc.TaskGroup, arrivals: MemoryObjectReceiveStream[Arrival], folders: Folders
+    ) -> None:
+        """Starts everything that brings news; it ends with the group."""
+        self._tasks = tasks
+        tasks.start_soon(self._hear_hooks, arrivals, name="hooks")
+        tasks.start_soon(self._hear_death, name="death")
+        tasks.start_soon(self._follow, folders, name="transcript")
+        tasks.start_soon(self._hear_standing, folders, name="standing")
+
+    def close(self) -> None:
+        """Nobody listens any more; hooks that wait ask the next link."""
+        self._send.close()
+        self._receive.close()
+
+    async def _hear_hooks(self, arrivals: MemoryObjectReceiveStream[Arrival]) -> None:
+        async for arrival in arrivals:
+            arrived = arrival.arrived if isinstance(arrival, Asked) else arrival
+            if arrived.keyed or arrived.agent == self._pane.pid:
+                self._send.send_nowait(arrival)
+            elif isinstance(arrival, Asked):
+                # Another Claude Code that the agent started: its questions are its own.
+                arrival.answer(None)
+
+    async def _hear_death(self) -> None:
+        try:
+            self._send.send_nowait(await self._tmux.died(self._pane))
+        except TmuxGone as gone:
+            self._send.send_nowait(gone)
+
+    async def _follow(self, folders: Folders) -> None:
+        folder = Path(self._spot.path).parent
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with folders.watched(folder) as change:
+            while True:
+                self._kick()
+                await change.wait()
+
+    def _kick(self) -> None:
+        if not self._unread:
+            self._unread = True
+            self._send.send_nowait(Written())
+
+    async def _hear_standing(self, folders: Folders) -> None:
+        file = self._places.status(self._pane.pid)
+        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        before = Standing()
+        with folders.watched(file.parent) as change:
+            while True:
+                now = read_standing(file)
+                if now != before and now.status:
+                    before = now
+                    self._send.send_nowait(now)
+                await change.wait()
+
+    # --- facts
+
+    async def facts(self) -> AsyncIterator[Batch]:
+        """Everything that the agent brings, in order, until it ends."""
+        yield self._batch(self._first)
+        self._settled_in.set()
+        for kept in spooled(self._spool):
+            yield self._batch(self._read() + self._hook(kept))
+            if kept.spooled is not None:
+                kept.spooled.unlink(missing_ok=True)
+        async for item in self._receive:
+            before = self._spot
+            heard = await self._take(item)
+            if heard or self._spot != before:
+                yield self._batch(heard)
+            if isinstance(item, Death | TmuxGone):
+                _healed_or_raised(item)
+                return
+
+    def _batch(self, heard: list[Heard]) -> Batch:
+        spot = replace(self._spot, picked=self._questions.picked())
+        return Batch(heard=tuple(heard), cursor=write_spot(spot))
+
+    async def _take(self, item: Item) -> list[Heard]:
+        heard = self._read()
+        match item:
+            case Written():
+                pass
+            case Arrived():
+                heard += self._hook(item)
+            case Asked():
+                heard += self._asked(item)
+            case Standing():
+                heard += self._stands(item)
+            case Later():
+                heard += await self._late(item)
+            case Told(facts=facts):
+                heard += [Heard(fact=fact) for fact in facts]
+            case Death():
+                heard += [Heard(fact=Noted(text=_sentence(item)))]
+            case TmuxGone():
+                heard += [Heard(fact=Noted(text=f"{item} Claude Code is started again and keeps its memory."))]
+        if any(isinstance(one.fact, TurnEnded) for one in heard):
+            self._questions.close()
+        return heard
+
+    def _read(self) -> list[Heard]:
+        """All that was added to the transcript."""
+        self._unread = False
+        heard: list[Heard] = []
+        while True:
+            found = read_lines(Path(self._spot.path), self._spot.offset)
+            state = self._spot.state
+            for line in found.lines:
+                told, state = translate(line, state)
+                heard += told
+            if found.offset != self._spot.offset or state is not self._spot.state:
+                self._spot = replace(self._spot, offset=found.offset, state=state)
+            if not found.more:
+                return heard
+
+    def _hook(self, arrived: Arrived) -> list[Heard]:
+        payload = parse(arrived.payload) or Fields({})
+        heard, state = translate_hook(arrived.payload, self._spot.state)
+        self._spot = replace(self._spot, state=state)
+        self._moved(payload.text("transcript_path"), payload.text("session_id"))
+        event = payload.text("hook_event_name")
+        if event == "Stop" and state.running:
+            self._after(STOP_PATIENCE_SECONDS, Later("stop", state.prompt, arrived.payload))
+        elif event == "PostToolUse":
+            heard += [Heard(fact=fact) for fact in self._questions.ran(question_of(payload))]
+        return heard
+
+    def _moved(self, path: str, session: str) -> None:
+        """The conversation was cleared: it goes on in another file of the same folder."""
+        if path and path != self._spot.path and session == self._spot.state.session:
+            self._spot = replace(self._spot, path=path, offset=0)
+
+    def _asked(self, asked: Asked) -> list[Heard]:
+        payload = parse(asked.arrived.payload)
+        if payload is None or not payload.text("tool_name"):
+            # Nobody can be asked about what nobody understands: the CLI's own dialog stays.
+            asked.answer(None)
+            return []
+        picked = self._spot.picked.get(asked.arrived.id, ())
+        raised = self._questions.hold(asked, question_of(payload), picked)
+        if self._tasks is not None:
+            self._tasks.start_soon(self._hear_end, asked)
+        return [Heard(fact=raised)]
+
+    async def _hear_end(self, asked: Asked) -> None:
+        if await asked.closed():
+            return
+        settled = self._questions.lost(asked)
+        if settled:
+            note = Noted(
+                text="The question's hook was killed, so nothing was allowed. The dialog is still open at the desk: "
+                f"answer it there, or pause the worker to refuse. {self._hands.where()}"
+            )
+            self._send.send_nowait(Told((*settled, note)))
+
+    def _stands(self, standing: Standing) -> list[Heard]:
+        before, self._standing = self._standing, standing
+        heard: list[Heard] = []
+        # A hook may have told of a new session before this file did: only a change in the file itself is news.
+        if before.session and before.session != standing.session:
+            heard, state = session_changed(standing.session, self._spot.state)
+        if heard:
+            self._spot = replace(self._spot, state=state, offset=0, path=self._sibling(standing.session))
+        if standing.status == "waiting":
+            self._questions.dialog(open_now=True)
+        elif before.status == "waiting":
+            heard += [Heard(fact=fact) for fact in self._questions.dialog(open_now=False)]
+        return heard
+
+    def _sibling(self, session: str) -> str:
+        return str(Path(self._spot.path).with_name(f"{session}.jsonl"))
+
+    # --- what did not happen
+
+    def _after(self, seconds: float, later: Later) -> None:
+        async def wait() -> None:
+            await anyio.sleep(seconds)
+            self._send.send_nowait(later)
+
+        if self._tasks is not None:
+            self._tasks.start_soon(wait)
+
+    async def _late(self, later: Later) -> list[Heard]:
+        state = self._spot.state
+        if not state.running or state.prompt != later.prompt:
+            return []
+        match later.what:
+            case "stop":
+                heard, state = stopped_without_transcript(later.payload, state)
+            case "interrupt" if self._standing.status == "idle":
+                heard, state = end_turn(state, state.prompt, HowEnded.INTERRUPTED)
+            case "interrupt" if later.tries < MOST_ESCAPES:
+                # A dialog that has just appeared hears no key: once more.
+                await self._hands.escape()
+                again = msgspec.structs.replace(later, tries=later.tries + 1)
+                self._after(INTERRUPT_PATIENCE_SECONDS, again)
+                return []
+            case "command" if self._standing.status != "busy":
+                said = await self._printed()
+                ended, state = end_turn(state, state.prompt, HowEnded.COMPLETED)
+                heard = said + ended
+            case _:
+                return []
+        self._spot = replace(self._spot, state=state)
+        return heard
+
+    async def _printed(self) -> list[Heard]:
+        """A command that opened a panel: what it shows, and the panel closed again."""
+        screen = await self._hands.screen()
+        if read_box(screen) is not None:
+            return []
+        await self._hands.escape()
+        said = Said(text=f"{last_words(screen, 30)}\n\n(read off the screen)")
+        return [Heard(fact=said, turn=self._spot.state.turn or None)]
+
+    # --- errands
+
+    async def perform(self, errand: Errand) -> Outcome:
+        """Does what the core wants; returns as soon as it is taken."""
+        await self._settled_in.wait()
+        match errand:
+            case Deliver():
+                return await self._deliver(errand)
+            case Settle(ask=ask):
+                outcome, following = await self._questions.settle(ask)
+                if following is not None:
+                    self._send.send_nowait(Told((following,)))
+                return outcome
+            case Stop():
+                return await self._stop()
+            case Change(model=model, mode=mode):
+                return await self._change(model, mode)
+
+    async def _deliver(self, errand: Deliver) -> Outcome:
+        text, before = worded(errand.message), self._spot.state
+        one = Expected(message=errand.message.id, text=text, turn="" if errand.joins else errand.turn)
+        expected = (*before.expected, one)[-MOST_EXPECTED:]
+        self._spot = replace(self._spot, state=replace(before, expected=expected))
+        outcome = await self._hands.hand_over(text)
+        if is_command(text) and not isinstance(outcome, NotTaken):
+            self._commanded(errand)
+        return outcome
+
+    def _commanded(self, errand: Deliver) -> None:
+        """A slash command may never reach the model: its turn ends with what the CLI does about it."""
+        state = self._spot.state
+        if state.running:
+            return
+        prompt = f"command-{errand.message.id}"
+        self._spot = replace(self._spot, state=began(state, errand.turn, prompt))
+        self._after(COMMAND_PATIENCE_SECONDS, Later("command", prompt))
+
+    async def _stop(self) -> Outcome:
+        await self._hands.escape()
+        self._after(INTERRUPT_PATIENCE_SECONDS, Later("interrupt", self._spot.state.prompt))
+        return Taken()
+
+    async def _change(self, model: str | None, mode: str | None) -> Outcome:
+        if mode is not None:
+            outcome = await self._hands.set_mode(Mode(mode))
+            if not isinstance(outcome, Taken):
+                return outcome
+        return await self._hands.hand_over(f"/model {model}") if model else Taken()
+
+
+def read_standing(file: Path) -> Standing:
+    """What the CLI's own status file says; empty when it cannot be read."""
+    try:
+        record = parse(file.read_bytes())
+    except OSError:
+        record = None
+    return Standing(record.text("status"), record.text("sessionId")) if record else Standing()
+
+
+def _healed_or_raised(item: Death | TmuxGone) -> None:
+    """A clean end at the desk was wanted; any other is healed by a new start."""
+    if isinstance(item, Death) and item.status == 0:
+        raise AgentGone("Claude Code was ended at the desk. Relaunch the worker to go on with its memory.")
+
+
+def _sentence(death: Death) -> str:
+    status = "was killed" if death.status is None else f"ended with status {death.status}"
+    words = f" Its last words: {last_words(death.screen)}" if death.screen else ""
+    return f"Claude Code {status}.{words}"

@@ -1,0 +1,65 @@
+"""Turns the payloads of Claude Code's hooks into facts. Pure: no clock, no files."""
+
+from __future__ import annotations
+
+from farhand.drivers.claude.schema import Fields, parse
+from farhand.drivers.claude.translate import State, Told, displayed, end_turn, prompted, session_changed
+from farhand.model.facts import Said
+from farhand.model.ports import Heard
+from farhand.model.words import HowEnded, replace
+
+# The transcript tells of these, or the driver asks on their behalf.
+SILENT = frozenset(
+    (
+        "PreToolUse PostToolUse PostToolUseFailure PostToolBatch Notification PermissionRequest PermissionDenied "
+        "SessionEnd SubagentStart SubagentStop PreCompact PostCompact UserPromptExpansion"
+    ).split()
+)
+LIMITED = "rate_limit"
+
+
+def translate_hook(payload: bytes, state: State) -> Told:
+    """The facts of one hook payload."""
+    record = parse(payload)
+    if record is None:
+        return [], replace(state, skipped=state.skipped + 1)
+    match record.text("hook_event_name"):
+        case "SessionStart":
+            return session_changed(record.text("session_id"), state)
+        case "UserPromptSubmit":
+            return prompted(record.text("prompt"), record.text("prompt_id"), state)
+        case "MessageDisplay":
+            return displayed(record, state)
+        case "Stop":
+            return _stopped(record, state)
+        case "StopFailure":
+            return _failed(record, state)
+        case event if event in SILENT:
+            return [], state
+        case _:
+            return [], replace(state, skipped=state.skipped + 1)
+
+
+def _stopped(record: Fields, state: State) -> Told:
+    """The turn is over if the transcript has brought its last words; otherwise the transcript will end it."""
+    if not state.concluded or record.text("last_assistant_message").strip() != state.last_text.strip():
+        return [], state
+    return end_turn(state, record.text("prompt_id"), HowEnded.COMPLETED)
+
+
+def stopped_without_transcript(payload: bytes, state: State) -> Told:
+    """The last resort: the hook's own copy of the last words, when the transcript never brought them."""
+    record = parse(payload) or Fields({})
+    ended, over = end_turn(state, record.text("prompt_id"), HowEnded.COMPLETED)
+    text = record.text("last_assistant_message")
+    if not ended or not text or text.strip() == state.last_text.strip():
+        return ended, over
+    gap = "\n\n" if state.spoke else ""
+    return [Heard(fact=Said(text=gap + text), turn=state.turn or None), *ended], over
+
+
+def _failed(record: Fields, state: State) -> Told:
+    error = record.text("last_assistant_message") or record.text("error") or "The model could not be reached."
+    if record.text("error") == LIMITED:
+        error = f"The usage limit is reached: {error}"
+    return end_turn(state, record.text("prompt_id"), HowEnded.FAILED, error)

@@ -1,0 +1,32 @@
+"""Where a link stands: what the journal keeps as its cursor, so that a killed node goes on where it was."""
+
+from __future__ import annotations
+
+import msgspec
+
+from farhand.drivers.claude.asks import Picked
+from farhand.drivers.claude.translate import State
+from farhand.model.words import Word
+
+
+class Spot(Word):
+    """The transcript that is followed, how far, and what its translation remembers."""
+
+    path: str = ""
+    offset: int = 0
+    state: State = State()
+    # Answers to the first questions of a questionnaire whose last one is still open.
+    picked: dict[str, tuple[Picked, ...]] = {}
+
+
+def read_spot(cursor: str) -> Spot:
+    """The spot of a cursor; a fresh one when there is none, or it is not ours."""
+    try:
+        return msgspec.json.decode(cursor, type=Spot) if cursor else Spot()
+    except msgspec.MsgspecError:
+        return Spot()
+
+
+def write_spot(spot: Spot) -> str:
+    """The cursor of a spot."""
+    return msgspec.json.encode(spot).decode()

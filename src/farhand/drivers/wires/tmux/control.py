@@ -1,0 +1,140 @@
+"""One control-mode client of a tmux server: commands in, replies and notices out, for as long as the server lives."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from itertools import pairwise
+from subprocess import DEVNULL, PIPE
+
+import anyio
+from anyio.abc import Process
+
+from .errors import TmuxGone, TmuxMissing, TmuxRefused
+from .protocol import Notice, Reader, Reply, command_line
+
+Listener = Callable[[Notice], Awaitable[None]]
+
+
+class _Waiting:
+    def __init__(self) -> None:
+        self.done = anyio.Event()
+        self.reply: Reply | None = None
+        # The commands of the same line after this one: tmux drops them when this one fails.
+        self.next: _Waiting | None = None
+
+
+class Control:
+    """A running `tmux -C`: replies come in the order of the commands."""
+
+    def __init__(self, process: Process, listener: Listener) -> None:
+        self._process = process
+        self._listener = listener
+        self._waiting: deque[_Waiting] = deque()
+        self._writing = anyio.Lock()
+        self._ready = anyio.Event()
+        self.ended = anyio.Event()
+
+    async def command(self, *words: str) -> tuple[str, ...]:
+        """Runs one tmux command; the lines that it printed."""
+        return (await self.commands(words))[0]
+
+    async def commands(self, *commands: tuple[str, ...]) -> list[tuple[str, ...]]:
+        """Runs commands in one line: nothing else happens in the server between them."""
+        waiting = [_Waiting() for _ in commands]
+        for one, following in pairwise(waiting):
+            one.next = following
+        async with self._writing:
+            if self.ended.is_set() or self._process.stdin is None:
+                raise TmuxGone
+            self._waiting.extend(waiting)
+            try:
+                with anyio.CancelScope(shield=True):
+                    await self._process.stdin.send(command_line(*commands))
+            except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+                raise TmuxGone from None
+        return [await _answer(one, command) for one, command in zip(waiting, commands, strict=True)]
+
+    async def ready(self) -> None:
+        """Returns once the client is attached; raises when it could not be."""
+        await self._ready.wait()
+        if self.ended.is_set():
+            raise TmuxGone
+
+    async def read(self) -> None:
+        """Reads until the client ends; whoever waits for a reply then hears that tmux is gone."""
+        reader = Reader()
+        try:
+            async for line in _lines(self._process):
+                await self._take(reader.feed(line))
+        finally:
+            self.ended.set()
+            self._ready.set()
+            for waiting in self._waiting:
+                waiting.done.set()
+
+    async def _take(self, received: Reply | Notice | None) -> None:
+        if isinstance(received, Notice):
+            await self._listener(received)
+        elif received is not None and not received.ours:
+            # The reply to the command that attached us.
+            self._ready.set()
+        elif received is not None and self._waiting:
+            waiting = self._waiting.popleft()
+            waiting.reply = received
+            waiting.done.set()
+            while not received.ok and waiting.next is not None:
+                waiting = self._waiting.popleft()
+                waiting.done.set()
+
+
+async def _answer(waiting: _Waiting, command: tuple[str, ...]) -> tuple[str, ...]:
+    await waiting.done.wait()
+    if waiting.reply is None:
+        raise TmuxGone
+    if not waiting.reply.ok:
+        raise TmuxRefused(command, "\n".join(waiting.reply.lines))
+    return waiting.reply.lines
+
+
+async def _lines(process: Process) -> AsyncIterator[str]:
+    rest = b""
+    if process.stdout is None:
+        return
+    async for chunk in process.stdout:
+        *whole, rest = (rest + chunk).split(b"\n")
+        for line in whole:
+            yield line.decode("utf-8", "replace")
+
+
+@asynccontextmanager
+async def control(
+    server: Sequence[str], attach: Sequence[str], environment: Mapping[str, str], listener: Listener
+) -> AsyncIterator[Control]:
+    """A control client, from `tmux <server> -C <attach>` until the block is left."""
+    command = [*server, "-C", *attach]
+    try:
+        process = await anyio.open_process(command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=dict(environment))
+    except FileNotFoundError:
+        raise TmuxMissing(server[0]) from None
+    client = Control(process, listener)
+    try:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(client.read, name="tmux control")
+            await client.ready()
+            yield client
+            tasks.cancel_scope.cancel()
+    finally:
+        with anyio.CancelScope(shield=True):
+            await _close(process)
+
+
+async def _close(process: Process) -> None:
+    if process.stdin is not None:
+        await process.stdin.aclose()
+    with anyio.move_on_after(2):
+        await process.wait()
+    if process.returncode is None:
+        process.kill()
+    await process.aclose()

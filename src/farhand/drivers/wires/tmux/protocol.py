@@ -1,0 +1,92 @@
+"""Reads and writes tmux's control mode. Pure: lines in, replies and notices out; words in, one command line out."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import msgspec
+
+
+class Reply(msgspec.Struct, frozen=True):
+    """What a command printed, and whether tmux accepted it."""
+
+    ok: bool
+    lines: tuple[str, ...]
+    ours: bool
+
+
+class Notice(msgspec.Struct, frozen=True):
+    """Something that happened in the server: `%sessions-changed`, `%exit`, `%session-renamed $1 name`."""
+
+    name: str
+    arguments: tuple[str, ...]
+
+
+Received: TypeAlias = Reply | Notice
+
+
+class Reader:
+    """Puts the lines between `%begin` and its own `%end` together; every other line is a notice."""
+
+    def __init__(self) -> None:
+        self._guard: str | None = None
+        self._lines: list[str] = []
+
+    def feed(self, line: str) -> Received | None:
+        """The reply or notice that this line completes, if it completes one."""
+        if self._guard is None:
+            return self._outside(line)
+        for word in ("%end ", "%error "):
+            # A screen may show a line that begins with %end: only the one with our own numbers ends the reply.
+            if line == word + self._guard:
+                return self._close(ok=word == "%end ")
+        self._lines.append(line)
+        return None
+
+    def _outside(self, line: str) -> Received | None:
+        if line.startswith("%begin "):
+            self._guard = line.removeprefix("%begin ")
+            self._lines = []
+            return None
+        if not line.startswith("%"):
+            return None
+        name, *arguments = line[1:].split(" ")
+        return Notice(name, tuple(arguments))
+
+    def _close(self, *, ok: bool) -> Reply:
+        guard, self._guard = self._guard or "", None
+        return Reply(ok, tuple(self._lines), ours=guard.endswith(" 1"))
+
+
+def quote(word: str) -> str:
+    """One word as tmux's command parser reads it, whatever is in it."""
+    return '"' + "".join(map(_escape, word)) + '"'
+
+
+def _escape(character: str) -> str:
+    if character in '\\"$~':
+        return "\\" + character
+    if character < " " or character == "\x7f":
+        return f"\\{ord(character):03o}"
+    return character
+
+
+def command_line(*commands: tuple[str, ...]) -> bytes:
+    """Commands as one line for the control client; a `;` inside a word is no separator."""
+    return (" ; ".join(" ".join(map(quote, words)) for words in commands) + "\n").encode()
+
+
+def pictured(text: str) -> str:
+    """The text with its line ends as newlines and other control characters as pictures.
+
+    A message could otherwise close the bracketed paste and go on as keys.
+    """
+    whole = text.replace("\r\n", "\n").replace("\r", "\n")
+    return "".join(map(_picture, whole))
+
+
+def _picture(character: str) -> str:
+    code = ord(character)
+    if character in "\n\t" or (code >= 0x20 and not 0x7F <= code < 0xA0):
+        return character
+    return chr(0x2400 + code) if code < 0x20 else "\u2421" if code == 0x7F else "\ufffd"

@@ -1,0 +1,251 @@
+"""A node's tmux: sessions started, found, written to, watched and ended, all over one control client."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+import anyio
+import msgspec
+
+from .control import Control, control
+from .death import ended
+from .errors import TmuxGone, TmuxRefused
+from .protocol import Notice, pictured
+
+PANE_FIELDS = (
+    "#{session_id}\t#{pane_id}\t#{pane_pid}\t#{pane_dead}\t#{pane_dead_status}\t#{pane_dead_signal}\t#{session_name}"
+)
+
+
+class Pane(msgspec.Struct, frozen=True):
+    """Where an agent runs. tmux never gives these ids to another pane, whatever the desk user renames or moves."""
+
+    session: str
+    id: str
+    pid: int
+
+
+class Death(msgspec.Struct, frozen=True):
+    """How a pane's process ended, and what its screen last said."""
+
+    status: int | None
+    screen: str
+
+
+class Size(msgspec.Struct, frozen=True):
+    """The size of a pane that nobody looks at."""
+
+    columns: int = 160
+    rows: int = 50
+
+
+class _State(msgspec.Struct, frozen=True):
+    dead: bool
+    # Whether tmux has heard how the process ended.
+    known: bool
+    status: int | None
+
+
+class Watch:
+    """Somebody who looks at a pane."""
+
+    def __init__(self, pane: Pane) -> None:
+        self._pane = pane
+        self._changed = anyio.Event()
+        self._changed.set()
+        self.client: Control | None = None
+
+    async def heard(self, notice: Notice) -> None:
+        """The pane wrote something, or has another shape."""
+        if notice.name in ("output", "extended-output", "layout-change", "exit"):
+            self._changed.set()
+
+    async def screen(self) -> str:
+        """The screen, with its colours, as soon as it may have changed since the last look."""
+        await self._changed.wait()
+        self._changed = anyio.Event()
+        if self.client is None:
+            raise TmuxGone
+        return "\n".join(await self.client.command("capture-pane", "-p", "-e", "-t", self._pane.id))
+
+
+class Tmux:
+    """One tmux server, as a node uses it. The control client is opened when it is first needed, and again when lost."""
+
+    def __init__(self, server: Sequence[str], door: str, environment: Mapping[str, str]) -> None:
+        self._server = tuple(server)
+        self._door = door
+        self._environment = environment
+        self._opening = anyio.Lock()
+        self._control: Control | None = None
+        self._changed = anyio.Event()
+        self._tasks: anyio.abc.TaskGroup | None = None
+
+    @property
+    def server(self) -> tuple[str, ...]:
+        """The words that reach this server from a shell, for a person who wants to sit down at it."""
+        return self._server
+
+    async def start(
+        self,
+        name: str,
+        command: Sequence[str],
+        directory: Path,
+        environment: Mapping[str, str],
+        size: Size | None = None,
+        tag: str = "",
+    ) -> Pane:
+        """Starts the command in a new session of that name. The session keeps its screen when the command ends."""
+        size = size or Size()
+        variables = [word for key, value in environment.items() for word in ("-e", f"{key}={value}")]
+        where = ("-s", name, "-c", str(directory), "-x", str(size.columns), "-y", str(size.rows))
+        # More than one word: tmux runs it as it is, without a shell.
+        words = command if len(command) > 1 else ["env", *command]
+        new = ("new-session", "-d", "-P", "-F", PANE_FIELDS, *where, *variables, "--", *words)
+        # In one line: the command could end before a second line came.
+        keep = ("set-option", "-w", "-t", f"={name}:", "remain-on-exit", "on")
+        mark = ("set-option", "-p", "-t", f"={name}:", "@farhand", tag)
+        made, _, _ = await (await self._client()).commands(new, keep, mark)
+        return _pane(made[0])[0]
+
+    async def find(self, prefix: str) -> dict[str, Pane]:
+        """The sessions whose names begin so, each with the pane that its agent runs in: the oldest of its session."""
+        found: dict[str, Pane] = {}
+        for line in await self.command("list-panes", "-a", "-F", PANE_FIELDS):
+            pane, name = _pane(line)
+            if name.startswith(prefix) and name not in found:
+                found[name] = pane
+        return found
+
+    async def tagged(self, tag: str) -> Pane | None:
+        """The pane that was started under this tag, whatever its session is called by now."""
+        for line in await self.command("list-panes", "-a", "-F", f"{PANE_FIELDS}\t#{{@farhand}}"):
+            fields, _, found = line.rpartition("\t")
+            if found == tag:
+                return _pane(fields)[0]
+        return None
+
+    async def paste(self, pane: Pane, text: str) -> None:
+        """Puts the text into the pane as one bracketed paste: its line ends are no Enter."""
+        buffer = f"farhand-{pane.id[1:]}"
+        await self.command("set-buffer", "-b", buffer, "--", pictured(text))
+        await self.command("paste-buffer", "-p", "-r", "-d", "-b", buffer, "-t", pane.id)
+
+    async def type(self, pane: Pane, text: str) -> None:
+        """Types the text as a person would, key by key; for slash commands."""
+        await self.command("send-keys", "-t", pane.id, "-l", "--", pictured(text).replace("\n", " "))
+
+    async def press(self, pane: Pane, *keys: str) -> None:
+        """Presses keys by their names: Enter, Escape, C-s."""
+        await self.command("send-keys", "-t", pane.id, *keys)
+
+    async def capture(self, pane: Pane, *, colours: bool = False, history: int = 0) -> str:
+        """What the pane shows, with its colours as escape sequences if wanted, and some lines of what has gone."""
+        options = (["-e"] if colours else []) + (["-S", str(-history)] if history else [])
+        return "\n".join(await self.command("capture-pane", "-p", *options, "-t", pane.id))
+
+    async def variable(self, pane: Pane, name: str) -> str | None:
+        """A variable of the pane's session, if it is set there."""
+        try:
+            lines = await self.command("show-environment", "-t", pane.session, name)
+        except TmuxRefused:
+            return None
+        return lines[0].partition("=")[2] if lines and not lines[0].startswith("-") else None
+
+    async def kill(self, pane: Pane) -> None:
+        """Ends the pane's whole session. Done twice, it does nothing more."""
+        try:
+            await self.command("kill-session", "-t", pane.session)
+        except (TmuxRefused, TmuxGone):
+            return
+
+    async def died(self, pane: Pane) -> Death:
+        """Returns when the pane's process has ended, with its last words; raises TmuxGone when tmux itself ended."""
+        client = await self._client()
+        await ended(pane.pid)
+        screen = ""
+        for attempt in range(100):
+            state = await _dead_state(client, pane)
+            if state is None:
+                break
+            lines = await client.command("capture-pane", "-p", "-S", "-50", "-t", pane.id)
+            screen = "\n".join(line for line in lines if not line.startswith("Pane is dead")).strip()
+            if state.dead and state.known and (screen or attempt > 20):
+                return Death(state.status, screen)
+            if attempt % 20 == 10:
+                # tmux may miss a child's end until another child ends.
+                await client.command("run-shell", "-b", "true")
+            # The kernel told us before tmux knew.
+            await anyio.sleep(0.02)
+        return Death(None, screen)
+
+    @asynccontextmanager
+    async def watched(self, pane: Pane) -> AsyncIterator[Watch]:
+        """The pane's screen, again whenever it has changed, for as long as somebody looks."""
+        look = Watch(pane)
+        attach = ("attach-session", "-f", "ignore-size,read-only", "-t", pane.session)
+        async with control(self._server, attach, self._environment, look.heard) as client:
+            look.client = client
+            yield look
+
+    async def command(self, *words: str) -> tuple[str, ...]:
+        """Any tmux command, over the control client."""
+        return await (await self._client()).command(*words)
+
+    async def gone(self) -> None:
+        """Returns when the control client that is open now has ended: tmux was killed, or cut us off."""
+        await (await self._client()).ended.wait()
+
+    async def _client(self) -> Control:
+        async with self._opening:
+            if self._control is None or self._control.ended.is_set():
+                if self._tasks is None:
+                    raise TmuxGone
+                self._control = await self._tasks.start(self._run)
+            return self._control
+
+    async def _run(self, *, task_status: anyio.abc.TaskStatus[Control] = anyio.TASK_STATUS_IGNORED) -> None:
+        # The door ends with its client: a killed node leaves nothing of it behind, and its workers' sessions stay.
+        attach = ("new-session", "-A", "-s", self._door, "-f", "no-output,ignore-size", "-x", "80", "-y", "24", "cat")
+        async with control(self._server, attach, self._environment, self._heard) as client:
+            await client.command("set-option", "-t", f"={self._door}:", "destroy-unattached", "on")
+            task_status.started(client)
+            await client.ended.wait()
+
+    async def _heard(self, notice: Notice) -> None:
+        if notice.name in ("sessions-changed", "session-renamed", "unlinked-window-close", "exit"):
+            self._changed.set()
+            self._changed = anyio.Event()
+
+    async def changed(self) -> None:
+        """Returns at the next notice that sessions came, went or were renamed."""
+        await self._changed.wait()
+
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[Tmux]:
+        """The server's client lives inside this block."""
+        async with AsyncExitStack() as stack:
+            self._tasks = await stack.enter_async_context(anyio.create_task_group())
+            try:
+                yield self
+            finally:
+                self._tasks.cancel_scope.cancel()
+                self._tasks = None
+
+
+def _pane(line: str) -> tuple[Pane, str]:
+    session, pane, pid, _dead, _status, _signal, name = line.split("\t", 6)
+    return Pane(session, pane, int(pid)), name
+
+
+async def _dead_state(client: Control, pane: Pane) -> _State | None:
+    try:
+        lines = await client.command("display-message", "-p", "-t", pane.id, PANE_FIELDS)
+    except TmuxRefused:
+        return None
+    fields = lines[0].split("\t")
+    if fields[1] != pane.id:
+        return None
+    return _State(fields[3] == "1", bool(fields[4] or fields[5]), int(fields[4]) if fields[4] else None)

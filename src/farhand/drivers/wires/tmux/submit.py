@@ -1,0 +1,96 @@
+"""Hands a message to an agent's input box: seen to be empty before, seen to hold the text, seen to be empty after."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import anyio
+import msgspec
+
+from .server import Pane, Tmux
+
+# What is in the box on this screen (captured with its colours); None when there is no box to type into.
+BoxReader = Callable[[str], str | None]
+
+
+class Habits(msgspec.Struct, frozen=True):
+    """How one agent's box wants to be treated."""
+
+    read_box: BoxReader
+    # Whether the box holds this text and nothing else, as far as it shows.
+    holds: Callable[[str, str], bool] = lambda box, text: bool(box)  # noqa: ARG005
+    # Puts what a person has half typed aside until the message is gone; None when the agent cannot.
+    stash: str | None = None
+    enter_delay_seconds: float = 0.05
+    # Brings the cursor away from the end, where a backslash would swallow the Enter.
+    home: str = "C-a"
+    patience_seconds: float = 3.0
+    look_every_seconds: float = 0.015
+
+
+class Submitted(msgspec.Struct, frozen=True):
+    """The box held the text and is empty now."""
+
+
+class Occupied(msgspec.Struct, frozen=True):
+    """Nothing was typed: somebody's words are in the box, or there is no box."""
+
+    why: str
+
+
+class Doubtful(msgspec.Struct, frozen=True):
+    """The text was typed and nobody can tell whether the agent took it."""
+
+    why: str
+
+
+Result = Submitted | Occupied | Doubtful
+
+
+async def submit(tmux: Tmux, pane: Pane, text: str, habits: Habits, *, keys: bool = False) -> Result:
+    """Pastes the text (or types it, as `keys`) and presses Enter, with a look before each."""
+    free = await _make_room(tmux, pane, habits)
+    if free is not None:
+        return free
+    await (tmux.type(pane, text) if keys else tmux.paste(pane, text))
+    if not await _until(tmux, pane, habits, bool):
+        return Doubtful("The text was pasted, and the input box does not show it.")
+    await anyio.sleep(habits.enter_delay_seconds)
+    held = habits.read_box(await tmux.capture(pane, colours=True))
+    if held is None or not habits.holds(held, text):
+        return Doubtful("Somebody typed at the desk in the same moment: the text stands in the box, not sent.")
+    if text.endswith("\\") and not keys:
+        await tmux.press(pane, habits.home)
+    return await _enter(tmux, pane, habits, held)
+
+
+async def _make_room(tmux: Tmux, pane: Pane, habits: Habits) -> Occupied | None:
+    box = habits.read_box(await tmux.capture(pane, colours=True))
+    if box is None and not await _until(tmux, pane, habits, lambda seen: seen is not None):
+        return Occupied("There is no input box on the screen: a dialog may be open.")
+    if not box:
+        return None
+    if habits.stash is None:
+        return Occupied("Somebody has typed something at the desk and not sent it.")
+    await tmux.press(pane, habits.stash)
+    if await _until(tmux, pane, habits, lambda seen: seen == ""):
+        return None
+    return Occupied("Somebody has typed something at the desk, and it could not be put aside.")
+
+
+async def _enter(tmux: Tmux, pane: Pane, habits: Habits, held: str) -> Result:
+    for _ in range(2):
+        await tmux.press(pane, "Enter")
+        # What was put aside may come back into the box: anything but the same words means that they are gone.
+        if await _until(tmux, pane, habits, lambda box: box != held):
+            return Submitted()
+    return Doubtful("Enter was pressed, and the text still stands in the input box.")
+
+
+async def _until(tmux: Tmux, pane: Pane, habits: Habits, right: Callable[[str | None], bool]) -> bool:
+    with anyio.move_on_after(habits.patience_seconds):
+        # tmux tells of output, not of a drawn screen: look again until it is drawn.
+        while not right(habits.read_box(await tmux.capture(pane, colours=True))):  # noqa: ASYNC110
+            await anyio.sleep(habits.look_every_seconds)
+        return True
+    return False

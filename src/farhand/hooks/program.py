@@ -1,0 +1,175 @@
+"""What an agent CLI runs at each of its events: brings the payload to the node, and waits for the answer to an ask.
+
+A single file for `python3 -I -S`: it imports nothing of ours, and nothing slow.
+
+    program.py report <event>    brings the payload, keeps it in the spool when the node is away; ends within 5 s
+    program.py ask <event>       brings the payload and prints the answer; over a restart of the node it asks again
+
+A third word, `installed`, is said by hooks in a person's own settings: they leave sessions alone that have theirs.
+
+The session's variables say where: FARHAND_SOCKET, FARHAND_WORKER, FARHAND_SPOOL, FARHAND_ASK_SECONDS.
+Without them the session is not ours, and the program says nothing.
+"""
+
+from __future__ import annotations
+
+# `os` alone would take as long as all the rest: its system calls are in `posix`.
+import posix
+import sys
+import time
+from _socket import AF_UNIX, SOCK_STREAM, socket  # the `socket` module would take three times as long
+
+REPORT_SECONDS = 3.0
+AGAIN_SECONDS = 0.4
+GRACE_SECONDS = 15.0
+LONGEST_PAYLOAD = 32 * 1024 * 1024
+# What is printed when nobody could be asked: a question without an answer is a no.
+REFUSALS = {
+    "PermissionRequest": b'{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":'
+    b'{"behavior":"deny","message":"Nobody could be asked in time, so the answer is no."}}}',
+}
+
+
+def main(mode: str, event: str, given: str = "") -> None:
+    """Always ends well: a hook that fails would disturb the agent."""
+    payload = read_all(0)
+    if given == "installed" and variable("FARHAND_HOOKS") == "session":
+        # The session brought its own hooks: once is enough.
+        return
+    socket_path, worker = variable("FARHAND_SOCKET"), variable("FARHAND_WORKER")
+    if not socket_path or not worker:
+        return
+    name = f"{time.time_ns()}-{posix.getpid()}-{int.from_bytes(posix.urandom(4), 'big')}"
+    head = request_head(event, mode, worker, name, len(payload))
+    if mode == "ask":
+        ask(socket_path, head + payload, event)
+        return
+    answer = exchange(socket_path, head + payload, REPORT_SECONDS)
+    if answer is None or answer[0] >= 500:
+        spool(variable("FARHAND_SPOOL"), name, event, payload)
+
+
+def request_head(event: str, mode: str, worker: str, name: str, length: int) -> bytes:
+    """A plain HTTP request: the node's socket speaks nothing else."""
+    agent = variable("CLAUDE_PID") or str(posix.getppid())
+    lines = [
+        f"POST /hooks/{mode} HTTP/1.1",
+        "Host: farhand",
+        "Connection: close",
+        "Content-Type: application/json",
+        f"Content-Length: {length}",
+        f"X-Farhand-Event: {event}",
+        f"X-Farhand-Worker: {worker}",
+        f"X-Farhand-Agent: {agent}",
+        f"X-Farhand-Id: {name}",
+    ]
+    return ("\r\n".join(lines) + "\r\n\r\n").encode()
+
+
+def ask(socket_path: str, request: bytes, event: str) -> None:
+    """Asks until there is an answer, the deadline has passed, or the agent itself is gone."""
+    seconds = variable("FARHAND_ASK_SECONDS")
+    deadline = time.monotonic() + (float(seconds) if seconds.replace(".", "", 1).isdigit() else 3600.0) + GRACE_SECONDS
+    parent = posix.getppid()
+    while time.monotonic() < deadline and posix.getppid() == parent:
+        answer = exchange(socket_path, request, deadline - time.monotonic())
+        if answer is not None and answer[0] < 500:
+            if answer[0] == 200:
+                write_all(1, answer[1])
+            return
+        time.sleep(AGAIN_SECONDS)
+    write_all(1, REFUSALS.get(event, b""))
+
+
+def exchange(socket_path: str, request: bytes, seconds: float) -> tuple[int, bytes] | None:
+    """Sends the request; (status, body), or None when the whole answer did not come."""
+    connection = socket(AF_UNIX, SOCK_STREAM)
+    try:
+        connection.settimeout(max(0.1, seconds))
+        connection.connect(socket_path)
+        connection.sendall(request)
+        return parse(receive(connection))
+    except (OSError, ValueError):
+        return None
+    finally:
+        connection.close()
+
+
+def receive(connection: socket) -> bytes:
+    """Everything until the node closes."""
+    pieces: list[bytes] = []
+    while True:
+        piece = connection.recv(65536)
+        if not piece:
+            return b"".join(pieces)
+        pieces.append(piece)
+
+
+def parse(response: bytes) -> tuple[int, bytes] | None:
+    """Status and body; None unless the body is as long as the head says: half an answer is none."""
+    head, separator, body = response.partition(b"\r\n\r\n")
+    if not separator:
+        return None
+    lines = head.split(b"\r\n")
+    status = int(lines[0].split()[1])
+    length = 0
+    for line in lines[1:]:
+        name, _, value = line.partition(b":")
+        if name.strip().lower() == b"content-length":
+            length = int(value)
+    return (status, body) if len(body) == length else None
+
+
+def spool(folder: str | None, name: str, event: str, payload: bytes) -> None:
+    """Keeps the payload for a node that is away; the file appears whole or not at all."""
+    if not folder:
+        return
+    try:
+        make_folder(folder)
+        path = f"{folder}/{name}.{event}.json"
+        descriptor = posix.open(path + ".new", posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL, 0o600)
+        write_all(descriptor, payload)
+        posix.close(descriptor)
+        posix.rename(path + ".new", path)
+    except OSError:
+        return
+
+
+def make_folder(folder: str) -> None:
+    """The spool, if it is not there yet; what it lies in is the node's own."""
+    try:
+        posix.mkdir(folder, 0o700)
+    except FileExistsError:
+        return
+
+
+def variable(name: str) -> str:
+    """A variable of the session, or ''."""
+    return posix.environ.get(name.encode(), b"").decode("utf-8", "surrogateescape")
+
+
+def read_all(descriptor: int) -> bytes:
+    """Everything up to the end, within reason."""
+    pieces: list[bytes] = []
+    length = 0
+    while length < LONGEST_PAYLOAD:
+        piece = posix.read(descriptor, 65536)
+        if not piece:
+            break
+        pieces.append(piece)
+        length += len(piece)
+    return b"".join(pieces)
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    """All of it, however little is taken at a time."""
+    while data:
+        data = data[posix.write(descriptor, data) :]
+
+
+if __name__ == "__main__":
+    try:
+        main(*sys.argv[1:4])
+    except Exception:  # noqa: BLE001
+        posix._exit(0)
+    posix._exit(0)

@@ -1,0 +1,95 @@
+"""A place for the real Claude Code: a fresh HOME, a real tmux, a fake model, and a node that can be opened again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+import anyio
+
+from farhand.core.clock import SystemClock
+from farhand.drivers.claude.driver import ClaudeDriver, ClaudeSettings
+from farhand.drivers.claude.headless import HeadlessClaudeDriver
+from farhand.drivers.wires.tmux import Pane, Tmux
+from farhand.hooks.install import interpreter, place_program
+from farhand.model.ports import Driver
+from farhand.sandbox.holders import LocalHolders
+from farhand.testing.house import House, open_house, settings_in
+from farhand.testing.models.anthropic import FakeAnthropic
+
+
+class Studio:
+    """A folder with everything in it: HOME, project, node, tmux. A node can be opened in it again and again."""
+
+    def __init__(
+        self, folder: Path, server: tuple[str, ...], model: FakeAnthropic, address: str, programs: Path
+    ) -> None:
+        self.folder = folder
+        self.server = server
+        self.model = model
+        self.project = folder / "project"
+        self.project.mkdir()
+        self.environment = {
+            "HOME": str(folder / "home"),
+            "PATH": f"{programs}:{os.environ['PATH']}",
+            "LANG": "C.UTF-8",
+            "TERM": "xterm-256color",
+            "SHELL": "/bin/sh",
+            "ANTHROPIC_BASE_URL": address,
+            "ANTHROPIC_API_KEY": "sk-ant-fake-" + "0" * 60,
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "DISABLE_AUTOUPDATER": "1",
+            "DISABLE_TELEMETRY": "1",
+            "DISABLE_ERROR_REPORTING": "1",
+        }
+        (folder / "home").mkdir()
+        self.tmux = Tmux(server, "farhand-test", self.environment)
+
+    def agents(self, name: str = "claude") -> list[int]:
+        """The processes of that name that have this studio for a home."""
+        home = f"HOME={self.folder}/home".encode()
+        found = []
+        for entry in Path("/proc").iterdir():
+            with suppress(OSError):
+                ours = entry.name.isdecimal() and home in (entry / "environ").read_bytes().split(b"\0")
+                if ours and (entry / "comm").read_text().strip() == name:
+                    found.append(int(entry.name))
+        return found
+
+    async def tidy(self) -> None:
+        """Ends every held agent that a test has left in this studio; tmux ends with its own fixture."""
+        holders = LocalHolders(settings_in(self.folder).holders)
+        for name in await holders.names():
+            await holders.forget(name)
+
+    @asynccontextmanager
+    async def open(self, ask_seconds: float = 600.0) -> AsyncIterator[House]:
+        """The node, from its start to its end; its agents live on."""
+        self.tmux = Tmux(self.server, "farhand-test", self.environment)
+        socket = settings_in(self.folder).hooks
+        settings = ClaudeSettings(
+            node="test",
+            tmux_prefix="claude-test-",
+            folder=self.folder / "node",
+            socket=socket,
+            interpreter=interpreter(),
+            hook_program=place_program(self.folder / "hooks"),
+            environment=self.environment,
+            ask_seconds=ask_seconds,
+        )
+        holders = LocalHolders(settings_in(self.folder).holders)
+        headless = HeadlessClaudeDriver(holders, self.environment, ask_seconds)
+        everyone: list[Driver] = [ClaudeDriver(settings, self.tmux), headless]
+        drivers = {driver.backend: driver for driver in everyone}
+        async with open_house(self.folder, drivers=drivers, clock=SystemClock()) as house:
+            yield house
+
+
+async def until(studio: Studio, pane: Pane, words: str) -> str:
+    """Waits until the pane shows these words; the whole screen."""
+    with anyio.fail_after(20):
+        while words not in (screen := await studio.tmux.capture(pane)):  # noqa: ASYNC110
+            await anyio.sleep(0.05)
+    return screen

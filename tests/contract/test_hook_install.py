@@ -1,0 +1,139 @@
+"""Hooks put into settings and taken out: foreign ones untouched, nothing twice, the file as it was to the byte."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from farhand.hooks.install import PROGRAM, install, installed, interpreter, merge, place_program, remove, uninstall
+from farhand.model.errors import SettingWrong
+
+GROUPS: dict[str, list[dict[str, Any]]] = {
+    "Stop": [{"hooks": [{"type": "command", "command": f"python3 /x/{PROGRAM} report Stop", "timeout": 10}]}],
+    "PermissionRequest": [{"hooks": [{"type": "command", "command": f"python3 /x/{PROGRAM} ask PermissionRequest"}]}],
+}
+FOREIGN = {"hooks": [{"type": "command", "command": "afplay done.mp3"}]}
+FILES = {
+    "two spaces": (
+        b'{\n  "model": "opus",\n  "hooks": {\n    "Stop": [{"hooks": [{"type": "command", "command": "x"}]}]\n  }\n}\n'
+    ),
+    "tabs, no last newline": b'{\n\t"a": "\xc3\xa9"\n}',
+    "one line": b'{"b": 1, "hooks": {}}',
+    "nothing in it": b"{}",
+    "empty": b"",
+}
+
+
+@pytest.mark.parametrize("before", FILES.values(), ids=FILES)
+def test_uninstall_leaves_the_file_as_it_was(tmp_path: Path, before: bytes) -> None:
+    file, keep = tmp_path / "settings.json", tmp_path / "keep"
+    file.write_bytes(before)
+    file.chmod(0o640)
+    assert install(file, GROUPS, keep)
+    assert installed(file, GROUPS)
+    assert uninstall(file, keep)
+    assert file.read_bytes() == before
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+    assert not uninstall(file, keep)
+
+
+def test_a_file_that_was_not_there_is_gone_again(tmp_path: Path) -> None:
+    file, keep = tmp_path / "new" / "settings.json", tmp_path / "keep"
+    assert install(file, GROUPS, keep)
+    assert json.loads(file.read_bytes()) == {"hooks": GROUPS}
+    assert uninstall(file, keep)
+    assert not file.exists()
+
+
+def test_installing_twice_does_nothing_more(tmp_path: Path) -> None:
+    file, keep = tmp_path / "settings.json", tmp_path / "keep"
+    file.write_bytes(FILES["two spaces"])
+    install(file, GROUPS, keep)
+    once = file.read_bytes()
+    assert not install(file, GROUPS, keep)
+    assert file.read_bytes() == once
+
+
+def test_a_newer_program_replaces_the_older_one(tmp_path: Path) -> None:
+    file, keep = tmp_path / "settings.json", tmp_path / "keep"
+    file.write_bytes(FILES["two spaces"])
+    older = {"Stop": [{"hooks": [{"type": "command", "command": f"/old/python {PROGRAM} report Stop"}]}]}
+    install(file, older, keep)
+    install(file, GROUPS, keep)
+    assert file.read_text().count(PROGRAM) == 2
+    uninstall(file, keep)
+    assert file.read_bytes() == FILES["two spaces"]
+
+
+def test_what_others_changed_since_stays(tmp_path: Path) -> None:
+    file, keep = tmp_path / "settings.json", tmp_path / "keep"
+    file.write_bytes(FILES["two spaces"])
+    install(file, GROUPS, keep)
+    content = json.loads(file.read_bytes())
+    content["hooks"]["Stop"].append(FOREIGN)
+    content["added"] = True
+    file.write_text(json.dumps(content, indent=2))
+    assert uninstall(file, keep)
+    left = json.loads(file.read_bytes())
+    assert left["added"] is True
+    assert left["hooks"] == {"Stop": [{"hooks": [{"type": "command", "command": "x"}]}, FOREIGN]}
+
+
+@pytest.mark.parametrize("broken", [b"{ not json", b"[]", b'{"hooks": []}', b'{"hooks": {"Stop": {}}}', b"\xff"])
+def test_a_file_that_cannot_be_read_is_left_alone(tmp_path: Path, broken: bytes) -> None:
+    file, keep = tmp_path / "settings.json", tmp_path / "keep"
+    file.write_bytes(broken)
+    with pytest.raises(SettingWrong, match="left as it is"):
+        install(file, GROUPS, keep)
+    assert file.read_bytes() == broken
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    real, file, keep = tmp_path / "dotfiles.json", tmp_path / "settings.json", tmp_path / "keep"
+    real.write_bytes(FILES["two spaces"])
+    file.symlink_to(real)
+    install(file, GROUPS, keep)
+    assert file.is_symlink()
+    assert PROGRAM in real.read_text()
+
+
+def test_a_failed_write_leaves_the_old_file_whole(tmp_path: Path) -> None:
+    file = tmp_path / "settings.json"
+    file.write_bytes(FILES["two spaces"])
+    (tmp_path / f".{file.name}.{os.getpid()}.new").mkdir()
+    with pytest.raises(OSError, match=r"directory"):
+        install(file, GROUPS, tmp_path / "keep")
+    assert file.read_bytes() == FILES["two spaces"]
+
+
+def test_the_program_is_copied_once_and_runs_with_the_real_interpreter(tmp_path: Path) -> None:
+    path = place_program(tmp_path)
+    before = path.stat().st_mtime_ns
+    assert place_program(tmp_path).stat().st_mtime_ns == before
+    assert stat.S_IMODE(path.stat().st_mode) == 0o700
+    assert not Path(interpreter()).is_symlink()
+
+
+foreign = st.fixed_dictionaries({"hooks": st.lists(st.fixed_dictionaries({"command": st.text()}))})
+documents = st.fixed_dictionaries(
+    {}, optional={"model": st.text(), "hooks": st.dictionaries(st.sampled_from(["Stop", "Other"]), st.lists(foreign))}
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(documents)
+def test_merging_and_removing_are_opposites(content: dict[str, Any]) -> None:
+    merged = merge(content, GROUPS)
+    assert merge(merged, GROUPS) == merged
+    removed = remove(merged)
+    assert {k: v for k, v in removed.get("hooks", {}).items() if v} == {
+        k: v for k, v in content.get("hooks", {}).items() if v
+    }
+    assert {k: v for k, v in removed.items() if k != "hooks"} == {k: v for k, v in content.items() if k != "hooks"}

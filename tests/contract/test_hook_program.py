@@ -1,0 +1,216 @@
+"""The hook program as an agent CLI runs it, against a real socket: nothing is lost, and no answer is a no."""
+
+from __future__ import annotations
+
+import json
+import stat
+import sys
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import anyio.abc
+import pytest
+import uvicorn
+from starlette.applications import Starlette
+
+from farhand.drivers.wires.hooks import Asked, Desk, spooled
+from farhand.hooks.install import interpreter
+
+pytestmark = pytest.mark.anyio
+PROGRAM = Path(__file__).parents[2] / "src/farhand/hooks/program.py"
+ALLOW: dict[str, Any] = {
+    "hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": {"behavior": "allow"}}
+}
+
+
+@asynccontextmanager
+async def door(desk: Desk, socket: Path) -> AsyncIterator[None]:
+    """The node's socket, for as long as the node lives."""
+    config = uvicorn.Config(
+        Starlette(routes=list(desk.routes())),
+        uds=str(socket),
+        log_level="error",
+        lifespan="off",
+        timeout_graceful_shutdown=1,
+    )
+    server = uvicorn.Server(config)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(server._serve)
+        with anyio.fail_after(20):
+            while not server.started:  # noqa: ASYNC110
+                await anyio.sleep(0.01)
+        yield
+        server.should_exit = True
+
+
+def variables(folder: Path, **more: str) -> dict[str, str]:
+    """What a worker's session carries."""
+    socket, spool = str(folder / "s"), str(folder / "spool")
+    return {"FARHAND_SOCKET": socket, "FARHAND_WORKER": "ann", "FARHAND_SPOOL": spool, **more}
+
+
+async def run(mode: str, payload: bytes, environment: Mapping[str, str], event: str = "PermissionRequest") -> bytes:
+    """Runs the program to its end, which must be a good one; what it printed."""
+    command = [interpreter(), "-I", "-S", str(PROGRAM), mode, event]
+    with anyio.fail_after(30):
+        done = await anyio.run_process(command, input=payload, env=environment, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    return done.stdout
+
+
+async def test_a_report_arrives_whole(short_folder: Path) -> None:
+    desk, payload = Desk(), json.dumps({"text": "é\n" * 100_000}).encode()
+    async with door(desk, short_folder / "s"):
+        with desk.attended("ann") as arrivals:
+            environment = variables(short_folder, CLAUDE_PID="4321")
+            assert await run("report", payload, environment, "Stop") == b""
+            arrived = arrivals.receive_nowait()
+    assert not isinstance(arrived, Asked)
+    assert (arrived.event, arrived.payload, arrived.agent) == ("Stop", payload, 4321)
+    assert spooled(short_folder / "spool") == []
+
+
+@pytest.mark.parametrize("present", [True, False], ids=["nobody listens for the worker", "the node is away"])
+async def test_what_cannot_be_brought_is_kept_in_order(short_folder: Path, present: bool) -> None:
+    async def both() -> None:
+        for number in range(2):
+            assert await run("report", b'{"n":%d}' % number, variables(short_folder), "Stop") == b""
+
+    if present:
+        async with door(Desk(), short_folder / "s"):
+            await both()
+    else:
+        await both()
+    kept = spooled(short_folder / "spool")
+    assert [(one.event, one.payload) for one in kept] == [("Stop", b'{"n":0}'), ("Stop", b'{"n":1}')]
+    assert kept[0].spooled is not None
+    assert stat.S_IMODE(kept[0].spooled.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("missing", ["FARHAND_SOCKET", "FARHAND_WORKER"])
+@pytest.mark.parametrize("mode", ["report", "ask"])
+async def test_a_session_that_is_not_ours_hears_nothing(short_folder: Path, missing: str, mode: str) -> None:
+    environment = {key: value for key, value in variables(short_folder).items() if key != missing}
+    assert await run(mode, b"{}", environment) == b""
+    assert not (short_folder / "spool").exists()
+
+
+async def test_a_report_to_a_node_that_hangs_ends_within_five_seconds(short_folder: Path) -> None:
+    async with await anyio.create_unix_listener(short_folder / "s"):
+        before = time.monotonic()
+        await run("report", b"{}", variables(short_folder), "Stop")
+        assert time.monotonic() - before < 5
+    assert len(spooled(short_folder / "spool")) == 1
+
+
+async def answering(desk: Desk, answer: dict[str, Any] | None) -> None:
+    """Answers the next ask of ann."""
+    with desk.attended("ann") as arrivals:
+        asked = await arrivals.receive()
+        assert isinstance(asked, Asked)
+        asked.answer(answer)
+        assert await asked.closed()
+
+
+async def test_an_ask_waits_for_its_answer(short_folder: Path) -> None:
+    desk = Desk()
+    async with door(desk, short_folder / "s"), anyio.create_task_group() as tasks:
+        tasks.start_soon(answering, desk, ALLOW)
+        assert json.loads(await run("ask", b"{}", variables(short_folder))) == ALLOW
+
+
+async def test_an_ask_that_is_over_elsewhere_ends_without_a_word(short_folder: Path) -> None:
+    desk = Desk()
+    async with door(desk, short_folder / "s"), anyio.create_task_group() as tasks:
+        tasks.start_soon(answering, desk, None)
+        assert await run("ask", b"{}", variables(short_folder)) == b""
+
+
+async def test_an_ask_asks_again_after_the_node_was_killed(short_folder: Path) -> None:
+    first, second, ids = Desk(), Desk(), []
+    printed: list[bytes] = []
+
+    async def ask() -> None:
+        printed.append(await run("ask", b"{}", variables(short_folder)))
+
+    async with anyio.create_task_group() as tasks:
+        async with door(first, short_folder / "s"):
+            with first.attended("ann") as arrivals:
+                tasks.start_soon(ask)
+                asked = await arrivals.receive()
+                ids.append(asked.arrived.id if isinstance(asked, Asked) else "")
+        (short_folder / "s").unlink(missing_ok=True)
+        async with door(second, short_folder / "s"):
+            with second.attended("ann") as arrivals:
+                asked = await arrivals.receive()
+                assert isinstance(asked, Asked)
+                ids.append(asked.arrived.id)
+                asked.answer(ALLOW)
+                assert await asked.closed()
+    assert ids[0] == ids[1]
+    assert json.loads(printed[0]) == ALLOW
+
+
+async def test_half_an_answer_is_none(short_folder: Path) -> None:
+    served: list[int] = []
+
+    async def cut(stream: anyio.abc.SocketStream) -> None:
+        async with stream:
+            await stream.receive()
+            served.append(1)
+            body = json.dumps(ALLOW).encode()
+            length = len(body) if len(served) > 1 else len(body) + 1
+            await stream.send(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % length + body)
+
+    async with await anyio.create_unix_listener(short_folder / "s") as listener, anyio.create_task_group() as tasks:
+        tasks.start_soon(listener.serve, cut)
+        printed = await run("ask", b"{}", variables(short_folder))
+        tasks.cancel_scope.cancel()
+    assert len(served) == 2
+    assert json.loads(printed) == ALLOW
+
+
+async def test_a_hook_that_is_killed_is_noticed_and_prints_nothing(short_folder: Path) -> None:
+    desk = Desk()
+    async with door(desk, short_folder / "s"):
+        with desk.attended("ann") as arrivals:
+            command = [interpreter(), "-I", "-S", str(PROGRAM), "ask", "PermissionRequest"]
+            async with await anyio.open_process(command, env=variables(short_folder)) as process:
+                assert process.stdin is not None
+                await process.stdin.send(b"{}")
+                await process.stdin.aclose()
+                asked = await arrivals.receive()
+                process.kill()
+                assert isinstance(asked, Asked)
+                with anyio.fail_after(20):
+                    assert not await asked.closed()
+                assert process.stdout is not None
+                with pytest.raises(anyio.EndOfStream):
+                    await process.stdout.receive()
+
+
+async def test_without_an_answer_in_time_the_answer_is_no(short_folder: Path) -> None:
+    """The grace is taken off in a copy, so that the test need not wait for it."""
+    copy = short_folder / "program.py"
+    copy.write_text(PROGRAM.read_text().replace("GRACE_SECONDS = 15.0", "GRACE_SECONDS = 0.0"))
+    command = [interpreter(), "-I", "-S", str(copy), "ask", "PermissionRequest"]
+    environment = variables(short_folder, FARHAND_ASK_SECONDS="0.5")
+    with anyio.fail_after(30):
+        done = await anyio.run_process(command, input=b"{}", env=environment)
+    assert json.loads(done.stdout)["hookSpecificOutput"]["decision"]["behavior"] == "deny"
+
+
+async def test_the_program_needs_nothing_but_the_standard_library() -> None:
+    script = (
+        f"import sys; exec(open({str(PROGRAM)!r}).read().split('if __name__')[0]); "
+        "main('report', 'Stop'); print(sorted(sys.modules))"
+    )
+    done = await anyio.run_process([sys.executable, "-I", "-S", "-c", script], input=b"{}", env={})
+    loaded = done.stdout.decode()
+    assert "'json'" not in loaded
+    assert "'socket'" not in loaded
+    assert "'farhand'" not in loaded

@@ -1,0 +1,221 @@
+"""Questions of the real Claude Code, answered from the phone, at the desk, over a restart, or not at all."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from pathlib import Path
+
+import anyio
+import pytest
+
+from farhand.drivers.wires.tmux import Pane
+from farhand.model.commands import Hire
+from farhand.model.facts import (
+    AnswerDelivered,
+    AskRaised,
+    AskSettled,
+    CameOnline,
+    Noted,
+    Said,
+    ToolEnded,
+    ToolStarted,
+    TurnEnded,
+)
+from farhand.model.words import AskKind, HowEnded, HowSettled, Mode
+from farhand.testing.house import House
+from farhand.testing.models.script import Reply, say, use
+from farhand.testing.studio import Studio, until
+
+pytestmark = pytest.mark.anyio
+
+
+async def hired(house: House, studio: Studio, mode: Mode = Mode.DEFAULT) -> None:
+    """A worker who asks before it acts."""
+    await house.send(Hire(id=house.id(), worker="ann", backend="claude", directory=str(studio.project), mode=mode))
+    await house.fact(CameOnline)
+
+
+def touch(studio: Studio, marker: str, name: str, then: str = "done") -> Path:
+    """The model wants to create a file; the file."""
+    command = use("Bash", said="I will", command=f"touch {name}", description="Create a file")
+    studio.model.script.conversation(marker, command, say(then))
+    return studio.project / name
+
+
+async def test_an_ask_allowed_from_the_phone_runs_what_was_shown(studio: Studio) -> None:
+    file = touch(studio, "zz-one", "one.txt")
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.say("zz-one")
+        ask = await house.fact(AskRaised)
+        assert (ask.about, ask.detail) == (AskKind.PERMISSION, "touch one.txt")
+        assert not file.exists()
+        await house.answer(ask.ask, "allow", via="telegram")
+        assert (await house.fact(AnswerDelivered)).problem == ""
+        ended = await house.fact(TurnEnded)
+        assert ended.how is HowEnded.COMPLETED
+        assert file.exists()
+        settled = await house.fact(AskSettled)
+        assert settled.by is not None
+        assert settled.by.via == "telegram"
+        tool = await house.fact(ToolStarted)
+        assert (tool.tool, tool.title) == ("Bash", "Create a file")
+        assert (await house.fact(ToolEnded)).call == tool.call
+        said = [event.fact.text for event in await house.history() if isinstance(event.fact, Said)]
+        assert "".join(said) == "I will\n\ndone"
+
+
+async def test_an_ask_denied_with_advice_tells_the_agent_why(studio: Studio) -> None:
+    file = touch(studio, "zz-two", "two.txt", then="understood")
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.say("zz-two")
+        ask = await house.fact(AskRaised)
+        await house.answer(ask.ask, "deny", note="use the other folder")
+        await house.fact(TurnEnded)
+        assert not file.exists()
+        assert not (await house.fact(ToolEnded)).ok
+    assert studio.model.prompted("use the other folder")
+
+
+async def test_allowed_for_the_session_is_not_asked_again(studio: Studio) -> None:
+    touch(studio, "zz-three", "three.txt")
+    studio.model.script.conversation("zz-again", use("Bash", command="touch three.txt", description="Again"), say("ok"))
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.say("zz-three")
+        ask = await house.fact(AskRaised)
+        await house.answer(ask.ask, "session")
+        first = await house.event(TurnEnded)
+        await house.say("zz-again")
+        await house.event(TurnEnded, after=first.seq)
+        assert sum(isinstance(event.fact, AskRaised) for event in await house.history()) == 1
+
+
+async def test_an_ask_answered_at_the_desk_is_over_everywhere(studio: Studio) -> None:
+    file = touch(studio, "zz-four", "four.txt")
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.say("zz-four")
+        await house.fact(AskRaised)
+        pane = (await studio.tmux.find("claude-test-ann"))["claude-test-ann"]
+        await press(studio, pane, "1")
+        assert (await house.fact(AskSettled)).how is HowSettled.DESK
+        assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
+        assert file.exists()
+
+
+async def test_an_ask_refused_at_the_desk_is_over_everywhere(studio: Studio) -> None:
+    studio.model.script.conversation("zz-five", use("Bash", command="touch five.txt", description="Five"))
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.say("zz-five")
+        await house.fact(AskRaised)
+        pane = (await studio.tmux.find("claude-test-ann"))["claude-test-ann"]
+        await press(studio, pane, "Escape")
+        assert (await house.fact(AskSettled)).how in (HowSettled.DESK, HowSettled.WITHDRAWN)
+        assert (await house.fact(TurnEnded)).how is HowEnded.INTERRUPTED
+        assert not (studio.project / "five.txt").exists()
+
+
+async def test_an_ask_outlives_the_node(studio: Studio) -> None:
+    file = touch(studio, "zz-six", "six.txt")
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.say("zz-six")
+        ask = await house.fact(AskRaised)
+    assert not file.exists()
+    async with studio.open() as house:
+        assert house.worker().asks[0].id == ask.ask
+        await house.answer(ask.ask, "allow")
+        assert (await house.fact(AnswerDelivered)).problem == ""
+        assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
+        assert file.exists()
+        assert sum(isinstance(event.fact, AskRaised) for event in await house.history()) == 1
+
+
+async def test_a_killed_hook_lets_nothing_run(studio: Studio) -> None:
+    studio.model.script.conversation("zz-seven", use("Bash", command="touch seven.txt", description="Seven"))
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.say("zz-seven")
+        ask = await house.fact(AskRaised)
+        await kill_hooks(studio)
+        assert (await house.fact(AskSettled)).how is HowSettled.WITHDRAWN
+        assert "nothing was allowed" in (await house.fact(Noted)).text
+        with pytest.raises(Exception, match="Too late"):
+            await house.answer(ask.ask, "allow")
+        await house.interrupt()
+        assert (await house.fact(TurnEnded)).how is HowEnded.INTERRUPTED
+        assert not (studio.project / "seven.txt").exists()
+
+
+async def press(studio: Studio, pane: Pane, key: str) -> None:
+    """Answers the dialog as a person does: again, if it did not hear the first time."""
+    await until(studio, pane, "Do you want to proceed?")
+    with anyio.fail_after(20):
+        while "Do you want to proceed?" in await studio.tmux.capture(pane):
+            await studio.tmux.press(pane, key)
+            await anyio.sleep(0.5)
+
+
+async def kill_hooks(studio: Studio) -> None:
+    """Kills every hook program that this studio runs."""
+    done = await anyio.run_process(["pgrep", "-f", f"{studio.folder}/hooks/farhand-hook.py ask"])
+    for pid in done.stdout.split():
+        os.kill(int(pid), signal.SIGKILL)
+
+
+async def test_the_deadline_denies(studio: Studio) -> None:
+    file = touch(studio, "zz-eight", "eight.txt", then="too bad")
+    async with studio.open(ask_seconds=1.5) as house:
+        await hired(house, studio)
+        await house.say("zz-eight")
+        assert (await house.fact(AskSettled)).how is HowSettled.EXPIRED
+        assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
+        assert not file.exists()
+    assert studio.model.prompted("Nobody answered in time")
+
+
+async def test_a_questionnaire_is_asked_question_by_question(studio: Studio) -> None:
+    red = {"label": "Red", "description": "warm"}
+    blue = {"label": "Blue", "description": "cold"}
+    questions = [
+        {"question": "Which color?", "header": "Color", "multiSelect": False, "options": [red, blue]},
+        {"question": "Which sizes?", "header": "Size", "multiSelect": True, "options": [red, blue]},
+    ]
+    studio.model.script.conversation("zz-ask", use("AskUserQuestion", questions=questions), say("thanks"))
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.say("zz-ask")
+        first = await house.event(AskRaised)
+        assert isinstance(first.fact, AskRaised)
+        assert (first.fact.about, first.fact.question) == (AskKind.CHOICE, "Which color?")
+        await house.answer(first.fact.ask, "2")
+        second = await house.fact(AskRaised, after=first.seq)
+        assert second.question == "Which sizes?"
+        await house.answer(second.ask, "other", note="Red, Blue")
+        assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
+    call = await studio.model.asked("zz-ask", times=2)
+    assert any("Blue" in text and "Red, Blue" in text for text in call.texts)
+
+
+async def test_a_plan_is_shown_whole_and_gone_ahead_with(studio: Studio) -> None:
+    plan = "# Plan\n\n1. Do one thing\n2. Do another"
+
+    def write(texts: list[str]) -> Reply:
+        path = re.search(r"/\S+/plans/[\w-]+\.md", "\n".join(texts))
+        assert path is not None
+        return use("Write", file_path=path.group(), content=plan)
+
+    studio.model.script.conversation("zz-plan", write, use("ExitPlanMode"), say("on it"))
+    async with studio.open() as house:
+        await hired(house, studio, Mode.PLAN)
+        await house.say("zz-plan")
+        ask = await house.fact(AskRaised)
+        assert (ask.about, ask.detail) == (AskKind.PLAN, plan)
+        await house.answer(ask.ask, "allow")
+        assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
+        assert "on it" in (await house.fact(Said)).text

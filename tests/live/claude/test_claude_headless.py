@@ -1,0 +1,153 @@
+"""The real Claude Code without a terminal, in a holder: answers, asks, stops, and a node that was away."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import anyio
+import anyio.to_thread
+import pytest
+
+from farhand.model.commands import Hire
+from farhand.model.facts import (
+    AnswerDelivered,
+    AskRaised,
+    CameOnline,
+    Said,
+    Seen,
+    SessionKnown,
+    ToolEnded,
+    ToolStarted,
+    TurnEnded,
+    WentOffline,
+)
+from farhand.model.words import HowEnded
+from farhand.testing.house import House
+from farhand.testing.models.anthropic import limited
+from farhand.testing.models.script import Hold, Reply, Text, say, use
+from farhand.testing.studio import Studio
+
+pytestmark = pytest.mark.anyio
+
+
+async def hired(house: House, studio: Studio) -> None:
+    """A worker without a terminal."""
+    await house.send(Hire(id=house.id(), worker="ann", backend="claude-headless", directory=str(studio.project)))
+    await house.fact(CameOnline)
+
+
+async def said(house: House) -> str:
+    """All that was said."""
+    return "".join(event.fact.text for event in await house.history() if isinstance(event.fact, Said))
+
+
+async def test_a_message_is_answered_and_the_next_one_remembers(studio: Studio) -> None:
+    studio.model.script.conversation("zz-hello", say("hello manager", piece=4))
+    studio.model.script.conversation("zz-again", say("hello again"))
+    async with studio.open() as house:
+        await hired(house, studio)
+        accepted = await house.say("zz-hello")
+        ended = await house.event(TurnEnded)
+        assert isinstance(ended.fact, TurnEnded)
+        assert (ended.turn, ended.fact.how) == (accepted.message, HowEnded.COMPLETED)
+        assert ended.fact.usage is not None
+        assert ended.fact.usage.cost_dollars is not None
+        assert (await house.fact(Seen)).message == accepted.message
+        assert (await house.fact(SessionKnown)).session == house.worker().session
+        await house.say("zz-again")
+        await house.event(TurnEnded, after=ended.seq)
+        assert await said(house) == "hello managerhello again"
+    assert "hello manager" in studio.model.prompted("zz-again")[-1].texts
+
+
+async def test_an_ask_is_answered_from_the_phone(studio: Studio) -> None:
+    studio.model.script.conversation("zz-one", use("Bash", command="touch one.txt", description="One"), say("done"))
+    studio.model.script.conversation("zz-two", use("Bash", command="touch two.txt", description="Two"), say("no"))
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.say("zz-one")
+        ask = await house.fact(AskRaised)
+        assert not (studio.project / "one.txt").exists()
+        await house.answer(ask.ask, "allow")
+        assert (await house.fact(AnswerDelivered)).problem == ""
+        ended = await house.event(TurnEnded)
+        assert (studio.project / "one.txt").exists()
+        assert (await house.fact(ToolEnded)).call == (await house.fact(ToolStarted)).call
+        await house.say("zz-two")
+        second = await house.fact(AskRaised, after=ended.seq)
+        await house.answer(second.ask, "deny", note="not that one")
+        await house.event(TurnEnded, after=ended.seq)
+        assert not (studio.project / "two.txt").exists()
+    assert studio.model.prompted("not that one")
+
+
+async def test_an_ask_outlives_the_node(studio: Studio) -> None:
+    studio.model.script.conversation("zz-one", use("Bash", command="touch one.txt", description="One"), say("done"))
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.say("zz-one")
+        ask = await house.fact(AskRaised)
+    async with studio.open() as house:
+        await house.answer(ask.ask, "allow")
+        assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
+        assert (studio.project / "one.txt").exists()
+        assert sum(isinstance(event.fact, AskRaised) for event in await house.history()) == 1
+
+
+async def test_a_turn_is_stopped(studio: Studio) -> None:
+    studio.model.script.conversation("zz-slow", Reply((Text("started"), Hold("never"))))
+    studio.model.script.conversation("zz-next", say("next"))
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.say("zz-slow")
+        await house.fact(Said)
+        await house.interrupt()
+        ended = await house.event(TurnEnded)
+        assert isinstance(ended.fact, TurnEnded)
+        assert ended.fact.how is HowEnded.INTERRUPTED
+        await house.say("zz-next")
+        assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
+
+
+async def test_the_answer_arrives_once_when_the_node_was_away(studio: Studio) -> None:
+    studio.model.script.conversation("zz-away", Reply((Text("one"), Hold("away"), Text("two"))))
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.say("zz-away")
+        await studio.model.asked("zz-away")
+    studio.model.script.release("away")
+    async with studio.open() as house:
+        await house.event(TurnEnded)
+        assert "".join((await said(house)).split()) == "onetwo"
+
+
+async def test_a_killed_agent_comes_back_with_its_memory(studio: Studio) -> None:
+    studio.model.script.conversation("zz-before", say("before"))
+    studio.model.script.conversation("zz-after", say("after"))
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.say("zz-before")
+        ended = await house.event(TurnEnded)
+        await kill_agents(studio)
+        offline = await house.event(WentOffline)
+        await house.fact(CameOnline, after=offline.seq)
+        await house.say("zz-after")
+        assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
+    assert "before" in studio.model.prompted("zz-after")[-1].texts
+
+
+async def kill_agents(studio: Studio) -> None:
+    """Kills the Claude Code of this studio, which alone has its folder for a home."""
+    for pid in await anyio.to_thread.run_sync(studio.agents):
+        os.kill(pid, signal.SIGKILL)
+
+
+async def test_an_error_of_the_model_ends_the_turn(studio: Studio) -> None:
+    studio.model.script.conversation("zz-limit", limited("limited until tomorrow"))
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.say("zz-limit")
+        ended = await house.fact(TurnEnded)
+        assert ended.how is HowEnded.FAILED
+        assert "limited until tomorrow" in ended.error

@@ -1,0 +1,322 @@
+"""What happens to the real Claude Code and its node: stopped, relaunched, killed, cleared, written to in mid-turn."""
+
+from __future__ import annotations
+
+import os
+import signal
+import zlib
+from collections.abc import Callable
+from struct import pack
+
+import anyio
+import pytest
+
+from farhand.model.commands import Hire, Say, Tune
+from farhand.model.facts import (
+    CameOnline,
+    Ended,
+    Event,
+    HandedOver,
+    Noted,
+    Said,
+    Seen,
+    SessionKnown,
+    Thought,
+    Tuned,
+    TurnEnded,
+    TurnStarted,
+    Used,
+    WentOffline,
+)
+from farhand.model.words import Attachment, HowEnded, Mode
+from farhand.testing.house import House
+from farhand.testing.models.anthropic import limited
+from farhand.testing.models.script import Hold, Reply, Text, Thinking, say, use
+from farhand.testing.studio import Studio, until
+
+pytestmark = pytest.mark.anyio
+
+
+async def hired(house: House, studio: Studio, name: str = "ann", mode: Mode = Mode.DEFAULT) -> None:
+    """A worker who can be spoken to."""
+    await house.send(Hire(id=house.id(), worker=name, backend="claude", directory=str(studio.project), mode=mode))
+    await house.fact(CameOnline, lambda event: event.worker == name)
+
+
+async def said(house: House, worker: str = "ann") -> str:
+    """All that a worker has said."""
+    history = await house.history()
+    return "".join(event.fact.text for event in history if isinstance(event.fact, Said) and event.worker == worker)
+
+
+async def test_a_long_answer_is_told_while_it_is_written(studio: Studio) -> None:
+    head = "First paragraph of a long answer.\n\n" + "".join(f"- point {number}\n" for number in range(20))
+    tail = "".join(f"line {number} of many more words\n" for number in range(400)) + "the end"
+    blocks = (Thinking("let me think"), Text(head, piece=40), Hold("half"), Text(tail, piece=200))
+    studio.model.script.conversation("zz-long", Reply(blocks))
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.say("zz-long")
+        first = await house.event(Said)
+        studio.model.script.release("half")
+        ended = await house.event(TurnEnded)
+        assert first.seq < ended.seq
+        text = await said(house)
+        assert text.replace("\n\n", "\n").replace("\n", "") == (head + tail).replace("\n\n", "\n").replace("\n", "")
+        assert (await house.fact(Thought)).text == "let me think"
+        assert (await house.fact(Used)).usage.input_tokens == 100
+
+
+async def test_two_workers_do_not_hear_each_other(studio: Studio) -> None:
+    studio.model.script.conversation("zz-first", say("I am ann"))
+    studio.model.script.conversation("zz-second", say("I am bob"))
+    async with studio.open() as house:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(hired, house, studio, "ann")
+            tasks.start_soon(hired, house, studio, "bob")
+        await house.say("zz-first", worker="ann")
+        await house.say("zz-second", worker="bob")
+        for name in ("ann", "bob"):
+            await house.event(TurnEnded, lambda event, name=name: event.worker == name)  # type: ignore[misc]
+            assert await said(house, name) == f"I am {name}"
+
+
+async def test_a_turn_is_paused_and_the_next_message_is_answered(studio: Studio) -> None:
+    studio.model.script.conversation("zz-slow", Reply((Text("started"), Hold("never"))))
+    studio.model.script.conversation("zz-next", say("next"))
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.say("zz-slow")
+        await studio.model.asked("zz-slow")
+        await house.fact(Seen)
+        await house.interrupt()
+        ended = await house.event(TurnEnded)
+        assert isinstance(ended.fact, TurnEnded)
+        assert ended.fact.how is HowEnded.INTERRUPTED
+        await house.say("zz-next")
+        again = await house.fact(TurnEnded, after=ended.seq)
+        assert again.how is HowEnded.COMPLETED
+        assert (await said(house)).endswith("next")
+
+
+async def test_a_relaunched_worker_remembers(studio: Studio) -> None:
+    studio.model.script.conversation("zz-remember", say("I will remember the plum"))
+    studio.model.script.conversation("zz-recall", say("plum"))
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.say("zz-remember")
+        ended = await house.event(TurnEnded)
+        session = house.worker().session
+        await house.relaunch("ann")
+        await house.fact(CameOnline, after=ended.seq)
+        await house.say("zz-recall")
+        await house.event(TurnEnded, after=ended.seq)
+        assert house.worker().session == session
+        assert await said(house) == "I will remember the plumplum"
+    assert "I will remember the plum" in studio.model.prompted("zz-recall")[-1].texts
+
+
+async def test_the_answer_arrives_once_when_the_node_was_away(studio: Studio) -> None:
+    studio.model.script.conversation("zz-away", Reply((Text("one"), Hold("away"), Text("two"))))
+    async with studio.open() as house:
+        await hired(house, studio)
+        accepted = await house.say("zz-away")
+        await house.fact(Seen)
+        await studio.model.asked("zz-away")
+    studio.model.script.release("away")
+    pane_says = "two"
+    async with studio.tmux.opened() as tmux:
+        pane = (await tmux.find("claude-test-ann"))["claude-test-ann"]
+        await until(studio, pane, pane_says)
+    async with studio.open() as house:
+        ended = await house.event(TurnEnded)
+        assert ended.turn == accepted.message
+        assert "".join((await said(house)).split()) == "onetwo"
+        assert sum(isinstance(event.fact, TurnEnded) for event in await house.history()) == 1
+
+
+async def test_a_killed_agent_is_told_and_started_again_with_its_memory(studio: Studio) -> None:
+    studio.model.script.conversation("zz-before", say("before"))
+    studio.model.script.conversation("zz-after", say("after"))
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.say("zz-before")
+        ended = await house.event(TurnEnded)
+        pane = (await studio.tmux.find("claude-test-ann"))["claude-test-ann"]
+        os.kill(pane.pid, signal.SIGKILL)
+        assert "Claude Code" in (await house.fact(Noted)).text
+        offline = await house.event(WentOffline)
+        await house.fact(CameOnline, after=offline.seq)
+        await house.say("zz-after")
+        assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
+    assert "before" in studio.model.prompted("zz-after")[-1].texts
+
+
+async def test_a_killed_tmux_is_told_and_the_worker_comes_back(studio: Studio) -> None:
+    studio.model.script.conversation("zz-before", say("before"))
+    studio.model.script.conversation("zz-after", say("after"))
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.say("zz-before")
+        ended = await house.event(TurnEnded)
+        server = int((await studio.tmux.command("display-message", "-p", "#{pid}"))[0])
+        os.kill(server, signal.SIGKILL)
+        assert "tmux" in (await house.fact(Noted)).text
+        offline = await house.event(WentOffline)
+        await house.fact(CameOnline, after=offline.seq)
+        await house.say("zz-after")
+        assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
+
+
+async def test_a_quit_at_the_desk_is_respected(studio: Studio) -> None:
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.say("/exit")
+        assert "ended at the desk" in (await house.fact(WentOffline)).why
+
+
+async def test_an_ended_worker_leaves_nothing(studio: Studio) -> None:
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.end("ann")
+        await house.fact(Ended)
+        assert await studio.tmux.find("claude-") == {}
+        assert not list((studio.folder / "node/claude").iterdir())
+
+
+async def test_a_cleared_conversation_is_followed(studio: Studio) -> None:
+    studio.model.script.conversation("zz-old", say("old"))
+    studio.model.script.conversation("zz-new", say("new"))
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.say("zz-old")
+        first = await house.event(TurnEnded)
+        await house.say("/clear")
+        known = await house.event(SessionKnown, after=first.seq)
+        second = await house.event(TurnEnded, after=first.seq)
+        await house.say("zz-new")
+        await house.event(TurnEnded, after=second.seq)
+        assert await said(house) == "oldnew"
+        assert isinstance(known.fact, SessionKnown)
+        assert house.worker().session == known.fact.session
+    assert "old" not in studio.model.prompted("zz-new")[-1].texts
+
+
+async def test_a_message_joins_a_running_turn(studio: Studio) -> None:
+    slow = use("Bash", command="until [ -e go ]; do sleep 0.05; done", description="Wait for it")
+    studio.model.script.conversation("zz-steer", slow, say("seen both"))
+    async with studio.open() as house:
+        await hired(house, studio, mode=Mode.YOLO)
+        await house.say("zz-steer")
+        await house.fact(Seen)
+        joined = await house.send(Say(id="joins", text="also this", steer=True))
+        await house.fact(HandedOver, lambda event: event.fact.message == joined.message)  # type: ignore[union-attr]
+        (studio.project / "go").touch()
+        ended = await house.event(TurnEnded)
+        seen = await house.fact(Seen, lambda event: event.fact.message == joined.message)  # type: ignore[union-attr]
+        assert seen.message == joined.message
+        assert ended.fact.how is HowEnded.COMPLETED  # type: ignore[union-attr]
+    assert any("also this" in text for text in studio.model.prompted("zz-steer")[-1].texts)
+
+
+async def test_an_error_of_the_model_ends_the_turn_with_its_reason(studio: Studio) -> None:
+    studio.model.script.conversation("zz-limit", limited("limited until tomorrow"))
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.say("zz-limit")
+        ended = await house.fact(TurnEnded)
+        assert ended.how is HowEnded.FAILED
+        assert "limited until tomorrow" in ended.error
+
+
+async def test_what_is_typed_at_the_desk_is_told_too(studio: Studio) -> None:
+    studio.model.script.conversation("zz-desk", say("hello desk"))
+    async with studio.open() as house:
+        await hired(house, studio)
+        pane = (await studio.tmux.find("claude-test-ann"))["claude-test-ann"]
+        await studio.tmux.type(pane, "zz-desk")
+        await studio.tmux.press(pane, "Enter")
+        started = await house.event(TurnStarted)
+        ended = await house.event(TurnEnded)
+        assert started.turn == ended.turn
+        assert await said(house) == "hello desk"
+
+
+async def test_what_is_half_typed_at_the_desk_survives(studio: Studio) -> None:
+    studio.model.script.conversation("zz-phone", say("hello phone"))
+    async with studio.open() as house:
+        await hired(house, studio)
+        pane = (await studio.tmux.find("claude-test-ann"))["claude-test-ann"]
+        await studio.tmux.type(pane, "half a thought")
+        await until(studio, pane, "half a thought")
+        await house.say("zz-phone")
+        await house.event(TurnEnded)
+        await until(studio, pane, "❯\xa0half a thought")
+    assert studio.model.prompted("zz-phone")[0].texts.count("zz-phone") == 1
+
+
+async def test_model_and_mode_are_changed(studio: Studio) -> None:
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.send(Tune(id="t1", mode=Mode.AUTO_EDIT))
+        assert (await house.fact(Tuned)).refused == ""
+        pane = (await studio.tmux.find("claude-test-ann"))["claude-test-ann"]
+        await until(studio, pane, "accept edits on")
+
+
+def picture() -> bytes:
+    """A PNG of one red pixel."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return pack(">I", len(data)) + kind + data + pack(">I", zlib.crc32(kind + data))
+
+    head = pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0)
+    return (
+        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(b"\0\xff\0\0")) + chunk(b"IEND", b"")
+    )
+
+
+async def test_an_image_reaches_the_model(studio: Studio) -> None:
+    file = studio.project / "red.png"
+    file.write_bytes(picture())
+    studio.model.script.conversation("zz-look", use("Read", file_path=str(file)), say("it is red"))
+    async with studio.open() as house:
+        await hired(house, studio)
+        image = Attachment(path=str(file), media_type="image/png")
+        await house.send(Say(id="picture", text="zz-look", attachments=(image,)))
+        assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
+        assert await said(house) == "it is red"
+    call = studio.model.prompted("zz-look")[-1]
+    assert call.images == 1
+    assert any(f"Manager sent image: {file}" in text for text in call.texts)
+
+
+TEXTS = [
+    "-zz-v begins with a dash",
+    "zz-v ends with a backslash\\",
+    "!zz-v ls",
+    "/tmp/zz-v is a path",
+    "zz-v one\ntwo\n\nfour;",
+    "@zz-v",
+    "#zz-v é 漢字 🎉",
+]
+
+
+async def test_messages_arrive_as_they_were_written(studio: Studio) -> None:
+    studio.model.script.conversation("zz-v", *[say("ok")] * len(TEXTS))
+    async with studio.open() as house:
+        await hired(house, studio)
+        for text in TEXTS:
+            accepted = await house.say(text)
+            matching = _message(accepted.message)
+            await house.event(Seen, matching)
+            await house.event(TurnEnded, lambda event, turn=accepted.message: event.turn == turn)  # type: ignore[misc]
+    asked = [text.strip() for text in studio.model.prompted("#zz-v")[-1].texts]
+    assert [text for text in asked if "zz-v" in text and "<" not in text] == TEXTS
+
+
+def _message(message: str) -> Callable[[Event], bool]:
+    def matching(event: Event) -> bool:
+        return isinstance(event.fact, Seen) and event.fact.message == message
+
+    return matching

@@ -1,0 +1,79 @@
+"""A node and its command line as a person has them: the real `farhand`, in a home of its own."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+SAFETY_SECONDS = 60.0
+
+
+class Home:
+    """A throwaway home with the command `farhand`."""
+
+    def __init__(self, folder: Path, **variables: str) -> None:
+        self.folder = folder
+        self.environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(folder),
+            "FARHAND_HOME": str(folder / "farhand"),
+            "LANG": "C.UTF-8",
+            "TERM": "xterm-256color",
+            **variables,
+        }
+
+    def command(self, *arguments: str) -> list[str]:
+        """How `farhand` is called."""
+        return [sys.executable, "-m", "farhand", *arguments]
+
+    def farhand(self, *arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:
+        """Runs a command to its end."""
+        return subprocess.run(
+            self.command(*arguments),
+            cwd=self.folder,
+            env=self.environment,
+            input=text,
+            capture_output=True,
+            text=True,
+            timeout=SAFETY_SECONDS,
+            check=False,
+        )
+
+    def start(self, node: str = "test", *arguments: str) -> "subprocess.Popen[bytes]":
+        """Starts a node without a terminal and returns when it can be spoken to."""
+        order = self.command("run", "--node", node, "-p", "0", "--no-telegram", "--no-tunnel", "--headless", *arguments)
+        log = self.folder / f"{node}.log"
+        with log.open("ab") as file:
+            process = subprocess.Popen(order, cwd=self.folder, env=self.environment, stderr=file, stdout=file)
+        self.wait_ready(node, process)
+        return process
+
+    def node_folder(self, node: str = "test") -> Path:
+        """Where that node keeps what it knows."""
+        return self.folder / "farhand" / "nodes" / node
+
+    def wait_ready(self, node: str, process: "subprocess.Popen[bytes]") -> None:
+        """Returns when the node's door opens."""
+        deadline = time.monotonic() + SAFETY_SECONDS
+        while not opens(self.node_folder(node) / "hub.sock"):
+            assert process.poll() is None, f"the node ended with {process.returncode}"
+            assert time.monotonic() < deadline, "the node did not become ready"
+            time.sleep(0.01)
+
+    def end_agents(self) -> None:
+        """Agents outlive their nodes, but not the folders of their holders."""
+        for holders in self.folder.glob("farhand/nodes/*/holders"):
+            shutil.rmtree(holders)
+
+
+def opens(path: Path) -> bool:
+    """Whether somebody listens at that socket."""
+    with socket.socket(socket.AF_UNIX) as link:
+        try:
+            link.connect(str(path))
+        except OSError:
+            return False
+        return True

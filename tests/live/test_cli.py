@@ -1,0 +1,179 @@
+"""The command line as a person and a script have it: exit codes, first lines, one node a name, an orderly stop."""
+
+import json
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.live.nodes import Home
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Home]:
+    """A home without any node."""
+    made = Home(tmp_path)
+    yield made
+    made.end_agents()
+
+
+@pytest.fixture(scope="module")
+def lived_in(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
+    """A home with a node called `test` and its demo worker."""
+    made = Home(tmp_path_factory.mktemp("home"))
+    node = made.start("test", "--demo")
+    yield made
+    node.terminate()
+    assert node.wait(30) == 0
+    made.end_agents()
+
+
+def test_a_run_without_a_token_exits_3_and_says_so_first(home: Home) -> None:
+    told = home.farhand("run", "--node", "test", "--headless")
+    assert told.returncode == 3
+    assert told.stderr.splitlines()[0] == "error: TELEGRAM_BOT_TOKEN not set"
+    assert not home.node_folder().exists()
+
+
+@pytest.mark.parametrize("command", [["say", "hi"], ["chat"], ["events"], ["stop"], ["end", "ann"]])
+def test_without_a_node_a_command_exits_1_and_says_so(home: Home, command: list[str]) -> None:
+    told = home.farhand(command[0], "--node", "test", *command[1:])
+    assert told.returncode == 1
+    assert told.stderr.splitlines()[0] == "error: Node 'test' is not running."
+
+
+def test_the_status_of_a_node_that_is_stopped(home: Home) -> None:
+    text, as_json = home.farhand("status", "--node", "test"), home.farhand("status", "--node", "test", "--json")
+    assert (text.returncode, text.stdout) == (0, "Node: test [stopped]\n")
+    assert (as_json.returncode, json.loads(as_json.stdout)) == (0, {"running": False, "node": "test"})
+
+
+def test_the_status_of_a_running_node(lived_in: Home) -> None:
+    text, as_json = lived_in.farhand("status"), lived_in.farhand("status", "--node", "test", "--json")
+    assert text.stdout == "Node: prod [stopped]\n"
+    told = json.loads(as_json.stdout)
+    assert told["running"] is True
+    assert [worker["name"] for worker in told["workers"]] == ["demo"]
+    assert lived_in.farhand("status", "--node", "test").stdout.startswith("Node: test [running]\n")
+
+
+def test_a_message_and_its_answer(lived_in: Home) -> None:
+    told = lived_in.farhand("say", "--node", "test", "--wait", "one two three four")
+    assert (told.returncode, told.stderr) == (0, "")
+    assert "one two three four" in told.stdout
+
+
+def test_a_turn_that_failed_exits_1_with_the_reason(lived_in: Home) -> None:
+    told = lived_in.farhand("say", "--node", "test", "--wait", "fail")
+    assert told.returncode == 1
+    assert told.stderr.startswith("error: The demo agent failed")
+
+
+def test_the_same_id_twice_is_one_message(lived_in: Home) -> None:
+    first = lived_in.farhand("say", "--node", "test", "--id", "once", "stream")
+    again = lived_in.farhand("say", "--node", "test", "--id", "once", "stream")
+    assert first.stdout == "demo: message taken as cli:once\n"
+    assert again.stdout == "demo: message taken as cli:once (again)\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "sentence"),
+    [
+        (["say", "-w", "nobody", "hi"], 1, "error: No worker called 'nobody'. The team: demo."),
+        (["say", " "], 2, "error: There is nothing in that message."),
+        (["hire", "status"], 2, 'error: Cannot use "status" - reserved command. Choose another name.'),
+        (["hire", "ann", "--backend", "claud"], 1, "error: No backend called 'claud'. Known: demo."),
+        (["answer", "a", "yes"], 1, "error: No question with the id 'a' is known."),
+    ],
+)
+def test_what_is_refused_is_a_sentence(lived_in: Home, arguments: list[str], code: int, sentence: str) -> None:
+    told = lived_in.farhand(arguments[0], "--node", "test", *arguments[1:])
+    assert (told.returncode, told.stderr.splitlines()[0]) == (code, sentence)
+
+
+def test_events_are_lines_of_json_in_order(lived_in: Home) -> None:
+    lines = lived_in.farhand("events", "--node", "test").stdout.splitlines()
+    numbers = [json.loads(line)["seq"] for line in lines]
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert lived_in.farhand("events", "--node", "test", "--after", str(10**9)).stdout == ""
+
+
+def test_a_reader_that_has_enough_is_no_error(lived_in: Home) -> None:
+    order = [*lived_in.command("events", "--node", "test", "--follow")]
+    with subprocess.Popen(order, env=lived_in.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as events:
+        assert events.stdout is not None
+        assert events.stderr is not None
+        assert b'"hired"' in events.stdout.readline()
+        events.stdout.close()
+        lived_in.farhand("say", "--node", "test", "hello")
+        assert events.wait(30) == 0
+        assert b"Traceback" not in events.stderr.read()
+
+
+def test_a_conversation_over_pipes(lived_in: Home) -> None:
+    told = lived_in.farhand("chat", "--node", "test", text="/team\n/nonsense\n@nobody hi\n/quit\n")
+    assert told.returncode == 0
+    assert "› demo (" in told.stdout
+    assert "✗ '/nonsense' is nothing that can be done here" in told.stdout
+    assert "✗ No worker called 'nobody'." in told.stdout
+
+
+def test_two_runs_of_one_node(lived_in: Home) -> None:
+    port = json.loads(lived_in.farhand("status", "--node", "test", "--json").stdout)["port"]
+    for chosen in (port, 0):
+        told = lived_in.farhand("run", "--node", "test", "-p", str(chosen), "--no-telegram", "--headless")
+        assert told.returncode == 1
+        assert told.stderr.splitlines()[-1].startswith("error: Node 'test' is already running (pid ")
+
+
+def test_a_port_of_somebody_else_is_told_with_a_way_out(home: Home) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        told = home.farhand("run", "-p", str(other.getsockname()[1]), "--no-telegram", "--headless")
+    assert told.returncode == 1
+    assert told.stderr.splitlines()[-2:] == [
+        f"error: Port {other_port(told.stderr)} is already in use",
+        "→ Stop the other process or use: --port <other-port>",
+    ]
+
+
+def other_port(told: str) -> str:
+    """The port that an error names."""
+    return told.rpartition("error: Port ")[2].split()[0]
+
+
+def test_stop_stops_and_the_team_is_there_after_a_restart(home: Home) -> None:
+    node = home.start("test", "--demo")
+    told = home.farhand("stop", "--node", "test")
+    assert (told.returncode, told.stdout) == (0, "Node 'test' stopped.\n")
+    assert node.wait(30) == 0
+    assert not list(home.node_folder().glob("*pid"))
+    again = home.start("test", "--demo")
+    assert [
+        worker["name"] for worker in json.loads(home.farhand("status", "-n", "test", "--json").stdout)["workers"]
+    ] == ["demo"]
+    assert home.farhand("stop", "--node", "test").returncode == 0
+    assert again.wait(30) == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_stops_a_node_in_order(home: Home, number: signal.Signals) -> None:
+    node = home.start("test")
+    node.send_signal(number)
+    assert node.wait(30) == 0
+    assert not list(home.node_folder().glob("*pid"))
+
+
+def test_a_hangup_that_was_to_be_ignored_is(home: Home) -> None:
+    """As `nohup farhand run` has it: the hangup changes nothing, the later SIGTERM is what ends it."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        node = home.start("test")
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    node.send_signal(signal.SIGHUP)
+    assert home.farhand("status", "--node", "test").stdout.startswith("Node: test [running]")
+    node.send_signal(signal.SIGTERM)
+    assert node.wait(30) == 0
+    assert b"SIGHUP" not in (home.folder / "test.log").read_bytes()

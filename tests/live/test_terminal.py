@@ -1,0 +1,146 @@
+"""`farhand run` in a terminal: it greets, shows who speaks, keeps the typed line apart, and leaves in order."""
+
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import termios
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from tests.live.nodes import SAFETY_SECONDS, Home
+
+_CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+class Desk:
+    """A terminal with a node in it, as a person sits before it."""
+
+    def __init__(self, home: Home) -> None:
+        self.home = home
+        self.keyboard, side = pty.openpty()
+        order = home.command("run", "--node", "desk", "-p", "0", "--no-telegram", "--no-tunnel", "--demo")
+        self.process = subprocess.Popen(
+            order,
+            cwd=home.folder,
+            env=home.environment,
+            stdin=side,
+            stdout=side,
+            stderr=side,
+            start_new_session=True,
+            preexec_fn=_take_terminal,  # noqa: PLW1509 - the child must own the terminal before it starts
+        )
+        self.before = termios.tcgetattr(side)
+        self.side = side
+        self.shown = ""
+
+    def type(self, text: str) -> None:
+        """Presses keys."""
+        os.write(self.keyboard, text.encode())
+
+    def see(self, text: str) -> None:
+        """Waits until the terminal has shown this."""
+        self.wait(lambda: text in _CODES.sub("", self.shown), text)
+
+    def wait(self, true: Callable[[], bool], what: str) -> None:
+        """Reads the screen until something is so."""
+        deadline = time.monotonic() + SAFETY_SECONDS
+        while not true():
+            assert time.monotonic() < deadline, f"{what!r} never came; the terminal shows {self.shown!r}"
+            if select.select([self.keyboard], [], [], 0.5)[0]:
+                with suppress(OSError):
+                    self.shown += os.read(self.keyboard, 65536).decode(errors="replace")
+
+    def leave(self) -> int:
+        """Waits until the node is gone, and returns its exit code."""
+        self.wait(lambda: self.process.poll() is not None, "the end")
+        return self.process.returncode
+
+    def close(self) -> None:
+        """Closes the terminal, and ends what still runs."""
+        for descriptor in (self.keyboard, self.side):
+            with suppress(OSError):
+                os.close(descriptor)
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        self.home.end_agents()
+
+
+def _take_terminal() -> None:
+    import fcntl
+
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    """A terminal with a node that is ready."""
+    made = Desk(Home(tmp_path))
+    try:
+        made.see("Node 'desk' is ready on port")
+        made.see("demo is online.")
+        yield made
+    finally:
+        made.close()
+
+
+def gone(desk: Desk) -> bool:
+    """Whether the node left nothing behind that says it runs."""
+    return not list(desk.home.node_folder("desk").glob("*pid"))
+
+
+def test_a_conversation_with_a_question(desk: Desk) -> None:
+    desk.type("ask\r")
+    desk.see("you: ask")
+    desk.see("? demo asks: May I write a small note")
+    desk.see("demo 1-2> ")
+    desk.type("2 not today\r")
+    desk.see("answered: no over chat")
+    desk.see("Nothing was written.")
+    desk.type("/quit\r")
+    assert desk.leave() == 0
+    assert gone(desk)
+
+
+@pytest.mark.parametrize("key", ["\x03", "\x04"], ids=["ctrl-c", "ctrl-d"])
+def test_a_key_leaves_and_the_terminal_is_as_it_was(desk: Desk, key: str) -> None:
+    desk.type("half a line")
+    desk.see("half a line")
+    desk.type("\x15" + key)
+    assert desk.leave() == 0
+    desk.see("Node 'desk' stops.")
+    assert gone(desk)
+    assert termios.tcgetattr(desk.side) == desk.before
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_in_mid_turn_leaves_in_order(desk: Desk, number: signal.Signals) -> None:
+    desk.type("slow\r")
+    desk.see("I count to")
+    desk.process.send_signal(number)
+    assert desk.leave() == 0
+    assert gone(desk)
+    assert termios.tcgetattr(desk.side) == desk.before
+
+
+def test_a_terminal_that_is_closed_stops_the_node_in_order(desk: Desk) -> None:
+    os.close(desk.side)
+    os.close(desk.keyboard)
+    assert desk.process.wait(SAFETY_SECONDS) == 0
+    assert gone(desk)
+
+
+def test_a_busy_worker_is_told_and_the_message_waits(desk: Desk) -> None:
+    desk.type("slow\r")
+    desk.see("I count to")
+    desk.type("and then this please\r")
+    desk.see("demo is busy: your message waits for its turn.")
+    desk.type("/stop\r")
+    desk.see("demo: ✗ interrupted")
+    desk.see("You said: “and then this please”")

@@ -1,0 +1,275 @@
+"""The tmux wire against a real tmux: text arrives byte for byte, and nothing a desk user does harms it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import anyio
+import pytest
+
+from farhand.drivers.wires.tmux import Pane, Tmux, TmuxGone, TmuxMissing, TmuxRefused
+from farhand.drivers.wires.tmux.submit import Doubtful, Habits, Occupied, Submitted, submit
+
+pytestmark = pytest.mark.anyio
+
+TYPIST = Path(__file__).with_name("typist.py")
+ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "LANG": "C.UTF-8", "TERM": "xterm-256color"}
+
+
+def read_box(screen: str) -> str | None:
+    """What the typist's box holds."""
+    line = next((line for line in screen.splitlines() if line.startswith(">")), None)
+    return None if line is None else line[1:].strip()
+
+
+HABITS = Habits(read_box=read_box, stash="C-s", patience_seconds=5)
+
+
+async def until(right: Callable[[], bool]) -> None:
+    """Waits for a condition outside our event loop."""
+    with anyio.fail_after(20):
+        while not right():  # noqa: ASYNC110
+            await anyio.sleep(0.01)
+
+
+@pytest.fixture
+async def tmux(tmux_server: tuple[str, ...]) -> AsyncIterator[Tmux]:
+    """A tmux of this test alone."""
+    async with Tmux(tmux_server, "door", ENVIRONMENT).opened() as wire:
+        yield wire
+
+
+@pytest.fixture
+async def typist(tmux: Tmux, short_folder: Path) -> Pane:
+    """A pane that writes down what it is given."""
+    pane = await tmux.start(
+        "claude-test-ann", [sys.executable, "-IS", str(TYPIST), str(short_folder)], short_folder, {}
+    )
+    await until((short_folder / "ready").exists)
+    return pane
+
+
+async def shown(tmux: Tmux, pane: Pane, text: str) -> None:
+    """Waits until the box shows this text."""
+    with anyio.fail_after(20):
+        while read_box(await tmux.capture(pane)) != text:
+            pass
+
+
+def submitted(folder: Path) -> list[str]:
+    """The texts that were submitted, whole."""
+    file = folder / "submitted"
+    return file.read_bytes().decode().split("\0")[:-1] if file.exists() else []
+
+
+TEXTS = [
+    "plain",
+    "-n looks like an option",
+    "--",
+    "ends with a semicolon;",
+    ";",
+    "ends with a backslash\\",
+    "two\\\\",
+    " spaces around ",
+    "$HOME `id` $(id) #{pane_id} #S %1 ~ ~root",
+    "quotes ' \" '' \"\"",
+    "line one\nline two\n\nline four",
+    "trailing newline\n",
+    "Enter",
+    "C-c",
+    "tab\there",
+    "é 漢字 🎉 👩‍👩‍👧 \u202eabc",
+    "%end 1 2 1",
+    "{ braces } # and a comment",
+    "x" * 20000,
+]
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=lambda text: repr(text[:16]))
+async def test_text_arrives_verbatim(tmux: Tmux, typist: Pane, short_folder: Path, text: str) -> None:
+    assert await submit(tmux, typist, text, HABITS) == Submitted()
+    await until(lambda: bool(submitted(short_folder)))
+    assert submitted(short_folder) == [text]
+
+
+async def test_a_paste_is_bracketed_and_enter_comes_after_it(tmux: Tmux, typist: Pane, short_folder: Path) -> None:
+    await submit(tmux, typist, "a\nb", HABITS)
+    await until(lambda: bool(submitted(short_folder)))
+    assert (short_folder / "bytes").read_bytes() == b"\x1b[200~a\nb\x1b[201~\r"
+
+
+async def test_a_message_cannot_leave_its_paste(tmux: Tmux, typist: Pane, short_folder: Path) -> None:
+    await submit(tmux, typist, "a\x1b[201~\x03b\r\nc\x9b", HABITS)
+    await until(lambda: bool(submitted(short_folder)))
+    assert submitted(short_folder) == ["a\u241b[201~\u2403b\nc\ufffd"]
+
+
+async def test_slash_commands_are_typed(tmux: Tmux, typist: Pane, short_folder: Path) -> None:
+    await submit(tmux, typist, "/model -x;", HABITS, keys=True)
+    await until(lambda: bool(submitted(short_folder)))
+    assert (short_folder / "bytes").read_bytes() == b"/model -x;\r"
+
+
+async def test_what_is_half_typed_is_put_aside_and_comes_back(tmux: Tmux, typist: Pane, short_folder: Path) -> None:
+    await tmux.type(typist, "half a thought")
+    await shown(tmux, typist, "half a thought")
+    await submit(tmux, typist, "from the phone", HABITS)
+    await until(lambda: bool(submitted(short_folder)))
+    assert submitted(short_folder) == ["from the phone"]
+    await shown(tmux, typist, "half a thought")
+
+
+async def test_what_cannot_be_put_aside_is_left_alone(tmux: Tmux, typist: Pane, short_folder: Path) -> None:
+    await tmux.type(typist, "half a thought")
+    await shown(tmux, typist, "half a thought")
+    result = await submit(tmux, typist, "from the phone", Habits(read_box=read_box, patience_seconds=5))
+    assert isinstance(result, Occupied)
+    assert (short_folder / "bytes").read_bytes() == b"half a thought"
+
+
+async def test_what_is_typed_in_the_same_moment_is_not_sent(tmux: Tmux, typist: Pane, short_folder: Path) -> None:
+    # The look before the paste comes a moment too early to see the typing.
+    blind = iter([""])
+    await tmux.type(typist, "half a thought")
+    await shown(tmux, typist, "half a thought")
+    habits = Habits(
+        read_box=lambda screen: next(blind, read_box(screen)),
+        holds=lambda box, text: box.startswith(text),
+        patience_seconds=5,
+    )
+    assert isinstance(await submit(tmux, typist, "from the phone", habits), Doubtful)
+    assert submitted(short_folder) == []
+
+
+async def test_without_a_box_nothing_is_typed(tmux: Tmux, typist: Pane, short_folder: Path) -> None:
+    result = await submit(tmux, typist, "text", Habits(read_box=lambda _: None, patience_seconds=0.2))
+    assert isinstance(result, Occupied)
+    assert not (short_folder / "bytes").exists()
+
+
+async def test_a_text_that_stays_in_the_box_is_doubtful(tmux: Tmux, typist: Pane) -> None:
+    boxes = iter([""])
+    result = await submit(tmux, typist, "text", Habits(read_box=lambda _: next(boxes, "stuck"), patience_seconds=0.2))
+    assert isinstance(result, Doubtful)
+
+
+async def test_renaming_splitting_and_resizing_harm_nothing(
+    tmux: Tmux, typist: Pane, short_folder: Path, tmux_server: tuple[str, ...]
+) -> None:
+    for words in (
+        ["rename-session", "-t", "claude-test-ann", "my own name"],
+        ["split-window", "-t", typist.id, "cat"],
+        ["new-window", "-t", "my own name:", "cat"],
+        ["resize-window", "-t", typist.id, "-x", "40", "-y", "12"],
+        ["rename-window", "-t", typist.id, "w"],
+    ):
+        await anyio.run_process([*tmux_server, *words])
+    await submit(tmux, typist, "still here", HABITS)
+    await until(lambda: bool(submitted(short_folder)))
+    assert submitted(short_folder) == ["still here"]
+
+
+async def test_sessions_are_found_again_by_their_prefix(tmux: Tmux, typist: Pane, short_folder: Path) -> None:
+    await tmux.start("claude-other-bob", ["cat", "-"], short_folder, {})
+    assert await tmux.find("claude-test-") == {"claude-test-ann": typist}
+
+
+async def test_another_client_adopts_what_a_killed_node_left(
+    tmux: Tmux, typist: Pane, short_folder: Path, tmux_server: tuple[str, ...]
+) -> None:
+    client = (await tmux.command("display-message", "-p", "#{client_pid}"))[0]
+    os.kill(int(client), signal.SIGKILL)
+    async with Tmux(tmux_server, "door", ENVIRONMENT).opened() as second:
+        pane = (await second.find("claude-test-"))["claude-test-ann"]
+        await submit(second, pane, "adopted", HABITS)
+    await until(lambda: bool(submitted(short_folder)))
+    assert pane == typist
+    assert submitted(short_folder) == ["adopted"]
+
+
+async def test_the_session_has_the_variables_and_the_directory(tmux: Tmux, short_folder: Path) -> None:
+    out = short_folder / "out"
+    script = f'printf "%s|%s" "$PWD" "$NODE_WORD" > {out}.new; mv {out}.new {out}; cat'
+    pane = await tmux.start("v", ["sh", "-c", script], short_folder, {"NODE_WORD": "a b;'\"$x"})
+    await until(out.exists)
+    assert out.read_text() == f"{short_folder}|a b;'\"$x"
+    assert await tmux.variable(pane, "NODE_WORD") == "a b;'\"$x"
+    assert await tmux.variable(pane, "NO_SUCH") is None
+
+
+async def test_a_death_is_told_with_its_status_and_last_words(tmux: Tmux, short_folder: Path) -> None:
+    pane = await tmux.start("d", ["sh", "-c", "echo cannot start; exit 3"], short_folder, {})
+    with anyio.fail_after(20):
+        death = await tmux.died(pane)
+    assert death.status == 3
+    assert death.screen == "cannot start"
+    await tmux.kill(pane)
+    await tmux.kill(pane)
+    assert await tmux.find("d") == {"door": (await tmux.find("door"))["door"]}
+
+
+async def test_a_session_that_is_killed_is_a_death(tmux: Tmux, typist: Pane) -> None:
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(tmux.kill, typist)
+        with anyio.fail_after(20):
+            assert (await tmux.died(typist)).status is None
+
+
+async def test_a_killed_server_is_noticed_and_a_new_one_can_be_started(
+    tmux: Tmux, typist: Pane, short_folder: Path
+) -> None:
+    server = int((await tmux.command("display-message", "-p", "#{pid}"))[0])
+    told = anyio.Event()
+
+    async def wait() -> None:
+        with pytest.raises(TmuxGone):
+            await tmux.died(typist)
+        told.set()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(wait)
+        await tmux.command("list-sessions")
+        os.kill(server, signal.SIGKILL)
+        with anyio.fail_after(20):
+            await told.wait()
+    pane = await tmux.start("claude-test-ann", ["cat", "-"], short_folder, {})
+    assert await tmux.find("claude-test-") == {"claude-test-ann": pane}
+
+
+async def test_what_tmux_refuses_is_a_sentence_and_the_wire_goes_on(tmux: Tmux, typist: Pane) -> None:
+    with pytest.raises(TmuxRefused, match="no-such-command"):
+        await tmux.command("no-such-command")
+    with pytest.raises(TmuxRefused, match="duplicate session"):
+        await tmux.start("claude-test-ann", ["cat", "-"], Path("/"), {})
+    assert await tmux.capture(typist)
+
+
+async def test_many_commands_at_once_get_their_own_replies(tmux: Tmux, typist: Pane) -> None:
+    replies: dict[int, str] = {}
+
+    async def ask(number: int) -> None:
+        replies[number] = (await tmux.command("display-message", "-p", f"number {number}"))[0]
+
+    async with anyio.create_task_group() as tasks:
+        for number in range(200):
+            tasks.start_soon(ask, number)
+    assert replies == {number: f"number {number}" for number in range(200)}
+
+
+async def test_a_watcher_sees_the_screen_change(tmux: Tmux, typist: Pane) -> None:
+    with anyio.fail_after(20):
+        async with tmux.watched(typist) as watch:
+            assert read_box(await watch.screen()) == ""
+            await tmux.type(typist, "watched")
+            while "watched" not in await watch.screen():
+                pass
+
+
+async def test_without_tmux_the_sentence_says_what_to_install(short_folder: Path) -> None:
+    async with Tmux(["/no/such/tmux"], "door", ENVIRONMENT).opened() as wire:
+        with pytest.raises(TmuxMissing, match="install the package tmux"):
+            await wire.find("x")

@@ -1,0 +1,83 @@
+"""Claude Code's screen, from recorded ones: where the input box is and what stands in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from farhand.drivers.claude.hands import dialog_key
+from farhand.drivers.claude.launch import MANIFEST
+from farhand.drivers.claude.screen import footer_says, holds, read_box
+
+RECORDINGS = Path(__file__).parent / "recordings"
+RULE = "─" * 40
+BOXES = {
+    "tui-idle.txt": "",
+    "tui-busy.txt": "",
+    "tui-idle-after.txt": "",
+    "tui-after-approve.txt": "",
+    "tui-fresh-3.txt": "",
+    "tui-bypass-accepted.txt": "",
+    "tui-permission.txt": None,
+    "tui-permission-hookhold.txt": None,
+    "tui-fresh-1-trust.txt": None,
+    "tui-fresh-2-apikey.txt": None,
+    "tui-bypass-dialog.txt": None,
+    "tui-fresh-onboarding-offline.txt": None,
+}
+
+
+@pytest.mark.parametrize(("name", "box"), BOXES.items())
+def test_the_box_is_found_where_there_is_one(name: str, box: str | None) -> None:
+    assert read_box((RECORDINGS / name).read_text("utf-8")) == box
+
+
+@pytest.mark.parametrize(
+    ("line", "box"),
+    [
+        ("\x1b[39m❯\xa0\x1b[7m \x1b[0m", ""),
+        ("\x1b[39m❯\xa0half typed\x1b[7m \x1b[0m", "half typed"),
+        ("\x1b[38;5;246m❯\xa0\x1b[7m\x1b[39mP\x1b[0;2m\x1b[39m\x1b[49mress up to edit queued messages", ""),
+        ("\x1b[39m❯\xa0\x1b[7mh\x1b[0malf typed", "half typed"),
+        ("\x1b[39m❯\xa0\x1b[7mx\x1b[0m", "x"),
+        ("! ls\n  more", "ls\n  more"),
+    ],
+)
+def test_a_hint_is_not_what_somebody_typed(line: str, box: str) -> None:
+    assert read_box(f"● answer\n{RULE}\n{line}\n{RULE}\n  ⏸ manual mode on") == box
+
+
+def test_an_older_prompt_in_the_conversation_is_no_box() -> None:
+    assert read_box("❯ said before\n● answer\n") is None
+
+
+def test_the_box_holds_the_text_or_its_token() -> None:
+    assert holds("hello there", "hello there\nsecond")
+    assert holds("[Pasted text #1 +3 lines]", "a\nb\nc\nd")
+    assert not holds("half typed hello", "hello")
+
+
+def test_the_footer_names_the_mode() -> None:
+    screen = (RECORDINGS / "tui-idle.txt").read_text("utf-8")
+    assert footer_says(screen, "manual mode on")
+    assert not footer_says(screen, "plan mode on")
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("tui-fresh-1-trust.txt", "Down"),
+        ("tui-fresh-2-apikey.txt", "Up"),
+        ("tui-bypass-dialog.txt", "Down"),
+        ("tui-permission.txt", None),
+        ("tui-idle.txt", None),
+    ],
+)
+def test_a_first_run_dialog_is_answered_by_keys_that_are_seen_to_work(name: str, key: str | None) -> None:
+    screen = (RECORDINGS / name).read_text("utf-8")
+    assert dialog_key(screen, MANIFEST["dialogs"]) == key
+    for dialog in MANIFEST["dialogs"] if key else []:
+        moved = screen.replace("❯", " ").replace(f"   {dialog['choice']}\n", f" ❯ {dialog['choice']}\n")
+        if moved.count("❯"):
+            assert dialog_key(moved, MANIFEST["dialogs"]) == "Enter"

@@ -1,0 +1,187 @@
+"""What is typed becomes the right command, what happens is told in a line, and a typed line stays whole."""
+
+from itertools import count
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from farhand.cli import editing
+from farhand.cli.conversation import ask_lines, event_line, read_line, team_lines
+from farhand.cli.editing import Typing
+from farhand.model import facts
+from farhand.model.commands import Answer, Command, End, Focus, Hire, Interrupt, Relaunch, Say, Tune
+from farhand.model.errors import BadInput
+from farhand.model.facts import Event, Fact
+from farhand.model.present import Present, fold
+from farhand.model.words import Choice, HowEnded, HowSettled, Mode, Sender
+
+ME = Sender(via="chat")
+HIRED = facts.Hired(backend="demo", directory="/here", by=ME)
+CHOICES = (Choice(id="yes", label="Yes, write it"), Choice(id="no", label="No", allows=False))
+
+
+def present(*happened: tuple[str, Fact]) -> Present:
+    """The present after these facts."""
+    now = Present()
+    for seq, (worker, fact) in enumerate(happened, 1):
+        now = fold(now, Event(seq=seq, at=0.0, worker=worker, turn="t", fact=fact))
+    return now
+
+
+def asked(ask: str = "a") -> facts.AskRaised:
+    """A question."""
+    return facts.AskRaised(ask=ask, question="May I?", choices=CHOICES)
+
+
+def read(line: str, now: Present | None = None) -> Command:
+    """The command of a line, with the id `1`."""
+    numbers = count(1)
+    return read_line(line, now or Present(), lambda: str(next(numbers)))
+
+
+@pytest.mark.parametrize(
+    ("line", "command"),
+    [
+        ("hello there", Say(id="1", text="hello there")),
+        ("@ann look at this", Say(id="1", worker="ann", text="look at this")),
+        ("1", Say(id="1", text="1")),
+        ("/hire ann", Hire(id="1", worker="ann", backend="demo")),
+        ("/hire ann codex", Hire(id="1", worker="ann", backend="codex")),
+        ("/focus ann", Focus(id="1", worker="ann")),
+        ("/end ann", End(id="1", worker="ann")),
+        ("/stop", Interrupt(id="1")),
+        ("/stop ann", Interrupt(id="1", worker="ann")),
+        ("/relaunch", Relaunch(id="1")),
+        ("/mode plan", Tune(id="1", mode=Mode.PLAN)),
+        ("/mode ann yolo", Tune(id="1", worker="ann", mode=Mode.YOLO)),
+    ],
+)
+def test_a_line_means_a_command(line: str, command: Command) -> None:
+    assert read(line) == command
+
+
+@pytest.mark.parametrize("line", ["/nonsense", "/hire", "/hire a b c", '/focus "ann', "/mode wild", "/", "/focus"])
+def test_what_cannot_be_done_is_told(line: str) -> None:
+    with pytest.raises(BadInput):
+        read(line)
+
+
+def test_a_number_answers_the_oldest_question_and_may_carry_advice() -> None:
+    now = present(("ann", HIRED), ("bob", HIRED), ("bob", asked("first")), ("ann", asked("second")))
+    assert read("2", now) == Answer(id="1", ask="first", choice="no")
+    assert read("1 but only once", now) == Answer(id="1", ask="first", choice="yes", note="but only once")
+    assert read("3", now) == Say(id="1", text="3")
+    assert read("10 reasons why", now) == Say(id="1", text="10 reasons why")
+
+
+def test_a_question_shows_its_choices_by_number() -> None:
+    shown = ask_lines("ann", asked())
+    assert shown.splitlines() == ["? ann asks: May I?", "  1. Yes, write it", "  2. No"]
+
+
+def test_the_team_is_told_with_focus_state_and_reason() -> None:
+    assert "/hire" in team_lines(Present())
+    online, offline = facts.CameOnline(), facts.WentOffline(why="The agent ended.")
+    now = present(("ann", HIRED), ("bob", HIRED), ("cleo", HIRED), ("ann", online), ("bob", offline))
+    now = fold(now, Event(seq=9, at=0.0, worker="ann", fact=facts.Focused(by=ME)))
+    ann, bob, cleo = team_lines(now).splitlines()
+    assert ann == "› ann (available, backend=demo)"
+    assert bob == "  bob (offline: The agent ended., backend=demo)"
+    assert cleo == "  cleo (starting, backend=demo)"
+
+
+@pytest.mark.parametrize(
+    ("fact", "line"),
+    [
+        (facts.ToolStarted(call="c", tool="list", title="List the files"), "  ⚙ List the files"),
+        (facts.ToolEnded(call="c", output="one\ntwo"), "  ✓ one"),
+        (facts.ToolEnded(call="c", ok=False), "  ✗ failed"),
+        (facts.AskSettled(ask="a", how=HowSettled.ANSWERED, choice="yes", by=ME), "  answered: yes over chat"),
+        (facts.AskSettled(ask="a", how=HowSettled.EXPIRED), "  nobody answered in time: denied"),
+        (facts.TurnEnded(how=HowEnded.COMPLETED), ""),
+        (facts.TurnEnded(how=HowEnded.FAILED, error="It broke."), "ann: ✗ failed: It broke."),
+        (facts.WentOffline(why="The agent ended."), "ann is offline: The agent ended."),
+        (facts.Queued(message="m", text="hi", by=ME), ""),
+    ],
+)
+def test_what_happened_is_one_line(fact: Fact, line: str) -> None:
+    assert event_line(Event(seq=1, at=0.0, worker="ann", fact=fact)) == line
+
+
+# --- the typed line
+
+
+def typed(keyboard: str, typing: Typing | None = None) -> Typing:
+    """The line after these keys."""
+    typing = typing or Typing()
+    found, rest = editing.keys(keyboard)
+    assert not rest
+    for key in found:
+        typing = editing.press(typing, key)
+    return typing
+
+
+@pytest.mark.parametrize(
+    ("keyboard", "text", "place"),
+    [
+        ("héllo", "héllo", 5),
+        ("ab\x7fc", "ac", 2),
+        ("\x7f", "", 0),
+        ("abc\x1b[D\x1b[Dx", "axbc", 2),
+        ("abc\x1b[H\x1b[3~", "bc", 0),
+        ("abc\x01>\x05<", ">abc<", 5),
+        ("one two three\x17", "one two ", 8),
+        ("one two\x15", "", 0),
+        ("abc\x1b[D\x0b", "ab", 2),
+        ("a\x1b[200~b\rc\x1b[201~d", "ab\ncd", 5),
+        ("a\x1b[1;5Cb\x1bc\x00", "abc", 3),
+    ],
+)
+def test_keys_edit_the_line(keyboard: str, text: str, place: int) -> None:
+    after = typed(keyboard)
+    assert (after.text, after.place) == (text, place)
+
+
+def test_lines_typed_before_come_back() -> None:
+    typing = editing.entered(typed("two", editing.entered(typed("one"))))
+    assert typed("\x1b[A", typing).text == "two"
+    assert typed("\x1b[A\x1b[A\x1b[A", typing).text == "one"
+    assert typed("\x1b[A\x1b[A\x1b[B", typing).text == "two"
+    assert typed("\x1b[A\x1b[B", typing).text == ""
+
+
+def test_a_key_that_comes_in_two_pieces_is_one_key() -> None:
+    first, rest = editing.keys("a\x1b[")
+    assert (first, rest) == (["a"], "\x1b[")
+    assert editing.keys(rest + "Db") == (["\x1b[D", "b"], "")
+
+
+@given(st.text())
+def test_no_keyboard_breaks_the_line(keyboard: str) -> None:
+    found, _ = editing.keys(keyboard)
+    typing = Typing()
+    for key in found:
+        typing = editing.press(typing, key)
+        assert 0 <= typing.place <= len(typing.text)
+
+
+@given(st.text(alphabet=st.characters(exclude_categories=["Cc", "Cs"])), st.integers(4, 80))
+def test_rows_fit_and_lose_no_letter(text: str, columns: int) -> None:
+    rows = editing.rows(text, columns)
+    assert all(editing.width(row) <= columns for row in rows)
+    assert "".join("".join(rows).split()) == "".join(text.split())
+
+
+def test_rows_are_cut_between_words() -> None:
+    assert editing.rows("one two three", 8) == ["one two", "three"]
+    assert editing.rows("  - indented words", 12) == ["  - indented", "words"]
+    assert editing.rows("abcdefgh", 3) == ["abc", "def", "gh"]
+
+
+@given(st.text(), st.integers(8, 60), st.data())
+def test_the_cursor_is_always_in_the_window(text: str, columns: int, data: st.DataObject) -> None:
+    place = data.draw(st.integers(0, len(text)))
+    shown, column = editing.window(text, place, columns)
+    assert editing.width(shown) <= columns
+    assert 0 <= column <= columns
