@@ -168,7 +168,11 @@ class Peer:
         fields = error if isinstance(error, dict) else {"message": str(error)}
         code = fields.get("code")
         said = str(fields.get("message") or "no explanation")
-        waiting.set_exception(RpcError(code if isinstance(code, int) else INTERNAL_ERROR, said, fields.get("data")))
+        more = fields.get("data")
+        details = more.get("details") if isinstance(more, dict) else more
+        if isinstance(details, str) and details and details not in said:
+            said = f"{said}: {details}"
+        waiting.set_exception(RpcError(code if isinstance(code, int) else INTERNAL_ERROR, said, more))
 
     async def _answer(self, number: int | str, method: str, params: Any) -> None:
         try:

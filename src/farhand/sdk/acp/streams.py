@@ -168,9 +168,10 @@ async def _end(process: asyncio.subprocess.Process) -> None:
     import anyio
 
     with anyio.CancelScope(shield=True):
-        for signal_number in (signal.SIGTERM, signal.SIGKILL):
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal_number)
+        for signal_number in (None, signal.SIGTERM):
+            if signal_number is not None:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal_number)
             with anyio.move_on_after(GRACE_SECONDS):
                 await process.wait()
                 break
