@@ -408,3 +408,10 @@ def test_what_is_malformed_costs_itself() -> None:
     assert read_hello([]).version == 0
     info = read_session({"modes": {"availableModes": [{"id": 3}, {"id": "a"}]}, "models": 4, "configOptions": [5]})
     assert [mode.id for mode in info.modes] == ["a"]
+
+
+@asynccontextmanager
+async def always_allowing(agent: Agent) -> AsyncIterator[AcpClient]:
+    """A client that says yes."""
+    async with connected(agent, decides=says_always("allow_once", [])) as client:
+        yield client

@@ -18,7 +18,9 @@ class ByMode:
     async def approve(self, call: ToolCall, context: SessionContext) -> Approval:
         """Whether a call may run."""
         tool = (await context.session.tools()).get(call.name)
-        return decide(self.mode, call.name, tool.kind if tool is not None else "other")
+        verdict = decide(self.mode, call.name, tool.kind if tool is not None else "other")
+        # Settings may say that a whole MCP server is trusted.
+        return Approval("allow") if verdict.decision == "ask" and getattr(tool, "trusted", False) else verdict
 
 
 def decide(mode: str, name: str, kind: str) -> Approval:

@@ -267,7 +267,7 @@ class Session:
     async def tools(self) -> dict[str, Tool]:
         """The tools the model may call now, by name; the agent's own win over built-in ones of the same name."""
         found = dict(self.agent.tools_for(self.settings))
-        for extender in self.agent.extenders:
+        for extender in self.agent.extenders_for(self.settings):
             found.update({tool.name: tool for tool in await extender.tools(self.context)})
         return found
 

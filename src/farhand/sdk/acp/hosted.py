@@ -13,7 +13,7 @@ from farhand.sdk.acp.rpc import INTERNAL_ERROR, INVALID_PARAMS, Params, Peer, Rp
 from farhand.sdk.agent import Agent
 from farhand.sdk.errors import SessionBusy
 from farhand.sdk.modes import ByMode
-from farhand.sdk.seams import Question, Reply, SessionContext, ToolCall
+from farhand.sdk.seams import Extender, Question, Reply, SessionContext, ToolCall
 from farhand.sdk.session import Session
 
 MODES = {
@@ -34,15 +34,20 @@ class HostedSession:
 
     session: Session
 
-    def __init__(self, agent: Agent, cwd: Path, peer: Peer) -> None:
+    def __init__(self, agent: Agent, cwd: Path, peer: Peer, mcp_servers: Any = None) -> None:
         self._peer = peer
         self._modes = ByMode() if agent.approver is None else None
         self._always: set[tuple[str, str]] = set()
         self._kinds: dict[str, str] = {}
         self._cancelled = False
         self._turn = asyncio.Lock()
+        self._servers = _servers(mcp_servers)
         self.agent = agent.with_changes(
-            cwd=cwd, approver=agent.approver or self._modes, asker=agent.asker or self._ask, interactive=False
+            cwd=cwd,
+            approver=agent.approver or self._modes,
+            asker=agent.asker or self._ask,
+            interactive=False,
+            extenders=(*agent.extenders, *self._servers),
         )
 
     @property
@@ -125,7 +130,9 @@ class HostedSession:
     async def close(self) -> None:
         """Ends the session and what its agent holds open."""
         await self.session.close()
-        await self.agent.close()
+        for server in self._servers:
+            await server.close()
+        await self.agent.close_connections()
 
     async def _tell(self, update: Params) -> None:
         await self._peer.notify("session/update", {"sessionId": self.id, "update": update})
@@ -167,3 +174,11 @@ class HostedSession:
 
 def _said(text: str) -> Params:
     return {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}
+
+
+def _servers(wanted: Any) -> tuple[Extender, ...]:
+    if not wanted:
+        return ()
+    from farhand.sdk.mcp import McpServers, from_client
+
+    return (McpServers(from_client(wanted)),)

@@ -140,6 +140,7 @@ class _Serving:
     async def _initialize(self, params: Params) -> Params:  # noqa: ARG002
         can = {
             "loadSession": self._agent.records,
+            "mcpCapabilities": {"http": True, "sse": True},
             "promptCapabilities": {"image": True, "audio": True, "embeddedContext": True},
             "sessionCapabilities": {"close": {}},
         }
@@ -154,11 +155,11 @@ class _Serving:
         raise RpcError(INVALID_PARAMS, f"There is no way to log in called {params.get('methodId')!r}.")
 
     async def _new(self, params: Params) -> Params:
-        hosted = HostedSession(self._agent, _folder(params), self._peer)
+        hosted = HostedSession(self._agent, _folder(params), self._peer, params.get("mcpServers"))
         return {"sessionId": await self._host(hosted, hosted.agent.session()), **hosted.offers()}
 
     async def _load(self, params: Params) -> Params:
-        hosted = HostedSession(self._agent, _folder(params), self._peer)
+        hosted = HostedSession(self._agent, _folder(params), self._peer, params.get("mcpServers"))
         wanted = str(params.get("sessionId", ""))
         await self._host(hosted, await hosted.agent.resume_session(wanted))
         await hosted.replay()
