@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from farhand.sdk.models.gemini import GeminiModel
     from farhand.sdk.models.openai import OpenAiModel
     from farhand.sdk.models.recorder import Recorder
+    from farhand.sdk.models.vertex import VertexModel
     from farhand.sdk.prompt import File, Image
     from farhand.sdk.result import Result
     from farhand.sdk.seams import Approval, Content, Part, Question, Reply, SessionContext, ToolCall, ToolResult
@@ -70,6 +71,7 @@ _HOMES = {
     "ToolResponse": "events",
     "ToolResult": "seams",
     "Usage": "events",
+    "VertexModel": "models.vertex",
     "hook": "hooks",
     "tool": "tools",
 }
@@ -114,6 +116,7 @@ __all__ = [
     "ToolResponse",
     "ToolResult",
     "Usage",
+    "VertexModel",
     "hook",
     "tool",
 ]
