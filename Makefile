@@ -1,5 +1,5 @@
 # Two commands do everything on a fresh machine: `make run` and `make test`.
-.PHONY: help run test test-fast check bench format lock setup-run setup-dev setup-tests
+.PHONY: help run test test-fast check bench format lock reference picture setup-run setup-dev setup-tests
 PYTEST = .venv/bin/python -m pytest -q -p no:cacheprovider
 
 help:
@@ -10,6 +10,8 @@ help:
 	@echo "make bench      the figures, beside their floors"
 	@echo "make format     what ruff can put right by itself"
 	@echo "make lock       the lock files, anew"
+	@echo "make reference  the pages of docs/reference/ that the code tells, anew"
+	@echo "make picture    the picture of the README, anew, from a real terminal"
 
 run: setup-run
 	@.venv/bin/farhand run --node demo --no-telegram --no-tunnel --demo
@@ -35,6 +37,8 @@ check: setup-dev
 	.venv/bin/python -m mypy
 	.venv/bin/lint-imports --no-cache
 	.venv/bin/python scripts/check_house.py
+	.venv/bin/python scripts/write_reference.py --check
+	.venv/bin/python scripts/check_docs.py
 
 bench: setup-dev
 	.venv/bin/python -m bench
@@ -42,6 +46,12 @@ bench: setup-dev
 format: setup-dev
 	.venv/bin/ruff check --fix-only .
 	.venv/bin/ruff format .
+
+reference: setup-dev
+	.venv/bin/python scripts/write_reference.py
+
+picture: setup-tests
+	.venv/bin/python scripts/draw_picture.py
 
 lock: setup-dev
 	.venv/bin/uv pip compile -q --universal --generate-hashes --no-header pyproject.toml -o requirements.lock

@@ -74,10 +74,14 @@ class Node:
     outbox: SqliteOutbox
     started_at: float = field(default_factory=time.time)
     channels: list[Channel] = field(default_factory=list)
+    # Whoever else wants to hear what the node says of itself: the terminal that it runs in.
+    listeners: list[Callable[[str], None]] = field(default_factory=list)
 
     async def announce(self, text: str) -> None:
         """Tells the manager something about the node itself: in the log, and over every channel that can."""
         log.warning("announced", text=text)
+        for listener in self.listeners:
+            listener(text)
         for channel in self.channels:
             say = getattr(channel, "announce", None)
             if say is not None:
@@ -166,7 +170,7 @@ async def _running(
     handed_in = [route for channel in built.channels for route in getattr(channel, "routes", list)()]
     app = http.application([*http.routes(hub, built.status, folder.key(settings.key)), *handed_in, *posted])
     async with anyio.create_task_group() as tasks:
-        await _open_drivers(tasks, drivers.values(), settings.hooks)
+        await open_drivers(tasks, drivers.values(), settings.hooks)
         await tasks.start(Door(hub, settings.door, built.status).serve, name="door")
         await tasks.start(http.serve, app, listener, name="http")
         tasks.start_soon(team.run, name="team")
@@ -185,7 +189,7 @@ def _none(_: str) -> list[BaseRoute]:
     return []
 
 
-async def _open_drivers(tasks: anyio.abc.TaskGroup, drivers: Iterable[Driver], socket: Path) -> None:
+async def open_drivers(tasks: anyio.abc.TaskGroup, drivers: Iterable[Driver], socket: Path) -> None:
     """Starts what drivers keep running for all their workers, and the door at which their hooks knock."""
     routes = [route for driver in drivers for route in getattr(driver, "routes", list)()]
     if routes:
@@ -258,7 +262,7 @@ def drivers(settings: Settings) -> dict[str, Driver]:
         DemoDriver(holders, python=sys.executable, environment=environment),
         NativeDriver(holders, python=sys.executable, environment=with_models),
         claude_driver(settings),
-        HeadlessClaudeDriver(holders, for_claude, settings.ask_deadline_seconds),
+        HeadlessClaudeDriver(holders, for_claude, settings.folder / "claude-headless", settings.ask_deadline_seconds),
     ]
     return {driver.backend: driver for driver in built}
 
@@ -340,6 +344,7 @@ async def converse(running: Node, signals: AsyncIterator[signal.Signals]) -> Non
     environment = running.settings.environment
     with open_terminal(colours="NO_COLOR" not in environment) as terminal:
         terminal.tell(f"Node '{running.settings.node}' is ready on port {running.port}.", "green")
+        running.listeners.append(lambda text: terminal.tell(text, "yellow"))
         talk = Conversation(running.hub, terminal, who=environment.get("USER", ""), leaving="stops the node")
         async with anyio.create_task_group() as tasks:
 

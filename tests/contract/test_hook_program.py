@@ -13,12 +13,16 @@ from typing import Any
 
 import anyio
 import anyio.abc
+import httpx2
 import pytest
 import uvicorn
 from starlette.applications import Starlette
 
 from farhand.drivers.wires.hooks import Asked, Desk, spooled
 from farhand.hooks.install import interpreter
+from farhand.server.http import serve
+from farhand.server.sockets import listen
+from farhand.testing.models.serving import served
 
 pytestmark = pytest.mark.anyio
 PROGRAM = Path(__file__).parents[2] / "src/farhand/hooks/program.py"
@@ -123,6 +127,18 @@ async def test_an_ask_waits_for_its_answer(short_folder: Path) -> None:
         assert json.loads(await run("ask", b"{}", variables(short_folder))) == ALLOW
 
 
+async def test_a_node_in_a_deep_folder_is_reached(short_folder: Path) -> None:
+    deep = short_folder / ("d" * 60) / ("e" * 60)
+    deep.mkdir(parents=True)
+    desk = Desk()
+    app = Starlette(routes=list(desk.routes()))
+    async with anyio.create_task_group() as tasks:
+        await tasks.start(serve, app, listen(deep / "s"))
+        tasks.start_soon(answering, desk, ALLOW)
+        assert json.loads(await run("ask", b"{}", variables(deep))) == ALLOW
+        tasks.cancel_scope.cancel()
+
+
 async def test_an_ask_that_is_over_elsewhere_ends_without_a_word(short_folder: Path) -> None:
     desk = Desk()
     async with door(desk, short_folder / "s"), anyio.create_task_group() as tasks:
@@ -214,3 +230,51 @@ async def test_the_program_needs_nothing_but_the_standard_library() -> None:
     assert "'json'" not in loaded
     assert "'socket'" not in loaded
     assert "'farhand'" not in loaded
+
+
+@asynccontextmanager
+async def listener(desk: Desk) -> AsyncIterator[httpx2.AsyncClient]:
+    """The node's HTTP listener, where sessions post by themselves."""
+    app = Starlette(routes=list(desk.open_routes()))
+    async with served(app) as address, httpx2.AsyncClient(base_url=address) as client:
+        yield client
+
+
+async def test_a_session_posts_with_its_key(short_folder: Path) -> None:
+    desk = Desk()
+    async with listener(desk) as client:
+        with desk.attended("ann", "secret") as arrivals:
+            answer = await client.post("/hooks/of/ann", content=b"{}", headers={"X-Farhand-Key": "secret"})
+            assert (answer.status_code, answer.json()) == (200, {})
+            arrived = arrivals.receive_nowait()
+    assert not isinstance(arrived, Asked)
+    assert arrived.keyed
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"X-Farhand-Key": ""},
+        {"X-Farhand-Key": "guess"},
+        {"X-Farhand-Key": "secret", "X-Forwarded-For": "203.0.113.9"},
+        {"X-Farhand-Key": "secret", "CF-Connecting-IP": "203.0.113.9"},
+    ],
+    ids=["no key", "empty key", "wrong key", "through a proxy", "through a tunnel"],
+)
+async def test_nobody_else_can_post(headers: dict[str, str]) -> None:
+    desk = Desk()
+    async with listener(desk) as client:
+        with desk.attended("ann", "secret") as arrivals:
+            assert (await client.post("/hooks/of/ann", content=b"{}", headers=headers)).status_code == 403
+            assert (await client.post("/hooks/of/bob", content=b"{}", headers=headers)).status_code == 403
+            with pytest.raises(anyio.WouldBlock):
+                arrivals.receive_nowait()
+
+
+async def test_a_worker_without_a_key_takes_no_posts() -> None:
+    desk = Desk()
+    async with listener(desk) as client:
+        with desk.attended("ann"):
+            answer = await client.post("/hooks/of/ann", content=b"{}", headers={"X-Farhand-Key": ""})
+    assert answer.status_code == 403

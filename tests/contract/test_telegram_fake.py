@@ -1,8 +1,7 @@
-"""The fake Telegram is Telegram's and not ours: two foreign clients use it, and it refuses what Telegram refuses."""
+"""The fake Telegram is Telegram's and not ours: a foreign client uses it, and it refuses what Telegram refuses."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import AsyncIterator
 
 import anyio
@@ -105,61 +104,6 @@ async def test_a_round_of_calls_by_python_telegram_bot(bot: FakeBot, ptb: telegr
     with pytest.raises(telegram.error.Conflict, match="webhook is active"):
         await ptb.get_updates()
     assert await ptb.delete_webhook()
-
-
-async def test_a_round_of_calls_by_aiogram(bot: FakeBot) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        import aiogram
-        from aiogram.client.session.aiohttp import AiohttpSession
-        from aiogram.client.telegram import TelegramAPIServer
-        from aiogram.exceptions import TelegramBadRequest
-        from aiogram.types import BotCommand as Command
-        from aiogram.types import BufferedInputFile, ReactionTypeEmoji
-        from aiogram.types import InlineKeyboardButton as Button
-        from aiogram.types import InlineKeyboardMarkup as Keyboard
-
-    session = AiohttpSession(api=TelegramAPIServer.from_base(bot.address))
-    client = aiogram.Bot(bot.token, session=session)
-    try:
-        manager = bot.person(12, "Mo")
-        spoken = await manager.says("hello")
-        assert (await client.get_me()).username == bot.username
-        updates = await client.get_updates(timeout=5)
-        assert [one.message.text for one in updates if one.message] == ["hello"]
-        keyboard = Keyboard(inline_keyboard=[[Button(text="Yes", callback_data="y")]])
-        sent = await client.send_message(12, "<i>Well</i>?", parse_mode="HTML", reply_markup=keyboard)
-        assert sent.text == "Well?"
-        assert sent.html_text == "<i>Well</i>?"
-        edited = await client.edit_message_text("so", chat_id=12, message_id=sent.message_id, reply_markup=keyboard)
-        assert not isinstance(edited, bool)
-        assert edited.text == "so"
-        await manager.taps((await bot.messages(12))[-1], "Yes")
-        taps = await client.get_updates(offset=updates[-1].update_id + 1, timeout=5)
-        assert taps[0].callback_query is not None
-        assert await client.answer_callback_query(taps[0].callback_query.id)
-        photo = await client.send_photo(12, BufferedInputFile(PNG, "a.png"), caption="p")
-        assert photo.photo
-        document = await client.send_document(12, BufferedInputFile(b"text", "a.txt"))
-        assert document.document
-        downloaded = await client.download(document.document)
-        assert downloaded is not None
-        assert downloaded.read() == b"text"
-        assert await client.set_message_reaction(12, spoken.message_id, [ReactionTypeEmoji(emoji="👍")])
-        assert await client.send_chat_action(12, "typing")
-        assert await client.set_my_commands([Command(command="team", description="who is here")])
-        assert await client.delete_message(12, sent.message_id)
-        with pytest.raises(TelegramBadRequest, match="can't parse entities"):
-            await client.send_message(12, "<b>half", parse_mode="HTML")
-        await bot.group(-100500, topics={})
-        topic = await client.create_forum_topic(-100500, "Ann")
-        within = await client.send_message(-100500, "here", message_thread_id=topic.message_thread_id)
-        assert within.message_thread_id == topic.message_thread_id
-        assert await client.set_webhook(f"{bot.address}/nowhere", secret_token="s")
-        assert (await client.get_webhook_info()).pending_update_count == 1
-        assert await client.delete_webhook()
-    finally:
-        await session.close()
 
 
 REFUSED = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from farhand.app import Parts
 from farhand.channels.telegram.channel import Options, TelegramChannel
 from farhand.core.clock import SystemClock
+from farhand.model.ports import Hub
 from farhand.testing.house import House, open_house
 from farhand.testing.scripted import ScriptedDriver
 from farhand.testing.telegram import FakeBot, Person
@@ -42,6 +43,7 @@ async def telegram_house(
     *,
     agent: ScriptedDriver | None = None,
     public: bool = False,
+    hub: Callable[[Hub], Any] = lambda hub: hub,
     **options: Any,
 ) -> AsyncIterator[TelegramHouse]:
     """A house on Telegram; opened again in the same folder, it is the same node after a restart."""
@@ -59,9 +61,9 @@ async def telegram_house(
             folder=parts.settings.folder,
             api_url=bot.address,
             public_url=url,
-            **{"answer_seconds": 2.0, "chat_burst": 50, "poll_seconds": 5, **options},
+            **{"answer_seconds": 2.0, "chat_burst": 50, "poll_seconds": 1, **options},
         )
-        return [TelegramChannel(given, parts.hub, parts.outbox, parts.clock, tell)]
+        return [TelegramChannel(given, hub(parts.hub), parts.outbox, parts.clock, tell)]
 
     async with open_house(folder, agent, SystemClock(), channels) as house:
         yield TelegramHouse(house, bot, told, news)

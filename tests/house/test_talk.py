@@ -171,6 +171,7 @@ async def test_a_restart_finds_everything(tmp_path: Path) -> None:
         await house.say("first", worker="ann")
         await house.say("second", worker="ann")
         await house.event(HandedOver)
+        await house.event(Said)
         before = house.hub.present
     async with open_house(tmp_path, agent) as house:
         assert house.hub.present == before

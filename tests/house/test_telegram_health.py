@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
 from tests.house.telegram_house import TelegramHouse, telegram_house
 
+from farhand.app import Parts
+from farhand.channels.telegram.channel import Options, TelegramChannel
+from farhand.core.clock import SystemClock
+from farhand.model.commands import Accepted, Command, Say
+from farhand.model.ports import Hub
+from farhand.model.words import Sender
+from farhand.testing.house import open_house
 from farhand.testing.telegram import FakeBot
+from farhand.testing.telegram.bell import Bell
 
 pytestmark = pytest.mark.anyio
 
@@ -105,3 +114,51 @@ async def test_the_menu_is_as_the_team_is(tmp_path: Path, bot: FakeBot) -> None:
         await telegram.house.hire("ann-marie")
         standing = await bot.until_standing(lambda standing: "ann_marie" in standing.commands)
         assert "team" in standing.commands
+
+
+async def test_what_one_channel_has_to_say_comes_over_the_others(tmp_path: Path, bot: FakeBot) -> None:
+    heard = Bell()
+    lines: list[str] = []
+
+    def listen(text: str) -> None:
+        lines.append(text)
+        heard.ring()
+
+    def channels(parts: Parts) -> list[Any]:
+        options = Options(token=bot.token, folder=parts.settings.folder, api_url=bot.address)
+        return [TelegramChannel(options, parts.hub, parts.outbox, parts.clock, parts.announce)]
+
+    async with open_house(tmp_path, None, SystemClock(), channels) as house:
+        house.node.listeners.append(listen)
+        await bot.revoke()
+        with anyio.fail_after(30):
+            while not lines:
+                await heard.wait(heard.count, 1)
+        assert lines == ["Telegram refuses the bot token: set TELEGRAM_BOT_TOKEN to a valid one."]
+
+
+class TrippingHub:
+    """A hub with an error in it, which one word brings out."""
+
+    def __init__(self, hub: Hub) -> None:
+        self._hub = hub
+        self.watch = hub.watch
+        self.look = hub.look
+
+    async def send(self, command: Command, sender: Sender) -> Accepted:
+        if isinstance(command, Say) and command.text == "poison":
+            raise ZeroDivisionError("an error that nobody foresaw")
+        return await self._hub.send(command, sender)
+
+
+@pytest.mark.parametrize("public", [False, True], ids=["polling", "webhook"])
+async def test_a_message_that_trips_an_error_of_ours_makes_nobody_deaf(
+    tmp_path: Path, bot: FakeBot, public: bool
+) -> None:
+    async with telegram_house(tmp_path, bot, public=public, hub=TrippingHub) as telegram:
+        await telegram.house.hire()
+        await works(telegram)
+        await telegram.manager.says("poison")
+        await telegram.manager.says("after it")
+        await telegram.manager.reads("answer to after it")
+        await telegram.manager.reads("tripped an error in farhand")

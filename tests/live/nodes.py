@@ -1,12 +1,15 @@
 """A node and its command line as a person has them: the real `farhand`, in a home of its own."""
 
 import os
-import shutil
 import socket
 import subprocess
 import sys
 import time
 from pathlib import Path
+
+import anyio
+
+from farhand.sandbox.holders import LocalHolders
 
 SAFETY_SECONDS = 60.0
 
@@ -64,9 +67,14 @@ class Home:
             time.sleep(0.01)
 
     def end_agents(self) -> None:
-        """Agents outlive their nodes, but not the folders of their holders."""
-        for holders in self.folder.glob("farhand/nodes/*/holders"):
-            shutil.rmtree(holders)
+        """Ends the agents, which outlive their nodes."""
+        anyio.run(self._forget_all)
+
+    async def _forget_all(self) -> None:
+        for folder in self.folder.glob("**/nodes/*/holders"):
+            holders = LocalHolders(folder)
+            for name in await holders.names():
+                await holders.forget(name)
 
 
 def opens(path: Path) -> bool:

@@ -84,13 +84,14 @@ def test_the_same_id_twice_is_one_message(lived_in: Home) -> None:
         (["say", "-w", "nobody", "hi"], 1, "error: No worker called 'nobody'. The team: demo."),
         (["say", " "], 2, "error: There is nothing in that message."),
         (["hire", "status"], 2, 'error: Cannot use "status" - reserved command. Choose another name.'),
-        (["hire", "ann", "--backend", "claud"], 1, "error: No backend called 'claud'. Known: demo."),
+        (["hire", "ann", "--backend", "claud"], 1, "error: No backend called 'claud'. Known: claude, "),
         (["answer", "a", "yes"], 1, "error: No question with the id 'a' is known."),
     ],
 )
 def test_what_is_refused_is_a_sentence(lived_in: Home, arguments: list[str], code: int, sentence: str) -> None:
     told = lived_in.farhand(arguments[0], "--node", "test", *arguments[1:])
-    assert (told.returncode, told.stderr.splitlines()[0]) == (code, sentence)
+    assert told.returncode == code
+    assert told.stderr.startswith(sentence)
 
 
 def test_events_are_lines_of_json_in_order(lived_in: Home) -> None:

@@ -1,4 +1,4 @@
-"""The example in the Telegram page runs."""
+"""The examples in the Telegram pages run."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 pytestmark = pytest.mark.anyio
-PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "telegram.md"
+DOCS = Path(__file__).parents[2] / "docs"
 
 
-async def test_the_example_runs() -> None:
-    (example,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+@pytest.mark.parametrize("page", ["how-to/telegram.md", "reference/fake-telegram.md"])
+async def test_the_example_runs(page: str) -> None:
+    (example,) = re.findall(r"```python\n(.*?)```", (DOCS / page).read_text(), re.DOTALL)
     names: dict[str, Any] = {}
-    exec(compile(example, str(PAGE), "exec"), names)
+    exec(compile(example, page, "exec"), names)
     await names["example"]()

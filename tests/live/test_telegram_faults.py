@@ -45,6 +45,8 @@ FAULTS: dict[str, dict[str, Any]] = {
     "500 for a while": {"code": 500, "description": "Internal Server Error", "times": 2},
     "garbage": {"kind": "garbage"},
     "409": {"code": 409, "description": "Conflict: terminated by other getUpdates request"},
+    "401": {"code": 401, "description": "Unauthorized"},
+    "403": {"code": 403, "description": "Forbidden: bot was blocked by the user"},
     "hang before": {"kind": "hang"},
     "hang after": {"kind": "hang", "after_effect": True},
     "cut before": {"kind": "cut"},

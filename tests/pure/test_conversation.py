@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from farhand.cli import editing
-from farhand.cli.conversation import ask_lines, event_line, read_line, team_lines
+from farhand.cli.conversation import ask_lines, event_line, prompt, read_line, team_lines
 from farhand.cli.editing import Typing
 from farhand.model import facts
 from farhand.model.commands import Answer, Command, End, Focus, Hire, Interrupt, Relaunch, Say, Tune
@@ -107,6 +107,16 @@ def test_the_team_is_told_with_focus_state_and_reason() -> None:
 )
 def test_what_happened_is_one_line(fact: Fact, line: str) -> None:
     assert event_line(Event(seq=1, at=0.0, worker="ann", fact=fact)) == line
+
+
+def test_the_prompt_says_whom_the_next_line_goes_to() -> None:
+    focused, began, ended = facts.Focused(by=ME), facts.TurnStarted(), facts.TurnEnded(how=HowEnded.COMPLETED)
+    team = (("ann", HIRED), ("bob", HIRED), ("ann", focused))
+    assert prompt(Present()) == "> "
+    assert prompt(present(*team)) == "ann> "
+    assert prompt(present(*team, ("ann", began))) == "ann (working)> "
+    assert prompt(present(*team, ("ann", began), ("ann", ended))) == "ann> "
+    assert prompt(present(*team, ("bob", began), ("bob", asked()))) == "bob 1-2> "
 
 
 # --- the typed line

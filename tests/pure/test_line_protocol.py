@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from farhand.drivers.demo.translate import to_line, translate
 from farhand.drivers.wires.held import Lines, Place, sentence
+from farhand.drivers.wires.line_facts import to_line, translate
 from farhand.drivers.wires.lines import Answer, Conversation, Failed, Gone, Prompt
 from farhand.model import facts
 from farhand.model.facts import Fact

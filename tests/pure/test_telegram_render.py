@@ -36,7 +36,7 @@ def accept(card: Card) -> str:
                 read.append(text)
             case Show():
                 assert utf16_length(letter.caption) <= CAPTION_UNITS
-                read.append(letter.caption)
+                read += [letter.caption, letter.text]
             case Remove() | React():
                 pass
             case None:
@@ -101,8 +101,10 @@ def test_any_ask_is_shown_whole_with_its_buttons(question: str, detail: str, lab
     raised = AskRaised(ask="a" * 70, question=question, detail=detail * (longer * 10 + 1), choices=choices)
     card = ask("ann", AskView(raised=raised))
     assert letters(revealed(question)) in letters(accept(card))
-    keys = [key for parcel in render(card, CHAT) for row in posted(parcel).keys for key in row]
+    sent = [unseal(parcel.body) for parcel in render(card, CHAT)]
+    keys = [key for letter in sent if isinstance(letter, Post) for row in letter.keys for key in row]
     assert len(keys) == len(choices)
+    assert len(sent) <= 2
     settled = AskSettled(ask=raised.ask, how=HowSettled.ANSWERED, choice="c0", by=Sender(via="web", who="Mo"))
     accept(ask("ann", AskView(raised=raised, settled=settled)))
 
@@ -149,3 +151,15 @@ def test_any_notice_is_taken(text: str) -> None:
 def test_the_tail_of_a_long_text_begins_at_a_word() -> None:
     assert tail_of("short") == "short"
     assert tail_of("alpha " * 100).startswith("… alpha")
+
+
+def test_a_question_about_much_comes_with_all_of_it_as_a_file_and_its_buttons_in_sight() -> None:
+    diff = "\n".join(f"+ line {number}" for number in range(5000))
+    raised = AskRaised(ask="a", question="Apply it?", detail=diff, choices=(Choice(id="y", label="Yes"),))
+    whole, question = [unseal(parcel.body) for parcel in render(ask("ann", AskView(raised=raised)), CHAT)]
+    assert isinstance(whole, Show)
+    assert whole.text == diff
+    assert isinstance(question, Post)
+    assert question.keys
+    assert "+ line 4999" in question.plain
+    assert "characters more: all of it is in ann-asks.txt" in question.plain

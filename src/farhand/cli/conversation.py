@@ -19,7 +19,7 @@ HELP = """\
 Type a message and Enter: it goes to the worker that the prompt names. A busy worker takes it after its turn.
   @name message        say it to another worker
   /team                who is there and what they do
-  /hire name [backend] take somebody on (backend: demo)
+  /hire name [backend] take somebody on; the backend is demo unless you name one
   /focus name          whom to talk to from now on
   /stop [name]         stop the running turn
   /relaunch [name]     restart the agent, for one that is offline or stuck
@@ -79,9 +79,7 @@ class Conversation:
             self._show_event(event)
 
     def _ask_for_input(self) -> None:
-        asks = _open_asks(self._present)
-        choices = f" 1-{len(asks[0].choices)}" if asks else ""
-        self._terminal.prompt = f"{asks[0].worker if asks else self._present.focus}{choices}> "
+        self._terminal.prompt = prompt(self._present)
 
     def _show_event(self, event: Event) -> None:
         fact = event.fact
@@ -104,6 +102,15 @@ class Conversation:
     def _tell(self, line: str) -> None:
         if line:
             self._terminal.tell(line, "red" if "✗" in line else "dim")
+
+
+def prompt(present: Present) -> str:
+    """Whom the next line goes to: the worker who asks, with the numbers it takes, or the focused one and its state."""
+    asks = _open_asks(present)
+    if asks:
+        return f"{asks[0].worker} 1-{len(asks[0].choices)}> "
+    focused = present.workers.get(present.focus)
+    return f"{present.focus} (working)> " if focused and focused.turn else f"{present.focus}> "
 
 
 def _is_busy(present: Present, name: str) -> bool:

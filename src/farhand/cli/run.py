@@ -31,6 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
         quiet=arguments.quiet,
         verbose=arguments.verbose,
         tunnel_url=arguments.tunnel_url,
+        tunnel=not arguments.no_tunnel,
         environ=os.environ,
     )
     if settings.telegram is None and not arguments.no_telegram:

@@ -131,7 +131,6 @@ class LiveTerminal:
         with suppress(termios.error):
             termios.tcsetattr(self._keyboard, termios.TCSADRAIN, raw)
         self._write("\x1b[?2004h")
-        self._draw()
         try:
             yield self
         finally:
@@ -243,6 +242,8 @@ class LiveTerminal:
 
     def _above(self, columns: int) -> list[str]:
         """What takes the cursor back to the first row of what was drawn, and erases from there."""
+        if not self._drawn:
+            return []
         # A terminal made narrower has wrapped the rows that it shows.
         count = sum(max(1, -(-editing.width(row) // columns)) for row in self._drawn)
         return ["\r", f"\x1b[{count - 1}A" if count > 1 else "", "\x1b[J"]

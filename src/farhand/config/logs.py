@@ -1,15 +1,18 @@
 """Structured logs with ids and no secrets: lines of JSON in the node's folder, readable lines on a terminal."""
 
+import json
 import logging
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TextIO
 
+import msgspec
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
 REDACTED = "[redacted]"
+_encode = msgspec.json.Encoder(enc_hook=repr).encode
 
 
 class Redactor:
@@ -41,6 +44,15 @@ class Redactor:
                 return value
 
 
+def as_json(line: EventDict, **_: Any) -> str:
+    """A log line as JSON, whatever is in it."""
+    try:
+        return _encode(line).decode()
+    except (TypeError, ValueError, RecursionError):
+        # Half a character, or a key that is no text: the slow encoder takes them.
+        return json.dumps(line, default=repr, skipkeys=True)
+
+
 class _Foreign(logging.Handler):
     """Passes warnings of the libraries on, through the same redaction."""
 
@@ -58,7 +70,7 @@ def open_log(path: Path) -> TextIO:
 def set_up(file: TextIO | None, *, secrets: Iterable[str] = (), verbose: bool = False, quiet: bool = False) -> None:
     """Sends all logs to that file; to standard error when there is none."""
     level = logging.DEBUG if verbose else logging.ERROR if quiet else logging.INFO
-    render: Processor = structlog.processors.JSONRenderer()
+    render: Processor = structlog.processors.JSONRenderer(serializer=as_json)
     if file is None and sys.stderr.isatty():
         render = structlog.dev.ConsoleRenderer()
     structlog.configure(

@@ -113,8 +113,12 @@ def choose_node(flag: str | None, environ: Mapping[str, str]) -> str:
     return node_name(flag or environ.get("NODE_NAME") or compat.DEFAULT_NODE)
 
 
-def read_telegram(environ: MutableMapping[str, str], tunnel_url: str) -> TelegramSettings | None:
-    """The Telegram settings; the secrets are taken out of the environment, so that no child ever gets them."""
+def read_telegram(
+    environ: MutableMapping[str, str], tunnel_url: str, *, tunnel: bool = True
+) -> TelegramSettings | None:
+    """The Telegram settings; without a tunnel there is no public address, and it is polled.
+
+    The secrets are taken out of the environment, so that no child ever gets them."""
     token = environ.pop("TELEGRAM_BOT_TOKEN", "").strip()
     secret = environ.pop("TELEGRAM_WEBHOOK_SECRET", "").strip()
     if not token:
@@ -124,7 +128,7 @@ def read_telegram(environ: MutableMapping[str, str], tunnel_url: str) -> Telegra
         api_url=environ.get("TELEGRAM_API_URL", "").rstrip("/") or "https://api.telegram.org",
         webhook_secret=secret,
         admin_chat_id=environ.get("ADMIN_CHAT_ID", "").strip(),
-        tunnel_url=tunnel_url or environ.get("TUNNEL_URL", "").strip(),
+        tunnel_url=(tunnel_url or environ.get("TUNNEL_URL", "").strip()) if tunnel else "",
         edit_seconds=number(environ, "TELEGRAM_EDIT_SECONDS", 1.0, least=0.05),
         chat_per_second=number(environ, "TELEGRAM_CHAT_PER_SECOND", 1.0, least=0.01),
         chat_burst=int(number(environ, "TELEGRAM_CHAT_BURST", 8.0, least=1.0)),
@@ -141,6 +145,7 @@ def read_settings(
     verbose: bool = False,
     quiet: bool = False,
     tunnel_url: str = "",
+    tunnel: bool = True,
     environ: MutableMapping[str, str] | None = None,
 ) -> Settings:
     """The settings of a node that is about to run."""
@@ -148,7 +153,7 @@ def read_settings(
     name = choose_node(node, environ)
     if port is None:
         port = port_number(environ["PORT"]) if environ.get("PORT") else compat.default_port(name)
-    telegram = read_telegram(environ, tunnel_url)
+    telegram = read_telegram(environ, tunnel_url, tunnel=tunnel)
     return Settings(
         node=name,
         folder=node_folder(name, environ),

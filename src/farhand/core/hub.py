@@ -1,7 +1,9 @@
 """The one door to a team: takes commands, writes facts down, then tells everybody, and never before."""
 
+import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from functools import partial
 
 import anyio
 import structlog
@@ -66,7 +68,9 @@ class LocalHub:
         accepted = self._accepted(command, sender, drafts)
         await self._write(drafts, inbox=InboxEntry(via=sender.via, accepted=accepted))
         road.reached("hub.written")
-        log.info("command taken", command=type(command).__name__, id=command.id, via=sender.via, seq=accepted.seq)
+        fields = {"command": type(command).__name__, "id": command.id, "via": sender.via, "seq": accepted.seq}
+        # The worker and the sender go first: a line in the log may take as long as the whole way to them.
+        asyncio.get_running_loop().call_soon(partial(log.info, "command taken", **fields))
         return accepted
 
     async def _decided(self, command: Command, sender: Sender) -> list[Draft]:
@@ -109,10 +113,10 @@ class LocalHub:
             try:
                 bodies = await self._journal.append(events, inbox=inbox, cursor=cursor)
             except StoreError as error:
-                self._moving -= moving
+                self._rest(moving)
                 self._not_written(epoch, error)
                 raise
-        self._moving -= moving
+        self._rest(moving)
         for event in events:
             self.present = fold(self.present, event)
         for listener in self._listeners:
@@ -120,16 +124,22 @@ class LocalHub:
         self._tail.add(events, bodies)
         return events
 
-    def _foresee(self, events: Sequence[Event]) -> Counter[str]:
+    def _foresee(self, events: Sequence[Event]) -> list[str]:
         """Folds what is about to be written, and counts whom it changes."""
-        moving: Counter[str] = Counter()
+        moving = []
         for event in events:
             before = self._coming.workers.get(event.worker)
             self._coming = fold(self._coming, event)
             if self._coming.workers.get(event.worker) is not before:
-                moving[event.worker] += 1
-        self._moving += moving
+                moving.append(event.worker)
+                self._moving[event.worker] += 1
         return moving
+
+    def _rest(self, moved: Iterable[str]) -> None:
+        for worker in moved:
+            self._moving[worker] -= 1
+            if not self._moving[worker]:
+                del self._moving[worker]
 
     def at_rest(self, worker: str) -> bool:
         """Whether the worker is as the present has it: nothing that changes it is on its way to the disk."""

@@ -22,6 +22,7 @@ from _socket import AF_UNIX, SOCK_STREAM, socket  # the `socket` module would ta
 REPORT_SECONDS = 3.0
 AGAIN_SECONDS = 0.4
 GRACE_SECONDS = 15.0
+LONGEST_ADDRESS = 100
 LONGEST_PAYLOAD = 32 * 1024 * 1024
 # What is printed when nobody could be asked: a question without an answer is a no.
 REFUSALS = {
@@ -86,13 +87,21 @@ def exchange(socket_path: str, request: bytes, seconds: float) -> tuple[int, byt
     connection = socket(AF_UNIX, SOCK_STREAM)
     try:
         connection.settimeout(max(0.1, seconds))
-        connection.connect(socket_path)
+        connection.connect(reachable(socket_path))
         connection.sendall(request)
         return parse(receive(connection))
     except (OSError, ValueError):
         return None
     finally:
         connection.close()
+
+
+def reachable(path: str) -> str:
+    """The path, or a short way to it: a socket's address holds about a hundred bytes."""
+    if len(path.encode()) <= LONGEST_ADDRESS:
+        return path
+    folder, _, name = path.rpartition("/")
+    return f"/proc/self/fd/{posix.open(folder, posix.O_RDONLY)}/{name}"
 
 
 def receive(connection: socket) -> bytes:

@@ -135,5 +135,9 @@ class _Visitor:
 
     async def _say(self, line: bytes) -> None:
         self._writer.write(line)
+        transport = self._writer.transport
+        if not transport.get_write_buffer_size() and not transport.is_closing():
+            # All of it is in the socket: there is nothing to wait for.
+            return
         with anyio.fail_after(PATIENCE_SECONDS):
             await self._writer.drain()

@@ -74,7 +74,7 @@ class SqliteJournal:
             row = db.execute("SELECT accepted FROM inbox WHERE via = ? AND command = ?", (via, command)).fetchone()
             return _accepted.decode(row[0]) if row else None
 
-        return await self._database.read(read)
+        return self._database.glance(read)
 
     async def read(self, after: int, limit: int) -> list[tuple[int, bytes]]:
         """Events after that number, as they were written, oldest first."""

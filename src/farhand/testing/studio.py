@@ -64,26 +64,29 @@ class Studio:
         for name in await holders.names():
             await holders.forget(name)
 
-    @asynccontextmanager
-    async def open(self, ask_seconds: float = 600.0) -> AsyncIterator[House]:
-        """The node, from its start to its end; its agents live on."""
+    def drivers(self, ask_seconds: float = 600.0) -> dict[str, Driver]:
+        """Claude Code with its terminal and without."""
         self.tmux = Tmux(self.server, "farhand-test", self.environment)
-        socket = settings_in(self.folder).hooks
+        node = settings_in(self.folder)
         settings = ClaudeSettings(
             node="test",
             tmux_prefix="claude-test-",
             folder=self.folder / "node",
-            socket=socket,
+            socket=node.hooks,
             interpreter=interpreter(),
             hook_program=place_program(self.folder / "hooks"),
             environment=self.environment,
             ask_seconds=ask_seconds,
         )
-        holders = LocalHolders(settings_in(self.folder).holders)
-        headless = HeadlessClaudeDriver(holders, self.environment, ask_seconds)
+        holders, folder = LocalHolders(node.holders), self.folder / "node/headless"
+        headless = HeadlessClaudeDriver(holders, self.environment, folder, ask_seconds)
         everyone: list[Driver] = [ClaudeDriver(settings, self.tmux), headless]
-        drivers = {driver.backend: driver for driver in everyone}
-        async with open_house(self.folder, drivers=drivers, clock=SystemClock()) as house:
+        return {driver.backend: driver for driver in everyone}
+
+    @asynccontextmanager
+    async def open(self, ask_seconds: float = 600.0) -> AsyncIterator[House]:
+        """The node, from its start to its end; its agents live on."""
+        async with open_house(self.folder, drivers=self.drivers(ask_seconds), clock=SystemClock()) as house:
             yield house
 
 

@@ -168,6 +168,34 @@ async def kill_hooks(studio: Studio) -> None:
         os.kill(int(pid), signal.SIGKILL)
 
 
+BROKEN = {
+    "says nothing": "",
+    "fails": "raise SystemExit(1)",
+    "talks nonsense": "print('allow, certainly')",
+    "is cut off in mid-word": """print('{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decis')""",
+    "kills itself": "import os; os.kill(os.getpid(), 9)",
+    "is not there": None,
+}
+
+
+@pytest.mark.parametrize("program", BROKEN.values(), ids=BROKEN)
+async def test_a_broken_hook_lets_nothing_run_and_the_dialog_is_told(studio: Studio, program: str | None) -> None:
+    studio.model.script.conversation("zz-broken", use("Bash", command="touch broken.txt", description="Broken"))
+    async with studio.open() as house:
+        await hired(house, studio)
+        hook = studio.folder / "hooks/farhand-hook.py"
+        hook.unlink()
+        if program is not None:
+            hook.write_text(program)
+        await house.say("zz-broken")
+        told = await house.fact(Noted)
+        assert "waits in a dialog" in told.text
+        assert "touch broken.txt" in told.text
+        await house.interrupt()
+        assert (await house.fact(TurnEnded)).how is HowEnded.INTERRUPTED
+        assert not (studio.project / "broken.txt").exists()
+
+
 async def test_the_deadline_denies(studio: Studio) -> None:
     file = touch(studio, "zz-eight", "eight.txt", then="too bad")
     async with studio.open(ask_seconds=1.5) as house:

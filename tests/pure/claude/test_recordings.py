@@ -205,6 +205,7 @@ def test_a_stop_that_overtakes_the_transcript_does_not_end_the_turn_with_old_wor
             msgspec.json.encode({"hook_event_name": "UserPromptSubmit", "prompt": "b", "prompt_id": "p2"}),
         ),
         (translate_hook, stop_hook("ok", "p2")),
+        (translate, prompt_line("b", "p2")),
         (translate, answer_line("ok")),
         (translate_hook, stop_hook("ok", "p2")),
     ]
@@ -239,3 +240,46 @@ def test_a_turn_that_a_hook_prolongs_begins_anew() -> None:
         (translate, answer_line("two")),
     ]
     assert [name for _, name in played(*records)] == ["TurnStarted", "Said", "TurnEnded", "TurnStarted", "Said"]
+
+
+def submit_hook(text: str, prompt: str) -> bytes:
+    """The hook at the beginning of a turn."""
+    return msgspec.json.encode({"hook_event_name": "UserPromptSubmit", "prompt": text, "prompt_id": prompt})
+
+
+DURATION = b'{"type":"system","subtype":"turn_duration"}'
+
+
+def test_the_late_end_of_one_turn_is_not_the_end_of_the_next() -> None:
+    records = [
+        (translate, prompt_line("a", "p1")),
+        (translate, answer_line("one")),
+        (translate_hook, stop_hook("one", "p1")),
+        (translate_hook, submit_hook("b", "p2")),
+        (translate, DURATION),
+        (translate, prompt_line("b", "p2")),
+        (translate, answer_line("two")),
+        (translate, DURATION),
+    ]
+    names = ["TurnStarted", "Said", "TurnEnded"]
+    assert played(*records) == [(f"desk-{prompt}", name) for prompt in ("p1", "p2") for name in names]
+
+
+def test_a_new_prompt_ends_the_turn_before_it_whose_words_come_late() -> None:
+    records = [
+        (translate, prompt_line("a", "p1")),
+        (translate_hook, submit_hook("b", "p2")),
+        (translate, answer_line("one")),
+        (translate, DURATION),
+        (translate, prompt_line("b", "p2")),
+        (translate, answer_line("two")),
+        (translate, DURATION),
+    ]
+    assert played(*records) == [
+        ("desk-p1", "TurnStarted"),
+        ("desk-p1", "TurnEnded"),
+        ("desk-p2", "TurnStarted"),
+        ("desk-p1", "Said"),
+        ("desk-p2", "Said"),
+        ("desk-p2", "TurnEnded"),
+    ]

@@ -1,5 +1,6 @@
 """Telegram as a channel: hears the manager, obeys, follows the journal, and keeps the chat true."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,9 +27,9 @@ from farhand.channels.telegram.parse import Question, Wish, Wrong, heard, tap_to
 from farhand.channels.telegram.progress import Progress
 from farhand.channels.telegram.render import notice, render
 from farhand.channels.telegram.replies import menu, said_of, told
-from farhand.channels.telegram.words import Amend, Message, Post, Query, React, Remove, Show, unseal
+from farhand.channels.telegram.words import Amend, Heard, Message, Post, Query, React, Remove, Show, unseal
 from farhand.model import commands
-from farhand.model.errors import Refused
+from farhand.model.errors import FarhandError, Refused
 from farhand.model.facts import Ended, Event, Hired
 from farhand.model.ports import Clock, Hub, Outbox, Parcel, Waiting
 from farhand.model.view import TurnView
@@ -37,6 +38,7 @@ from farhand.model.words import Sender, replace
 log = structlog.get_logger("telegram")
 NAME = "telegram"
 MENU_PAUSE_SECONDS = 0.5
+MOST_FAILURES = 3
 LONGEST_MENU_PAUSE_SECONDS = 300.0
 
 
@@ -84,6 +86,7 @@ class TelegramChannel:
         self._team_changed = anyio.Event()
         self._team_changed.set()
         self._tasks: anyio.abc.TaskGroup | None = None
+        self._failures: Counter[int] = Counter()
         self._ears: Polling | Webhook
         if options.public_url:
             secret = self._kept.webhook_secret(options.webhook_secret)
@@ -122,8 +125,23 @@ class TelegramChannel:
     # --- what comes in
 
     async def take(self, update: bytes) -> None:
-        """Obeys one update; returns when it is written down. Strangers and unknown kinds are passed over."""
+        """Obeys one update; returns when it is written down. One that trips an error of ours is given up after a few
+        tries and told, for it would come again and again and nothing after it would be heard."""
         number, what = heard(update)
+        try:
+            await self._take(number, what)
+        except FarhandError:
+            raise
+        except Exception as error:
+            self._failures[number] += 1
+            if self._failures[number] < MOST_FAILURES:
+                raise
+            log.exception("update given up", update=number, error=type(error).__name__)
+            await self.announce("One of your messages tripped an error in farhand and was not obeyed. The log has it.")
+        self._failures.pop(number, None)
+
+    async def _take(self, number: int, what: Heard) -> None:
+        """Strangers and unknown kinds are passed over."""
         if isinstance(what, Message):
             if self._admin.may(what.chat, what.sender):
                 await self._take_message(what)
@@ -150,10 +168,7 @@ class TelegramChannel:
 
     async def _take_tap(self, query: Query) -> None:
         wish = tap_to_wish(query, await self._hub.look())
-        try:
-            text = await self._obey(wish, query.sender.first_name)
-        except Refused as error:
-            text = error.text
+        text = await self._obey(wish, query.sender.first_name)
         if self._tasks:
             self._tasks.start_soon(self._answer_tap, query.id, text or "✓", name="telegram tap")
 
@@ -167,7 +182,8 @@ class TelegramChannel:
             accepted = await self._hub.send(wish, Sender(via=NAME, who=who[:64]))
         except Refused as error:
             return error.text
-        return "" if accepted.again else said_of(wish, accepted)
+        # Also for a repeat: a kill may have come before the reply was put, and its key lets it be put only once.
+        return said_of(wish, accepted)
 
     async def _answer_tap(self, query: str, text: str) -> None:
         """Ends the button's little clock. Too late is no error: the command is written down all the same."""
@@ -219,7 +235,7 @@ class TelegramChannel:
         """A message was sent again because its answer never came: if it had arrived, the first copy goes."""
         known = [int(one) for one in await self._outbox.references(NAME, str(letter.chat), 20) if one.isdigit()]
         try:
-            before = max((one for one in known if one < newest), default=0)
+            before = max((one for one in known if one < newest), default=newest)
             gone = await self._gateway.remove_twin(letter, newest, before)
             log.info("sent again after no answer", chat=letter.chat, message=newest, twin_removed=gone)
         except TelegramError as error:

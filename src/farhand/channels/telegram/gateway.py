@@ -24,8 +24,6 @@ ALLOWED_UPDATES = ("message", "edited_message", "callback_query")
 POLL_SECONDS = 50
 SLACK_SECONDS = 10.0
 CONNECT_SECONDS = 10.0
-TOKEN_PAUSE_SECONDS = 60.0
-BLOCKED_PAUSE_SECONDS = 60.0
 LARGEST_UPLOAD = 50_000_000
 # How far back the twin of a message that was sent twice is looked for.
 MOST_CANDIDATES = 12
@@ -181,7 +179,8 @@ class Gateway:
         return reference
 
     async def _show(self, letter: Show) -> str:
-        content = await asyncio.to_thread(_content, Path(letter.file.path))
+        kept = letter.text.encode()
+        content = kept or await asyncio.to_thread(_content, Path(letter.file.path))
 
         async def show(photo: bool) -> str:
             send = self.bot.send_photo if photo else self.bot.send_document
@@ -234,9 +233,9 @@ class Gateway:
         if isinstance(error, BadRequest):
             return SendRefused(f"Telegram refused it: {self.redacted(error)}")
         if isinstance(error, Forbidden):
-            return SendLater(f"Telegram forbids it: {self.redacted(error)}", BLOCKED_PAUSE_SECONDS)
+            return SendLater(f"Telegram forbids it: {self.redacted(error)}")
         if isinstance(error, InvalidToken):
-            return SendLater("Telegram refuses the bot's token.", TOKEN_PAUSE_SECONDS)
+            return SendLater("Telegram refuses the bot's token.")
         cause = error.__cause__
         # With a status there was an answer; without one, only a request that never left is certainly not taken.
         answered = isinstance(error, Conflict) or (isinstance(error, NetworkError) and not _is_transport(cause))

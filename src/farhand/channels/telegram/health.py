@@ -54,7 +54,7 @@ class Health:
         if self._told != why and (why in AT_ONCE or lasting):
             self._told = why
             log.warning("telegram is deaf", why=why, problem=sentence)
-            await self._tell(f"Telegram: {sentence}")
+            await self._tell(sentence if sentence.startswith("Telegram") else f"Telegram: {sentence}")
 
     def line(self) -> str:
         """The line for `status`."""

@@ -1,12 +1,12 @@
 """Fetches what the manager sends beside text: photos and files, into a folder that workers can read."""
 
-import os
-from pathlib import Path, PurePath
+from pathlib import Path
 
 import anyio
 import structlog
 from telegram.error import BadRequest, TelegramError
 
+from farhand.channels.kit.media import keep, safe_suffix
 from farhand.channels.telegram.gateway import Gateway
 from farhand.channels.telegram.words import Message
 from farhand.model.errors import ChannelError
@@ -45,8 +45,8 @@ class Inbox:
         if size > LARGEST_BYTES:
             raise NotFetched(f"{name} is larger than 20 MB, more than Telegram hands to a bot.")
         content = await self._download(file_id, image)
-        path = self._folder / f"{message.chat.id}-{message.message_id}{_suffix(name, media_type)}"
-        await anyio.to_thread.run_sync(_write, path, content)
+        path = self._folder / f"{message.chat.id}-{message.message_id}{safe_suffix(name, media_type)}"
+        await anyio.to_thread.run_sync(keep, path, content)
         return (Attachment(path=str(path), name=name, media_type=media_type),)
 
     async def _download(self, file_id: str, image: bool) -> bytes:
@@ -78,17 +78,3 @@ def _wanted(message: Message) -> tuple[str, str, str, int] | None:
         document.mime_type or "application/octet-stream",
         document.file_size,
     )
-
-
-def _suffix(name: str, media_type: str) -> str:
-    suffix = PurePath(name.replace("\0", "")).suffix.lower()
-    if suffix.isascii() and suffix[1:].isalnum() and len(suffix) <= 10:
-        return suffix
-    return ".jpg" if media_type.startswith("image/") else ".bin"
-
-
-def _write(path: Path, content: bytes) -> None:
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(handle, "wb") as file:
-        file.write(content)

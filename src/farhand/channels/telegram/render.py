@@ -1,8 +1,7 @@
 """Lays cards out for Telegram: its markup, its limits, its buttons. Pure."""
 
-from pathlib import PurePath
-
 from farhand.channels.kit.card import Card
+from farhand.channels.kit.media import is_picture
 from farhand.channels.kit.split import Span, Styled, cut, joined, split
 from farhand.channels.telegram.markup import TEXT_UNITS, pages, styled, to_html, visible
 from farhand.channels.telegram.parse import message_place, tap_data
@@ -13,9 +12,10 @@ from farhand.model.words import Attachment
 
 CAPTION_UNITS = 1024
 LABEL_CHARACTERS = 64
+# A question with more to read than this comes with the whole as a file, and its buttons stay in sight.
+MOST_VERBATIM = 3000
 # Stands where there is nothing to show, for Telegram takes no empty message.
 NOTHING = Styled(text="·")
-PHOTOS = {".jpg", ".jpeg", ".png", ".webp"}
 
 
 def render(card: Card, chat: int, via: str = "telegram") -> list[Parcel]:
@@ -27,6 +27,8 @@ def render(card: Card, chat: int, via: str = "telegram") -> list[Parcel]:
         return [_parcel(card, Remove(chat=chat, slot=card.slot))]
     if card.file is not None:
         return [_parcel(card, _show(card, card.file, chat))]
+    if len(card.verbatim) > MOST_VERBATIM and not card.edit:
+        return [_whole(card, chat), *_posts(card, chat, via)]
     if card.edit:
         return [_parcel(card, _amend(card, chat))]
     return _posts(card, chat, via)
@@ -41,7 +43,7 @@ def body(card: Card) -> Styled:
         parts.append(_head(card))
     if card.markdown:
         parts.append(styled(card.markdown))
-    if verbatim := visible(card.verbatim):
+    if verbatim := shortened_verbatim(card):
         parts.append(Styled(text=verbatim, spans=(Span(kind="pre", start=0, end=len(verbatim)),)))
     if card.foot:
         parts.append(Styled(text=visible(card.foot)))
@@ -49,6 +51,27 @@ def body(card: Card) -> Styled:
     for part in parts:
         lined += [Styled(text="\n"), part] if lined else [part]
     return joined([part for part in lined if part.text])
+
+
+def shortened_verbatim(card: Card) -> str:
+    """What is shown letter by letter: its beginning and its end, when the whole went before as a file."""
+    text = visible(card.verbatim)
+    if len(text) <= MOST_VERBATIM:
+        return text
+    half = MOST_VERBATIM // 3
+    left_out = f"\n… {len(text) - 2 * half:,} characters more: all of it is in {whole_name(card)} …\n"
+    return text[:half] + left_out + text[-half:]
+
+
+def whole_name(card: Card) -> str:
+    """The name of the file that has the whole of a long text."""
+    return f"{card.worker or 'farhand'}-asks.txt"
+
+
+def _whole(card: Card, chat: int) -> Parcel:
+    file = Attachment(path=whole_name(card), name=whole_name(card))
+    show = Show(chat=chat, file=file, text=visible(card.verbatim), caption="", photo=False, silent=True)
+    return Parcel(key=f"{card.key}#whole", chat=str(chat), body=seal(show))
 
 
 def _bold(text: str) -> Styled:
@@ -109,8 +132,8 @@ def fitted(text: Styled) -> Styled:
 def _show(card: Card, file: Attachment, chat: int) -> Show:
     words = f"{card.worker}: {file.caption}".strip() if card.worker else file.caption
     caption = split(Styled(text=words), CAPTION_UNITS)[:1]
-    photo = PurePath(file.path).suffix.lower() in PHOTOS
-    return Show(chat=chat, file=file, caption=caption[0].text if caption else "", photo=photo, silent=card.silent)
+    words = caption[0].text if caption else ""
+    return Show(chat=chat, file=file, caption=words, photo=is_picture(file.path), silent=card.silent)
 
 
 def _parcel(card: Card, letter: Letter) -> Parcel:

@@ -138,10 +138,11 @@ class React(Word, tag="react"):
 
 
 class Show(Word, tag="show"):
-    """A file, as a photo or as a document."""
+    """A file, as a photo or as a document; `text` is its content when it is no file on the disk."""
 
     chat: int
     file: Attachment
+    text: str = ""
     caption: str
     photo: bool
     silent: bool = False

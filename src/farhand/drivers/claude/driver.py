@@ -16,6 +16,7 @@ import structlog
 from starlette.routing import Route
 
 from farhand.drivers.claude import launch
+from farhand.drivers.claude.handed import Handed
 from farhand.drivers.claude.hands import Hands, worded
 from farhand.drivers.claude.launch import MANIFEST, Places
 from farhand.drivers.claude.link import InteractiveLink, read_standing
@@ -106,7 +107,7 @@ class ClaudeDriver:
             first = [Heard(fact=SessionKnown(session=spot.state.session))]
             first = first if spot.state.session != worker.session else []
             questions = Questions(self._settings.ask_seconds)
-            link = InteractiveLink(self._tmux, pane, self._places, spot, questions, self._spool(worker), first)
+            link = InteractiveLink(self._tmux, pane, self._places, spot, questions, self._folder(worker), first)
             with closing(link):
                 async with anyio.create_task_group() as tasks:
                     await link.listen(tasks, arrivals, self._folders)
@@ -154,7 +155,9 @@ class ClaudeDriver:
         session = read_standing(self._places.status(pane.pid)).session or worker.session
         offset = await self._tmux.variable(pane, "FARHAND_OFFSET") or "0"
         path = self._places.transcript(worker.directory, session)
-        return Spot(path=str(path), offset=int(offset) if offset.isdecimal() else 0, state=State(session=session))
+        expected = Handed(self._folder(worker) / "handed").all()
+        state = State(session=session, expected=expected)
+        return Spot(path=str(path), offset=int(offset) if offset.isdecimal() else 0, state=state)
 
     def _expecting(self, worker: Worker, spot: Spot) -> Spot:
         """A message that was on its way when the node died is recognised when it turns up."""

@@ -10,7 +10,7 @@ import anyio
 from farhand.drivers.claude.launch import MANIFEST
 from farhand.drivers.claude.screen import footer_says, holds, last_words, plain, read_box
 from farhand.drivers.wires.tmux import Pane, Tmux
-from farhand.drivers.wires.tmux.submit import Doubtful, Habits, Occupied, submit
+from farhand.drivers.wires.tmux.submit import Doubtful, Habits, Occupied, submit, submit_quickly
 from farhand.model.ports import NotTaken, Outcome, Taken, Unknown
 from farhand.model.present import Message
 from farhand.model.words import Attachment, Mode
@@ -58,10 +58,13 @@ class Hands:
         self._pane = pane
         self._busy = anyio.Lock()
 
-    async def hand_over(self, text: str) -> Outcome:
-        """Pastes a message and sends it; types a slash command."""
+    async def hand_over(self, text: str, proof: anyio.Event | None = None) -> Outcome:
+        """Pastes a message and sends it; types a slash command. `proof` comes when the agent has read it."""
         async with self._busy:
-            result = await submit(self._tmux, self._pane, guarded(text), HABITS, keys=is_command(text))
+            if proof is not None:
+                result = await submit_quickly(self._tmux, self._pane, guarded(text), HABITS, proof)
+            else:
+                result = await submit(self._tmux, self._pane, guarded(text), HABITS, keys=is_command(text))
         match result:
             case Occupied(why=why):
                 return NotTaken(why=f"{why} {self.where()}")

@@ -10,10 +10,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import anyio.to_thread
 import msgspec
 
 from farhand.drivers.claude import launch
 from farhand.drivers.claude.asks import DENY, Picked, Question, decision, digest, question_of, raised, step_id, steps
+from farhand.drivers.claude.handed import Handed
 from farhand.drivers.claude.hands import worded
 from farhand.drivers.claude.launch import Places
 from farhand.drivers.claude.schema import Fields, parse
@@ -71,11 +73,14 @@ def read_stream_spot(cursor: str) -> StreamSpot:
 class HeadlessLink:
     """One worker's Claude Code over its own JSON lines. Every line in has a key, so that it is fed once."""
 
-    def __init__(self, wire: HeldWire, spot: StreamSpot, deadline_seconds: float, first: list[Heard]) -> None:
+    def __init__(
+        self, wire: HeldWire, spot: StreamSpot, deadline_seconds: float, first: list[Heard], handed: Handed
+    ) -> None:
         self._wire = wire
         self._spot = spot
         self._deadline_seconds = deadline_seconds
         self._first = first
+        self._handed = handed
 
     async def facts(self) -> AsyncIterator[Batch]:
         """What the agent says; at its end how it ended, with the place of its next life."""
@@ -134,9 +139,10 @@ class HeadlessLink:
 
     async def _deliver(self, errand: Deliver) -> Outcome:
         text, state = worded(errand.message), self._spot.state
-        one = Expected(message=errand.message.id, text=text, turn=errand.turn)
-        if one not in state.expected:
-            self._spot = replace(self._spot, state=replace(state, expected=(*state.expected, one)[-8:]))
+        one = Expected(message=errand.message.id, text=text, turn="" if errand.joins else errand.turn)
+        if one not in self._handed.all():
+            self._handed.add(one)
+            self._spot = replace(self._spot, state=replace(state, expected=(*state.expected, one)))
         message = {"type": "user", "message": {"role": "user", "content": [{"type": "text", "text": text}]}}
         return await self._feed(errand.message.id, message)
 
@@ -187,8 +193,14 @@ class HeadlessClaudeDriver:
     can = Can(interrupt=True, steer=True, images=True, files=True, models=True, modes=("default", "plan"), ids=True)
 
     def __init__(
-        self, holders: Holders, environment: Mapping[str, str], ask_seconds: float = 3600.0, program: str = "claude"
+        self,
+        holders: Holders,
+        environment: Mapping[str, str],
+        folder: Path,
+        ask_seconds: float = 3600.0,
+        program: str = "claude",
     ) -> None:
+        self._folder = folder
         self._holders = holders
         self._environment = dict(environment)
         self._ask_seconds = ask_seconds
@@ -201,10 +213,12 @@ class HeadlessClaudeDriver:
         spot = read_stream_spot(cursor)
         session = spot.session or worker.session or str(uuid.uuid5(uuid.NAMESPACE_OID, f"{worker.name}/{worker.since}"))
         spot = replace(spot, session=session, state=replace(spot.state, session=session))
+        if not cursor:
+            spot = replace(spot, state=replace(spot.state, expected=self._handed(worker).all()))
         first = [] if worker.session == session else [Heard(fact=SessionKnown(session=session))]
         program = self._run(worker, session)
         async with open_wire(self._holders, _name(worker), program, spot.wire) as wire:
-            yield HeadlessLink(wire, spot, self._ask_seconds, first)
+            yield HeadlessLink(wire, spot, self._ask_seconds, first, self._handed(worker))
 
     def _run(self, worker: Worker, session: str) -> Program:
         if not Path(worker.directory).is_dir():
@@ -221,9 +235,14 @@ class HeadlessClaudeDriver:
         variables = launch.variables(worker.mode, root=os.geteuid() == 0)
         return Program(argv=tuple(words), directory=worker.directory, environment={**self._environment, **variables})
 
+    def _handed(self, worker: Worker) -> Handed:
+        return Handed(self._folder / _name(worker) / "handed")
+
     async def end(self, worker: Worker) -> None:
         """Ends the agent and removes what it left."""
         await forget(self._holders, _name(worker))
+        folder = self._folder / _name(worker)
+        await anyio.to_thread.run_sync(lambda: shutil.rmtree(folder, ignore_errors=True))
 
 
 def _name(worker: Worker) -> str:

@@ -12,6 +12,7 @@ import msgspec
 from anyio.streams.memory import MemoryObjectReceiveStream
 
 from farhand.drivers.claude.asks import question_of
+from farhand.drivers.claude.handed import Handed
 from farhand.drivers.claude.hands import Hands, is_command, worded
 from farhand.drivers.claude.launch import Places
 from farhand.drivers.claude.payloads import stopped_without_transcript, translate_hook
@@ -25,13 +26,14 @@ from farhand.drivers.wires.notify import Folders
 from farhand.drivers.wires.tmux import Death, Pane, Tmux, TmuxGone
 from farhand.drivers.wires.transcript import read_lines
 from farhand.model.errors import AgentGone
-from farhand.model.facts import Fact, Noted, Said, TurnEnded
+from farhand.model.facts import Fact, Noted, Said, Seen, TurnEnded
 from farhand.model.ports import Batch, Change, Deliver, Errand, Heard, NotTaken, Outcome, Settle, Stop, Taken
 from farhand.model.words import HowEnded, Mode, replace
 
 STOP_PATIENCE_SECONDS = 3.0
 INTERRUPT_PATIENCE_SECONDS = 1.5
 COMMAND_PATIENCE_SECONDS = 1.5
+DIALOG_PATIENCE_SECONDS = 1.5
 MOST_EXPECTED = 8
 MOST_ESCAPES = 4
 
@@ -69,19 +71,22 @@ class InteractiveLink:
     """One worker's Claude Code. Only `facts` moves the spot; errands leave it a note."""
 
     def __init__(
-        self, tmux: Tmux, pane: Pane, places: Places, spot: Spot, questions: Questions, spool: Path, first: list[Heard]
+        self, tmux: Tmux, pane: Pane, places: Places, spot: Spot, questions: Questions, folder: Path, first: list[Heard]
     ) -> None:
+        self._spool = folder / "spool"
+        self._handed = Handed(folder / "handed")
         self._tmux = tmux
         self._pane = pane
         self._places = places
         self._spot = spot
         self._questions = questions
-        self._spool = spool
         self._first = first
         self._hands = Hands(tmux, pane)
         self._standing = Standing()
         self._send, self._receive = anyio.create_memory_object_stream[Item](math.inf)
         self._unread = False
+        self._told_of_dialog = False
+        self._proofs: dict[str, anyio.Event] = {}
         self._settled_in = anyio.Event()
         self._tasks: anyio.abc.TaskGroup | None = None
 
@@ -184,6 +189,9 @@ class InteractiveLink:
                 heard += [Heard(fact=Noted(text=_sentence(item)))]
             case TmuxGone():
                 heard += [Heard(fact=Noted(text=f"{item} Claude Code is started again and keeps its memory."))]
+        for one in heard:
+            if isinstance(one.fact, Seen) and one.fact.message in self._proofs:
+                self._proofs[one.fact.message].set()
         if any(isinstance(one.fact, TurnEnded) for one in heard):
             self._questions.close()
         return heard
@@ -237,6 +245,7 @@ class InteractiveLink:
             return
         settled = self._questions.lost(asked)
         if settled:
+            self._told_of_dialog = True
             note = Noted(
                 text="The question's hook was killed, so nothing was allowed. The dialog is still open at the desk: "
                 f"answer it there, or pause the worker to refuse. {self._hands.where()}"
@@ -245,6 +254,7 @@ class InteractiveLink:
 
     def _stands(self, standing: Standing) -> list[Heard]:
         before, self._standing = self._standing, standing
+        self._told_of_dialog = self._told_of_dialog and standing.status == "waiting"
         heard: list[Heard] = []
         # A hook may have told of a new session before this file did: only a change in the file itself is news.
         if before.session and before.session != standing.session:
@@ -253,6 +263,7 @@ class InteractiveLink:
             self._spot = replace(self._spot, state=state, offset=0, path=self._sibling(standing.session))
         if standing.status == "waiting":
             self._questions.dialog(open_now=True)
+            self._after(DIALOG_PATIENCE_SECONDS, Later("dialog", self._spot.state.prompt))
         elif before.status == "waiting":
             heard += [Heard(fact=fact) for fact in self._questions.dialog(open_now=False)]
         return heard
@@ -272,6 +283,8 @@ class InteractiveLink:
 
     async def _late(self, later: Later) -> list[Heard]:
         state = self._spot.state
+        if later.what == "dialog":
+            return await self._stuck()
         if not state.running or state.prompt != later.prompt:
             return []
         match later.what:
@@ -293,6 +306,15 @@ class InteractiveLink:
                 return []
         self._spot = replace(self._spot, state=state)
         return heard
+
+    async def _stuck(self) -> list[Heard]:
+        """A dialog that no hook asked about: only a person at the desk can close it, so tell one."""
+        if self._standing.status != "waiting" or self._questions or self._told_of_dialog:
+            return []
+        self._told_of_dialog = True
+        words = last_words(await self._hands.screen())
+        text = "Claude Code waits in a dialog: answer it at the desk, or pause the worker to close it."
+        return [Heard(fact=Noted(text=f"{text} {self._hands.where()}\n\n{words}"))]
 
     async def _printed(self) -> list[Heard]:
         """A command that opened a panel: what it shows, and the panel closed again."""
@@ -324,9 +346,14 @@ class InteractiveLink:
     async def _deliver(self, errand: Deliver) -> Outcome:
         text, before = worded(errand.message), self._spot.state
         one = Expected(message=errand.message.id, text=text, turn="" if errand.joins else errand.turn)
+        self._handed.add(one)
         expected = (*before.expected, one)[-MOST_EXPECTED:]
         self._spot = replace(self._spot, state=replace(before, expected=expected))
-        outcome = await self._hands.hand_over(text)
+        # Idle, it says at once that it has read a message; while it works, or of a command, it does not.
+        idle = not before.running and self._standing.status == "idle" and not errand.joins and not is_command(text)
+        self._proofs[errand.message.id] = proof = anyio.Event()
+        outcome = await self._hands.hand_over(text, proof if idle else None)
+        del self._proofs[errand.message.id]
         if is_command(text) and not isinstance(outcome, NotTaken):
             self._commanded(errand)
         return outcome

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from farhand.drivers.claude.schema import Fields, parse
-from farhand.drivers.claude.translate import State, Told, displayed, end_turn, prompted, session_changed
+from farhand.drivers.claude.translate import State, Told, conclude, displayed, end_turn, prompted, session_changed
 from farhand.model.facts import Said
 from farhand.model.ports import Heard
 from farhand.model.words import HowEnded, replace
@@ -42,9 +42,10 @@ def translate_hook(payload: bytes, state: State) -> Told:
 
 def _stopped(record: Fields, state: State) -> Told:
     """The turn is over if the transcript has brought its last words; otherwise the transcript will end it."""
-    if not state.concluded or record.text("last_assistant_message").strip() != state.last_text.strip():
+    prompt = record.text("prompt_id")
+    if not state.running or (prompt != state.prompt and state.prompts.get(prompt) != state.turn):
         return [], state
-    return end_turn(state, record.text("prompt_id"), HowEnded.COMPLETED)
+    return conclude(replace(state, stopped=record.text("last_assistant_message").strip()))
 
 
 def stopped_without_transcript(payload: bytes, state: State) -> Told:

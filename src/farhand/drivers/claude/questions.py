@@ -77,6 +77,9 @@ class Questions:
                 await self._news.wait()
         return self._open.get(name)
 
+    def __bool__(self) -> bool:
+        return bool(self._open)
+
     def picked(self) -> dict[str, tuple[Picked, ...]]:
         """The answers given so far, for the cursor."""
         return {name: pending.picked for name, pending in self._open.items() if pending.picked}

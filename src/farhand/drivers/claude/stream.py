@@ -27,6 +27,8 @@ class StreamState(Word):
 
     session: str = ""
     running: bool = False
+    # The core's name for the running turn.
+    turn: str = ""
     spoke: bool = False
     # Text and thought of the block that is being streamed: its whole form, which follows, is not told again.
     text: str = ""
@@ -47,12 +49,26 @@ def translate_stream(line: bytes, state: StreamState) -> tuple[list[Heard], Stre
     if record.text("parent_tool_use_id"):
         return [], state
     facts, state = _facts(record, state)
+    started: list[Heard] = []
     if facts and not state.running and not _only_about_session(facts):
-        state = replace(state, running=True)
-        facts = [TurnStarted(), *facts]
+        started, state = _began(record, state)
+    heard = [Heard(fact=fact, turn=_turn_of(fact, state)) for fact in facts]
     if any(isinstance(fact, TurnEnded) for fact in facts):
-        state = replace(state, running=False)
-    return [Heard(fact=fact) for fact in facts], state
+        state = replace(state, running=False, turn="")
+    return started + heard, state
+
+
+def _turn_of(fact: Fact, state: StreamState) -> str | None:
+    return None if isinstance(fact, SessionKnown) else state.turn or None
+
+
+def _began(record: Fields, state: StreamState) -> tuple[list[Heard], StreamState]:
+    """The agent speaks: of the first message that it was given, or of its own accord."""
+    first = next((one for one in state.expected if one.turn), None)
+    if first is not None:
+        return [], replace(state, running=True, turn=first.turn)
+    turn = f"desk-{record.text('uuid')}"
+    return [Heard(fact=TurnStarted(), turn=turn)], replace(state, running=True, turn=turn)
 
 
 def _only_about_session(facts: list[Fact]) -> bool:
@@ -144,7 +160,8 @@ def _user(record: Fields, state: StreamState) -> tuple[list[Fact], StreamState]:
     if found is None:
         return [], state
     rest = tuple(one for one in state.expected if one is not found)
-    return [Seen(message=found.message)], replace(state, expected=rest, running=True)
+    turn = state.turn if state.running and not found.turn else found.turn
+    return [Seen(message=found.message)], replace(state, expected=rest, running=bool(turn), turn=turn)
 
 
 def _tool_ended(block: Fields) -> Fact:
@@ -166,7 +183,8 @@ def _result(record: Fields, state: StreamState) -> tuple[list[Fact], StreamState
     fresh = StreamState(
         session=state.session,
         running=True,
-        expected=state.expected,
+        turn=state.turn or next((one.turn for one in state.expected if one.turn), ""),
+        expected=tuple(one for one in state.expected if not one.turn or one.turn != state.turn),
         cost_before=state.cost_before if total is None else total,
         skipped=state.skipped,
     )

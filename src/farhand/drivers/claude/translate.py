@@ -60,6 +60,10 @@ class State(Word):
     # Prompts seen, with their turns, and prompts whose end was told: hooks and transcript tell of both.
     prompts: dict[str, str] = {}
     over: tuple[str, ...] = ()
+    # The prompt that the transcript has come to: hooks may be ahead of it by a turn.
+    written: str = ""
+    # What a Stop hook said were the last words, until the transcript has them too.
+    stopped: str = ""
     # Displayed and told, but not in the transcript yet; in the transcript and told, but not displayed yet.
     streamed: str = ""
     covered: str = ""
@@ -107,7 +111,14 @@ def translate(line: bytes, state: State) -> Told:
 
 
 def _heard(facts: list[Fact], state: State) -> list[Heard]:
-    return [Heard(fact=fact, turn=state.turn or None) for fact in facts]
+    """Facts of the transcript belong to the turn that the transcript has come to."""
+    turn = state.prompts.get(state.written, state.turn)
+    return [Heard(fact=fact, turn=turn or None) for fact in facts]
+
+
+def _is_late(state: State) -> bool:
+    """Whether the transcript still tells of a turn before the running one."""
+    return state.prompts.get(state.written, state.turn) != state.turn
 
 
 # --- what people say
@@ -120,12 +131,14 @@ def _user(record: Fields, state: State) -> Told:
         return _heard([_tool_ended(block) for block in results], state), replace(state, concluded=False)
     text = "\n".join(block.text("text") for block in content if block.text("type") == "text")
     if text.strip() in INTERRUPTED:
-        return end_turn(state, state.prompt, HowEnded.INTERRUPTED)
+        return end_turn(state, state.written or state.prompt, HowEnded.INTERRUPTED)
     if record.flag("isMeta") or not text.strip():
         return [], replace(state, prodded=not state.running)
     if text.startswith("<"):
         return _wrapped(record, text, state)
-    return prompted(text, record.text("promptId") or record.text("uuid"), state)
+    prompt = record.text("promptId") or record.text("uuid")
+    heard, state = prompted(text, prompt, state)
+    return heard, replace(state, written=prompt)
 
 
 def _tool_ended(block: Fields) -> Fact:
@@ -140,8 +153,9 @@ def _wrapped(record: Fields, text: str, state: State) -> Told:
         whole = f"{command} {_between(text, '<command-args>', '</command-args>')}"
         if _expected(whole, state) is None:
             return [], state
-        heard, state = prompted(whole, record.text("promptId") or record.text("uuid"), state)
-        return heard, replace(state, command=True)
+        prompt = record.text("promptId") or record.text("uuid")
+        heard, state = prompted(whole, prompt, state)
+        return heard, replace(state, command=True, written=prompt)
     if not state.command or "<local-command-stdout>" not in text:
         return [], state
     printed = _without_colours(_between(text, "<local-command-stdout>", "</local-command-stdout>"))
@@ -166,26 +180,29 @@ def _expected(text: str, state: State) -> Expected | None:
 
 def began(state: State, turn: str, prompt: str) -> State:
     """The state at the beginning of a turn."""
-    prompts = dict([*state.prompts.items(), (prompt, turn)][-REMEMBERED:])
-    fresh = replace(state, spoke=False, command=False, streamed="", covered="", usage=Usage(), prompts=prompts)
+    fresh = replace(_known(state, prompt, turn), spoke=False, command=False, covered="", usage=Usage(), stopped="")
     fresh = replace(fresh, last_text="", concluded=False, prodded=False)
     return replace(fresh, turn=turn, prompt=prompt, running=True)
 
 
+def _known(state: State, prompt: str, turn: str) -> State:
+    return replace(state, prompts=dict([*state.prompts.items(), (prompt, turn)][-REMEMBERED:]))
+
+
 def prompted(text: str, prompt: str, state: State) -> Told:
     """A prompt has reached the agent: one of ours is seen, any other began at the desk."""
-    if prompt in state.over or (prompt and prompt == state.prompt):
+    if prompt in state.over or prompt in state.prompts:
         return [], state
-    if prompt in state.prompts:
-        return [], replace(state, turn=state.prompts[prompt], prompt=prompt, running=True)
     found = _expected(text, state)
-    if found is None or not found.turn:
-        turn = f"desk-{prompt}"
-        started = Heard(fact=TurnStarted(), turn=turn)
-        seen, state = _seen(found, turn, state)
-        return [started, *seen], began(state, turn, prompt)
-    seen, state = _seen(found, found.turn, state)
-    return seen, began(state, found.turn, prompt)
+    if found is not None and not found.turn and state.running:
+        seen, state = _seen(found, state.turn, state)
+        return seen, _known(state, prompt, state.turn)
+    turn = found.turn if found is not None and found.turn else f"desk-{prompt}"
+    # The agent began something new: what ran before is over, though the transcript is late to say so.
+    before, state = end_turn(state, state.prompt, HowEnded.COMPLETED) if turn != state.turn else ([], state)
+    seen, state = _seen(found, turn, state)
+    started = [] if found is not None and found.turn else [Heard(fact=TurnStarted(), turn=turn)]
+    return [*before, *started, *seen], began(state, turn, prompt)
 
 
 def _seen(found: Expected | None, turn: str, state: State) -> Told:
@@ -210,22 +227,36 @@ def _assistant(record: Fields, state: State) -> Told:
     message = record.fields("message")
     if record.flag("isApiErrorMessage"):
         error = plain_text(message.any("content")) or "The model could not be reached."
-        return end_turn(replace(state, last_text=error), state.prompt, HowEnded.FAILED, error)
-    started, state = _resumed(record, state)
-    heard = started
+        return end_turn(state, state.written or state.prompt, HowEnded.FAILED, error)
+    heard, state = _resumed(record, state)
+    late, before = _is_late(state), state
     for block in blocks(message):
         facts, state = _block(block, state)
         heard = heard + _heard(facts, state)
+    if late:
+        # Words of an older turn: they change nothing of the running one.
+        fields = {"spoke": before.spoke, "last_text": before.last_text, "covered": before.covered}
+        return heard, replace(state, **fields)
     used, state = _used(message, state)
-    return heard + _heard(used, state), replace(state, concluded=message.text("stop_reason") == "end_turn")
+    state = replace(state, concluded=message.text("stop_reason") == "end_turn")
+    ended, state = conclude(state)
+    return heard + _heard(used, state) + ended, state
+
+
+def conclude(state: State) -> Told:
+    """Ends the turn if its hook and the transcript agree on the last words."""
+    if not state.stopped or not state.concluded or state.stopped != state.last_text.strip():
+        return [], state
+    return end_turn(state, state.prompt, HowEnded.COMPLETED)
 
 
 def _resumed(record: Fields, state: State) -> Told:
     """The agent speaks though no turn runs: another hook or the desk made it go on, or these are late words."""
     if state.running or (state.turn and not state.prodded):
         return [], state
-    turn = f"desk-{record.text('uuid')}"
-    return [Heard(fact=TurnStarted(), turn=turn)], began(state, turn, record.text("uuid"))
+    prompt = record.text("uuid")
+    began_at_desk = replace(began(state, f"desk-{prompt}", prompt), written=prompt)
+    return [Heard(fact=TurnStarted(), turn=began_at_desk.turn)], began_at_desk
 
 
 def _block(block: Fields, state: State) -> tuple[list[Fact], State]:
@@ -293,7 +324,8 @@ def displayed(payload: Fields, state: State) -> Told:
     said: list[Fact] = [Said(text=delta)]
     if fresh:
         said, state = _say(delta, state)
-    return _heard(said, state), replace(state, streamed=state.streamed + delta)
+    heard = [Heard(fact=fact, turn=state.turn or None) for fact in said]
+    return heard, replace(state, streamed=state.streamed + delta)
 
 
 def _used(message: Fields, state: State) -> tuple[list[Fact], State]:
@@ -315,7 +347,7 @@ def _used(message: Fields, state: State) -> tuple[list[Fact], State]:
 def _system(record: Fields, state: State) -> Told:
     subtype = record.text("subtype")
     if subtype == "turn_duration":
-        return end_turn(state, state.prompt, HowEnded.COMPLETED)
+        return end_turn(state, state.written or state.prompt, HowEnded.COMPLETED)
     if subtype == "compact_boundary":
         return _heard([Noted(text="The conversation was compacted to make room.")], state), state
     if subtype == "api_error":
@@ -329,12 +361,14 @@ def _system(record: Fields, state: State) -> Told:
 
 def end_turn(state: State, prompt: str, how: HowEnded, error: str = "") -> Told:
     """The end of the turn, told once for each prompt."""
-    if not state.running or prompt in state.over or prompt != state.prompt:
+    if not state.running or prompt in state.over:
+        return [], state
+    if prompt != state.prompt and state.prompts.get(prompt) != state.turn:
         return [], state
     usage = state.usage if state.usage != Usage() else None
     expected = tuple(one for one in state.expected if one.turn != state.turn or not one.turn)
-    over = (*state.over, prompt)[-REMEMBERED:]
-    done = replace(state, running=False, command=False, over=over, streamed="", covered="", expected=expected)
+    over = (*state.over, *dict.fromkeys((prompt, state.prompt)))[-REMEMBERED:]
+    done = replace(state, running=False, command=False, over=over, covered="", stopped="", expected=expected)
     return [Heard(fact=TurnEnded(how=how, error=error, usage=usage), turn=state.turn or None)], done
 
 

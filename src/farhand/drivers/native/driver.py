@@ -7,9 +7,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from farhand.drivers.native.translate import to_line, translate
-from farhand.drivers.wires.held import HeldWire, Program, forget, open_wire, sentence
-from farhand.model.facts import Noted
-from farhand.model.ports import Batch, Can, Errand, Heard, Holders, NotTaken, Outcome
+from farhand.drivers.wires.held import Program, forget, open_wire
+from farhand.drivers.wires.line_link import LineLink
+from farhand.model.ports import Can, Errand, Holders
 from farhand.model.present import Worker
 from farhand.model.words import Mode
 
@@ -22,25 +22,9 @@ def model_variables(own: Mapping[str, str]) -> dict[str, str]:
     return {name: own[name] for name in names if name in own}
 
 
-class NativeLink:
-    """An open connection to one native worker."""
-
-    def __init__(self, wire: HeldWire) -> None:
-        self._wire = wire
-
-    async def perform(self, errand: Errand) -> Outcome:
-        """Writes it to the agent's input, once however often it is asked."""
-        line = to_line(errand, uuid.uuid4().hex)
-        if line is None:
-            return NotTaken(why="A native agent takes a message when its turn is over.")
-        return await self._wire.feed(*line)
-
-    async def facts(self) -> AsyncIterator[Batch]:
-        """What the agent says; at its end how it ended, with the cursor of its next life."""
-        async for lines, cursor in self._wire.lines():
-            yield Batch(heard=tuple(heard for line in lines for heard in translate(line)), cursor=cursor)
-        ended = Noted(text=sentence(await self._wire.exit()))
-        yield Batch(heard=(Heard(fact=ended),), cursor=self._wire.next_life)
+def to_fresh_line(errand: Errand) -> tuple[str, bytes] | None:
+    """The line of an errand; the same change may be wanted twice."""
+    return to_line(errand, uuid.uuid4().hex)
 
 
 class NativeDriver:
@@ -63,11 +47,11 @@ class NativeDriver:
         return Can(interrupt=True, images=True, files=True, models=True, modes=modes, ids=True)
 
     @asynccontextmanager
-    async def open(self, worker: Worker, cursor: str) -> AsyncIterator[NativeLink]:
+    async def open(self, worker: Worker, cursor: str) -> AsyncIterator[LineLink]:
         """Starts the worker's agent, or finds it alive and goes on after the cursor. A new life resumes the session."""
         program = Program(argv=self._argv(worker), directory=worker.directory, environment=self._environment)
         async with open_wire(self._holders, _name(worker), program, cursor) as wire:
-            yield NativeLink(wire)
+            yield LineLink(wire, to_fresh_line, translate, "A native agent takes a message when its turn is over.")
 
     def _argv(self, worker: Worker) -> tuple[str, ...]:
         # -P keeps what lies in the worker's folder from standing in for our own modules.

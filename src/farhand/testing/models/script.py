@@ -128,6 +128,11 @@ class Script:
         left = {marker: len(steps) - self._taken[marker] for marker, steps in self._steps.items()}
         return {marker: count for marker, count in left.items() if count}
 
+    def forget(self) -> None:
+        """Drops what is left over: for a script of which a test needs only a part."""
+        for marker, steps in self._steps.items():
+            self._taken[marker] = len(steps)
+
     def check(self) -> None:
         """Fails when a step was not consumed or a request found none."""
         left = [f"{marker!r}: {count} steps not consumed" for marker, count in self.left_over().items()]

@@ -127,11 +127,14 @@ class Tmux:
                 return _pane(fields)[0]
         return None
 
-    async def paste(self, pane: Pane, text: str) -> None:
-        """Puts the text into the pane as one bracketed paste: its line ends are no Enter."""
+    async def paste(self, pane: Pane, text: str, *keys: str) -> None:
+        """Puts the text into the pane as one bracketed paste: its line ends are no Enter. Keys may follow at once."""
         buffer = f"farhand-{pane.id[1:]}"
-        await self.command("set-buffer", "-b", buffer, "--", pictured(text))
-        await self.command("paste-buffer", "-p", "-r", "-d", "-b", buffer, "-t", pane.id)
+        put = ("set-buffer", "-b", buffer, "--", pictured(text))
+        paste = ("paste-buffer", "-p", "-r", "-d", "-b", buffer, "-t", pane.id)
+        press = [("send-keys", "-t", pane.id, *keys)] if keys else []
+        # In one line: nothing that somebody types can come between them.
+        await (await self._client()).commands(put, paste, *press)
 
     async def type(self, pane: Pane, text: str) -> None:
         """Types the text as a person would, key by key; for slash commands."""

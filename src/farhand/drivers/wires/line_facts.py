@@ -5,7 +5,7 @@ import mimetypes
 from pathlib import PurePath
 from typing import assert_never
 
-from farhand.drivers.demo import schema
+from farhand.drivers.wires import line_words as schema
 from farhand.model import facts
 from farhand.model.facts import Fact
 from farhand.model.ports import Change, Deliver, Errand, Heard, Settle, Stop

@@ -1,0 +1,154 @@
+"""Checks that the docs are true: links lead somewhere, names exist, settings, routes and dependencies are all told."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import tomllib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCE = ROOT / "src" / "farhand"
+DOCS = ROOT / "docs"
+_LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+_FENCE = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
+_SPAN = re.compile(r"`([^`\n]+)`")
+_READS = re.compile(
+    r'(?:environ(?:ment)?(?:\.get\(|\.pop\(|\[)|number\(environ, )"([A-Z][A-Z_]+)"|"([A-Z_]+)" not in \w*environ'
+)
+_ROUTE = re.compile(r'\bRoute\(\s*(?:([A-Z_]+) \+ )?"([^"]+)"[^)]*?(?:methods=\["(\w+)"\])?\)')
+
+
+def pages() -> list[Path]:
+    """Every page of ours."""
+    return [*sorted(ROOT.glob("*.md")), *sorted(DOCS.rglob("*.md"))]
+
+
+# --- links
+
+
+def anchors(text: str) -> set[str]:
+    """What can be linked to in a page: its headings, as they are spelled in addresses."""
+    headings = re.findall(r"^#+ +(.+)$", _FENCE.sub("", text), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def broken_links(page: Path, text: str) -> Iterator[str]:
+    """Links of a page that lead nowhere inside the project."""
+    for target in _LINK.findall(_FENCE.sub("", text)):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        found = (page.parent / path).resolve() if path else page
+        if not found.exists():
+            yield f"{page.relative_to(ROOT)}: the link to {target} leads nowhere"
+        elif anchor and found.suffix == ".md" and anchor not in anchors(found.read_text("utf-8")):
+            yield f"{page.relative_to(ROOT)}: {path or 'the page'} has no heading for #{anchor}"
+
+
+# --- names in backticks
+
+
+def defined(file: Path) -> set[str]:
+    """The functions and classes of a module, methods as `Class.method`."""
+    found = set()
+    for node in ast.parse(file.read_text("utf-8")).body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.add(node.name)
+        if isinstance(node, ast.ClassDef):
+            inner = (one for one in node.body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef))
+            found |= {f"{node.name}.{one.name}" for one in inner}
+        if isinstance(node, ast.Assign):
+            found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+    return found
+
+
+def located(path: str) -> Path | None:
+    """A path as a page writes it: from the package, or from the project."""
+    return next((found for found in (SOURCE / path, ROOT / path) if found.exists()), None)
+
+
+def missing_names(page: Path, text: str) -> Iterator[str]:
+    """Paths (`core/hub.py`) and names in them (`core/hub.py::LocalHub.send`) that do not exist."""
+    for span in _SPAN.findall(_FENCE.sub("", text)):
+        path, _, name = span.partition("::")
+        if not re.fullmatch(r"[\w./-]+/|[\w./-]+\.(py|md|toml|sh)", path) or path.startswith(("/", ".", "~")):
+            continue
+        found = located(path)
+        if found is None:
+            yield f"{page.relative_to(ROOT)}: there is no {path}"
+        elif name and name not in defined(found):
+            yield f"{page.relative_to(ROOT)}: {path} has no {name}"
+
+
+# --- what must be told
+
+
+def rows(text: str) -> set[str]:
+    """The first code span of every row of every table."""
+    return {match.group(1) for match in re.finditer(r"^\| *`([^`]+)`", text, re.MULTILINE)}
+
+
+def differing(what: str, page: str, told: Iterable[str], true: Iterable[str]) -> Iterator[str]:
+    """What a page leaves out, and what it invents."""
+    told, true = set(told), set(true)
+    yield from (f"docs/{page}: {what} {name} is not told" for name in sorted(true - told))
+    yield from (f"docs/{page}: there is no {what} {name}" for name in sorted(told - true))
+
+
+def settings_read() -> set[str]:
+    """Every environment variable that a node or the command line reads. The SDK tells its own."""
+    rooms = [SOURCE / "app.py", *(SOURCE / "config").glob("*.py"), *(SOURCE / "cli").glob("*.py")]
+    found = (match for room in rooms for match in _READS.finditer(room.read_text("utf-8")))
+    return {match.group(1) or match.group(2) for match in found}
+
+
+def routes_served() -> set[str]:
+    """Every method and path that a room hands to a listener."""
+    rooms = ("server", "channels", "drivers")
+    texts = [file.read_text("utf-8") for room in rooms for file in sorted((SOURCE / room).rglob("*.py"))]
+    return {route for text in texts for route in routes_in(text)}
+
+
+def routes_in(text: str) -> Iterator[str]:
+    """The routes of one module; the beginning of a path may be a constant of that module."""
+    for constant, path, method in _ROUTE.findall(text):
+        start = re.search(rf'^{constant} = "([^"]+)"', text, re.MULTILINE) if constant else None
+        yield f"{method or 'GET'} {start.group(1) if start else ''}{path}"
+
+
+def dependencies() -> set[str]:
+    """Every package that pyproject.toml asks for."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    named = [*project["dependencies"], *(one for extra in project["optional-dependencies"].values() for one in extra)]
+    return {re.split(r"[\[<>=~! ;]", one)[0].lower() for one in named} - {"farhand"}
+
+
+def complaints() -> Iterator[str]:
+    """Everything that is wrong with the docs."""
+    for page in pages():
+        text = page.read_text("utf-8")
+        yield from broken_links(page, text)
+        if page.parent.name == "explanation" or page.name in ("glossary.md", "CONTRIBUTING.md"):
+            yield from missing_names(page, text)
+    for what, name, true in (
+        ("setting", "reference/settings.md", settings_read()),
+        ("route", "reference/http-api.md", routes_served()),
+        ("dependency", "explanation/dependencies.md", dependencies()),
+    ):
+        yield from differing(what, name, rows((DOCS / name).read_text("utf-8")), true)
+
+
+def main() -> int:
+    """Prints every complaint; the exit code is 1 when there is one."""
+    found = list(complaints())
+    for line in found:
+        print(line)
+    print(f"{len(pages())} pages, {len(found)} complaints")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,27 @@
+"""Files that travel with messages: what kind they are, and where those that came in are kept."""
+
+import os
+from pathlib import Path, PurePath
+
+PICTURES = frozenset({".jpg", ".jpeg", ".png", ".webp"})
+
+
+def is_picture(path: str) -> bool:
+    """Whether a surface can show the file as a picture, by its name."""
+    return PurePath(path).suffix.lower() in PICTURES
+
+
+def safe_suffix(name: str, media_type: str) -> str:
+    """The ending for a file that somebody sent: theirs if it is an ordinary one, never a part of a path."""
+    suffix = PurePath(name.replace("\0", "")).suffix.lower()
+    if suffix.isascii() and suffix[1:].isalnum() and len(suffix) <= 10:
+        return suffix
+    return ".jpg" if media_type.startswith("image/") else ".bin"
+
+
+def keep(path: Path, content: bytes) -> None:
+    """Writes a file that only its owner can read, in a folder that only its owner can enter."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(handle, "wb") as file:
+        file.write(content)

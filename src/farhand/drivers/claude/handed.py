@@ -1,0 +1,43 @@
+"""What was handed to an agent, written down before: a reader who lost its place still knows whose turn it is."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from farhand.drivers.claude.translate import Expected
+
+MOST = 500
+
+
+class Handed:
+    """A file of messages beside the agent's own files; it goes with the worker."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def add(self, one: Expected) -> None:
+        """Writes one down."""
+        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            os.write(descriptor, msgspec.json.encode(one) + b"\n")
+        finally:
+            os.close(descriptor)
+
+    def all(self) -> tuple[Expected, ...]:
+        """Those that were handed over, each once, the newest of them."""
+        try:
+            lines = self._path.read_bytes().splitlines()[-MOST:]
+        except OSError:
+            return ()
+        found: dict[str, Expected] = {}
+        for line in lines:
+            try:
+                one = msgspec.json.decode(line, type=Expected)
+            except msgspec.MsgspecError:
+                continue
+            found[one.message] = one
+        return tuple(found.values())

@@ -1,0 +1,154 @@
+"""The outbox sends in order, at its pace, with patience, and in doubt once more; all on a clock that the test moves."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import pytest
+
+from farhand.channels.kit.outbox import Dispatcher, SendLater, SendRefused, SendUncertain
+from farhand.channels.kit.pace import Pace
+from farhand.model.errors import ChannelError
+from farhand.model.ports import Parcel, Waiting
+from farhand.store.database import Database
+from farhand.store.outbox import SqliteOutbox
+from farhand.testing.clock import ManualClock
+from farhand.testing.telegram.bell import Bell
+
+pytestmark = pytest.mark.anyio
+
+
+class Surface:
+    """A surface that notes what it gets, and fails as it is told."""
+
+    def __init__(self) -> None:
+        self.sent: list[str] = []
+        self.faults: list[ChannelError | None] = []
+        self.bell = Bell()
+
+    async def send(self, waiting: Waiting) -> str:
+        fault = self.faults.pop(0) if self.faults else None
+        self.sent.append(waiting.parcel.body.decode() + (f" ({type(fault).__name__})" if fault else ""))
+        self.bell.ring()
+        if fault:
+            raise fault
+        return str(len(self.sent))
+
+    async def until(self, count: int) -> list[str]:
+        with anyio.fail_after(20):
+            while len(self.sent) < count:
+                await self.bell.wait(self.bell.count, 20)
+        return self.sent
+
+
+class Desk:
+    """An outbox at work."""
+
+    def __init__(self, outbox: SqliteOutbox, surface: Surface, clock: ManualClock, dispatcher: Dispatcher) -> None:
+        self.outbox = outbox
+        self.surface = surface
+        self.clock = clock
+        self._dispatcher = dispatcher
+
+    async def put(self, text: str, *, chat: str = "c", slot: str = "", edit: bool = False) -> None:
+        parcel = Parcel(key=text, chat=chat, body=text.encode(), slot=slot, edit=edit)
+        await self.outbox.put("tg", [parcel])
+        self._dispatcher.wake()
+
+    async def asleep(self) -> None:
+        """Returns when the dispatcher waits for time to pass."""
+        with anyio.fail_after(20):
+            while not self.clock.sleepers:
+                await anyio.lowlevel.checkpoint()
+
+
+@asynccontextmanager
+async def open_desk(folder: Path, pace: float = 0.0, burst: int = 3) -> AsyncIterator[Desk]:
+    database = Database(folder / "store.db")
+    outbox, surface, clock = SqliteOutbox(database), Surface(), ManualClock()
+    limits = Pace(clock, per_chat=pace, burst=burst, overall=1000) if pace else None
+
+    def given_up(waiting: Waiting, why: str) -> Parcel | None:
+        text = f"lost {waiting.parcel.body.decode()}: {why}"
+        return None if text.startswith("lost lost") else Parcel(key=text, chat=waiting.parcel.chat, body=text.encode())
+
+    dispatcher = Dispatcher("tg", outbox, surface.send, clock, pace=limits, given_up=given_up)
+    try:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(dispatcher.run)
+            yield Desk(outbox, surface, clock, dispatcher)
+            tasks.cancel_scope.cancel()
+    finally:
+        database.close()
+
+
+async def test_a_surface_that_asks_for_patience_gets_it_and_the_order_stays(tmp_path: Path) -> None:
+    async with open_desk(tmp_path) as desk:
+        desk.surface.faults = [SendLater("429", 7.0)]
+        await desk.put("one")
+        await desk.put("two")
+        await desk.asleep()
+        desk.clock.advance(6.9)
+        await anyio.wait_all_tasks_blocked()
+        assert desk.surface.sent == ["one (SendLater)"]
+        desk.clock.advance(0.2)
+        assert await desk.surface.until(3) == ["one (SendLater)", "one", "two"]
+
+
+async def test_a_send_in_doubt_is_repeated_once_and_then_told(tmp_path: Path) -> None:
+    async with open_desk(tmp_path) as desk:
+        desk.surface.faults = [SendUncertain("cut"), SendUncertain("cut")]
+        await desk.put("one")
+        for _ in range(2):
+            await desk.asleep()
+            desk.clock.advance(100)
+        sent = await desk.surface.until(3)
+        assert sent == ["one (SendUncertain)"] * 2 + ["lost one: unknown: sent twice, and no answer came"]
+
+
+async def test_trouble_that_proves_nothing_was_taken_never_counts_as_doubt(tmp_path: Path) -> None:
+    async with open_desk(tmp_path) as desk:
+        desk.surface.faults = [*[SendLater("502")] * 6, SendUncertain("cut"), *[SendLater("502")] * 3]
+        await desk.put("one")
+        for count in range(1, 11):
+            await desk.surface.until(count)
+            await desk.asleep()
+            desk.clock.advance(100)
+        assert (await desk.surface.until(11))[-1] == "one"
+
+
+async def test_what_is_refused_is_told_and_holds_up_nothing(tmp_path: Path) -> None:
+    async with open_desk(tmp_path) as desk:
+        desk.surface.faults = [SendRefused("too ugly")]
+        await desk.put("one")
+        await desk.put("two")
+        sent = await desk.surface.until(3)
+        assert sent[0] == "one (SendRefused)"
+        assert sorted(sent[1:]) == ["lost one: too ugly", "two"]
+
+
+async def test_a_chat_in_trouble_holds_up_no_other(tmp_path: Path) -> None:
+    async with open_desk(tmp_path) as desk:
+        desk.surface.faults = [SendLater("429", 50.0)]
+        await desk.put("one", chat="a")
+        await desk.asleep()
+        await desk.put("two", chat="b")
+        assert await desk.surface.until(2) == ["one (SendLater)", "two"]
+
+
+async def test_the_pace_is_kept_and_waiting_edits_become_one(tmp_path: Path) -> None:
+    async with open_desk(tmp_path, pace=1.0, burst=2) as desk:
+        await desk.put("first", slot="s")
+        await desk.put("second")
+        await desk.surface.until(2)
+        for number in range(5):
+            await desk.put(f"edit {number}", slot="s", edit=True)
+        await desk.asleep()
+        assert desk.surface.sent == ["first", "second"]
+        desk.clock.advance(1.0)
+        assert await desk.surface.until(3) == ["first", "second", "edit 4"]
+        await anyio.wait_all_tasks_blocked()
+        assert await desk.outbox.waiting("tg", "c") == []

@@ -1,0 +1,149 @@
+"""Questions worded for a person, and answers worded for Claude Code: only an allowance allows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from farhand.drivers.claude.asks import Picked, Question, decision, digest, raised, steps
+from farhand.drivers.claude.schema import Fields
+from farhand.drivers.claude.titles import LONGEST_TITLE, title
+from farhand.drivers.wires.visible import visible
+from farhand.model.words import AskKind
+
+RULE = {
+    "type": "addRules",
+    "rules": [{"toolName": "Bash", "ruleContent": "git status:*"}],
+    "behavior": "allow",
+    "destination": "localSettings",
+}
+BASH = Question(tool="Bash", arguments={"command": "git status", "description": "Look"}, suggestions=(RULE,))
+EDIT = Question(tool="Edit", arguments={"file_path": "/a.py", "old_string": "x = 1\ny", "new_string": "x = 2\ny"})
+PLAN = Question(tool="ExitPlanMode", arguments={"plan": "# Do it\n\nall"})
+ASKED = Question(
+    tool="AskUserQuestion",
+    arguments={
+        "questions": [
+            {"question": "Which?", "options": [{"label": "A", "description": "first"}, {"label": "B"}]},
+            {"question": "How many?", "multiSelect": True, "options": [{"label": "1"}, {"label": "2"}]},
+        ]
+    },
+)
+
+
+def test_a_permission_shows_the_whole_command_and_four_answers() -> None:
+    ask = raised("a", BASH, 60.0)
+    assert (ask.about, ask.detail, ask.deadline_seconds) == (AskKind.PERMISSION, "git status", 60.0)
+    assert [(one.id, one.allows) for one in ask.choices] == [
+        ("allow", True),
+        ("session", True),
+        ("pattern", True),
+        ("deny", False),
+    ]
+    assert ask.choices[2].label == "Allow Bash(git status:*)"
+
+
+def test_an_edit_shows_the_difference_and_a_plan_the_plan() -> None:
+    detail = raised("a", EDIT, None).detail
+    assert "-x = 1\n+x = 2\n y" in detail
+    assert raised("a", PLAN, None).detail == "# Do it\n\nall"
+    assert raised("a", PLAN, None).about is AskKind.PLAN
+
+
+def test_arguments_that_a_title_does_not_show_are_in_the_detail() -> None:
+    hidden = Question(tool="Bash", arguments={"command": "ls", "dangerouslyDisableSandbox": True})
+    assert "dangerouslyDisableSandbox" in raised("a", hidden, None).detail
+
+
+@pytest.mark.parametrize(
+    ("question", "picked", "behavior"),
+    [
+        (BASH, Picked(choice="allow"), "allow"),
+        (BASH, Picked(choice="session"), "allow"),
+        (BASH, Picked(choice="pattern"), "allow"),
+        (BASH, Picked(choice="deny", note="no"), "deny"),
+        (BASH, Picked(choice=""), "deny"),
+        (BASH, Picked(choice="accept_edits"), "deny"),
+        (BASH, Picked(choice="1"), "deny"),
+        (BASH, Picked(choice="allow", expired=True), "deny"),
+        (EDIT, Picked(choice="pattern"), "deny"),
+        (PLAN, Picked(choice="accept_edits"), "allow"),
+        (PLAN, Picked(choice="deny"), "deny"),
+        (ASKED, Picked(choice="1"), "deny"),
+    ],
+)
+def test_only_an_allowance_allows(question: Question, picked: Picked, behavior: str) -> None:
+    assert decision(question, (picked,))["behavior"] == behavior
+
+
+@given(st.text())
+def test_no_unknown_choice_allows(choice: str) -> None:
+    known = {"allow", "session", "pattern"}
+    assert (decision(BASH, (Picked(choice=choice),))["behavior"] == "allow") == (choice in known)
+
+
+def test_what_is_allowed_is_what_was_shown() -> None:
+    assert decision(BASH, (Picked(choice="allow"),))["updatedInput"] == BASH.arguments
+    exact = decision(BASH, (Picked(choice="session"),))["updatedPermissions"][0]
+    assert exact["rules"] == [{"toolName": "Bash", "ruleContent": "git status"}]
+    assert exact["destination"] == "session"
+    assert decision(BASH, (Picked(choice="pattern"),))["updatedPermissions"] == [RULE]
+
+
+def test_a_questionnaire_wants_all_its_answers() -> None:
+    assert steps(ASKED) == 2
+    assert raised("a", ASKED, None, 1).question == "How many?"
+    answers = decision(ASKED, (Picked(choice="2"), Picked(choice="other", note="1, 2")))["updatedInput"]["answers"]
+    assert answers == {"Which?": "B", "How many?": "1, 2"}
+    assert decision(ASKED, (Picked(choice="2"), Picked(choice="deny")))["behavior"] == "deny"
+
+
+@given(st.dictionaries(st.text(), st.text()), st.dictionaries(st.text(), st.text()))
+def test_different_arguments_have_different_digests(one: dict[str, Any], two: dict[str, Any]) -> None:
+    same = digest(Question(tool="T", arguments=one)) == digest(Question(tool="T", arguments=two))
+    assert same == (one == two)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("rm -rf /tmp/x", "rm -rf /tmp/x"),
+        ("echo safe\u202e fr- mr", "echo safe⟨U+202E⟩ fr- mr"),
+        ("a\u200bb\ufeffc", "a⟨U+200B⟩b⟨U+FEFF⟩c"),
+        ("a\x1b[2Kb\r", "a⟨U+001B⟩[2Kb⟨U+000D⟩"),
+        ("line\n\tindented é 漢字 🎉", "line\n\tindented é 漢字 🎉"),
+        ("no\xa0break", "no⟨U+00A0⟩break"),
+        ("\u3164\u2800", "⟨U+3164⟩⟨U+2800⟩"),
+        ("\U000e0041", "⟨U+E0041⟩"),
+    ],
+)
+def test_what_an_eye_cannot_see_is_made_visible(text: str, shown: str) -> None:
+    assert visible(text) == shown
+
+
+def test_the_ask_shows_hidden_characters_and_is_bound_to_them() -> None:
+    honest, hidden = (Question(tool="Bash", arguments={"command": text}) for text in ("ls", "l\u200bs"))
+    assert raised("a", hidden, None).detail == "l⟨U+200B⟩s"
+    assert digest(honest) != digest(hidden)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "words"),
+    [
+        ("Bash", {"command": "ls -la"}, "ls -la"),
+        ("Bash", {"command": "ls", "description": "List files"}, "List files"),
+        ("Read", {"file_path": "/a/b.py"}, "Read /a/b.py"),
+        ("Grep", {"pattern": "TODO"}, "Search TODO"),
+        ("Task", {"description": "find it"}, "Agent: find it"),
+        ("mcp__github__create_issue", {}, "github: create_issue"),
+        ("Brand_New", {}, "Brand_New"),
+        ("", {}, "Use a tool"),
+        ("Bash", {"command": "x" * 500}, "x" * (LONGEST_TITLE - 1) + "…"),
+        ("Bash", {"command": ["not", "text"]}, "Run a command"),
+    ],
+)
+def test_a_tool_has_a_human_title(tool: str, arguments: dict[str, Any], words: str) -> None:
+    assert title(tool, Fields(arguments)) == words

@@ -1,0 +1,88 @@
+"""The docs are true: examples are words that we read, pages name what exists, and a page that lies is found out."""
+
+import re
+from pathlib import Path
+
+import pytest
+from scripts import check_docs, write_reference
+
+from farhand.model import frames
+from farhand.model.wire import decode_command, decode_event
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+_EXAMPLE = re.compile(r"^```json (\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+_READERS = {"command": decode_command, "event": decode_event, "reply": frames.read_reply}
+EXAMPLES = [
+    (page.name, kind, line)
+    for page in sorted(DOCS.rglob("*.md"))
+    for kind, body in _EXAMPLE.findall(page.read_text("utf-8"))
+    for line in body.splitlines()
+]
+
+
+def test_the_docs_have_no_complaint() -> None:
+    assert list(check_docs.complaints()) == []
+
+
+def test_what_the_code_tells_is_what_the_pages_say() -> None:
+    assert write_reference.main(["--check"]) == 0
+
+
+@pytest.mark.parametrize(("page", "kind", "line"), EXAMPLES)
+def test_an_example_is_a_word_of_ours(page: str, kind: str, line: str) -> None:
+    _READERS[kind](line.encode())
+
+
+def test_there_are_examples_of_every_kind() -> None:
+    assert {kind for _, kind, _ in EXAMPLES} == set(_READERS)
+
+
+def test_the_python_of_the_http_page_compiles() -> None:
+    found = re.findall(r"^```python\n(.*?)^```", (DOCS / "reference" / "http-api.md").read_text("utf-8"), re.S | re.M)
+    assert found
+    for code in found:
+        compile(code, "http-api.md", "exec")
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("[a](nowhere.md)", "the link to nowhere.md leads nowhere"),
+        ("[a](#no-such-heading)", "has no heading for #no-such-heading"),
+        ("![picture](images/none.svg)", "the link to images/none.svg leads nowhere"),
+    ],
+)
+def test_a_link_that_leads_nowhere_is_found(text: str, complaint: str) -> None:
+    page = DOCS / "glossary.md"
+    assert [line for line in check_docs.broken_links(page, text) if complaint in line]
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("`core/hut.py`", "there is no core/hut.py"),
+        ("`core/hub.py::LocalHub.sned`", "core/hub.py has no LocalHub.sned"),
+        ("`tests/live/test_kills.py::test_nothing`", "tests/live/test_kills.py has no test_nothing"),
+    ],
+)
+def test_a_name_that_does_not_exist_is_found(text: str, complaint: str) -> None:
+    assert [line for line in check_docs.missing_names(DOCS / "glossary.md", text) if complaint in line]
+
+
+def test_what_exists_is_no_complaint() -> None:
+    text = "`core/hub.py::LocalHub.send` [glossary](glossary.md#glossary) `docs/tutorial.md` `seq` [a](https://example.org)"
+    assert list(check_docs.missing_names(DOCS / "glossary.md", text)) == []
+    assert list(check_docs.broken_links(DOCS / "glossary.md", text)) == []
+
+
+def test_what_is_not_told_and_what_is_invented_are_found() -> None:
+    told = check_docs.rows("| `ONE` | a |\n| `TWO` | b |\n")
+    assert list(check_docs.differing("setting", "page.md", told, {"ONE", "THREE"})) == [
+        "docs/page.md: setting THREE is not told",
+        "docs/page.md: there is no setting TWO",
+    ]
+
+
+def test_settings_and_routes_are_found_in_the_code() -> None:
+    assert {"FARHAND_HOME", "PORT", "TELEGRAM_BOT_TOKEN", "FARHAND_RETENTION_DAYS"} <= check_docs.settings_read()
+    assert {"GET /healthz", "POST /api/hub/commands", "POST /", "POST /hooks/of/{worker}"} <= check_docs.routes_served()
