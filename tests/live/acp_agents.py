@@ -55,6 +55,8 @@ class GeminiModel:
         touch = {"command": "touch made.txt"}
         for _ in range(TIMES):
             fake.expect(gemini.says("Good ", "morning."), prompt="good morning")
+            look = gemini.calls("list_directory", {"dir_path": "."})
+            fake.expect(look, gemini.says("Nothing there."), prompt="look around")
             fake.expect(gemini.calls(tool, touch), gemini.says("Touched."), prompt="touch it")
             fake.expect(gemini.held(self._gate, "One, ", "two.", before=1), prompt="count slowly")
             fake.expect(gemini.refuses(400, "the model is not in the mood"), prompt="fail now")
@@ -72,6 +74,7 @@ class OpenCodeModel:
         counting = Reply((Text("One, "), Hold("gate"), Text("two.")))
         for _ in range(TIMES):
             fake.script.conversation("good morning", say("Good morning.", piece=5))
+            fake.script.conversation("look around", use("glob", pattern="*"), say("Nothing there."))
             touch = use("bash", command="touch made.txt", description="Touches a file")
             fake.script.conversation("touch it", touch, say("Touched."))
             fake.script.conversation("count slowly", counting)
