@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import stat
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -46,6 +47,27 @@ class PipeStream:
         self._writer.close()
 
 
+class FileStream:
+    """Two descriptors that are no pipes (files, a terminal): read and written in threads."""
+
+    def __init__(self, source: int, sink: int) -> None:
+        self._source = source
+        self._sink = sink
+
+    async def receive(self) -> bytes:
+        """What came; nothing at the end."""
+        import anyio.to_thread
+
+        return await anyio.to_thread.run_sync(os.read, self._source, CHUNK_BYTES, abandon_on_cancel=True)
+
+    async def send(self, data: bytes) -> None:
+        """Writes all of it."""
+        import anyio.to_thread
+
+        while data:
+            data = data[await anyio.to_thread.run_sync(os.write, self._sink, data) :]
+
+
 class MemoryStream:
     """One end of a pair in one process; what is sent at one end is received at the other."""
 
@@ -82,7 +104,7 @@ def memory_pair() -> tuple[MemoryStream, MemoryStream]:
 
 
 @asynccontextmanager
-async def standard_streams() -> AsyncIterator[PipeStream]:
+async def standard_streams() -> AsyncIterator[ByteStream]:
     """This process's own input and output, for the connection alone.
 
     Whatever else reads input finds none, and whatever else prints, prints to the error output: a stray `print` in a
@@ -96,12 +118,21 @@ async def standard_streams() -> AsyncIterator[PipeStream]:
     os.dup2(2, 1)
     os.close(empty)
     try:
-        async with _pipes(source, sink) as stream:
-            yield stream
+        if _is_pipe(source) and _is_pipe(sink):
+            async with _pipes(source, sink) as stream:
+                yield stream
+        else:
+            with os.fdopen(source, "rb"), os.fdopen(sink, "wb"):
+                yield FileStream(source, sink)
     finally:
         for number, descriptor in enumerate(kept):
             os.dup2(descriptor, number)
             os.close(descriptor)
+
+
+def _is_pipe(descriptor: int) -> bool:
+    mode = os.fstat(descriptor).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
 
 
 @asynccontextmanager
