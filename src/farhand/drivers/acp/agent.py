@@ -8,7 +8,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 
 from farhand.drivers.acp.translate import Calls, Line, ask_line, blocks_of, lines_of
 from farhand.drivers.wires.hearing import Hearing, read_lines, write_line
@@ -17,6 +17,8 @@ from farhand.sdk.acp.rpc import PeerGone, RpcError
 from farhand.sdk.acp.streams import ProcessStream, spawn
 from farhand.sdk.acp.words import Permission
 from farhand.sdk.errors import SdkError
+
+CANCEL_AGAIN_SECONDS = 1.0
 
 
 class Relay:
@@ -27,9 +29,11 @@ class Relay:
         self._session: AcpSession | None = None
         self._images = False
         self._running = ""
+        self._seen = False
         self._count = 0
         self._calls = Calls()
         self._stopped: set[str] = set()
+        self._stopping: asyncio.Task[None] | None = None
         self._asked: dict[str, asyncio.Future[str]] = {}
 
     def open(self, client: AcpClient, session: AcpSession) -> None:
@@ -39,20 +43,22 @@ class Relay:
 
     async def play(self, prompt: Line) -> None:
         """One turn, from the prompt to its end. Raises PeerGone when the agent died of it."""
-        self._running, self._calls = str(prompt["prompt"]), Calls()
-        self._write({"started": self._running})
+        self._running, self._calls, self._seen = str(prompt["prompt"]), Calls(), False
         try:
             if self._running in self._stopped:
-                self._write({"ended": self._running, "how": "interrupted"})
+                self._say({"ended": self._running, "how": "interrupted"})
             else:
                 await self._converse(prompt)
         except PeerGone:
             raise
         except (SdkError, OSError) as error:
-            self._write({"ended": self._running, "how": "failed", "error": str(error)})
+            self._say({"ended": self._running, "how": "failed", "error": str(error)})
         finally:
             self._stopped.discard(self._running)
             self._running = ""
+            if self._stopping is not None:
+                self._stopping.cancel()
+                self._stopping = None
 
     async def _converse(self, prompt: Line) -> None:
         if self._session is None:
@@ -60,7 +66,21 @@ class Relay:
         async with aclosing(self._session.prompt(blocks_of(prompt, images=self._images))) as events:
             async for event in events:
                 for line in lines_of(self._running, event, self._calls):
-                    self._write(line)
+                    self._say(line)
+
+    def _say(self, line: Line) -> None:
+        """Tells the node; the first word about a turn is the proof that the agent has read the prompt."""
+        if not self._seen:
+            self._seen = True
+            self._write({"started": self._running})
+        self._write(line)
+
+    async def _stop(self) -> None:
+        """Cancels the turn until it ends: an agent that has not begun it yet passes over a cancel."""
+        while self._session is not None:
+            with suppress(PeerGone):
+                await self._session.cancel()
+            await asyncio.sleep(CANCEL_AGAIN_SECONDS)
 
     async def decide(self, permission: Permission) -> str:
         """Puts a request for permission to the person and waits, however long it takes."""
@@ -68,9 +88,9 @@ class Relay:
         ask = f"{self._running}/{self._count}"
         # Some agents tell of a call for the first time when they ask.
         for line in self._calls.lines(self._running, permission.call):
-            self._write(line)
+            self._say(line)
         answer = self._asked[ask] = asyncio.get_running_loop().create_future()
-        self._write(ask_line(self._running, ask, permission))
+        self._say(ask_line(self._running, ask, permission))
         try:
             return await answer or "reject_once"
         finally:
@@ -85,8 +105,8 @@ class Relay:
                     waiting.set_result(choice)
             case {"interrupt": str(prompt)}:
                 self._stopped.add(prompt)
-                if prompt == self._running and self._session is not None:
-                    await self._session.cancel()
+                if prompt == self._running and self._stopping is None:
+                    self._stopping = asyncio.create_task(self._stop(), name="stop")
             case {"change": _}:
                 await self._change(said)
             case _:
