@@ -7,6 +7,7 @@ import logging
 import platform
 import sys
 import time
+import traceback
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -42,14 +43,17 @@ def offered(module: ModuleType) -> Iterable[object]:
 
 
 def measure(name: str) -> list[Row]:
-    """All rows of one module, told as they come."""
+    """All rows of one module, told as they come; what breaks costs that module alone, and the run fails."""
     began = time.monotonic()
     say(f"{name} …")
     found: list[Row] = []
-    for given in offered(import_module(f"bench.{name}")):
-        row = adapted(given)
-        found.append(row)
-        say(f"  {time.monotonic() - began:6.1f} s  {row.name}")
+    try:
+        for given in offered(import_module(f"bench.{name}")):
+            found.append(adapted(given))
+            say(f"  {time.monotonic() - began:6.1f} s  {found[-1].name}")
+    except Exception:  # noqa: BLE001 - the other modules are measured all the same
+        traceback.print_exc()
+        found.append(Row(f"{name} broke off; its error stands above", 1, "errors", limit=0))
     return found
 
 

@@ -7,20 +7,17 @@ import os
 import shutil
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import anyio
-import httpx2
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from bench.telegram import Row
+from bench.rows import Row, beside
 from farhand.drivers.wires.hooks import POST_PATH, Desk
 from farhand.drivers.wires.transcript import read_lines, size_of
 from farhand.hooks.install import interpreter, place_program
@@ -67,8 +64,8 @@ async def conversation(studio: Studio, model: Timed, ends: list[float]) -> list[
             bare.append((await house.event(TurnStarted, after=after)).at - started)
             after = await end_of(house, model, after, told, floor, ends)
     return [
-        Row("claude: message → UserPromptSubmit", median_ms(ours), "ms", median_ms(bare), 1.5),
-        Row("claude: model's last word → end in the journal", median_ms(told), "ms", median_ms(floor), 8.0),
+        beside("message → UserPromptSubmit", median_ms(ours), "ms", "bare paste and Enter", median_ms(bare), 1.5),
+        beside("last word → end in the journal", median_ms(told), "ms", "bare HTTP Stop hook", median_ms(floor)),
     ]
 
 
@@ -132,9 +129,9 @@ def hook_cost(folder: Path) -> list[Row]:
     floor, value = in_turns(["bash", "-c", "jq -r .last_assistant_message"], ours, environment)
     posted = anyio.run(post_cost)
     return [
-        Row("claude: one event posted, beside bash and jq", posted, "ms", floor, 0.5),
+        beside("one event posted", posted, "ms", "bash and jq", floor, 0.5),
         # An interpreter takes most of this; only the beginning of a session and an ask run it.
-        Row("claude: one run of the program, beside bash and jq", value, "ms", floor, 1.0),
+        beside("one run of the program", value, "ms", "bash and jq", floor, 1.0),
     ]
 
 
@@ -142,12 +139,18 @@ async def post_cost() -> float:
     """An event over HTTP, as Claude Code posts it, until the node has answered."""
     desk = Desk()
     taken: list[float] = []
-    async with served(Starlette(routes=list(desk.open_routes()))) as address, httpx2.AsyncClient() as client:
+    async with served(Starlette(routes=list(desk.open_routes()))) as address:
+        port = int(address.rpartition(":")[2])
+        lines = ("Host: localhost", "X-Farhand-Key: key", f"Content-Length: {len(PAYLOAD)}", "", "")
+        request = f"POST {POST_PATH}ann HTTP/1.1\r\n".encode() + "\r\n".join(lines).encode() + PAYLOAD
         with desk.attended("ann", "key") as arrivals:
             for _ in range(200):
                 started = time.perf_counter()
-                await client.post(f"{address}{POST_PATH}ann", content=PAYLOAD, headers={"X-Farhand-Key": "key"})
+                async with await anyio.connect_tcp("127.0.0.1", port) as stream:
+                    await stream.send(request)
+                    answer = await stream.receive()
                 taken.append(time.perf_counter() - started)
+                assert answer.startswith(b"HTTP/1.1 200")
                 await arrivals.receive()
     return median_ms(taken)
 
@@ -184,7 +187,7 @@ async def idle() -> list[Row]:
                 percent = (time.process_time() - before) / IDLE_SECONDS * 100
         finally:
             await anyio.run_process([*server, "kill-server"], check=False)
-    return [Row(f"claude: {IDLE_WORKERS} idle workers", percent, "% of a core", 0, 1.0, True)]
+    return [Row(f"{IDLE_WORKERS} idle workers", percent, "% of a core", limit=1.0)]
 
 
 def transcripts(folder: Path) -> list[Row]:
@@ -193,7 +196,7 @@ def transcripts(folder: Path) -> list[Row]:
     line = json.dumps({"type": "assistant", "message": {"content": [text]}}).encode() + b"\n"
     short, long = grown(folder / "short", 1, line), grown(folder / "long", 100, line)
     value, floor = follow(long, line) * 1e6, follow(short, line) * 1e6
-    return [Row("claude: one line more at 100 MB, beside 1 MB", value, "µs", floor, 1.5)]
+    return [beside("one line more at 100 MB", value, "µs", "at 1 MB", floor, 1.5)]
 
 
 def grown(path: Path, megabytes: int, line: bytes) -> Path:
@@ -214,20 +217,8 @@ def follow(path: Path, line: bytes) -> float:
     return statistics.median(taken)
 
 
-def main() -> int:
-    import structlog
-
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(40))
-    parts: list[Callable[[], list[Row]]] = [lambda: anyio.run(talk), lambda: anyio.run(idle)]
-    rows = [row for part in parts for row in part()]
+def rows() -> list[Row]:
+    """Every figure, measured in this run."""
+    found = [*anyio.run(talk), *anyio.run(idle)]
     with tempfile.TemporaryDirectory() as name:
-        rows += hook_cost(Path(name)) + transcripts(Path(name))
-    for row in rows:
-        beside = "" if row.absolute else f"  floor {row.floor:.2f} {row.unit}, ratio {row.ratio:.2f}"
-        verdict = "ok  " if row.passes else "OVER"
-        print(f"{verdict} {row.name:50} {row.value:8.2f} {row.unit}  gate {row.gate:g}{beside}")
-    return 0 if all(row.passes for row in rows) else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+        return [*found, *hook_cost(Path(name)), *transcripts(Path(name))]

@@ -110,8 +110,10 @@ def idle_rows(home: Path) -> list[Row]:
     """Memory and time of a node whose workers have nothing to do."""
     door = folder(home, "idle") / "hub.sock"
     with running(home, "idle") as (process, _):
-        alone = resident_bytes(process.pid) / 1e6
+        alone, before = resident_bytes(process.pid) / 1e6, cpu_seconds(process.pid)
         asyncio.run(hire(door))
+        # A clock that shows no work where there was some would make every idle node look perfect.
+        assert cpu_seconds(process.pid) > before
         try:
             children = descendants(process.pid, home)
             node, held = idle(process.pid, children)

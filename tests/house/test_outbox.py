@@ -28,11 +28,14 @@ class Surface:
         self.sent: list[str] = []
         self.faults: list[ChannelError | None] = []
         self.bell = Bell()
+        self.slow: anyio.Event | None = None
 
     async def send(self, waiting: Waiting) -> str:
         fault = self.faults.pop(0) if self.faults else None
         self.sent.append(waiting.parcel.body.decode() + (f" ({type(fault).__name__})" if fault else ""))
         self.bell.ring()
+        if self.slow:
+            await self.slow.wait()
         if fault:
             raise fault
         return str(len(self.sent))
@@ -57,6 +60,11 @@ class Desk:
         parcel = Parcel(key=text, chat=chat, body=text.encode(), slot=slot, edit=edit)
         await self.outbox.put("tg", [parcel])
         self._dispatcher.wake()
+
+    async def drain(self) -> None:
+        """Returns when everything is sent and marked."""
+        with anyio.fail_after(20):
+            await self._dispatcher.drain()
 
     async def asleep(self) -> None:
         """Returns when the dispatcher waits for time to pass."""
@@ -149,6 +157,21 @@ async def test_the_pace_is_kept_and_waiting_edits_become_one(tmp_path: Path) -> 
         await desk.asleep()
         assert desk.surface.sent == ["first", "second"]
         desk.clock.advance(1.0)
-        assert await desk.surface.until(3) == ["first", "second", "edit 4"]
-        await anyio.wait_all_tasks_blocked()
-        assert await desk.outbox.waiting("tg", "c") == []
+        await desk.drain()
+        assert desk.surface.sent == ["first", "second", "edit 4"]
+
+
+async def test_a_stop_in_the_middle_of_a_send_lets_it_end_and_repeats_nothing(tmp_path: Path) -> None:
+    database = Database(tmp_path / "store.db")
+    outbox, surface = SqliteOutbox(database), Surface()
+    surface.slow = anyio.Event()
+    dispatcher = Dispatcher("tg", outbox, surface.send, ManualClock())
+    await outbox.put("tg", [Parcel(key="1", chat="c", body=b"one"), Parcel(key="2", chat="c", body=b"two")])
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(dispatcher.run)
+        await surface.until(1)
+        tasks.cancel_scope.cancel()
+        surface.slow.set()
+    (left,) = await outbox.waiting("tg", "c")
+    assert (left.parcel.key, left.doubtful, surface.sent) == ("2", False, ["one"])
+    database.close()

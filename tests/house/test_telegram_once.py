@@ -10,7 +10,7 @@ from tests.house.telegram_house import MANAGER, TelegramHouse, telegram_house
 from farhand.model.facts import Queued
 from farhand.model.ports import Deliver, Parcel
 from farhand.testing.scripted import ScriptedDriver
-from farhand.testing.telegram import FakeBot
+from farhand.testing.telegram import FakeBot, FakeTelegram
 
 pytestmark = pytest.mark.anyio
 
@@ -124,6 +124,21 @@ async def test_an_edit_rewords_what_still_waits_and_a_late_one_is_told(tmp_path:
 async def test_a_letter_that_nobody_can_read_any_more_holds_up_nothing(tmp_path: Path, bot: FakeBot) -> None:
     async with telegram_house(tmp_path, bot) as telegram:
         await telegram.house.hire()
-        await telegram.house.node.outbox.put("telegram", [Parcel(key="old", chat=str(MANAGER), body=b"{}")])
+        unreadable = Parcel(key="old", chat=str(MANAGER), body=b"{}")
+        await telegram.house.node.outbox.put(f"telegram:{bot.token.partition(':')[0]}", [unreadable])
         await telegram.manager.says("hello")
         await telegram.manager.reads("answer to hello")
+
+
+async def test_another_bot_may_count_its_messages_from_one_again(tmp_path: Path, bot: FakeBot) -> None:
+    async with telegram_house(tmp_path, bot) as telegram:
+        await telegram.house.hire()
+        first = await telegram.manager.says("to the first bot")
+        await telegram.manager.reads("answer to to the first bot")
+    async with FakeTelegram(bot.address) as place:
+        other = await place.new_bot()
+        async with telegram_house(tmp_path, other) as telegram:
+            again = await telegram.manager.says("to the second bot")
+            assert again.message_id == first.message_id
+            answer = await telegram.manager.reads("answer to to the second bot")
+            assert answer.reply_to == again.message_id

@@ -45,6 +45,10 @@ class World:
         self.said: dict[str, list[int]] = {worker: [] for worker in WORKERS}
         self.process: anyio.abc.Process
 
+    def name(self, message: int) -> str:
+        """The id under which the agent knows a message."""
+        return f"telegram:m:{self.bot.token.partition(':')[0]}:{MANAGER}:{message}"
+
     async def end(self) -> None:
         """Leaves nothing behind: agents live on by design, and their holders leave when the folder is gone."""
         with anyio.CancelScope(shield=True):
@@ -94,7 +98,7 @@ class World:
 
     async def answered(self) -> tuple[Shown, ...]:
         """The chat, once every message has its answer."""
-        wanted = {f"answer to telegram:m:{MANAGER}:{one}" for ids in self.said.values() for one in ids}
+        wanted = {f"answer to {self.name(one)}" for ids in self.said.values() for one in ids}
 
         def holds(chat: tuple[Shown, ...]) -> bool:
             return wanted <= {answer_of(one) for one in chat}
@@ -150,7 +154,7 @@ async def killed_again_and_again(world: World, kills: list[str], each: int, chan
 def check(world: World, chat: tuple[Shown, ...]) -> None:
     prompts = (world.folder / "prompts").read_text().split()
     for worker, ids in world.said.items():
-        wanted = [f"telegram:m:{MANAGER}:{one}" for one in ids]
+        wanted = [world.name(one) for one in ids]
         assert [one for one in prompts if one in set(wanted)] == wanted, worker
         told = [answer_of(one) for one in chat if answer_of(one).removeprefix("answer to ") in set(wanted)]
         assert list(dict.fromkeys(told)) == [f"answer to {one}" for one in wanted]

@@ -56,7 +56,7 @@ def present(ask: str = "a", turn: str = "t") -> Present:
 
 
 def wished(text: str, **more: Any) -> Any:
-    return to_wish(Message(message_id=5, chat=Chat(id=7), text=text, **more), present(), "telegram")
+    return to_wish(Message(message_id=5, chat=Chat(id=7), text=text, **more), present(), "telegram", "99")
 
 
 @given(UPDATES)
@@ -64,9 +64,9 @@ def test_any_update_is_read(update: dict[str, Any]) -> None:
     number, what = heard(msgspec.json.encode(update))
     assert number == update["update_id"]
     if isinstance(what, Message):
-        wish = to_wish(what, present(), "telegram")
+        wish = to_wish(what, present(), "telegram", "99")
         if isinstance(wish, commands.Say):
-            assert wish.id == message_command_id(what)
+            assert wish.id == message_command_id(what, "99")
     elif isinstance(what, Query):
         tap_to_wish(what, present())
 
@@ -81,7 +81,7 @@ def test_any_text_becomes_a_command_that_the_hub_takes_or_a_sentence(text: str) 
     wish = wished(text)
     if wish is not None and not isinstance(wish, Question | Wrong):
         checked(wish)
-    assert wish is None or wish.id == "m:7:5"
+    assert wish is None or wish.id == "m:99:7:5"
 
 
 @given(st.text(max_size=70))
@@ -109,17 +109,17 @@ def test_a_stop_button_finds_its_turn_and_no_other(turn: str) -> None:
 @pytest.mark.parametrize(
     ("text", "wish"),
     [
-        ("hello", commands.Say(id="m:7:5", text="hello")),
-        ("@ann-b hi", commands.Say(id="m:7:5", text="hi", worker="ann-b")),
-        ("@bob hi", commands.Say(id="m:7:5", text="@bob hi")),
-        ("/ann_b hi there", commands.Say(id="m:7:5", text="hi there", worker="ann-b")),
-        ("/ann-b", commands.Focus(id="m:7:5", worker="ann-b")),
-        ("/focus ann-b", commands.Focus(id="m:7:5", worker="ann-b")),
-        ("/PAUSE@my_bot", commands.Interrupt(id="m:7:5")),
-        ("/hire bob --backend demo", commands.Hire(id="m:7:5", worker="bob", backend="demo")),
-        ("/hire", Wrong(id="m:7:5", why="Usage: /hire <name>")),
-        ("/team", Question(id="m:7:5", about="team")),
-        ("/compress now", commands.Say(id="m:7:5", text="/compress now")),
+        ("hello", commands.Say(id="m:99:7:5", text="hello")),
+        ("@ann-b hi", commands.Say(id="m:99:7:5", text="hi", worker="ann-b")),
+        ("@bob hi", commands.Say(id="m:99:7:5", text="@bob hi")),
+        ("/ann_b hi there", commands.Say(id="m:99:7:5", text="hi there", worker="ann-b")),
+        ("/ann-b", commands.Focus(id="m:99:7:5", worker="ann-b")),
+        ("/focus ann-b", commands.Focus(id="m:99:7:5", worker="ann-b")),
+        ("/PAUSE@my_bot", commands.Interrupt(id="m:99:7:5")),
+        ("/hire bob --backend demo", commands.Hire(id="m:99:7:5", worker="bob", backend="demo")),
+        ("/hire", Wrong(id="m:99:7:5", why="Usage: /hire <name>")),
+        ("/team", Question(id="m:99:7:5", about="team")),
+        ("/compress now", commands.Say(id="m:99:7:5", text="/compress now")),
         ("  ", None),
     ],
 )
@@ -128,10 +128,12 @@ def test_the_grammar(text: str, wish: object) -> None:
 
 
 def test_an_edit_rewords_the_message_that_it_edits() -> None:
-    assert wished("better", edit_date=99) == commands.Reword(id="e:7:5:99", message="telegram:m:7:5", text="better")
+    assert wished("better", edit_date=99) == commands.Reword(
+        id="e:99:7:5:99", message="telegram:m:99:7:5", text="better"
+    )
 
 
 def test_a_message_is_found_again_by_its_name() -> None:
-    assert message_place("telegram:m:-100:5", "telegram") == (-100, 5)
-    for other in ("web:m:1:2", "telegram:m:1", "telegram:m:x:y", "telegram:t:1:2", ""):
-        assert message_place(other, "telegram") is None
+    assert message_place("telegram:m:99:-100:5", "telegram", "99") == (-100, 5)
+    for other in ("web:m:99:1:2", "telegram:m:98:1:2", "telegram:m:99:1", "telegram:m:99:x:y", "telegram:t:99:1:2", ""):
+        assert message_place(other, "telegram", "99") is None

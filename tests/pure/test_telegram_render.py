@@ -11,6 +11,7 @@ from farhand.channels.kit.card import AnswerTap, Button, Card, ask, cards, progr
 from farhand.channels.telegram.render import notice, render
 from farhand.channels.telegram.words import Amend, Post, React, Remove, Show, unseal
 from farhand.model.facts import AskRaised, AskSettled, Event, Said, ToolStarted, TurnEnded, TurnStarted
+from farhand.model.ports import Parcel
 from farhand.model.view import AskView, TurnView, begin, fold
 from farhand.model.words import Attachment, Choice, HowEnded, HowSettled, Sender
 from farhand.testing.telegram.html import read_html, utf16_length
@@ -20,10 +21,14 @@ TEXT = st.text(max_size=60) | st.text(alphabet="*_`[]()<>&~|#-\n 😀aZ9", max_s
 CHAT = 4242
 
 
+def laid_out(card: Card) -> list[Parcel]:
+    return render(card, CHAT, "telegram", "99")
+
+
 def accept(card: Card) -> str:
     """What the manager reads of a card; fails when Telegram would refuse any of it."""
     read: list[str] = []
-    for parcel in render(card, CHAT):
+    for parcel in laid_out(card):
         letter = unseal(parcel.body)
         match letter:
             case Post() | Amend():
@@ -88,7 +93,7 @@ def test_any_turn_is_shown_whole(said: list[str], title: str, how: HowEnded, err
 
 
 def turn_of(*facts: Any) -> TurnView:
-    first = TurnStarted(message=f"telegram:m:{CHAT}:7")
+    first = TurnStarted(message=f"telegram:m:99:{CHAT}:7")
     turn = begin(Event(seq=1, at=1.0, worker="ann", turn="t", fact=first), first)
     for number, fact in enumerate(facts, start=2):
         turn = fold(turn, Event(seq=number, at=float(number), worker="ann", turn="t", fact=fact))
@@ -101,7 +106,7 @@ def test_any_ask_is_shown_whole_with_its_buttons(question: str, detail: str, lab
     raised = AskRaised(ask="a" * 70, question=question, detail=detail * (longer * 10 + 1), choices=choices)
     card = ask("ann", AskView(raised=raised))
     assert letters(revealed(question)) in letters(accept(card))
-    sent = [unseal(parcel.body) for parcel in render(card, CHAT)]
+    sent = [unseal(parcel.body) for parcel in laid_out(card)]
     keys = [key for letter in sent if isinstance(letter, Post) for row in letter.keys for key in row]
     assert len(keys) == len(choices)
     assert len(sent) <= 2
@@ -123,18 +128,18 @@ def test_pages_follow_one_another_and_only_the_first_buzzes() -> None:
     turn = turn_of(Said(text="word " * 2000))
     ended = Event(seq=9, at=9.0, worker="ann", turn="t", fact=TurnEnded(how=HowEnded.COMPLETED))
     answer, gone = cards(ended, fold(turn, ended))
-    letters_sent = [posted(parcel) for parcel in render(answer, CHAT)]
+    letters_sent = [posted(parcel) for parcel in laid_out(answer)]
     assert len(letters_sent) == 3
     assert [letter.silent for letter in letters_sent] == [False, True, True]
     assert [letter.reply_to for letter in letters_sent] == [7, None, None]
-    slots = [parcel.slot for parcel in render(answer, CHAT)]
+    slots = [parcel.slot for parcel in laid_out(answer)]
     assert [letter.reply_to_slot for letter in letters_sent[1:]] == slots[:2]
     assert gone.remove
 
 
 def test_a_file_is_a_photo_or_a_document() -> None:
     shown = [
-        unseal(render(Card(key="k", worker="ann", file=Attachment(path=path, caption="c" * 2000)), CHAT)[0].body)
+        unseal(laid_out(Card(key="k", worker="ann", file=Attachment(path=path, caption="c" * 2000)))[0].body)
         for path in ("/a.PNG", "/b.txt")
     ]
     assert [one.photo for one in shown if isinstance(one, Show)] == [True, False]
@@ -156,7 +161,7 @@ def test_the_tail_of_a_long_text_begins_at_a_word() -> None:
 def test_a_question_about_much_comes_with_all_of_it_as_a_file_and_its_buttons_in_sight() -> None:
     diff = "\n".join(f"+ line {number}" for number in range(5000))
     raised = AskRaised(ask="a", question="Apply it?", detail=diff, choices=(Choice(id="y", label="Yes"),))
-    whole, question = [unseal(parcel.body) for parcel in render(ask("ann", AskView(raised=raised)), CHAT)]
+    whole, question = [unseal(parcel.body) for parcel in laid_out(ask("ann", AskView(raised=raised)))]
     assert isinstance(whole, Show)
     assert whole.text == diff
     assert isinstance(question, Post)

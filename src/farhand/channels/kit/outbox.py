@@ -21,6 +21,8 @@ GivenUp: TypeAlias = Callable[[Waiting, str], Parcel | None]
 
 FIRST_PAUSE_SECONDS = 0.2
 LONGEST_PAUSE_SECONDS = 60.0
+# How long a send that is under way may go on when the node stops.
+LAST_SEND_SECONDS = 2.0
 
 
 def always(_: Parcel) -> bool:
@@ -74,21 +76,26 @@ class Dispatcher:
         self._news = anyio.Event()
         self._busy: set[str] = set()
         self._emptied = anyio.Event()
+        self._under_way: set[anyio.CancelScope] = set()
 
     def wake(self) -> None:
         """Something was put."""
         self._news.set()
 
     async def run(self) -> None:
-        """Sends until it is cancelled."""
+        """Sends until it is cancelled; what is being sent at that moment is finished, within a limit."""
         async with anyio.create_task_group() as tasks:
-            while True:
-                self._news = anyio.Event()
-                for chat in await self._outbox.chats(self._channel):
-                    if chat not in self._busy:
-                        self._busy.add(chat)
-                        tasks.start_soon(self._empty, chat, name=f"outbox {self._channel} {chat}")
-                await self._news.wait()
+            try:
+                while True:
+                    self._news = anyio.Event()
+                    for chat in await self._outbox.chats(self._channel):
+                        if chat not in self._busy:
+                            self._busy.add(chat)
+                            tasks.start_soon(self._empty, chat, name=f"outbox {self._channel} {chat}")
+                    await self._news.wait()
+            finally:
+                for scope in self._under_way:
+                    scope.deadline = anyio.current_time() + LAST_SEND_SECONDS
 
     async def drain(self) -> None:
         """Returns when nothing waits any more."""
@@ -109,7 +116,7 @@ class Dispatcher:
                 # Looked at again after the wait: a newer edit may have taken the place of the one that waited.
                 if (waiting := await self._next(chat)) is None:
                     break
-                wait = await self._bring(waiting)
+                wait = await self._bring_whole(waiting)
                 if wait is None:
                     pause = FIRST_PAUSE_SECONDS
                 else:
@@ -123,6 +130,16 @@ class Dispatcher:
 
     async def _next(self, chat: str) -> Waiting | None:
         return next(iter(await self._outbox.waiting(self._channel, chat, limit=1)), None)
+
+    async def _bring_whole(self, waiting: Waiting) -> float | None:
+        """Sends one parcel and marks it; a stop in between would send it again after the next start."""
+        with anyio.CancelScope(shield=True) as scope:
+            self._under_way.add(scope)
+            try:
+                return await self._bring(waiting)
+            finally:
+                self._under_way.discard(scope)
+        return 0.0
 
     async def _bring(self, waiting: Waiting) -> float | None:
         """Sends one parcel. None: go on; a number: wait so many seconds (0: the usual pause) before the next try."""

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import anyio
 import anyio.abc
@@ -23,7 +22,7 @@ from farhand.channels.telegram.gateway import Gateway
 from farhand.channels.telegram.health import Health, Tell, keep_quiet
 from farhand.channels.telegram.kept import Kept
 from farhand.channels.telegram.media import Inbox, NotFetched
-from farhand.channels.telegram.parse import Question, Wish, Wrong, heard, tap_to_wish, to_wish
+from farhand.channels.telegram.parse import Question, Wish, Wrong, heard, message_command_id, tap_to_wish, to_wish
 from farhand.channels.telegram.progress import Progress
 from farhand.channels.telegram.render import notice, render
 from farhand.channels.telegram.replies import menu, said_of, told
@@ -33,7 +32,7 @@ from farhand.model.errors import FarhandError, Refused
 from farhand.model.facts import Ended, Event, Hired
 from farhand.model.ports import Clock, Hub, Outbox, Parcel, Waiting
 from farhand.model.view import TurnView
-from farhand.model.words import Sender, replace
+from farhand.model.words import Attachment, Sender, replace
 
 log = structlog.get_logger("telegram")
 NAME = "telegram"
@@ -68,6 +67,9 @@ class TelegramChannel:
 
     def __init__(self, options: Options, hub: Hub, outbox: Outbox, clock: Clock, tell: Tell = keep_quiet) -> None:
         self._hub = hub
+        # A bot's number is the first part of its token. What was said to one bot is not looked for at another.
+        self._bot = options.token.partition(":")[0]
+        self._box = f"{NAME}:{self._bot}"
         self._outbox = outbox
         self._clock = clock
         self._kept = Kept(options.folder)
@@ -79,9 +81,9 @@ class TelegramChannel:
         self._inbox = Inbox(options.folder / "inbox", self._gateway, clock)
         pace = Pace(clock, per_chat=options.chat_per_second, burst=options.chat_burst, overall=options.per_second)
         self._dispatcher = Dispatcher(
-            NAME, outbox, self._send, clock, pace=pace, weighs=is_message, given_up=self._given_up
+            self._box, outbox, self._send, clock, pace=pace, weighs=is_message, given_up=self._given_up
         )
-        self._follower = Follower(NAME, hub, outbox, self._compose, self._dispatcher.wake)
+        self._follower = Follower(self._box, hub, outbox, self._compose, self._dispatcher.wake)
         self._progress = Progress(self._follower.turns, pace, clock, options.edit_seconds, self._put_progress)
         self._team_changed = anyio.Event()
         self._team_changed.set()
@@ -152,14 +154,14 @@ class TelegramChannel:
         log.info("update passed over", update=number, kind=type(what).__name__)
 
     async def _take_message(self, message: Message) -> None:
-        wish = to_wish(message, await self._hub.look(), NAME)
+        wish = to_wish(message, await self._hub.look(), NAME, self._bot)
         if wish is None and not (message.photo or message.document):
             return
-        reply_key = f"reply:{message.chat.id}:{message.message_id}:{message.edit_date}"
+        reply_key = f"reply:{message_command_id(message, self._bot)}"
         try:
             attachments = await self._inbox.fetch(message)
             if attachments:
-                wish = _with_files(wish, message, attachments)
+                wish = _with_files(wish, message_command_id(message, self._bot), attachments)
             text = await self._obey(wish, message.sender.first_name if message.sender else "") if wish else ""
         except NotFetched as error:
             text = error.text
@@ -201,15 +203,15 @@ class TelegramChannel:
         chat = self._admin.chat
         if chat is None:
             return ()
-        return [parcel for card in cards(event, turn) for parcel in render(card, chat, NAME)]
+        return [parcel for card in cards(event, turn) for parcel in render(card, chat, NAME, self._bot)]
 
     async def _put(self, parcel: Parcel) -> None:
-        await self._outbox.put(NAME, (parcel,))
+        await self._outbox.put(self._box, (parcel,))
         self._dispatcher.wake()
 
     async def _put_progress(self, turn: TurnView, now: float) -> None:
         if self._admin.chat is not None:
-            for parcel in render(self._progress.card(turn, now), self._admin.chat, NAME):
+            for parcel in render(self._progress.card(turn, now), self._admin.chat, NAME, self._bot):
                 await self._put(parcel)
 
     async def _send(self, waiting: Waiting) -> str:
@@ -217,10 +219,10 @@ class TelegramChannel:
         reference, reply_to = "", None
         match letter:
             case Amend(slot=slot) | Remove(slot=slot):
-                reference = await self._outbox.reference(NAME, slot)
+                reference = await self._outbox.reference(self._box, slot)
             case Post():
                 slot = letter.reply_to_slot
-                known = await self._outbox.reference(NAME, slot) if slot else ""
+                known = await self._outbox.reference(self._box, slot) if slot else ""
                 reply_to = int(known) if known else letter.reply_to
             case React() | Show():
                 pass
@@ -233,7 +235,7 @@ class TelegramChannel:
 
     async def _remove_twin(self, letter: Post, newest: int) -> None:
         """A message was sent again because its answer never came: if it had arrived, the first copy goes."""
-        known = [int(one) for one in await self._outbox.references(NAME, str(letter.chat), 20) if one.isdigit()]
+        known = [int(one) for one in await self._outbox.references(self._box, str(letter.chat), 20) if one.isdigit()]
         try:
             before = max((one for one in known if one < newest), default=newest)
             gone = await self._gateway.remove_twin(letter, newest, before)
@@ -277,8 +279,8 @@ def is_message(parcel: Parcel) -> bool:
     return not isinstance(unseal(parcel.body), Remove | React)
 
 
-def _with_files(wish: Wish | None, message: Message, attachments: tuple[Any, ...]) -> Wish:
+def _with_files(wish: Wish | None, identity: str, attachments: tuple[Attachment, ...]) -> Wish:
     """The wish with the files that came along; files alone are a message too."""
     if isinstance(wish, commands.Say):
         return replace(wish, attachments=attachments)
-    return wish or commands.Say(id=f"m:{message.chat.id}:{message.message_id}", text="", attachments=attachments)
+    return wish or commands.Say(id=identity, text="", attachments=attachments)

@@ -11,7 +11,16 @@ from pathlib import Path
 import httpx
 import msgspec
 from telegram import Bot, InlineKeyboardButton, InlineKeyboardMarkup, LinkPreviewOptions, Message, ReplyParameters
-from telegram.error import BadRequest, Conflict, Forbidden, InvalidToken, NetworkError, RetryAfter, TelegramError
+from telegram.error import (
+    BadRequest,
+    ChatMigrated,
+    Conflict,
+    Forbidden,
+    InvalidToken,
+    NetworkError,
+    RetryAfter,
+    TelegramError,
+)
 from telegram.request import HTTPXRequest
 
 from farhand.channels.kit.outbox import SendLater, SendRefused, SendUncertain
@@ -232,6 +241,8 @@ class Gateway:
             return SendLater("Telegram asks for patience.", retry_seconds(error))
         if isinstance(error, BadRequest):
             return SendRefused(f"Telegram refused it: {self.redacted(error)}")
+        if isinstance(error, ChatMigrated):
+            return SendRefused(f"the group has a new number: set ADMIN_CHAT_ID to {error.new_chat_id}")
         if isinstance(error, Forbidden):
             return SendLater(f"Telegram forbids it: {self.redacted(error)}")
         if isinstance(error, InvalidToken):

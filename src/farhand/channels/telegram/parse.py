@@ -60,17 +60,17 @@ def update_number(update: bytes | msgspec.Raw) -> int:
         return 0
 
 
-def message_command_id(message: Message) -> str:
-    """The id under which a message is known for ever. Update ids will not do: they restart at random."""
-    if message.edit_date:
-        return f"e:{message.chat.id}:{message.message_id}:{message.edit_date}"
-    return f"m:{message.chat.id}:{message.message_id}"
+def message_command_id(message: Message, bot: str) -> str:
+    """The id under which a message is known for ever. Update ids will not do, for they restart at random; and every
+    bot counts its messages for itself."""
+    place = f"{bot}:{message.chat.id}:{message.message_id}"
+    return f"e:{place}:{message.edit_date}" if message.edit_date else f"m:{place}"
 
 
-def message_place(message: str, via: str) -> tuple[int, int] | None:
-    """The chat and number on Telegram of a message that came from there."""
-    parts = message.removeprefix(f"{via}:m:").split(":")
-    if not message.startswith(f"{via}:m:") or len(parts) != 2:
+def message_place(message: str, via: str, bot: str) -> tuple[int, int] | None:
+    """The chat and number of a message that came over this bot."""
+    parts = message.removeprefix(f"{via}:m:{bot}:").split(":")
+    if not message.startswith(f"{via}:m:{bot}:") or len(parts) != 2:
         return None
     try:
         return int(parts[0]), int(parts[1])
@@ -78,12 +78,12 @@ def message_place(message: str, via: str) -> tuple[int, int] | None:
         return None
 
 
-def to_wish(message: Message, present: Present, via: str) -> Wish | None:
+def to_wish(message: Message, present: Present, via: str, bot: str) -> Wish | None:
     """What a message asks for; nothing when it says nothing that we understand."""
-    identity = message_command_id(message)
+    identity = message_command_id(message, bot)
     text = message.text or message.caption
     if message.edit_date:
-        known = f"{via}:m:{message.chat.id}:{message.message_id}"
+        known = f"{via}:m:{bot}:{message.chat.id}:{message.message_id}"
         return commands.Reword(id=identity, message=known, text=text) if text.strip() else None
     if text.startswith("/"):
         return _slash(identity, text, present)

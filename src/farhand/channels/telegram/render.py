@@ -18,20 +18,20 @@ MOST_VERBATIM = 3000
 NOTHING = Styled(text="·")
 
 
-def render(card: Card, chat: int, via: str = "telegram") -> list[Parcel]:
+def render(card: Card, chat: int, via: str, bot: str) -> list[Parcel]:
     """The parcels that show a card in a chat, one for each page."""
     if card.reaction:
-        place = message_place(card.answers or "", via)
+        place = message_place(card.answers or "", via, bot)
         return [_parcel(card, React(chat=place[0], message=place[1], emoji=card.reaction))] if place else []
     if card.remove:
         return [_parcel(card, Remove(chat=chat, slot=card.slot))]
     if card.file is not None:
         return [_parcel(card, _show(card, card.file, chat))]
     if len(card.verbatim) > MOST_VERBATIM and not card.edit:
-        return [_whole(card, chat), *_posts(card, chat, via)]
+        return [_whole(card, chat), *_posts(card, chat, via, bot)]
     if card.edit:
         return [_parcel(card, _amend(card, chat))]
-    return _posts(card, chat, via)
+    return _posts(card, chat, via, bot)
 
 
 def body(card: Card) -> Styled:
@@ -93,9 +93,9 @@ def _keys(card: Card) -> tuple[tuple[Key, ...], ...]:
     )
 
 
-def _posts(card: Card, chat: int, via: str) -> list[Parcel]:
+def _posts(card: Card, chat: int, via: str, bot: str) -> list[Parcel]:
     """One message a page. Later pages answer the page before, the buttons are under the last."""
-    place = message_place(card.answers or "", via)
+    place = message_place(card.answers or "", via, bot)
     shown = pages(body(card)) or [NOTHING]
     parcels: list[Parcel] = []
     for number, page in enumerate(shown):

@@ -19,7 +19,8 @@ from farhand.drivers.claude import launch
 from farhand.drivers.claude.handed import Handed
 from farhand.drivers.claude.hands import Hands, worded
 from farhand.drivers.claude.launch import MANIFEST, Places
-from farhand.drivers.claude.link import InteractiveLink, read_standing
+from farhand.drivers.claude.link import InteractiveLink
+from farhand.drivers.claude.news import read_standing
 from farhand.drivers.claude.questions import Questions
 from farhand.drivers.claude.spot import Spot, read_spot
 from farhand.drivers.claude.translate import Expected, State

@@ -15,6 +15,16 @@ from farhand.drivers.claude.asks import question_of
 from farhand.drivers.claude.handed import Handed
 from farhand.drivers.claude.hands import Hands, is_command, worded
 from farhand.drivers.claude.launch import Places
+from farhand.drivers.claude.news import (
+    Item,
+    Later,
+    Standing,
+    Told,
+    Written,
+    death_sentence,
+    raise_if_wanted,
+    read_standing,
+)
 from farhand.drivers.claude.payloads import stopped_without_transcript, translate_hook
 from farhand.drivers.claude.questions import Questions
 from farhand.drivers.claude.schema import Fields, parse
@@ -25,8 +35,7 @@ from farhand.drivers.wires.hooks import Arrival, Arrived, Asked, spooled
 from farhand.drivers.wires.notify import Folders
 from farhand.drivers.wires.tmux import Death, Pane, Tmux, TmuxGone
 from farhand.drivers.wires.transcript import read_lines
-from farhand.model.errors import AgentGone
-from farhand.model.facts import Fact, Noted, Said, Seen, TurnEnded
+from farhand.model.facts import Noted, Said, Seen, TurnEnded
 from farhand.model.ports import Batch, Change, Deliver, Errand, Heard, NotTaken, Outcome, Settle, Stop, Taken
 from farhand.model.words import HowEnded, Mode, replace
 
@@ -36,35 +45,6 @@ COMMAND_PATIENCE_SECONDS = 1.5
 DIALOG_PATIENCE_SECONDS = 1.5
 MOST_EXPECTED = 8
 MOST_ESCAPES = 4
-
-
-class Written(msgspec.Struct, frozen=True):
-    """Something may have been added to the transcript."""
-
-
-class Standing(msgspec.Struct, frozen=True):
-    """What Claude Code says of itself: idle, busy or waiting, and its session."""
-
-    status: str = ""
-    session: str = ""
-
-
-class Later(msgspec.Struct, frozen=True):
-    """A moment has passed since something that should have had a consequence."""
-
-    what: str
-    prompt: str
-    payload: bytes = b""
-    tries: int = 0
-
-
-class Told(msgspec.Struct, frozen=True):
-    """Facts that an errand brought forth."""
-
-    facts: tuple[Fact, ...]
-
-
-Item = Written | Standing | Later | Told | Arrival | Death | TmuxGone
 
 
 class InteractiveLink:
@@ -163,7 +143,7 @@ class InteractiveLink:
             if heard or self._spot != before:
                 yield self._batch(heard)
             if isinstance(item, Death | TmuxGone):
-                _healed_or_raised(item)
+                raise_if_wanted(item)
                 return
 
     def _batch(self, heard: list[Heard]) -> Batch:
@@ -186,7 +166,7 @@ class InteractiveLink:
             case Told(facts=facts):
                 heard += [Heard(fact=fact) for fact in facts]
             case Death():
-                heard += [Heard(fact=Noted(text=_sentence(item)))]
+                heard += [Heard(fact=Noted(text=death_sentence(item)))]
             case TmuxGone():
                 heard += [Heard(fact=Noted(text=f"{item} Claude Code is started again and keeps its memory."))]
         for one in heard:
@@ -350,7 +330,8 @@ class InteractiveLink:
         expected = (*before.expected, one)[-MOST_EXPECTED:]
         self._spot = replace(self._spot, state=replace(before, expected=expected))
         # Idle, it says at once that it has read a message; while it works, or of a command, it does not.
-        idle = not before.running and self._standing.status == "idle" and not errand.joins and not is_command(text)
+        free = not before.running and self._standing.status != "waiting"
+        idle = free and not errand.joins and not is_command(text)
         self._proofs[errand.message.id] = proof = anyio.Event()
         outcome = await self._hands.hand_over(text, proof if idle else None)
         del self._proofs[errand.message.id]
@@ -378,24 +359,3 @@ class InteractiveLink:
             if not isinstance(outcome, Taken):
                 return outcome
         return await self._hands.hand_over(f"/model {model}") if model else Taken()
-
-
-def read_standing(file: Path) -> Standing:
-    """What the CLI's own status file says; empty when it cannot be read."""
-    try:
-        record = parse(file.read_bytes())
-    except OSError:
-        record = None
-    return Standing(record.text("status"), record.text("sessionId")) if record else Standing()
-
-
-def _healed_or_raised(item: Death | TmuxGone) -> None:
-    """A clean end at the desk was wanted; any other is healed by a new start."""
-    if isinstance(item, Death) and item.status == 0:
-        raise AgentGone("Claude Code was ended at the desk. Relaunch the worker to go on with its memory.")
-
-
-def _sentence(death: Death) -> str:
-    status = "was killed" if death.status is None else f"ended with status {death.status}"
-    words = f" Its last words: {last_words(death.screen)}" if death.screen else ""
-    return f"Claude Code {status}.{words}"
