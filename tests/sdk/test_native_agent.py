@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from farhand.sdk.modes import decide
+from farhand.drivers.native.modes import decide
 from farhand.testing.models.gemini import FakeGemini, calls, held, refuses, says
 
 

@@ -15,10 +15,10 @@ from collections.abc import AsyncIterator, Callable
 from mimetypes import guess_type
 from typing import Any
 
+from farhand.drivers.native.modes import ByMode
 from farhand.sdk import events
 from farhand.sdk.agent import Agent
 from farhand.sdk.errors import SdkError, SessionNotFound
-from farhand.sdk.modes import ByMode
 from farhand.sdk.prompt import File, Image
 from farhand.sdk.seams import Question, Reply
 from farhand.sdk.session import Session
