@@ -14,7 +14,8 @@ from tests.sdk.conftest import MakeAgent
 from tests.sdk.test_acp import always_allowing
 from tests.sdk.turning import collect
 
-from farhand.sdk import Notice, ToolResponse
+from farhand.sdk import Notice, ToolResponse, hook
+from farhand.sdk.hooks import BeforeTool
 from farhand.sdk.mcp import McpServers, from_client, read_server
 from farhand.sdk.mcp.config import BadServer, tool_name
 from farhand.sdk.modes import ByMode
@@ -139,6 +140,20 @@ async def test_servers_in_code_stay_connected_while_the_agent_is_entered(
         assert (servers._connections or {})["s"] is reached["s"]
     assert [each.display for each in responses(first) + responses(second)] == ["3", "4"]
     assert servers._connections is None
+
+
+async def test_a_hook_is_told_whose_tool_it_is(make_agent: MakeAgent, fake: FakeGemini, home: Path) -> None:
+    settings(home, mcpServers={"s": STDIO})
+    fake.expect(calls("mcp_s_add", {"a": 1, "b": 2}), says("3"))
+    told: list[Any] = []
+
+    @hook("BeforeTool")
+    def look(event: BeforeTool) -> None:
+        told.append(event.mcp_context)
+
+    await make_agent(hooks=[look]).send("add")
+    expected = {"server_name": "s", "tool_name": "add", "command": sys.executable, "args": [str(SERVER), "stdio"]}
+    assert told == [expected]
 
 
 # --- who misbehaves

@@ -206,9 +206,7 @@ class Turn:
     async def _request(self, tools: Mapping[str, Tool]) -> dict[str, Any]:
         session = self._session
         said = [await evaluated(session.agent.instructions, session.context)]
-        said += [
-            await extender.instructions(session.context) for extender in session.agent.extenders_for(session.settings)
-        ]
+        said += [await extender.instructions(session.context) for extender in session.extenders]
         request: dict[str, Any] = {
             "model": session.model_name,
             "contents": wire.signed(session.transcript, session.model_name),

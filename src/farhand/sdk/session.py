@@ -20,6 +20,7 @@ from farhand.sdk.result import Result, gathered
 from farhand.sdk.seams import (
     Approval,
     Content,
+    Extender,
     HookSystem,
     Memory,
     NoHooks,
@@ -264,10 +265,15 @@ class Session:
             if outcome.system_message:
                 self._notices.append(Notice(outcome.system_message, "SessionStart"))
 
+    @property
+    def extenders(self) -> tuple[Extender, ...]:
+        """What adds tools and instructions: the agent's own extenders, and the MCP servers of the settings."""
+        return self.agent.extenders_for(self.settings)
+
     async def tools(self) -> dict[str, Tool]:
         """The tools the model may call now, by name; the agent's own win over built-in ones of the same name."""
         found = dict(self.agent.tools_for(self.settings))
-        for extender in self.agent.extenders_for(self.settings):
+        for extender in self.extenders:
             found.update({tool.name: tool for tool in await extender.tools(self.context)})
         return found
 
