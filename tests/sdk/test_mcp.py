@@ -15,7 +15,7 @@ from tests.sdk.test_acp import always_allowing
 from tests.sdk.turning import collect
 
 from farhand.sdk import Notice, ToolResponse, hook
-from farhand.sdk.hooks import BeforeTool
+from farhand.sdk.hooks import BeforeToolInput
 from farhand.sdk.mcp import McpServers, from_client, read_server
 from farhand.sdk.mcp.config import BadServer, tool_name
 from farhand.sdk.modes import ByMode
@@ -148,7 +148,7 @@ async def test_a_hook_is_told_whose_tool_it_is(make_agent: MakeAgent, fake: Fake
     told: list[Any] = []
 
     @hook("BeforeTool")
-    def look(event: BeforeTool) -> None:
+    def look(event: BeforeToolInput, _context: Any) -> None:
         told.append(event.mcp_context)
 
     await make_agent(hooks=[look]).send("add")

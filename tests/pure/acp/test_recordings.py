@@ -49,10 +49,12 @@ def test_a_recording_becomes_facts(path: Path) -> None:
     endings = [fact.how for fact in heard if isinstance(fact, facts.TurnEnded)]
     assert endings == [HowEnded.COMPLETED, HowEnded.COMPLETED, HowEnded.INTERRUPTED]
     asks = [fact for fact in heard if isinstance(fact, facts.AskRaised)]
-    assert len(asks) == 1
-    assert "touch acp.txt" in asks[0].question + asks[0].detail
-    assert asks[0].choices[0].allows
-    assert not asks[0].choices[-1].allows
+    # codex ran the command in its sandbox and asked nobody.
+    assert len(asks) == (0 if path.stem == "codex" else 1)
+    for ask in asks:
+        assert "touch acp.txt" in ask.question + ask.detail
+        assert ask.choices[0].allows
+        assert not ask.choices[-1].allows
     started = [fact for fact in heard if isinstance(fact, facts.ToolStarted)]
     ended = [fact for fact in heard if isinstance(fact, facts.ToolEnded)]
     assert len(started) == len(ended) == 1
