@@ -126,3 +126,16 @@ async def test_an_answer_at_the_desk_closes_the_ask(house: House) -> None:
     await house.event(AskSettled)
     with pytest.raises(errors.AskGone, match="answered at the desk"):
         await house.answer("a", "no")
+
+
+async def test_an_ask_of_a_turn_that_is_over_gets_its_answer_once(house: House) -> None:
+    await house.hire()
+    first = await house.say("one")
+    await house.event(TurnEnded)
+    await house.agent.links["ann"].say(ASK, turn=first.message)
+    await house.event(AskRaised)
+    await house.answer("a", "yes")
+    await house.event(AnswerDelivered)
+    await house.say("two")
+    await house.event(TurnEnded, lambda event: event.turn != first.message)
+    assert sum(isinstance(errand, Settle) for _, errand in house.agent.performed) == 1

@@ -192,3 +192,36 @@ async def test_a_client_of_a_node_that_is_not_there_is_told(tmp_path: Path) -> N
     with pytest.raises(errors.NodeNotRunning):
         async with SocketHub(tmp_path / "nowhere" / "hub.sock") as hub:
             await hub.send(Say(id="a", text="b"), Sender(via="test"))
+
+
+async def test_a_request_that_was_given_up_leaves_its_answer_to_nobody(house: House) -> None:
+    await house.hire()
+    async with SocketHub(house.node.settings.door) as hub:
+        with anyio.move_on_after(0):
+            await hub.look()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(hub.look)
+            await anyio.lowlevel.checkpoint()
+            await anyio.lowlevel.checkpoint()
+            tasks.cancel_scope.cancel()
+        accepted = await hub.send(Say(id="one", worker="ann", text="hello"), Sender(via="test"))
+        assert accepted.id == "one"
+        with pytest.raises(errors.UnknownWorker):
+            await hub.send(Say(id="two", worker="nobody-here", text="hello"), Sender(via="test"))
+
+
+async def test_a_journal_that_cannot_be_read_costs_one_visitor(house: House) -> None:
+    await house.hire()
+    database = house.node.journal._database
+
+    def hide(old: str, new: str) -> None:
+        database._reader._connection.execute(f"ALTER TABLE {old} RENAME TO {new}")
+
+    async with SocketHub(house.node.settings.door) as hub:
+        house.hub._tail.first = house.hub.present.seq + 1
+        await database.read(lambda _: hide("events", "hidden"))
+        with pytest.raises(errors.NodeUnreachable):
+            async for _ in hub.watch(after=0):
+                pass
+        await database.read(lambda _: hide("hidden", "events"))
+        assert "ann" in (await hub.look()).workers

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -13,6 +12,7 @@ from pathlib import Path
 import anyio
 import anyio.abc
 import pytest
+from tests.live.leftovers import end_agents
 
 from farhand.testing.telegram import FakeBot
 
@@ -83,7 +83,8 @@ async def test_a_manager_talks_to_the_demo_and_the_token_stays_in_the_node(tmp_p
         assert kept.read_text() == "7"
         assert kept.stat().st_mode & 0o777 == 0o600
     finally:
-        shutil.rmtree(tmp_path)
+        with anyio.CancelScope(shield=True):
+            await end_agents(tmp_path)
 
 
 def test_a_wrong_admin_is_told_in_one_line(tmp_path: Path, telegram_address: str) -> None:

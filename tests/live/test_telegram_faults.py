@@ -18,7 +18,7 @@ from farhand.testing.telegram import FakeBot, Shown, drawn
 pytestmark = pytest.mark.anyio
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(64)
 CHOICES = (Choice(id="yes", label="Allow"), Choice(id="no", label="Deny", allows=False))
-QUICK: dict[str, Any] = {"answer_seconds": 0.6, "poll_seconds": 1, "edit_seconds": 0.1}
+QUICK: dict[str, Any] = {"answer_seconds": 2.0, "poll_seconds": 1, "edit_seconds": 0.1}
 
 METHODS = (
     ("getUpdates", ""),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import shutil
 import signal
 import socket
 import subprocess
@@ -14,6 +13,7 @@ from pathlib import Path
 import anyio
 import anyio.abc
 import pytest
+from tests.live.leftovers import end_agents
 
 from farhand.model import road
 from farhand.testing.telegram import FakeBot, Shown, drawn
@@ -50,12 +50,12 @@ class World:
         return f"telegram:m:{self.bot.token.partition(':')[0]}:{MANAGER}:{message}"
 
     async def end(self) -> None:
-        """Leaves nothing behind: agents live on by design, and their holders leave when the folder is gone."""
+        """Leaves nothing behind."""
         with anyio.CancelScope(shield=True):
             if self.process.returncode is None:
                 self.process.kill()
             await self.process.wait()
-            shutil.rmtree(self.folder)
+            await end_agents(self.folder)
 
     async def start(self, kill_at: str = "") -> None:
         command = [sys.executable, "-m", "farhand.testing.node", str(self.folder), "--port", str(self.port)]

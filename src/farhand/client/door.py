@@ -51,27 +51,33 @@ class Line:
 
     async def ask(self, request: Request) -> Reply:
         """Sends the request and returns its first reply; raises the error that the node tells."""
-        self._writer.write(frames.write(request))
+        number = next(self._numbers)
+        self._writer.write(frames.write(msgspec.structs.replace(request, id=number)))
         try:
             await self._writer.drain()
         except ConnectionError:
             raise NodeUnreachable(_CLOSED) from None
-        return await self.hear()
+        # A request that was given up leaves its reply behind; 0 is a reply to what could not be read.
+        while (reply := await self._read()).id not in (number, 0):
+            continue
+        return _checked(reply)
 
     async def hear(self) -> Reply:
         """The next reply."""
+        return _checked(await self._read())
+
+    async def _read(self) -> Reply:
         try:
             line = await self._reader.readuntil(b"\n")
         except (asyncio.IncompleteReadError, ConnectionError, asyncio.LimitOverrunError):
             raise NodeUnreachable(_CLOSED) from None
-        reply = frames.read_reply(line)
-        if reply.error is not None:
-            raise raise_remote(reply.error)
-        return reply
+        return frames.read_reply(line)
 
-    def number(self) -> int:
-        """An id for the next request."""
-        return next(self._numbers)
+
+def _checked(reply: Reply) -> Reply:
+    if reply.error is not None:
+        raise raise_remote(reply.error)
+    return reply
 
 
 @asynccontextmanager
@@ -121,7 +127,7 @@ class SocketHub:
     async def watch(self, after: Seq | None = None) -> AsyncIterator[Event]:
         """As `Hub.watch`, over a connection of its own."""
         async with dial(self._path) as line:
-            await line.ask(Request(id=1, do="watch", after=after))
+            await line.ask(Request(do="watch", after=after))
             while True:
                 for body in (await line.hear()).events or ():
                     yield decode_event(bytes(body))

@@ -12,7 +12,7 @@ from farhand.core.decide import House, decide, expire, gone, message_id
 from farhand.core.tail import Tail
 from farhand.model import road
 from farhand.model.commands import Accepted, Answer, Command, Say
-from farhand.model.errors import StoreError, UnknownAsk
+from farhand.model.errors import UnknownAsk
 from farhand.model.facts import Draft, Event
 from farhand.model.ports import Clock, Cursor, InboxEntry, Journal
 from farhand.model.present import Ask, Present, Worker, fold
@@ -42,6 +42,11 @@ class LocalHub:
         self._moving: Counter[str] = Counter()
         self.started_after = present.seq
         self._listeners: list[Callable[[Sequence[Event]], None]] = []
+
+    @property
+    def coming(self) -> Present:
+        """The present with what is on its way to the disk: what the next decision stands on."""
+        return self._coming
 
     def listen(self, listener: Callable[[Sequence[Event]], None]) -> None:
         """Calls the listener with what was just written, before any watcher wakes. It must not wait."""
@@ -112,7 +117,7 @@ class LocalHub:
         with anyio.CancelScope(shield=True):
             try:
                 bodies = await self._journal.append(events, inbox=inbox, cursor=cursor)
-            except StoreError as error:
+            except Exception as error:
                 self._rest(moving)
                 self._not_written(epoch, error)
                 raise
@@ -145,9 +150,9 @@ class LocalHub:
         """Whether the worker is as the present has it: nothing that changes it is on its way to the disk."""
         return worker not in self._moving
 
-    def _not_written(self, epoch: int, error: StoreError) -> None:
+    def _not_written(self, epoch: int, error: Exception) -> None:
         """Whatever was decided on top of it fails too, by its number; decisions start again from what is written."""
-        log.error("not written", error=error.text)
+        log.error("not written", error=str(error))
         if epoch == self._epoch:
             self._epoch += 1
             self._coming = self.present
@@ -165,6 +170,9 @@ class LocalHub:
         while True:
             if self._tail.holds(position):
                 await self._tail.news(position)
+                if not self._tail.holds(position):
+                    # More came at once than memory keeps.
+                    continue
                 events = self._tail.events(position, _CHUNK)
             else:
                 events = [decode_event(body) for _, body in await self._journal.read(position, _CHUNK)]
@@ -178,6 +186,8 @@ class LocalHub:
         while True:
             if self._tail.holds(position):
                 await self._tail.news(position)
+                if not self._tail.holds(position):
+                    continue
                 bodies = self._tail.bodies(position, _CHUNK)
                 position += len(bodies)
             else:

@@ -8,6 +8,7 @@ from farhand.model.facts import Event
 from farhand.model.words import Seq
 
 KEPT = 4096
+KEPT_BYTES = 8 * 1024 * 1024
 
 
 class Tail:
@@ -15,7 +16,8 @@ class Tail:
 
     def __init__(self, seq: Seq) -> None:
         self.seq = seq
-        self._first = seq + 1
+        self.first = seq + 1
+        self._bytes = 0
         self._events: list[Event] = []
         self._bodies: list[bytes] = []
         self._news = anyio.Event()
@@ -27,27 +29,35 @@ class Tail:
         self._events.extend(events)
         self._bodies.extend(bodies)
         self.seq = events[-1].seq
-        surplus = len(self._events) - 2 * KEPT
-        if surplus > 0:
-            # Halved at once, so that the cost is paid once in many events.
-            del self._events[: surplus + KEPT]
-            del self._bodies[: surplus + KEPT]
-            self._first = self._events[0].seq
+        self._bytes += sum(map(len, bodies))
+        if len(self._events) > 2 * KEPT or self._bytes > 2 * KEPT_BYTES:
+            self._shorten()
         news, self._news = self._news, anyio.Event()
         news.set()
 
+    def _shorten(self) -> None:
+        """Halves what is kept, so that the cost is paid once in many events."""
+        surplus = max(0, len(self._events) - KEPT)
+        self._bytes -= sum(map(len, self._bodies[:surplus]))
+        while self._bytes > KEPT_BYTES:
+            self._bytes -= len(self._bodies[surplus])
+            surplus += 1
+        del self._events[:surplus]
+        del self._bodies[:surplus]
+        self.first = self.seq + 1 - len(self._events)
+
     def holds(self, after: Seq) -> bool:
-        """Whether everything after that number is here."""
-        return after + 1 >= self._first
+        """Whether everything after that number is here; after a wait it may be here no more."""
+        return after + 1 >= self.first
 
     def events(self, after: Seq, limit: int) -> list[Event]:
         """Events after that number."""
-        start = after + 1 - self._first
+        start = after + 1 - self.first
         return self._events[start : start + limit]
 
     def bodies(self, after: Seq, limit: int) -> list[bytes]:
         """The same, as they were written."""
-        start = after + 1 - self._first
+        start = after + 1 - self.first
         return self._bodies[start : start + limit]
 
     async def news(self, after: Seq) -> None:

@@ -1,6 +1,6 @@
 """One task a worker: takes step after step off the present, and writes down what the agent brings."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import assert_never
 
 import anyio
@@ -37,41 +37,61 @@ class WorkerTask:
         self._clock = clock
         self._cursor = cursor
         self._changed = anyio.Event()
+        self._errand = anyio.CancelScope()
         self._tried: set[str] = set()
         self._deaths: list[float] = []
+        # Why the agent went, until that is written; and whether it waits for a person to start it again.
+        self._gone: str | None = None
+        self._rests = False
 
     @property
     def _worker(self) -> Worker:
         return self._hub.present.workers[self._name]
 
     def wake(self) -> None:
-        """Something was written about this worker."""
+        """Something was written about this worker. One that is to go waits for no errand."""
         self._changed.set()
+        worker = self._hub.present.workers.get(self._name)
+        if worker is not None and (worker.ending or worker.relaunching):
+            self._errand.cancel()
 
     async def run(self) -> None:
-        """Runs until the worker has left the team."""
-        rests = False
+        """Runs until the worker has left the team. What goes wrong on the way costs a pause, and nobody else."""
+        while True:
+            try:
+                return await self._stay()
+            except StoreError as error:
+                log.error("worker waits for the store", worker=self._name, error=error.text)
+            except Exception:
+                log.exception("worker failed", worker=self._name)
+            await self._clock.sleep(STORE_PAUSE_SECONDS)
+
+    async def _stay(self) -> None:
         while True:
             self._changed = anyio.Event()
+            if self._gone is not None:
+                await self._went_offline(HowEnded.FAILED, self._gone)
+                self._gone = None
             step = next_step(self._worker, self._driver.can)
             if isinstance(step, Leave):
                 return await self._leave()
             if isinstance(step, Restart):
                 await self._end_agent("relaunched")
                 self._deaths.clear()
-            elif rests:
+            elif self._rests:
                 await self._changed.wait()
                 continue
-            rests = not await self._live()
+            self._rests = False
+            await self._live()
 
-    async def _live(self) -> bool:
-        """Serves the agent while it lives. False means that it must not be started again by itself."""
+    async def _live(self) -> None:
+        """Serves the agent while it lives; then says why it went, and whether it may be started again by itself."""
         problem: BaseException | None = None
         try:
             async with self._driver.open(self._worker, self._cursor) as link:
                 await self._came_online()
                 if not await self._serve(link):
-                    return True
+                    return
         except* DriverError as group:
             problem = _first(group)
         except* StoreError as group:
@@ -82,13 +102,12 @@ class WorkerTask:
         if isinstance(problem, StoreError):
             # The cursor did not move: what could not be written comes again.
             await self._clock.sleep(STORE_PAUSE_SECONDS)
-            return True
-        why = _sentence(problem)
-        log.warning("agent gone", worker=self._name, why=why)
-        await self._went_offline(HowEnded.FAILED, why)
+            return
+        self._gone = _sentence(problem)
+        log.warning("agent gone", worker=self._name, why=self._gone)
         # What could not even be started will not start by itself; what died may live again.
         dead = problem is None or isinstance(problem, AgentGone) or not isinstance(problem, DriverError)
-        return dead and self._may_restart()
+        self._rests = not (dead and self._may_restart())
 
     def _may_restart(self) -> bool:
         now = self._clock.now()
@@ -137,7 +156,8 @@ class WorkerTask:
                 await self._changed.wait()
                 continue
             road.reached("worker.step")
-            await self._take(link, step)
+            with anyio.CancelScope() as self._errand:
+                await self._take(link, step)
 
     async def _take(self, link: Link, step: Step) -> None:
         match step:
@@ -148,7 +168,7 @@ class WorkerTask:
                 await self._deliver(link, step)
             case Settle(ask=ask):
                 problem = _problem(await link.perform(step))
-                await self._record(facts.AnswerDelivered(ask=ask.id, problem=problem), of_turn=ask.turn)
+                await self._hub.record(self._name, lambda worker: _settled(worker, ask.id, problem))
             case Stop(turn=turn):
                 problem = _problem(await link.perform(step))
                 await self._record(facts.Interrupted(problem=problem), of_turn=turn)
@@ -199,18 +219,19 @@ class WorkerTask:
 
     async def _went_offline(self, how: HowEnded, why: str, cursor: Cursor | None = None) -> None:
         gone = facts.WentOffline(why=why)
-        await self._hub.record(
-            self._name,
-            lambda worker: [*admit.end_turn(worker, how, why), Draft(worker=worker.name, fact=gone)],
-            cursor,
-        )
+
+        def fitting(worker: Worker) -> list[Draft]:
+            doubts = _doubts(worker, self._tried)
+            return [*doubts, *admit.end_turn(worker, how, why), Draft(worker=worker.name, fact=gone)]
+
+        await self._hub.record(self._name, fitting, cursor)
 
     async def _end_agent(self, why: str) -> None:
         try:
             await self._driver.end(self._worker)
-        except FarhandError as error:
-            log.error("agent not ended", worker=self._name, error=error.text)
-            await self._record(facts.Noted(text=error.text))
+        except Exception as error:
+            log.exception("agent not ended", worker=self._name)
+            await self._record(facts.Noted(text=_sentence(error)))
         self._cursor = ""
         at_start = Cursor(owner=owner(self._name, self._since), value="")
         await self._went_offline(HowEnded.INTERRUPTED, f"The worker was {why}.", at_start)
@@ -230,6 +251,21 @@ def _begin(worker: Worker, message: str) -> list[Draft]:
     if not is_free(worker) or not worker.queue or worker.queue[0].id != message:
         return []
     return [Draft(worker=worker.name, turn=message, fact=facts.TurnStarted(message=message))]
+
+
+def _settled(worker: Worker, ask: str, problem: str) -> list[Draft]:
+    """That the answer was brought, unless the end of its turn has said so already."""
+    delivered = facts.AnswerDelivered(ask=ask, problem=problem)
+    return [Draft(worker=worker.name, turn=one.turn, fact=delivered) for one in worker.asks if one.id == ask]
+
+
+def _doubts(worker: Worker, tried: Collection[str]) -> list[Draft]:
+    """A message that was on its way when the agent went may have arrived."""
+    turn = worker.turn
+    if turn is None or turn.message is None or turn.handed_over or turn.doubted or turn.message.id not in tried:
+        return []
+    doubted = facts.Doubted(message=turn.message.id, why="The agent went while the message was on its way to it.")
+    return [Draft(worker=worker.name, turn=turn.id, fact=doubted)]
 
 
 def _delivered(step: Deliver, outcome: Outcome) -> Callable[[Worker], list[Draft]]:

@@ -63,6 +63,9 @@ class Door:
                 tasks.cancel_scope.cancel()
         except* (OSError, TimeoutError) as group:
             log.info("visitor gone", why=str(group.exceptions[0]))
+        except* Exception:
+            # Whatever it was, it is this visitor's trouble: it comes back with the number of its last event.
+            log.exception("visitor cut off")
         finally:
             writer.close()
 

@@ -11,6 +11,8 @@ from pathlib import Path
 from farhand.model import compat
 from farhand.model.errors import NodeError, NodeRunning, StoreFull
 
+SHORTEST_KEY = 16
+
 
 def make(folder: Path) -> None:
     """Makes the folder 0700; refuses one that belongs to somebody else."""
@@ -30,6 +32,8 @@ def write(path: Path, text: str) -> None:
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
+            file.flush()
+            os.fsync(descriptor)
         temporary.replace(path)
     except OSError as error:
         temporary.unlink(missing_ok=True)
@@ -39,10 +43,13 @@ def write(path: Path, text: str) -> None:
 
 
 def key(path: Path) -> str:
-    """The node's key, made at the first start."""
-    if not path.exists():
-        write(path, secrets.token_urlsafe(32))
-    return path.read_text("utf-8").strip()
+    """The node's key, made at the first start. One that is empty or cut short would let anybody in: it is made anew."""
+    found = path.read_text("utf-8", errors="replace").strip() if path.exists() else ""
+    if len(found) >= SHORTEST_KEY:
+        return found
+    made = secrets.token_urlsafe(32)
+    write(path, made)
+    return made
 
 
 @contextmanager
@@ -72,7 +79,8 @@ def running(folder: Path) -> int | None:
     except OSError:
         return None
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # Shared, so that two who look at once do not take each other for the node.
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except OSError:
         try:
             return int((folder / compat.PID_FILE).read_text("utf-8"))

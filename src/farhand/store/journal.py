@@ -49,9 +49,10 @@ class SqliteJournal:
         self, events: Sequence[Event], *, inbox: InboxEntry | None = None, cursor: Cursor | None = None
     ) -> tuple[bytes, ...]:
         """Writes them, or nothing. What a person sent is on the disk when this returns."""
-        bodies = tuple(encode(event) for event in events)
 
-        def write(db: sqlite3.Connection) -> None:
+        def write(db: sqlite3.Connection) -> tuple[bytes, ...]:
+            # What cannot be encoded fails here, in its place in the line.
+            bodies = tuple(encode(event) for event in events)
             _insert(db, events, bodies)
             for event in events:
                 tables.apply(db, event)
@@ -63,9 +64,9 @@ class SqliteJournal:
                 )
             if cursor is not None:
                 db.execute("INSERT OR REPLACE INTO cursors (owner, value) VALUES (?, ?)", (cursor.owner, cursor.value))
+            return bodies
 
-        await self._database.write(write, durable=inbox is not None)
-        return bodies
+        return await self._database.write(write, durable=inbox is not None)
 
     async def seen(self, via: str, command: str) -> Accepted | None:
         """What this command was answered when it came first."""

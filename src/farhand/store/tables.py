@@ -118,7 +118,10 @@ def _apply_team(db: sqlite3.Connection, event: Event, fact: TeamFact) -> None:
                 (session, session, worker),
             )
         case facts.WentOffline(why=why):
-            db.execute("UPDATE workers SET online = 0, why_offline = ? WHERE name = ?", (why, worker))
+            db.execute(
+                "UPDATE workers SET online = 0, why_offline = ?, relaunching = relaunching AND online WHERE name = ?",
+                (why, worker),
+            )
         case facts.SessionKnown(session=session):
             db.execute("UPDATE workers SET session = ? WHERE name = ?", (session, worker))
         case _:

@@ -79,6 +79,7 @@ class ScriptedDriver:
         self.ended: list[str] = []
         self.opened: list[tuple[str, str]] = []
         self.refuses_to_open = ""
+        self.breaks_at_end: Exception | None = None
         self.stops = True
         self.hangs = False
         self._moved = anyio.Event()
@@ -107,6 +108,8 @@ class ScriptedDriver:
     async def end(self, worker: Worker) -> None:
         """Notes that the worker was ended."""
         self.ended.append(worker.name)
+        if self.breaks_at_end is not None:
+            raise self.breaks_at_end
 
     def moved(self) -> None:
         """Wakes whoever waits for something to be performed."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import zlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from struct import pack
 
 import anyio
 
@@ -96,3 +98,14 @@ async def until(studio: Studio, pane: Pane, words: str) -> str:
         while words not in (screen := await studio.tmux.capture(pane)):  # noqa: ASYNC110
             await anyio.sleep(0.05)
     return screen
+
+
+def red_pixel() -> bytes:
+    """A PNG of one red pixel."""
+    size = pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0)
+    pixel = zlib.compress(b"\0\xff\0\0")
+    return b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", size) + _chunk(b"IDAT", pixel) + _chunk(b"IEND", b"")
+
+
+def _chunk(kind: bytes, data: bytes) -> bytes:
+    return pack(">I", len(data)) + kind + data + pack(">I", zlib.crc32(kind + data))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -17,7 +18,7 @@ import anyio.to_thread
 import pytest
 
 from farhand.testing.models.script import Hold, Reply, Text, say, use
-from farhand.testing.studio import Studio
+from farhand.testing.studio import Studio, red_pixel
 from farhand.testing.telegram import FakeBot, Shown
 from farhand.testing.telegram.client import Person
 
@@ -168,3 +169,26 @@ async def test_a_hook_that_is_killed_lets_nothing_run(studio: Studio, phone: Pho
         os.kill(int(pid), signal.SIGKILL)
     await phone.manager.reads("nothing was allowed", seconds=SECONDS)
     assert not (studio.project / "no.txt").exists()
+
+
+async def test_a_picture_goes_both_ways(studio: Studio, phone: Phone) -> None:
+    def read(texts: list[str]) -> Reply:
+        path = re.search(r"Manager sent image: (\S+)", "\n".join(texts))
+        assert path is not None
+        return use("Read", file_path=path.group(1))
+
+    shown = studio.project / "shown.png"
+    shown.write_bytes(red_pixel())
+    studio.model.script.conversation("zz-photo", read, say(f"I saw it. [[image:{shown}|mine]]"))
+    await phone.manager.sends_photo(red_pixel(), name="red.png", caption="zz-photo")
+    # A picture lies outside the project: Claude Code asks before it reads it.
+    chat = await phone.manager.sees(lambda messages: any(map(may_be_allowed, messages)), seconds=SECONDS)
+    await phone.manager.taps(next(filter(may_be_allowed, chat)), "Allow once")
+    await phone.manager.sees(lambda chat: any(one.from_bot and one.photo for one in chat), seconds=SECONDS)
+    await phone.manager.reads("I saw it.", seconds=SECONDS)
+    assert studio.model.prompted("zz-photo")[-1].images == 1
+
+
+def may_be_allowed(message: Shown) -> bool:
+    """A question that waits."""
+    return any(button.text == "Allow once" for row in message.buttons for button in row)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-import zlib
 from collections.abc import Callable
-from struct import pack
 
 import anyio
 import pytest
@@ -32,7 +30,7 @@ from farhand.model.words import Attachment, HowEnded, Mode
 from farhand.testing.house import House
 from farhand.testing.models.anthropic import limited
 from farhand.testing.models.script import Hold, Reply, Text, Thinking, say, use
-from farhand.testing.studio import Studio, until
+from farhand.testing.studio import Studio, red_pixel, until
 
 pytestmark = pytest.mark.anyio
 
@@ -264,21 +262,9 @@ async def test_model_and_mode_are_changed(studio: Studio) -> None:
         await until(studio, pane, "accept edits on")
 
 
-def picture() -> bytes:
-    """A PNG of one red pixel."""
-
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        return pack(">I", len(data)) + kind + data + pack(">I", zlib.crc32(kind + data))
-
-    head = pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0)
-    return (
-        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(b"\0\xff\0\0")) + chunk(b"IEND", b"")
-    )
-
-
 async def test_an_image_reaches_the_model(studio: Studio) -> None:
     file = studio.project / "red.png"
-    file.write_bytes(picture())
+    file.write_bytes(red_pixel())
     studio.model.script.conversation("zz-look", use("Read", file_path=str(file)), say("it is red"))
     async with studio.open() as house:
         await hired(house, studio)
@@ -320,3 +306,21 @@ def _message(message: str) -> Callable[[Event], bool]:
         return isinstance(event.fact, Seen) and event.fact.message == message
 
     return matching
+
+
+async def test_a_turn_is_paused_before_its_first_word(studio: Studio) -> None:
+    studio.model.script.conversation("zz-silent", Reply((Hold("never"), Text("never said"))))
+    studio.model.script.conversation("zz-next", say("next"))
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.say("zz-silent")
+        await house.fact(Seen)
+        await studio.model.asked("zz-silent")
+        await house.interrupt()
+        ended = await house.event(TurnEnded)
+        assert isinstance(ended.fact, TurnEnded)
+        assert ended.fact.how is HowEnded.INTERRUPTED
+        await house.say("zz-next")
+        assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
+        assert await said(house) == "next"
+    assert studio.model.prompted("zz-next")[-1].texts.count("zz-next") == 1

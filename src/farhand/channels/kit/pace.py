@@ -15,7 +15,9 @@ class Bucket:
     at: float = 0.0
 
     def fill(self, now: float) -> float:
-        self.level = self.size if self.level < 0 else min(self.size, self.level + (now - self.at) * self.rate)
+        # A clock that was set back has measured nothing.
+        passed = max(0.0, now - self.at)
+        self.level = self.size if self.level < 0 else min(self.size, self.level + passed * self.rate)
         self.at = now
         return self.level
 

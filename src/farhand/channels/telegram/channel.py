@@ -89,6 +89,7 @@ class TelegramChannel:
         self._team_changed.set()
         self._tasks: anyio.abc.TaskGroup | None = None
         self._failures: Counter[int] = Counter()
+        self._first_heard: dict[int, int] = {}
         self._ears: Polling | Webhook
         if options.public_url:
             secret = self._kept.webhook_secret(options.webhook_secret)
@@ -154,6 +155,7 @@ class TelegramChannel:
         log.info("update passed over", update=number, kind=type(what).__name__)
 
     async def _take_message(self, message: Message) -> None:
+        self._first_heard.setdefault(message.chat.id, message.message_id)
         wish = to_wish(message, await self._hub.look(), NAME, self._bot)
         if wish is None and not (message.photo or message.document):
             return
@@ -237,7 +239,9 @@ class TelegramChannel:
         """A message was sent again because its answer never came: if it had arrived, the first copy goes."""
         known = [int(one) for one in await self._outbox.references(self._box, str(letter.chat), 20) if one.isdigit()]
         try:
-            before = max((one for one in known if one < newest), default=newest)
+            # With nothing of ours known, only what came after the first word we heard can be ours.
+            floor = self._first_heard.get(letter.chat, newest)
+            before = max((one for one in known if one < newest), default=floor)
             gone = await self._gateway.remove_twin(letter, newest, before)
             log.info("sent again after no answer", chat=letter.chat, message=newest, twin_removed=gone)
         except TelegramError as error:

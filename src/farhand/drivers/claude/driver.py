@@ -105,10 +105,12 @@ class ClaudeDriver:
                 pane, spot = await self._found_or_started(worker, read_spot(cursor))
             except TmuxError as error:
                 raise DriverError(str(error)) from error
-            first = [Heard(fact=SessionKnown(session=spot.state.session))]
-            first = first if spot.state.session != worker.session else []
             questions = Questions(self._settings.ask_seconds)
-            link = InteractiveLink(self._tmux, pane, self._places, spot, questions, self._folder(worker), first)
+            link = InteractiveLink(
+                self._tmux, pane, self._places, spot, questions, self._folder(worker), worker.directory
+            )
+            if spot.state.session != worker.session:
+                link.first = [Heard(fact=SessionKnown(session=spot.state.session))]
             with closing(link):
                 async with anyio.create_task_group() as tasks:
                     await link.listen(tasks, arrivals, self._folders)

@@ -29,6 +29,7 @@ from farhand.drivers.claude.payloads import stopped_without_transcript, translat
 from farhand.drivers.claude.questions import Questions
 from farhand.drivers.claude.schema import Fields, parse
 from farhand.drivers.claude.screen import last_words, read_box
+from farhand.drivers.claude.sending import checked, shown_folders
 from farhand.drivers.claude.spot import Spot, write_spot
 from farhand.drivers.claude.translate import Expected, began, end_turn, session_changed, translate
 from farhand.drivers.wires.hooks import Arrival, Arrived, Asked, spooled
@@ -51,16 +52,18 @@ class InteractiveLink:
     """One worker's Claude Code. Only `facts` moves the spot; errands leave it a note."""
 
     def __init__(
-        self, tmux: Tmux, pane: Pane, places: Places, spot: Spot, questions: Questions, folder: Path, first: list[Heard]
+        self, tmux: Tmux, pane: Pane, places: Places, spot: Spot, questions: Questions, folder: Path, directory: str
     ) -> None:
         self._spool = folder / "spool"
+        self._folders = shown_folders(directory, folder)
         self._handed = Handed(folder / "handed")
+        # What the link's own opening brought to light.
+        self.first: list[Heard] = []
         self._tmux = tmux
         self._pane = pane
         self._places = places
         self._spot = spot
         self._questions = questions
-        self._first = first
         self._hands = Hands(tmux, pane)
         self._standing = Standing()
         self._send, self._receive = anyio.create_memory_object_stream[Item](math.inf)
@@ -131,7 +134,7 @@ class InteractiveLink:
 
     async def facts(self) -> AsyncIterator[Batch]:
         """Everything that the agent brings, in order, until it ends."""
-        yield self._batch(self._first)
+        yield self._batch(self.first)
         self._settled_in.set()
         for kept in spooled(self._spool):
             yield self._batch(self._read() + self._hook(kept))
@@ -174,7 +177,7 @@ class InteractiveLink:
                 self._proofs[one.fact.message].set()
         if any(isinstance(one.fact, TurnEnded) for one in heard):
             self._questions.close()
-        return heard
+        return [checked(one, self._folders) for one in heard]
 
     def _read(self) -> list[Heard]:
         """All that was added to the transcript."""
@@ -333,8 +336,10 @@ class InteractiveLink:
         free = not before.running and self._standing.status != "waiting"
         idle = free and not errand.joins and not is_command(text)
         self._proofs[errand.message.id] = proof = anyio.Event()
-        outcome = await self._hands.hand_over(text, proof if idle else None)
-        del self._proofs[errand.message.id]
+        try:
+            outcome = await self._hands.hand_over(text, proof if idle else None)
+        finally:
+            del self._proofs[errand.message.id]
         if is_command(text) and not isinstance(outcome, NotTaken):
             self._commanded(errand)
         return outcome

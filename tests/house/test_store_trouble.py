@@ -1,0 +1,141 @@
+"""A store that is slow, or that refuses for a while, costs time: never the node, never a fact."""
+
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import anyio
+import pytest
+
+from farhand.model import errors
+from farhand.model.facts import AskRaised, AskSettled, Ended, Said, TurnEnded
+from farhand.model.words import Choice, HowEnded, HowSettled
+from farhand.testing.clock import ManualClock
+from farhand.testing.house import SAFETY_SECONDS, House
+
+pytestmark = pytest.mark.anyio
+YES_NO = (Choice(id="yes", label="Yes"), Choice(id="no", label="No", allows=False))
+REFUSES = "CREATE TEMP TRIGGER refuses BEFORE INSERT ON main.events BEGIN SELECT RAISE(ABORT, 'no room'); END"
+
+
+@asynccontextmanager
+async def slow_store(house: House) -> AsyncIterator[None]:
+    """Nothing is written until the context is left."""
+    go = threading.Event()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(house.node.journal._database.write, lambda _: go.wait(SAFETY_SECONDS))
+        try:
+            await anyio.lowlevel.checkpoint()
+            yield
+        finally:
+            go.set()
+
+
+async def refuse(house: House) -> None:
+    """From now on no event can be written."""
+    await house.node.journal._database.write(lambda db: db.execute(REFUSES).rowcount)
+
+
+async def accept(house: House) -> None:
+    """Events can be written again."""
+    await house.node.journal._database.write(lambda db: db.execute("DROP TRIGGER refuses").rowcount)
+
+
+async def asked(house: House) -> None:
+    """A worker whose ask waits for ten seconds."""
+    await house.hire()
+    house.agent.plays(AskRaised(ask="a", question="Run it?", choices=YES_NO, deadline_seconds=10))
+    await house.say("clean up")
+    await house.event(AskRaised)
+
+
+async def sleepers(clock: ManualClock, count: int) -> None:
+    """Returns when so many wait for the clock."""
+    with anyio.fail_after(SAFETY_SECONDS):
+        while clock.sleepers < count:
+            await anyio.lowlevel.checkpoint()
+
+
+async def test_a_deadline_that_comes_while_the_answer_is_being_written_holds_nobody_up(house: House) -> None:
+    clock = house.clock
+    assert isinstance(clock, ManualClock)
+    await asked(house)
+    async with anyio.create_task_group() as tasks, slow_store(house):
+        tasks.start_soon(house.answer, "a", "yes")
+        await anyio.lowlevel.checkpoint()
+        clock.advance(11)
+        for _ in range(20):
+            await anyio.lowlevel.checkpoint()
+    assert (await house.fact(AskSettled)).how is HowSettled.ANSWERED
+
+
+async def test_a_deadline_that_cannot_be_written_is_tried_again(house: House) -> None:
+    clock = house.clock
+    assert isinstance(clock, ManualClock)
+    await asked(house)
+    before = clock.sleepers
+    await refuse(house)
+    clock.advance(11)
+    await sleepers(clock, before)
+    with pytest.raises(errors.StoreError):
+        await house.say("anybody there?")
+    await accept(house)
+    clock.advance(2)
+    assert (await house.fact(AskSettled)).how is HowSettled.EXPIRED
+
+
+async def test_a_death_that_cannot_be_written_is_written_later_and_costs_one_turn(house: House) -> None:
+    clock = house.clock
+    assert isinstance(clock, ManualClock)
+    await house.hire()
+    house.agent.plays(Said(text="I am at it"))
+    await house.say("clean up")
+    await house.event(Said)
+    before = clock.sleepers
+    await refuse(house)
+    await house.agent.links["ann"].die()
+    await sleepers(clock, before + 1)
+    await accept(house)
+    clock.advance(2)
+    assert (await house.fact(TurnEnded)).how is HowEnded.FAILED
+    said = await house.say("and now?")
+    assert (await house.fact(TurnEnded, lambda event: event.turn == said.message)).how is HowEnded.COMPLETED
+
+
+@pytest.mark.parametrize("command", ["relaunch", "end"])
+async def test_what_ends_an_agent_is_tried_again_until_it_can_be_written(house: House, command: str) -> None:
+    clock = house.clock
+    assert isinstance(clock, ManualClock)
+    await house.hire()
+    before = clock.sleepers
+    # Written after the command, so that the worker's own facts are the first that fail.
+    async with anyio.create_task_group() as tasks, slow_store(house):
+        tasks.start_soon(house.relaunch if command == "relaunch" else house.end, "ann")
+        tasks.start_soon(refuse, house)
+        await anyio.lowlevel.checkpoint()
+    await sleepers(clock, before + 1)
+    await accept(house)
+    clock.advance(2)
+    if command == "end":
+        await house.event(Ended)
+    else:
+        await house.until(lambda present: not present.workers["ann"].relaunching)
+
+
+async def test_an_agent_that_cannot_be_ended_costs_nobody_else(house: House) -> None:
+    await house.hire("ann")
+    await house.hire("bob")
+    house.agent.breaks_at_end = OSError("no such thing")
+    await house.end("ann")
+    await house.event(Ended)
+    said = await house.say("still there?", "bob")
+    assert (await house.fact(TurnEnded, lambda event: event.turn == said.message)).how is HowEnded.COMPLETED
+
+
+async def test_a_fact_that_no_store_could_write_costs_one_worker_one_turn(house: House) -> None:
+    await house.hire()
+    house.agent.plays(Said(text="half a character: \ud83d"))
+    first = await house.say("speak")
+    assert (await house.fact(TurnEnded, lambda event: event.turn == first.message)).how is HowEnded.FAILED
+    second = await house.say("again")
+    assert (await house.fact(TurnEnded, lambda event: event.turn == second.message)).how is HowEnded.COMPLETED
