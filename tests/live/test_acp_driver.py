@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import anyio
 import pytest
 from tests.live.acp_agents import AGENTS, PROGRAMS, ROOT, GeminiModel, Stage, age_sessions
 
@@ -41,6 +42,29 @@ async def own_server(root: Path) -> AsyncIterator[Stage]:
         model.release()
     finally:
         fake.close()
+
+
+def held_child(root: Path) -> int:
+    """The process that the holder owns."""
+    folder = Folder(root / "h" / "ann-1.1")
+    life = folder.life()
+    folder.close()
+    assert life is not None
+    return life.child
+
+
+def children_of(process: int) -> list[int]:
+    return [int(each) for each in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+
+
+async def gone(process: int) -> None:
+    """Returns when that process has ended."""
+    try:
+        descriptor = os.pidfd_open(process)
+    except ProcessLookupError:
+        return
+    with os.fdopen(descriptor, "rb") as watched:
+        await anyio.wait_readable(watched)
 
 
 class AcpContract(DriverContract):
@@ -103,6 +127,22 @@ class AcpContract(DriverContract):
             assert isinstance(refused, NotTaken)
             assert "has no mode 'wild'. Known: default" in refused.why
 
+    async def test_a_link_that_is_killed_while_an_ask_waits_runs_nothing(
+        self, driver: Driver, worker: Worker, directory: Path, short_folder: Path
+    ) -> None:
+        async with talking(driver, worker) as talk:
+            await talk.say("t1", "touch it")
+            await talk.hear(facts.AskRaised)
+            relay = held_child(short_folder)
+            agents = children_of(relay)
+            assert agents
+            os.kill(relay, signal.SIGKILL)
+            await talk.end()
+        with anyio.fail_after(60):
+            for agent in agents:
+                await gone(agent)
+        assert not (directory / "made.txt").exists()
+
     async def test_the_next_life_takes_the_session_up_again(
         self, driver: Driver, worker: Worker, stage: Stage, short_folder: Path
     ) -> None:
@@ -110,11 +150,7 @@ class AcpContract(DriverContract):
             await talk.say("t1", "good morning")
             await talk.ended("t1")
             known = await talk.hear(facts.SessionKnown)
-            folder = Folder(short_folder / "h" / "ann-1.1")
-            life = folder.life()
-            folder.close()
-            assert life is not None
-            os.kill(life.child, signal.SIGKILL)
+            os.kill(held_child(short_folder), signal.SIGKILL)
             await talk.end()
             cursor = talk.cursor
         age_sessions(stage)
@@ -125,6 +161,20 @@ class AcpContract(DriverContract):
 
 
 class TestOwnServer(AcpContract):
+    async def test_an_agent_that_dies_in_its_turn_is_told_and_the_next_one_works(
+        self, driver: Driver, worker: Worker, short_folder: Path
+    ) -> None:
+        async with talking(driver, worker) as talk:
+            await talk.say("t1", "count slowly")
+            await talk.hear(facts.Said)
+            os.kill(children_of(held_child(short_folder))[0], signal.SIGKILL)
+            await talk.end()
+            assert any("The agent is gone" in one.fact.text for one in talk.heard if isinstance(one.fact, facts.Noted))
+            cursor = talk.cursor
+        async with talking(driver, worker, cursor) as talk:
+            await talk.say("t2", "good morning")
+            assert (await talk.ended("t2")).how is HowEnded.COMPLETED
+
     async def test_a_mode_is_taken(self, driver: Driver, worker: Worker, directory: Path) -> None:
         async with talking(driver, worker) as talk:
             assert await talk.link.perform(Change(mode="yolo")) == Taken()

@@ -146,7 +146,9 @@ async def main(options: argparse.Namespace) -> int:
     """Starts the agent and relays until the input ends or the agent is gone."""
     relay = Relay(write_line)
     try:
-        async with spawn(options.command) as stream, AcpClient(stream, decides=relay.decide) as client:
+        # In one group with the relay: the holder's signals reach both.
+        agent = spawn(options.command, own_group=False)
+        async with agent as stream, AcpClient(stream, decides=relay.decide) as client:
             return await _relay(relay, client, stream, options)
     except OSError as error:
         write_line({"problem": "", "text": f"The agent cannot be started: {error}"})

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, TypeAlias
 
+from farhand import __version__
 from farhand.sdk.acp import words
 from farhand.sdk.acp.rpc import INVALID_PARAMS, LINE_LIMIT_BYTES, METHOD_NOT_FOUND, Params, Peer, PeerGone, RpcError
 from farhand.sdk.acp.streams import ByteStream
@@ -91,7 +92,7 @@ class AcpClient:
         """Says hello; the answer says what the agent can."""
         files = self._files is not None
         can: Params = {"fs": {"readTextFile": files, "writeTextFile": files}, "terminal": self._terminals is not None}
-        who = {"name": self._name, "version": "1"}
+        who = {"name": self._name, "version": __version__}
         params = {"protocolVersion": words.PROTOCOL_VERSION, "clientCapabilities": can, "clientInfo": who}
         self.hello = words.read_hello(await self._peer.request("initialize", params))
         if self.hello.version != words.PROTOCOL_VERSION:

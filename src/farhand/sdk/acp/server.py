@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from farhand import __version__
 from farhand.sdk.acp.hosted import HostedSession
 from farhand.sdk.acp.report import to_prompt
 from farhand.sdk.acp.rpc import INVALID_PARAMS, METHOD_NOT_FOUND, Params, Peer, RpcError
@@ -31,7 +32,7 @@ class AcpServer:
 
     def __init__(self, agent: Agent, *, name: str = "farhand", title: str = "Farhand") -> None:
         self._agent = agent
-        self._who = {"name": name, "title": title, "version": "1"}
+        self._who = {"name": name, "title": title, "version": __version__}
 
     def start(self) -> None:
         """Serves standard input and output until the input ends."""

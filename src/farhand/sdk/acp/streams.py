@@ -176,12 +176,19 @@ class ProcessStream(PipeStream):
 
 @asynccontextmanager
 async def spawn(
-    argv: Sequence[str], *, cwd: str | Path | None = None, env: Mapping[str, str] | None = None
+    argv: Sequence[str],
+    *,
+    cwd: str | Path | None = None,
+    env: Mapping[str, str] | None = None,
+    own_group: bool = True,
 ) -> AsyncIterator[ProcessStream]:
-    """Starts a program in a process group of its own, and ends the whole group when the block is left."""
+    """Starts a program in a process group of its own, and ends the whole group when the block is left.
+
+    With `own_group=False` it stays in ours: whoever ends us ends it, too.
+    """
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(
-        *argv, cwd=cwd, env=env, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True
+        *argv, cwd=cwd, env=env, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=own_group
     )
     stream = ProcessStream(process)
     errors = asyncio.create_task(stream.keep_errors(), name="error output")
@@ -189,24 +196,30 @@ async def spawn(
         yield stream
     finally:
         stream.close()
-        await _end(process)
+        await _end(process, own_group=own_group)
         errors.cancel()
         await asyncio.wait([errors])
 
 
-async def _end(process: asyncio.subprocess.Process) -> None:
+async def _end(process: asyncio.subprocess.Process, *, own_group: bool) -> None:
     """The child sees its input end; one that stays is told to go, then made to."""
     import anyio
 
     with anyio.CancelScope(shield=True):
         for signal_number in (None, signal.SIGTERM):
             if signal_number is not None:
-                with suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal_number)
+                _signal(process, signal_number, own_group=own_group)
             with anyio.move_on_after(GRACE_SECONDS):
                 await process.wait()
                 break
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+        _signal(process, signal.SIGKILL, own_group=own_group)
         await process.wait()
         process._transport.close()  # type: ignore[attr-defined]
+
+
+def _signal(process: asyncio.subprocess.Process, number: signal.Signals, *, own_group: bool) -> None:
+    with suppress(ProcessLookupError):
+        if own_group:
+            os.killpg(process.pid, number)
+        else:
+            process.send_signal(number)
