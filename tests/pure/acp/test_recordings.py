@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -121,3 +122,15 @@ def test_a_file_that_describes_no_agent_is_told(tmp_path: Path, text: str, why: 
     path.write_text(text)
     with pytest.raises(DriverError, match=f"x.toml does not describe an ACP agent: .*{why}"):
         read_agent(path)
+
+
+def test_the_files_in_the_docs_describe_agents(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "how-to" / "acp-agents.md").read_text()
+    blocks = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    assert len(blocks) == 2
+    for block in blocks:
+        path = tmp_path / "agent.toml"
+        path.write_text(block)
+        agent = read_agent(path)
+        assert agent.title
+        assert Mode.PLAN in agent.modes
