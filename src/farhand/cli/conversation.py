@@ -159,7 +159,7 @@ def event_line(event: Event) -> str:
             return f"{worker}: ✗ nobody can tell whether the message arrived. {why}"
         case facts.Tuned(refused=refused):
             return f"{worker}: ✗ {refused}" if refused else f"{worker} is tuned."
-        case facts.Noted(text=text):
+        case facts.Noted(text=text) | facts.Responded(text=text):
             return f"{worker}: {text}"
         case _:
             return ""

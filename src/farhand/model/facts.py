@@ -236,6 +236,13 @@ class TurnEnded(Word, tag="turn_ended"):
     usage: Usage | None = None
 
 
+class Responded(Word, tag="responded"):
+    """A worker's own program posted an answer: HTML, or plain text."""
+
+    text: str
+    html: bool = True
+
+
 class Noted(Word, tag="noted"):
     """Something a person should know that is no part of the answer."""
 
@@ -272,6 +279,7 @@ Fact: TypeAlias = (
     | InterruptAsked
     | Interrupted
     | TurnEnded
+    | Responded
     | Noted
 )
 
