@@ -26,8 +26,8 @@ from farhand.core.hub import LocalHub
 from farhand.core.team import Team
 from farhand.model import compat
 from farhand.model.commands import Hire
-from farhand.model.errors import NameTaken, NodeRunning, PortTaken, SettingMissing, StoreError
-from farhand.model.ports import Channel, Clock, Driver, Outbox
+from farhand.model.errors import DriverError, NameTaken, NodeRunning, PortTaken, SettingMissing, StoreError
+from farhand.model.ports import Channel, Clock, Driver, Holders, Outbox
 from farhand.model.words import Sender
 from farhand.server import http
 from farhand.server.door import Door
@@ -270,12 +270,32 @@ def drivers(settings: Settings) -> dict[str, Driver]:
     with_models = child_environment(settings.environment, model_variables(settings.environment))
     for_claude = child_environment(settings.environment, passed_on(settings.environment))
     built: list[Driver] = [
+        *acp_drivers(settings, holders),
         DemoDriver(holders, python=sys.executable, environment=environment),
         NativeDriver(holders, python=sys.executable, environment=with_models),
         claude_driver(settings),
         HeadlessClaudeDriver(holders, for_claude, settings.folder / "claude-headless", settings.ask_deadline_seconds),
     ]
     return {driver.backend: driver for driver in built}
+
+
+def acp_drivers(settings: Settings, holders: Holders) -> list[Driver]:
+    """The ACP agents that files in the node's folder describe; a file that describes none costs that agent alone."""
+    from farhand.drivers.acp.driver import AcpDriver
+    from farhand.drivers.acp.schema import read_agent
+    from farhand.sandbox.environment import child_environment
+
+    found: list[Driver] = []
+    for path in sorted((settings.folder / "acp").glob("*.toml")):
+        try:
+            agent = read_agent(path)
+        except DriverError as error:
+            log.error("no ACP agent", file=str(path), error=str(error))
+            continue
+        named = {name: settings.environment[name] for name in agent.variables if name in settings.environment}
+        environment = child_environment(settings.environment, named)
+        found.append(AcpDriver(holders, agent, python=sys.executable, environment=environment))
+    return found
 
 
 def claude_driver(settings: Settings) -> Driver:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from farhand.sdk.models.gemini import GeminiModel
     from farhand.sdk.models.openai import OpenAiModel
     from farhand.sdk.models.recorder import Recorder
+    from farhand.sdk.models.vertex import VertexModel
     from farhand.sdk.policies.rules import PolicyError, Rule, allow, ask, deny
     from farhand.sdk.prompt import File, Image
     from farhand.sdk.result import Result
@@ -87,6 +88,7 @@ _HOMES = {
     "ask": "policies.rules",
     "deny": "policies.rules",
     "extension": "extensions",
+    "VertexModel": "models.vertex",
     "hook": "hooks",
     "skill_dir": "skills",
     "subagent": "subagents",
@@ -141,6 +143,7 @@ __all__ = [
     "ToolResponse",
     "ToolResult",
     "Usage",
+    "VertexModel",
     "allow",
     "ask",
     "deny",

@@ -103,6 +103,7 @@ class Agent:
         self._builtin = builtin_tools
         self._made_tools: dict[str, Tool] | None = None
         self._temporary: Path | None = None
+        self._mcp: tuple[Extender, ...] | None = None
         self._leases = 0
         self._entered = False
 
@@ -112,7 +113,7 @@ class Agent:
         for name, value in changes.items():
             setattr(other, name, value)
         other._opened, other._retired, other._made_tools, other._temporary = None, [], None, None
-        other._leases, other._entered = 0, False
+        other._leases, other._entered, other._mcp = 0, False, None
         return other
 
     def session(self, session_id: str | None = None) -> Session:
@@ -187,6 +188,17 @@ class Agent:
             self._made_tools = {tool.name: tool for tool in [*chosen, *own]}
         return self._made_tools
 
+    def extenders_for(self, settings: Settings) -> tuple[Extender, ...]:
+        """The agent's extenders, and the MCP servers of the settings."""
+        if self._mcp is None:
+            self._mcp = ()
+            if settings.get("mcpServers"):
+                from farhand.sdk.mcp import McpServers, from_settings
+
+                servers, problems = from_settings(settings)
+                self._mcp = (McpServers(servers, problems=problems),)
+        return (*self.extenders, *self._mcp)
+
     def temporary_folder(self) -> Path:
         """Where long outputs go when nothing is recorded: a folder nobody else can read, gone with the agent."""
         if self._temporary is None:
@@ -210,11 +222,17 @@ class Agent:
         """A turn is over."""
         self._leases -= 1
         if not self._leases and not self._entered:
-            await self._close_model()
+            await self.close_connections()
 
     async def close(self) -> None:
         """Closes what the agent holds open."""
         for extender in self.extenders:
+            await extender.close()
+        await self.close_connections()
+
+    async def close_connections(self) -> None:
+        """Closes the connections that the agent opened by itself: to its model, and to the settings' MCP servers."""
+        for extender in self._mcp or ():
             await extender.close()
         await self._close_model()
 

@@ -241,6 +241,9 @@ class Calls:
         if not hooks.listens(event_name, call.name):
             return HookOutcome()
         fields = {"tool_name": call.name, "tool_input": call.arguments, **more}
+        server = getattr(self._tools.get(call.name), "mcp_context", None)
+        if server is not None:
+            fields["mcp_context"] = server
         try:
             outcome = await hooks.fire(event_name, fields, self._session.context)
         except Exception as error:  # noqa: BLE001 - a hook is foreign code, and a broken one never lets a tool run

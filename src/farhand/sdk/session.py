@@ -103,6 +103,11 @@ class Session:
         return self.agent.cwd
 
     @property
+    def restored(self) -> tuple[Content, ...]:
+        """What a resumed session brought along from its recording."""
+        return tuple(self._resumed[1].contents) if self._resumed else ()
+
+    @property
     def transcript_path(self) -> str:
         """Where the session is recorded; empty when it is not."""
         return str(self._recording.path) if self._recording is not None else ""
@@ -316,8 +321,8 @@ class Session:
 
     @property
     def extenders(self) -> tuple[Extender, ...]:
-        """What adds tools and instructions: skills, subagents, extensions, and the agent's own extenders."""
-        return (*self.additions.extenders, *self.agent.extenders)
+        """What adds tools and instructions: skills, subagents, extensions, the agent's own, and MCP servers."""
+        return (*self.additions.extenders, *self.agent.extenders_for(self.settings))
 
     def become_subagent(self, name: str, parent: Session) -> None:
         """Makes a session that has not begun one of a subagent: recorded under its parent, under the rules for it."""
