@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -134,6 +135,25 @@ async def test_the_limit_of_time(fake: FakeGemini, make_agent: MakeAgent) -> Non
     gate.set()
     assert result.text == "Done."
     assert "did not finish within 0.2 seconds" in answer(fake)["error"]
+
+
+@pytest.mark.parametrize("wanted", ["read_file", "mcp_s_*"])
+async def test_the_tools_of_mcp_servers_are_restricted_too(
+    fake: FakeGemini, make_agent: MakeAgent, home: Path, wanted: str
+) -> None:
+    (home / ".gemini").mkdir()
+    server = {"command": sys.executable, "args": [str(Path(__file__).with_name("mcp_server.py")), "stdio"]}
+    (home / ".gemini" / "settings.json").write_text(json.dumps({"mcpServers": {"s": server}}))
+    one = subagent(name="reviewer", description="Reviews.", instructions="You review.", tools=[wanted])
+    fake.expect(invoke(), calls("mcp_s_add", {"a": 1, "b": 2}), says("fine"), says("Done."))
+    await make_agent(subagents=[one], builtin_tools=True).send("review")
+    assert "mcp_s_add" in declared(bodies(fake)[0])
+    if wanted == "read_file":
+        assert declared(bodies(fake)[1]) == {"read_file"}
+        assert "There is no tool 'mcp_s_add'" in json.dumps(bodies(fake)[2])
+    else:
+        assert {name.partition("s_")[0] for name in declared(bodies(fake)[1])} == {"mcp_"}
+        assert "3" in json.dumps(bodies(fake)[2]["contents"][-1])
 
 
 async def test_nobody_endless(fake: FakeGemini, make_agent: MakeAgent) -> None:

@@ -322,7 +322,9 @@ class Session:
     @property
     def extenders(self) -> tuple[Extender, ...]:
         """What adds tools and instructions: skills, subagents, extensions, the agent's own, and MCP servers."""
-        return (*self.additions.extenders, *self.agent.extenders_for(self.settings))
+        # A subagent was given those of its parent's tools that it may use, its servers' among them.
+        own = self.agent.extenders_for(self.settings) if self.agent.loads_additions else self.agent.extenders
+        return (*self.additions.extenders, *own)
 
     def become_subagent(self, name: str, parent: Session) -> None:
         """Makes a session that has not begun one of a subagent: recorded under its parent, under the rules for it."""
