@@ -20,6 +20,7 @@ Decides: TypeAlias = Callable[[Permission], Awaitable[str]]
 """Answers a request for permission with a kind (`allow_once`, `reject_once`, …), an option's own id, or `cancelled`."""
 
 WAITING_UPDATES = 1000
+SETTLE_SECONDS = 5.0
 
 
 class Files(Protocol):
@@ -127,8 +128,20 @@ class AcpClient:
         except BaseException:
             self._sessions.pop(session_id, None)
             raise
+        await self._settle(session)
         session.history, session.waiting = session.waiting, []
         return session
+
+    async def _settle(self, session: AcpSession) -> None:
+        """Waits for the end of a replay: some agents answer first and tell the conversation afterwards."""
+        before = -1
+        with suppress(TimeoutError):
+            async with asyncio.timeout(SETTLE_SECONDS):
+                while before < len(session.waiting) < WAITING_UPDATES:
+                    before = len(session.waiting)
+                    # No agent knows this request, and its refusal comes after what was said before it.
+                    with suppress(RpcError):
+                        await self._peer.request("_farhand/settle", {})
 
     async def request(self, method: str, params: Params) -> Any:
         """Any other request, as it is."""
