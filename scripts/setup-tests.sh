@@ -31,6 +31,7 @@ if ! [ .cache/npm/.ready -nt "$clis/package-lock.json" ]; then
     echo "setup: installing the agent CLIs into .cache/npm"
     mkdir -p .cache/npm
     cp "$clis/package.json" "$clis/package-lock.json" "$clis/.npmrc" .cache/npm/
-    (cd .cache/npm && PATH="$PWD/../node/bin:$PATH" node "$wheel/lib/node_modules/npm/bin/npm-cli.js" ci --loglevel=error)
+    # Not `npm ci`: it wants every platform's optional package in the lock file, and some are not to be had everywhere.
+    (cd .cache/npm && PATH="$PWD/../node/bin:$PATH" node "$wheel/lib/node_modules/npm/bin/npm-cli.js" install --loglevel=error)
     touch .cache/npm/.ready
 fi
