@@ -88,7 +88,7 @@ async def test_an_ask_survives_a_restart(tmp_path: Path) -> None:
         await house.say("clean up")
         await house.event(AskRaised)
     async with open_house(tmp_path, agent) as house:
-        assert house.worker().state == "waiting"
+        assert house.worker().state_at(0.0) == "waiting"
         await house.answer("a", "yes")
         await house.event(AnswerDelivered)
 

@@ -81,11 +81,11 @@ def test_a_question_shows_its_choices_by_number() -> None:
 
 
 def test_the_team_is_told_with_focus_state_and_reason() -> None:
-    assert "/hire" in team_lines(Present())
+    assert "/hire" in team_lines(Present(), 0.0)
     online, offline = facts.CameOnline(), facts.WentOffline(why="The agent ended.")
     now = present(("ann", HIRED), ("bob", HIRED), ("cleo", HIRED), ("ann", online), ("bob", offline))
     now = fold(now, Event(seq=9, at=0.0, worker="ann", fact=facts.Focused(by=ME)))
-    ann, bob, cleo = team_lines(now).splitlines()
+    ann, bob, cleo = team_lines(now, 0.0).splitlines()
     assert ann == "› ann (available, backend=demo)"
     assert bob == "  bob (offline: The agent ended., backend=demo)"
     assert cleo == "  cleo (starting, backend=demo)"

@@ -1,6 +1,7 @@
 """A conversation with a team in a terminal: what is typed becomes commands, what happens is printed as it happens."""
 
 import shlex
+import time
 import uuid
 from collections.abc import Callable
 
@@ -45,7 +46,7 @@ class Conversation:
         self._present = present = await self._hub.look()
         self._ask_for_input()
         self._terminal.tell(f"Type a message. /help tells what else there is, /quit {self._leaving}.", "dim")
-        self._terminal.tell(team_lines(present), "dim")
+        self._terminal.tell(team_lines(present, time.time()), "dim")
         for ask in _open_asks(present):
             self._terminal.tell(ask_lines(ask.worker, ask), "yellow")
         async with anyio.create_task_group() as tasks:
@@ -61,7 +62,7 @@ class Conversation:
             if line in ("/help", "/?"):
                 self._terminal.tell(HELP)
             elif line == "/team":
-                self._terminal.tell(team_lines(await self._hub.look()))
+                self._terminal.tell(team_lines(await self._hub.look(), time.time()))
             else:
                 # A number answers the question that the person has seen, not one that came meanwhile.
                 command = read_line(line, self._present, lambda: uuid.uuid4().hex)
@@ -159,13 +160,15 @@ def event_line(event: Event) -> str:
             return f"{worker}: ✗ nobody can tell whether the message arrived. {why}"
         case facts.Tuned(refused=refused):
             return f"{worker}: ✗ {refused}" if refused else f"{worker} is tuned."
+        case facts.Limited(until=until):
+            return f"{worker}: ✗ the usage limit is reached{_until(until)}."
         case facts.Noted(text=text):
             return f"{worker}: {text}"
         case _:
             return ""
 
 
-def team_lines(present: Present) -> str:
+def team_lines(present: Present, at: float) -> str:
     """Who is there and what they do."""
     if not present.workers:
         return "No team members yet. Add someone with /hire <name>."
@@ -173,15 +176,23 @@ def team_lines(present: Present) -> str:
     for worker in present.workers.values():
         mark = "›" if worker.name == present.focus else " "
         queued = f", {len(worker.queue)} queued" if worker.queue else ""
-        lines.append(f"{mark} {worker.name} ({_state(worker)}, backend={worker.backend}{queued})")
+        lines.append(f"{mark} {worker.name} ({_state(worker, at)}, backend={worker.backend}{queued})")
     return "\n".join(lines)
 
 
-def _state(worker: Worker) -> str:
+def _state(worker: Worker, at: float) -> str:
     """Its state, with the reason when it is offline; an agent that never was online is on its way."""
-    if worker.state != "offline":
-        return worker.state
+    state = worker.state_at(at)
+    if state == "limited" and worker.limited:
+        return f"limited{_until(worker.limited.until)}"
+    if state != "offline":
+        return state
     return f"offline: {worker.why_offline}" if worker.why_offline else "starting"
+
+
+def _until(until: float | None) -> str:
+    """When a limit ends, by the clock of this terminal; nothing when nobody knows."""
+    return f" until {time.strftime('%d %B %H:%M', time.localtime(until))}" if until else ""
 
 
 def ask_lines(worker: str, ask: Ask | facts.AskRaised) -> str:

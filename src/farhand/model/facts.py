@@ -236,6 +236,13 @@ class TurnEnded(Word, tag="turn_ended"):
     usage: Usage | None = None
 
 
+class Limited(Word, tag="limited"):
+    """The agent's usage limit is reached: it can do nothing before `until`, if anybody knows when that is."""
+
+    text: str
+    until: float | None = None
+
+
 class Noted(Word, tag="noted"):
     """Something a person should know that is no part of the answer."""
 
@@ -272,6 +279,7 @@ Fact: TypeAlias = (
     | InterruptAsked
     | Interrupted
     | TurnEnded
+    | Limited
     | Noted
 )
 

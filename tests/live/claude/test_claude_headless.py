@@ -14,6 +14,7 @@ from farhand.model.facts import (
     AnswerDelivered,
     AskRaised,
     CameOnline,
+    Limited,
     Said,
     Seen,
     SessionKnown,
@@ -151,3 +152,5 @@ async def test_an_error_of_the_model_ends_the_turn(studio: Studio) -> None:
         ended = await house.fact(TurnEnded)
         assert ended.how is HowEnded.FAILED
         assert "limited until tomorrow" in ended.error
+        assert "limited until tomorrow" in (await house.fact(Limited)).text
+        assert house.worker().state_at(0.0) == "limited"

@@ -1,6 +1,7 @@
 """A view laid out with buttons: what every chat surface shows of a fact, before its own limits and markup. Pure."""
 
 import unicodedata
+from datetime import UTC, datetime
 from typing import TypeAlias
 
 from farhand.model import facts
@@ -86,6 +87,11 @@ def tail_of(text: str) -> str:
         return tail
     _, space, rest = tail.partition(" ")
     return f"… {rest.lstrip()}" if space and rest else f"…{tail}"
+
+
+def until_words(until: float | None) -> str:
+    """When a limit ends, as a phrase; nothing when nobody knows."""
+    return f"; it resets on {datetime.fromtimestamp(until, UTC):%d %B at %H:%M} UTC" if until else ""
 
 
 def clock(seconds: float) -> str:
@@ -232,6 +238,8 @@ def notice(event: Event) -> str:
             return f"{name} could not be stopped: {problem}"
         case facts.AnswerDelivered(problem=problem) if problem:
             return f"{name} did not get your answer: {problem}"
+        case facts.Limited(until=until):
+            return f"{name} has reached its usage limit{until_words(until)}."
         case facts.Noted(text=text):
             return f"{name}: {text}"
         case _:
@@ -240,4 +248,6 @@ def notice(event: Event) -> str:
 
 def _hushed(event: Event) -> bool:
     """Whether a notice leaves the phone in peace: only what needs a person buzzes."""
-    return not isinstance(event.fact, facts.WentOffline | facts.Doubted | facts.AnswerDelivered | facts.Interrupted)
+    return not isinstance(
+        event.fact, facts.WentOffline | facts.Doubted | facts.AnswerDelivered | facts.Interrupted | facts.Limited
+    )

@@ -1,5 +1,6 @@
 """Telegram as a channel: hears the manager, obeys, follows the journal, and keeps the chat true."""
 
+import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -181,7 +182,7 @@ class TelegramChannel:
         if isinstance(wish, Wrong):
             return wish.why
         if isinstance(wish, Question):
-            return told(wish, await self._hub.look())
+            return told(wish, await self._hub.look(), time.time())
         try:
             accepted = await self._hub.send(wish, Sender(via=NAME, who=who[:64]))
         except Refused as error:

@@ -31,7 +31,7 @@ def said_of(command: Command, accepted: Accepted) -> str:
             return ""
 
 
-def told(question: Question, present: Present) -> str:
+def told(question: Question, present: Present, at: float) -> str:
     """The answer to a question."""
     if not present.workers:
         return "No team members yet. Add someone with /hire <name>."
@@ -41,7 +41,7 @@ def told(question: Question, present: Present) -> str:
         for parts in [
             (
                 "focused" if worker.name == present.focus else "",
-                worker.state,
+                worker.state_at(at),
                 f"{len(worker.queue)} waiting" if worker.queue else "",
                 f"backend={worker.backend}",
             )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 import uuid
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -110,7 +111,7 @@ class HeadlessLink:
         return Batch(heard=tuple(heard), cursor=msgspec.json.encode(self._spot).decode())
 
     def _line(self, line: bytes) -> list[Heard]:
-        heard, state = translate_stream(line, self._spot.state)
+        heard, state = translate_stream(line, self._spot.state, time.time())
         self._spot = replace(self._spot, state=state)
         record = parse(line)
         if record is not None and record.text("type") == "control_request":
