@@ -1,5 +1,6 @@
 """A conversation with a team in a terminal: what is typed becomes commands, what happens is printed as it happens."""
 
+import re
 import shlex
 import time
 import uuid
@@ -16,6 +17,9 @@ from farhand.model.ports import Hub
 from farhand.model.present import Ask, Present, Worker, fold
 from farhand.model.words import HowEnded, HowSettled, Mode, Sender
 
+# The numbers that a line begins with, when it answers a question.
+ONE = re.compile(r"([0-9]{1,3})(?=\s|$)")
+SEVERAL = re.compile(r"([0-9]{1,3}(?:\s*,\s*[0-9]{1,3})*)(?=\s|$)")
 HELP = """\
 Type a message and Enter: it goes to the worker that the prompt names. A busy worker takes it after its turn.
   @name message        say it to another worker
@@ -27,7 +31,8 @@ Type a message and Enter: it goes to the worker that the prompt names. A busy wo
   /mode [name] mode    default, auto_edit, plan or yolo
   /end name            let somebody go
   /quit                leave; so do Ctrl-D and Ctrl-C on an empty line
-A question is answered by the number of a choice, and a word of advice after it if you like: 2 not on a Friday."""
+A question is answered by the number of a choice, and a word of advice after it if you like: 2 not on a Friday.
+Where several may be chosen, their numbers go with commas between them: 1,3."""
 
 
 class Conversation:
@@ -199,7 +204,8 @@ def ask_lines(worker: str, ask: Ask | facts.AskRaised) -> str:
     """A question with its numbered choices."""
     detail = f"\n{ask.detail}" if ask.detail else ""
     choices = "\n".join(f"  {number}. {choice.label}" for number, choice in enumerate(ask.choices, 1))
-    return f"? {worker} asks: {ask.question}{detail}\n{choices}"
+    several = "\n  Several may be chosen, with commas between them: 1,2" if ask.several else ""
+    return f"? {worker} asks: {ask.question}{detail}\n{choices}{several}"
 
 
 def _open_asks(present: Present) -> list[Ask]:
@@ -210,16 +216,26 @@ def _open_asks(present: Present) -> list[Ask]:
 def read_line(line: str, present: Present, new_id: Callable[[], str]) -> Command:
     """The command that a typed line means. Pure."""
     asks = _open_asks(present)
-    number, _, advice = line.partition(" ")
-    if asks and number.isascii() and number.isdigit() and 1 <= int(number) <= len(asks[0].choices):
-        chosen = asks[0].choices[int(number) - 1].id
-        return Answer(id=new_id(), ask=asks[0].id, choice=chosen, note=advice.strip())
+    if asks and (answered := _read_answer(line, asks[0])):
+        choice, advice = answered
+        return Answer(id=new_id(), ask=asks[0].id, choice=choice, note=advice)
     if line.startswith("@"):
         name, _, text = line[1:].partition(" ")
         return Say(id=new_id(), worker=name, text=text)
     if line.startswith("/"):
         return _slash(line, new_id)
     return Say(id=new_id(), text=line)
+
+
+def _read_answer(line: str, ask: Ask) -> tuple[str, str] | None:
+    """The choice of a line that begins with its number, or with several, and the advice after it."""
+    found = (SEVERAL if ask.several else ONE).match(line)
+    if found is None:
+        return None
+    places = [int(number) for number in found[1].split(",")]
+    if not all(1 <= place <= len(ask.choices) for place in places):
+        return None
+    return ",".join(ask.choices[place - 1].id for place in places), line[found.end() :].strip()
 
 
 def _slash(line: str, new_id: Callable[[], str]) -> Command:

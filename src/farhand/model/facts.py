@@ -197,6 +197,8 @@ class AskRaised(Word, tag="ask_raised"):
     detail: str = ""
     digest: str = ""
     deadline_seconds: float | None = None
+    # More than one choice may be made: the answer has their ids with commas between them.
+    several: bool = False
 
 
 class AskSettled(Word, tag="ask_settled"):

@@ -59,6 +59,7 @@ class Ask(Word):
     detail: str = ""
     digest: str = ""
     deadline: float | None = None
+    several: bool = False
     settled: facts.AskSettled | None = None
 
 
@@ -275,6 +276,7 @@ def _ask(event: Event, fact: facts.AskRaised) -> Ask:
         detail=fact.detail,
         digest=fact.digest,
         deadline=deadline,
+        several=fact.several,
     )
 
 

@@ -339,6 +339,7 @@ def _ask(worker: str, turn: str | None, seq: int, deadline: float | None, raised
         detail=fact.detail,
         digest=fact.digest,
         deadline=deadline,
+        several=fact.several,
         settled=_settled.decode(settled) if settled else None,
     )
 

@@ -191,7 +191,8 @@ def ask(worker: str, shown: AskView) -> Card:
 
 def settlement(settled: facts.AskSettled, labels: dict[str, str]) -> str:
     """Who answered, and what."""
-    answer = labels.get(settled.choice, settled.choice)
+    made = [settled.choice] if settled.choice in labels else settled.choice.split(",")
+    answer = ", ".join(labels.get(one, one) for one in made)
     match settled.how:
         case HowSettled.ANSWERED:
             return f"→ {answer}{by(settled.by)}"

@@ -5,7 +5,7 @@ import pytest
 
 from farhand.model import errors
 from farhand.model.commands import Accepted
-from farhand.model.facts import Draft, Hired, Limited, Noted, Queued, Said, TurnEnded, TurnStarted
+from farhand.model.facts import AskRaised, Draft, Hired, Limited, Noted, Queued, Said, TurnEnded, TurnStarted
 from farhand.model.ports import Cursor, InboxEntry, Journal, Outbox, Parcel
 from farhand.model.present import Present, fold
 from farhand.model.wire import decode_event
@@ -65,8 +65,9 @@ class StoreContract:
             present = fold(present, event)
         assert await journal.load() == present
         started = Draft(worker="ann", turn="t", fact=TurnStarted())
+        asked = Draft(worker="ann", turn="t", fact=AskRaised(ask="a", question="?", choices=(), several=True))
         ended = Draft(worker="ann", turn="t", fact=TurnEnded(how=HowEnded.COMPLETED))
-        for event in journal.stamp([started, ended], at=2.0):
+        for event in journal.stamp([started, asked, ended], at=2.0):
             await journal.append([event])
             present = fold(present, event)
         assert await journal.load() == present
