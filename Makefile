@@ -1,5 +1,5 @@
 # Two commands do everything on a fresh machine: `make run` and `make test`.
-.PHONY: help run test test-fast check bench format lock reference picture setup-run setup-dev setup-tests
+.PHONY: help run test test-fast check bench record format lock reference picture setup-run setup-dev setup-tests
 PYTEST = .venv/bin/python -m pytest -q -p no:cacheprovider
 
 help:
@@ -8,6 +8,7 @@ help:
 	@echo "make test-fast  pure, contract and house tests"
 	@echo "make check      style, types, the rule of imports, sizes, docs"
 	@echo "make bench      the figures, beside their floors"
+	@echo "make record     what the real Gemini CLI decides, for the tests to replay"
 	@echo "make format     what ruff can put right by itself"
 	@echo "make lock       the lock files, anew"
 	@echo "make reference  the pages of docs/reference/ that the code tells, anew"
@@ -37,11 +38,15 @@ check: setup-dev
 	.venv/bin/python -m mypy
 	.venv/bin/lint-imports --no-cache
 	.venv/bin/python scripts/check_house.py
+	.venv/bin/python scripts/spec_2.py --check
 	.venv/bin/python scripts/write_reference.py --check
 	.venv/bin/python scripts/check_docs.py
 
 bench: setup-dev
 	.venv/bin/python -m bench
+
+record: setup-tests
+	.venv/bin/python scripts/record_policies.py
 
 format: setup-dev
 	.venv/bin/ruff check --fix-only .

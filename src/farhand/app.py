@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterat
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.abc
@@ -24,17 +24,22 @@ from farhand.core.clock import SystemClock
 from farhand.core.decide import House
 from farhand.core.hub import LocalHub
 from farhand.core.team import Team
+from farhand.model import compat
 from farhand.model.commands import Hire
-from farhand.model.errors import NameTaken, NodeRunning, PortTaken, SettingMissing, StoreError
-from farhand.model.ports import Channel, Clock, Driver, Outbox
+from farhand.model.errors import DriverError, NameTaken, NodeRunning, PortTaken, SettingMissing, StoreError
+from farhand.model.ports import Channel, Clock, Driver, Holders, Outbox
 from farhand.model.words import Sender
 from farhand.server import http
 from farhand.server.door import Door
+from farhand.server.local import closed
 from farhand.server.sockets import listen
 from farhand.store import folder
 from farhand.store.database import Database
 from farhand.store.journal import SqliteJournal
 from farhand.store.outbox import SqliteOutbox
+
+if TYPE_CHECKING:
+    from farhand.channels.telegram.channel import TelegramChannel
 
 log = structlog.get_logger("node")
 PRUNE_EVERY_SECONDS = 6 * 3600.0
@@ -58,6 +63,9 @@ class Parts:
     port: int = 0
     # Tells the manager something about the node itself, over every channel that can.
     announce: Announce = keep_quiet
+    backends: frozenset[str] = frozenset()
+    # Those whose agents run in tmux.
+    terminals: frozenset[str] = frozenset()
 
 
 Channels = Callable[[Parts], list[Channel]]
@@ -162,17 +170,20 @@ async def _running(
     hub = LocalHub(journal, clock, house, await journal.load())
     team = Team(hub, journal, drivers, clock)
     built = Node(settings=settings, hub=hub, port=port, journal=journal, outbox=outbox)
-    parts = Parts(settings, hub, outbox, clock, port, built.announce)
+    terminals = frozenset(name for name, driver in drivers.items() if driver.can.terminal)
+    parts = Parts(settings, hub, outbox, clock, port, built.announce, frozenset(drivers), terminals)
     built.channels = channels(parts)
     deadlines = Deadlines(hub, clock)
+    key = folder.key(settings.key)
     address = f"http://127.0.0.1:{port}"
     posted = [route for driver in drivers.values() for route in getattr(driver, "open_routes", _none)(address)]
     handed_in = [route for channel in built.channels for route in getattr(channel, "routes", list)()]
-    app = http.application([*http.routes(hub, built.status, folder.key(settings.key)), *handed_in, *posted])
+    for_neighbours = [route for channel in built.channels for route in getattr(channel, "local_routes", list)()]
+    app = http.application([*http.routes(hub, built.status, key), *handed_in, *closed([*for_neighbours, *posted], key)])
     async with anyio.create_task_group() as tasks:
         await open_drivers(tasks, drivers.values(), settings.hooks)
         await tasks.start(Door(hub, settings.door, built.status).serve, name="door")
-        await tasks.start(http.serve, app, listener, name="http")
+        await tasks.start(http.serve, app, listener, listen(settings.http_socket), name="http")
         tasks.start_soon(team.run, name="team")
         tasks.start_soon(deadlines.run, name="deadlines")
         tasks.start_soon(_prune, journal, settings.retention_days, clock, name="retention")
@@ -259,6 +270,7 @@ def drivers(settings: Settings) -> dict[str, Driver]:
     with_models = child_environment(settings.environment, model_variables(settings.environment))
     for_claude = child_environment(settings.environment, passed_on(settings.environment))
     built: list[Driver] = [
+        *acp_drivers(settings, holders),
         DemoDriver(holders, python=sys.executable, environment=environment),
         NativeDriver(holders, python=sys.executable, environment=with_models),
         claude_driver(settings),
@@ -267,30 +279,48 @@ def drivers(settings: Settings) -> dict[str, Driver]:
     return {driver.backend: driver for driver in built}
 
 
+def acp_drivers(settings: Settings, holders: Holders) -> list[Driver]:
+    """The ACP agents that files in the node's folder describe; a file that describes none costs that agent alone."""
+    from farhand.drivers.acp.driver import AcpDriver
+    from farhand.drivers.acp.schema import read_agent
+    from farhand.sandbox.environment import child_environment
+
+    found: list[Driver] = []
+    for path in sorted((settings.folder / "acp").glob("*.toml")):
+        try:
+            agent = read_agent(path)
+        except DriverError as error:
+            log.error("no ACP agent", file=str(path), error=str(error))
+            continue
+        named = {name: settings.environment[name] for name in agent.variables if name in settings.environment}
+        environment = child_environment(settings.environment, named)
+        found.append(AcpDriver(holders, agent, python=sys.executable, environment=environment))
+    return found
+
+
 def claude_driver(settings: Settings) -> Driver:
     """Claude Code in the manager's own tmux, its hooks on the node's own socket."""
     from farhand.drivers.claude.driver import ClaudeDriver, ClaudeSettings
     from farhand.drivers.claude.launch import passed_on
     from farhand.drivers.wires.tmux import Tmux
     from farhand.hooks.install import interpreter, place_program
-    from farhand.model import compat
     from farhand.sandbox.environment import child_environment
 
     environment = child_environment(settings.environment, passed_on(settings.environment))
     server = ("tmux", "-S", settings.tmux_socket) if settings.tmux_socket else ("tmux",)
     given = ClaudeSettings(
         node=settings.node,
-        tmux_prefix=compat.tmux_prefix(settings.node),
+        tmux_prefix=settings.tmux_prefix,
         folder=settings.folder,
         socket=settings.hooks,
         interpreter=interpreter(),
         hook_program=place_program(settings.folder / "hooks"),
         environment=environment,
         session_variables={
-            "BRIDGE_URL": f"http://localhost:{settings.port}",
+            "BRIDGE_URL": settings.bridge_url(settings.port),
             "PORT": str(settings.port),
-            "SESSIONS_DIR": str(settings.folder / compat.SESSIONS_FOLDER),
-            "TMUX_PREFIX": compat.tmux_prefix(settings.node),
+            "SESSIONS_DIR": str(settings.sessions),
+            "TMUX_PREFIX": settings.tmux_prefix,
         },
         ask_seconds=settings.ask_deadline_seconds,
     )
@@ -299,12 +329,45 @@ def claude_driver(settings: Settings) -> Driver:
 
 def channels(settings: Settings, *, telegram: bool) -> Channels:
     """What builds the channels of a node, once it has a hub."""
-    if not telegram or settings.telegram is None:
-        return lambda _: []
-    return lambda parts: [telegram_channel(parts)]
+
+    def built(parts: Parts) -> list[Channel]:
+        return team_channels(parts, telegram=telegram and settings.telegram is not None)
+
+    return built
 
 
-def telegram_channel(parts: Parts) -> Channel:
+def team_channels(parts: Parts, *, telegram: bool) -> list[Channel]:
+    """The workers' files and pipes, and Telegram, which know of one another where the manager's chat is."""
+    from farhand.channels.files.channel import FilesChannel
+    from farhand.channels.files.channel import Options as FilesOptions
+
+    settings = parts.settings
+    chats: list[TelegramChannel] = []
+    options = FilesOptions(
+        folder=settings.folder,
+        sessions=settings.sessions,
+        temporary=settings.temporary,
+        tmux_prefix=settings.tmux_prefix,
+        bridge_url=settings.bridge_url(parts.port),
+        terminals=parts.terminals,
+    )
+
+    def chat() -> str:
+        return chats[0].chat if chats else ""
+
+    async def notify(text: str) -> None:
+        for one in chats:
+            await one.notify(text)
+
+    files = FilesChannel(options, parts.hub, parts.outbox, parts.clock, chat=chat, notify=notify)
+    if not telegram:
+        return [files]
+    chats.append(telegram_channel(parts, files.places.make_inbox))
+    chats[0].learned = files.learned
+    return [chats[0], files]
+
+
+def telegram_channel(parts: Parts, inbox: Callable[[str], Path] | None = None) -> "TelegramChannel":
     """Telegram: over the webhook when the node has a public address, otherwise by polling."""
     from farhand.channels.telegram.channel import Options, TelegramChannel
 
@@ -322,6 +385,15 @@ def telegram_channel(parts: Parts) -> Channel:
         chat_per_second=given.chat_per_second,
         chat_burst=given.chat_burst,
         per_second=given.per_second,
+        answer_seconds=given.answer_seconds,
+        poll_seconds=given.poll_seconds,
+        version=__version__,
+        terminals=parts.terminals,
+        backends=parts.backends | frozenset(compat.BACKENDS),
+        sessions=parts.settings.sessions,
+        working_directory=parts.settings.working_directory,
+        inbox=inbox,
+        pairing=given.pairing,
     )
     return TelegramChannel(options, parts.hub, parts.outbox, parts.clock, parts.announce)
 

@@ -8,8 +8,9 @@ import anyio
 import pytest
 
 from farhand.model import errors
+from farhand.model.commands import Accepted
 from farhand.model.facts import Draft, Queued, TurnStarted
-from farhand.model.ports import Journal, Outbox
+from farhand.model.ports import InboxEntry, Journal, Outbox
 from farhand.store.database import Database
 from farhand.store.journal import SqliteJournal
 from farhand.store.outbox import SqliteOutbox
@@ -53,6 +54,18 @@ async def test_retention_keeps_the_present_and_the_numbering(database: Database)
     assert await journal.prune(before=100.0) == 3
     assert await journal.load() == before
     assert [seq for seq, _ in await journal.read(0, 10)] == [4, 5]
+
+
+async def test_a_command_that_changed_nothing_is_remembered_as_long_as_any_other(database: Database) -> None:
+    journal = SqliteJournal(database)
+    await journal.load()
+    await journal.append(journal.stamp([HIRED], at=200.0))
+    await journal.append((), inbox=InboxEntry(via="test", accepted=Accepted(id="end-again", seq=1)))
+    await journal.prune(before=100.0)
+    assert await journal.seen("test", "end-again") is not None
+    await journal.append(journal.stamp([said("later")], at=400.0))
+    await journal.prune(before=300.0)
+    assert await journal.seen("test", "end-again") is None
 
 
 async def test_a_newer_store_is_refused_and_untouched(tmp_path: Path) -> None:

@@ -13,11 +13,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from farhand.cli import say
 from farhand.client.door import SocketHub, reach
 from farhand.model import errors
-from farhand.model.commands import Say
+from farhand.model.commands import Say, Withdraw
+from farhand.model.facts import HandedOver, Said, TurnEnded
 from farhand.model.frames import LONGEST
-from farhand.model.words import Sender
+from farhand.model.words import HowEnded, Sender
 from farhand.testing.house import House, open_house, settings_in
 
 pytestmark = pytest.mark.anyio
@@ -225,3 +227,36 @@ async def test_a_journal_that_cannot_be_read_costs_one_visitor(house: House) -> 
                 pass
         await database.read(lambda _: hide("hidden", "events"))
         assert "ann" in (await hub.look()).workers
+
+
+async def test_waiting_for_an_answer_ends_when_there_will_be_none(
+    house: House, capsys: pytest.CaptureFixture[str]
+) -> None:
+    await house.hire()
+    house.agent.plays(Said(text="at it"))
+    await house.say("first", "ann")
+    await house.event(Said)
+    async with SocketHub(house.node.settings.door) as hub, anyio.create_task_group() as tasks:
+        for number in ("taken back", "let go"):
+            tasks.start_soon(say.wait_for, hub, Say(id=number, worker="ann", text=number))
+        await house.until(lambda present: len(present.workers["ann"].queue) == 2)
+        await house.send(Withdraw(id=house.id(), message="cli:taken back"))
+        await house.end("ann")
+    told = capsys.readouterr().err
+    assert "taken back" in told
+    assert "let go" in told
+
+
+async def test_waiting_for_what_was_put_into_a_running_turn_follows_that_turn(
+    house: House, capsys: pytest.CaptureFixture[str]
+) -> None:
+    await house.hire()
+    house.agent.plays(Said(text="at it, "))
+    first = await house.say("first", "ann")
+    await house.event(Said)
+    async with SocketHub(house.node.settings.door) as hub, anyio.create_task_group() as tasks:
+        tasks.start_soon(say.wait_for, hub, Say(id="second", worker="ann", text="and this", steer=True))
+        await house.event(HandedOver, lambda event: event.fact == HandedOver(message="cli:second"))
+        await house.agent.links["ann"].say(Said(text="with this"), turn=first.message)
+        await house.agent.links["ann"].say(TurnEnded(how=HowEnded.COMPLETED), turn=first.message)
+    assert "with this" in capsys.readouterr().out

@@ -175,3 +175,19 @@ async def test_a_stop_in_the_middle_of_a_send_lets_it_end_and_repeats_nothing(tm
     (left,) = await outbox.waiting("tg", "c")
     assert (left.parcel.key, left.doubtful, surface.sent) == ("2", False, ["one"])
     database.close()
+
+
+async def test_a_store_that_refuses_for_a_while_neither_loses_nor_repeats(tmp_path: Path) -> None:
+    refuses = (
+        "CREATE TEMP TRIGGER refuses BEFORE UPDATE ON main.outbox WHEN new.state = '{}'"
+        " BEGIN SELECT RAISE(ABORT, 'no room'); END"
+    )
+    async with open_desk(tmp_path) as desk:
+        for state in ("sending", "sent"):
+            await desk.outbox._change(refuses.format(state), ())
+            await desk.put(f"while not {state}")
+            await desk.asleep()
+            await desk.outbox._change("DROP TRIGGER refuses", ())
+            desk.clock.advance(60)
+            await desk.drain()
+        assert desk.surface.sent == ["while not sending", "while not sent"]

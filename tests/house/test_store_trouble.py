@@ -3,15 +3,20 @@
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import anyio
 import pytest
 
+from farhand.app import Parts
 from farhand.model import errors
 from farhand.model.facts import AskRaised, AskSettled, Ended, Said, TurnEnded
+from farhand.model.ports import Channel
 from farhand.model.words import Choice, HowEnded, HowSettled
+from farhand.testing import ledger
 from farhand.testing.clock import ManualClock
-from farhand.testing.house import SAFETY_SECONDS, House
+from farhand.testing.house import SAFETY_SECONDS, House, open_house
+from farhand.testing.ledger import LedgerChannel
 
 pytestmark = pytest.mark.anyio
 YES_NO = (Choice(id="yes", label="Yes"), Choice(id="no", label="No", allows=False))
@@ -139,3 +144,40 @@ async def test_a_fact_that_no_store_could_write_costs_one_worker_one_turn(house:
     assert (await house.fact(TurnEnded, lambda event: event.turn == first.message)).how is HowEnded.FAILED
     second = await house.say("again")
     assert (await house.fact(TurnEnded, lambda event: event.turn == second.message)).how is HowEnded.COMPLETED
+
+
+async def test_a_channel_waits_for_a_store_that_refuses_and_misses_nothing(tmp_path: Path) -> None:
+    clock = ManualClock()
+
+    def channels(parts: Parts) -> list[Channel]:
+        return [LedgerChannel(parts.hub, parts.outbox, parts.clock, tmp_path / "sent")]
+
+    async with open_house(tmp_path, clock=clock, channels=channels) as house:
+        await house.hire()
+        before = clock.sleepers
+        refusal = REFUSES.replace("main.events", "main.outbox")
+        await house.node.outbox._change(refusal, ())
+        said = await house.say("hello")
+        await house.event(TurnEnded, lambda event: event.turn == said.message)
+        await sleepers(clock, before + 1)
+        await house.node.outbox._change("DROP TRIGGER refuses", ())
+        clock.advance(2)
+        with anyio.fail_after(SAFETY_SECONDS):
+            while not any("answer to hello" in line.text for line in ledger.read(tmp_path / "sent")):
+                await anyio.wait_all_tasks_blocked()
+
+
+async def test_a_hiring_whose_place_cannot_be_read_is_tried_again(house: House) -> None:
+    clock, database = house.clock, house.node.journal._database
+    assert isinstance(clock, ManualClock)
+    before = clock.sleepers
+
+    async def rename(old: str, new: str) -> None:
+        await database.read(lambda db: db.execute(f"ALTER TABLE {old} RENAME TO {new}").rowcount)
+
+    await rename("cursors", "hidden")
+    await house.hire(online=False)
+    await sleepers(clock, before + 1)
+    await rename("hidden", "cursors")
+    clock.advance(2)
+    await house.until(lambda present: present.workers["ann"].online)

@@ -224,3 +224,9 @@ async def test_the_tables_equal_the_journal_folded_from_zero(house: House) -> No
     for event in await house.history():
         folded = fold(folded, event)
     assert await house.node.journal.load() == folded == house.hub.present
+
+
+async def test_a_directory_that_no_system_could_have_is_refused_at_once(house: House) -> None:
+    with pytest.raises(errors.BadInput, match="directory"):
+        await house.send(Hire(id="h", worker="ann", backend="scripted", directory="/tmp/\0/x"))
+    assert not house.hub.present.workers

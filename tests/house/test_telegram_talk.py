@@ -90,7 +90,7 @@ async def test_a_long_answer_arrives_whole_in_pages_that_follow_one_another(tele
     telegram.agent.plays(Said(text="\n".join(lines)), TurnEnded(how=HowEnded.COMPLETED))
     await telegram.manager.says("long")
     chat = await telegram.manager.sees(lambda chat: any("line 499 " in one.text for one in chat))
-    pages = [one for one in chat if one.from_bot and "line " in one.text and not one.deleted]
+    pages = [one for one in chat if one.from_bot and one.text.startswith("ann:") and not one.deleted]
     text = "\n".join(page.text for page in pages)
     assert [line for line in text.splitlines() if line.startswith("line")] == [line.replace("**", "") for line in lines]
     assert [page.reply_to for page in pages[1:]] == [page.message_id for page in pages[:-1]]

@@ -23,6 +23,8 @@ class Home:
             "PATH": os.environ["PATH"],
             "HOME": str(folder),
             "FARHAND_HOME": str(folder / "farhand"),
+            "FARHAND_HOST": "127.0.0.1",
+            "FARHAND_TEMPORARY": str(folder / "temporary"),
             "LANG": "C.UTF-8",
             "TERM": "xterm-256color",
             **variables,

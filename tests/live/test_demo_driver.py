@@ -204,7 +204,11 @@ async def test_an_agent_that_dies_is_told_of_and_lives_again(tmp_path: Path) -> 
     async with running(driver, one) as link:
         await link.perform(deliver("p", "die"))
         batches = [batch async for batch in link.facts()]
-        assert batches[-1].heard == (Heard(fact=facts.Noted(text="The agent ended with code 3.")),)
+        why = "The agent ended with code 3."
+        assert batches[-1].heard == (
+            Heard(fact=facts.TurnEnded(how=HowEnded.FAILED, error=why)),
+            Heard(fact=facts.Noted(text=why)),
+        )
         assert isinstance(await link.perform(deliver("q", "hello")), NotTaken)
         async with driver.open(one, batches[-1].cursor) as later:
             assert text_of(await turn(later, "hello", "r")) == "answer to r"

@@ -23,6 +23,8 @@ def environment(bot: FakeBot, home: Path) -> dict[str, str]:
     return {
         "PATH": os.environ["PATH"],
         "HOME": str(home),
+        "FARHAND_HOST": "127.0.0.1",
+        "FARHAND_TEMPORARY": str(home / "temporary"),
         "TELEGRAM_BOT_TOKEN": bot.token,
         "TELEGRAM_API_URL": bot.address,
         "TELEGRAM_WEBHOOK_SECRET": "a-secret-of-the-webhook",

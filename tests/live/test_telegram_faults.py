@@ -114,7 +114,9 @@ async def test_a_fault_on_every_method(tmp_path: Path, bot: FakeBot, fault: str,
         # Even those go, where the copy can be found: the manager reads everything once.
         await telegram.manager.sees(lambda chat: not repeats([one for one in chat if is_read(one)]))
         said = [errand.message for _, errand in telegram.agent.performed if isinstance(errand, Deliver)]
-        assert [message.text for message in said] == ["do it", "and once more"]
+        file, more = (message.text for message in said)
+        assert file.startswith("do it\n\nManager sent file: notes.txt (5 B, text/plain)\nPath: ")
+        assert more == "and once more"
         assert [content_of(one) for one in said[0].attachments] == [b"words"]
         # A fault that no call met would prove nothing.
         unused = {"getWebhookInfo", "setWebhook", "getUpdates"}
@@ -171,5 +173,5 @@ async def test_a_picture_that_telegram_cannot_draw_is_sent_as_a_file_and_a_lost_
         )
         await telegram.manager.says("show me")
         await telegram.manager.sees(lambda chat: any(one.document == "broken.png" for one in chat))
-        notice = await telegram.manager.reads("could not be sent")
-        assert "nowhere.txt cannot be read: No such file or directory" in notice.text
+        notice = await telegram.manager.reads("failed")
+        assert notice.text == f"ann: [File failed: {tmp_path / 'nowhere.txt'}]"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import random
 import signal
 import socket
@@ -53,7 +55,7 @@ class World:
         """Leaves nothing behind."""
         with anyio.CancelScope(shield=True):
             if self.process.returncode is None:
-                self.process.kill()
+                self.kill()
             await self.process.wait()
             await end_agents(self.folder)
 
@@ -67,6 +69,11 @@ class World:
         if not kill_at:
             await self.bot.until_calls(lambda calls: len(calls) > before, "getMe", seconds=60)
 
+    def kill(self) -> None:
+        # Not by the process object: it may reap a child that has just died, and its exit code with it.
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.process.pid, signal.SIGKILL)
+
     async def died(self) -> None:
         code = await self.process.wait()
         assert code == -signal.SIGKILL, f"the node ended by itself with {code}"
@@ -78,7 +85,7 @@ class World:
 
             async def kill_when_done() -> None:
                 await self.answered()
-                self.process.kill()
+                self.kill()
 
             tasks.start_soon(kill_when_done)
             await self.died()
@@ -143,7 +150,7 @@ async def killed_again_and_again(world: World, kills: list[str], each: int, chan
                 await world.speak(each)
             if not kill_at:
                 await anyio.sleep(0.4 + chance.random() * 0.6)
-                world.process.kill()
+                world.kill()
             await world.died_or_done()
             await world.start()
             chat = await world.answered()

@@ -12,8 +12,6 @@ from hypothesis import strategies as st
 from farhand.channels.kit.card import AnswerTap, StopTap
 from farhand.channels.telegram.parse import (
     DATA_BYTES,
-    Question,
-    Wrong,
     heard,
     message_command_id,
     message_place,
@@ -23,6 +21,7 @@ from farhand.channels.telegram.parse import (
 )
 from farhand.channels.telegram.words import Chat, Message, Person, Query
 from farhand.model import commands
+from farhand.model.grammar import Question, Tell, Wrong
 from farhand.model.present import Ask, Present, Turn, Worker
 from farhand.model.wire import checked
 from farhand.model.words import Choice
@@ -65,7 +64,7 @@ def test_any_update_is_read(update: dict[str, Any]) -> None:
     assert number == update["update_id"]
     if isinstance(what, Message):
         wish = to_wish(what, present(), "telegram", "99")
-        if isinstance(wish, commands.Say):
+        if isinstance(wish, Tell):
             assert wish.id == message_command_id(what, "99")
     elif isinstance(what, Query):
         tap_to_wish(what, present())
@@ -79,7 +78,7 @@ def test_any_bytes_are_read(update: bytes) -> None:
 @given(st.text(max_size=80))
 def test_any_text_becomes_a_command_that_the_hub_takes_or_a_sentence(text: str) -> None:
     wish = wished(text)
-    if wish is not None and not isinstance(wish, Question | Wrong):
+    if wish is not None and not isinstance(wish, Question | Wrong | Tell):
         checked(wish)
     assert wish is None or wish.id == "m:99:7:5"
 
@@ -109,17 +108,17 @@ def test_a_stop_button_finds_its_turn_and_no_other(turn: str) -> None:
 @pytest.mark.parametrize(
     ("text", "wish"),
     [
-        ("hello", commands.Say(id="m:99:7:5", text="hello")),
-        ("@ann-b hi", commands.Say(id="m:99:7:5", text="hi", worker="ann-b")),
-        ("@bob hi", commands.Say(id="m:99:7:5", text="@bob hi")),
-        ("/ann_b hi there", commands.Say(id="m:99:7:5", text="hi there", worker="ann-b")),
+        ("hello", Tell(id="m:99:7:5", text="hello")),
+        ("@ann-b hi", Tell(id="m:99:7:5", text="hi", worker="ann-b")),
+        ("@bob hi", Tell(id="m:99:7:5", text="@bob hi")),
+        ("/ann_b hi there", Tell(id="m:99:7:5", text="hi there", worker="ann-b", focus=True)),
         ("/ann-b", commands.Focus(id="m:99:7:5", worker="ann-b")),
         ("/focus ann-b", commands.Focus(id="m:99:7:5", worker="ann-b")),
         ("/PAUSE@my_bot", commands.Interrupt(id="m:99:7:5")),
         ("/hire bob --backend demo", commands.Hire(id="m:99:7:5", worker="bob", backend="demo")),
         ("/hire", Wrong(id="m:99:7:5", why="Usage: /hire <name>")),
         ("/team", Question(id="m:99:7:5", about="team")),
-        ("/compress now", commands.Say(id="m:99:7:5", text="/compress now")),
+        ("/compress now", Tell(id="m:99:7:5", text="/compress now", needs_focus=True)),
         ("  ", None),
     ],
 )

@@ -11,6 +11,7 @@ import pytest
 import farhand.sdk
 
 HEAVY = {"anyio", "asyncio", "httpx2", "msgspec", "pydantic", "ssl", "starlette", "concurrent", "multiprocessing"}
+HEAVY |= {"tree_sitter", "tree_sitter_bash", "yaml", "tomllib"}
 
 
 def imported_by(statement: str) -> set[str]:
@@ -28,7 +29,14 @@ def test_importing_the_sdk_imports_the_sdk_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    "statement", ["from farhand.sdk import Agent", "from farhand.sdk import Agent; Agent().session()"]
+    "statement",
+    [
+        "from farhand.sdk import Agent",
+        "from farhand.sdk import Agent; Agent().session()",
+        "from farhand.sdk import Agent, allow, extension, skill_dir, subagent; "
+        "Agent(policies=[allow('x', prefix='git')], mode='plan', skills=[skill_dir('x')], "
+        "subagents=[subagent(name='a', description='b', instructions='c')], extensions=[extension(name='x')])",
+    ],
 )
 def test_an_agent_is_made_without_the_heavy_modules(statement: str) -> None:
     assert not {name for name in imported_by(statement) if name.partition(".")[0] in HEAVY}

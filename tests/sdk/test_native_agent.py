@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from farhand.drivers.native.modes import decide
+from farhand.drivers.native.agent import known_mode
 from farhand.testing.models.gemini import FakeGemini, calls, held, refuses, says
 
 
@@ -169,19 +169,26 @@ def test_a_kill_in_the_middle_of_a_tool_is_told_in_the_next_life(project: Path, 
     assert asked["parts"] == [{"text": "what happened?"}]
 
 
-@pytest.mark.parametrize(
-    ("mode", "kind", "decision"),
-    [
-        ("default", "read", "allow"),
-        ("default", "edit", "ask"),
-        ("default", "execute", "ask"),
-        ("auto_edit", "edit", "allow"),
-        ("auto_edit", "execute", "ask"),
-        ("plan", "edit", "deny"),
-        ("plan", "search", "allow"),
-        ("yolo", "execute", "allow"),
-        ("a mode of tomorrow", "execute", "ask"),
-    ],
-)
-def test_modes_decide_by_kind(mode: str, kind: str, decision: str) -> None:
-    assert decide(mode, "tool", kind).decision == decision
+def test_a_question_outlives_the_agent_that_asked_it(project: Path, home: Path, fake: FakeGemini) -> None:
+    fake.expect(calls("write_file", {"file_path": "new.txt", "content": "x"}, call_id="c1"), says("Both done."))
+    with agent(project, home, fake, killed=True) as first:
+        session = first.hear("session")["session"]
+        first.say(prompt="p1", text="make a file")
+        first.hear("ask")
+        first.process.kill()
+    with agent(project, home, fake, "--resume", session) as second:
+        second.say(prompt="p2", text="and go on")
+        ask = second.hear("ask")
+        assert ask["ask_id"] == "p2/1"
+        assert not (project / "new.txt").exists()
+        second.say(answer=ask["ask_id"], choice="allow")
+        assert second.hear("ended")["how"] == "completed"
+    assert (project / "new.txt").exists()
+    call, response, prompt = fake.last["contents"][-3:]
+    assert call["parts"][0]["functionCall"]["name"] == "write_file"
+    assert "output" in response["parts"][0]["functionResponse"]["response"]
+    assert prompt["parts"] == [{"text": "and go on"}]
+
+
+def test_a_mode_of_tomorrow_asks() -> None:
+    assert [known_mode(mode) for mode in ("plan", "yolo", "a mode of tomorrow")] == ["plan", "yolo", "default"]

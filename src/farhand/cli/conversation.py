@@ -167,7 +167,7 @@ def event_line(event: Event) -> str:
             return f"{worker}: ✗ {refused}" if refused else f"{worker} is tuned."
         case facts.Limited(until=until):
             return f"{worker}: ✗ the usage limit is reached{_until(until)}."
-        case facts.Noted(text=text):
+        case facts.Noted(text=text) | facts.Responded(text=text):
             return f"{worker}: {text}"
         case _:
             return ""

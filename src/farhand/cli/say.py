@@ -7,7 +7,7 @@ from farhand.cli.options import add_node, me, new_id, with_hub
 from farhand.client.door import SocketHub
 from farhand.model.commands import Say
 from farhand.model.errors import BadInput
-from farhand.model.facts import AskRaised, Said, TurnEnded
+from farhand.model.facts import AskRaised, Doubted, Ended, Fact, HandedOver, Said, TurnEnded, Withdrawn
 from farhand.model.words import HowEnded
 
 
@@ -31,26 +31,55 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 async def _say(hub: SocketHub, command: Say, *, wait: bool) -> int:
+    if wait:
+        return await wait_for(hub, command)
+    accepted = await hub.send(command, me())
+    again = " (again)" if accepted.again else ""
+    sys.stdout.write(f"{accepted.worker}: message taken as {accepted.message}{again}\n")
+    return 0
+
+
+async def wait_for(hub: SocketHub, command: Say) -> int:
+    """Sends the message and prints its answer, or why there will be none."""
     after = (await hub.look()).seq
     accepted = await hub.send(command, me())
-    if not wait:
-        again = " (again)" if accepted.again else ""
-        sys.stdout.write(f"{accepted.worker}: message taken as {accepted.message}{again}\n")
-        return 0
+    turn: str | None = accepted.message
     async for event in hub.watch(after=min(after, accepted.seq - 1)):
-        if event.turn != accepted.message:
-            continue
         match event.fact:
-            case Said(text=text):
-                sys.stdout.write(text)
-                sys.stdout.flush()
-            case AskRaised(ask=ask, question=question):
-                sys.stderr.write(f"\n[{event.worker} asks: {question} — farhand answer {ask} <choice>]\n")
-            case TurnEnded(how=how, error=error):
-                sys.stdout.write("\n")
-                if error:
-                    sys.stderr.write(f"error: {error}\n")
-                return 0 if how is HowEnded.COMPLETED else 1
+            case HandedOver(message=message) if message == accepted.message:
+                # Put into a running turn, it is answered there.
+                turn = event.turn
+            case Withdrawn(message=message) if message == accepted.message:
+                return _no_answer("The message was taken back.")
+            case Doubted(message=message, why=why) if message == accepted.message != event.turn:
+                return _no_answer(why)
+            case Ended() if event.worker == accepted.worker:
+                return _no_answer(f"{event.worker} was let go before the answer.")
+            case fact if event.turn == turn and (code := _show(event.worker, fact)) is not None:
+                return code
             case _:
                 pass
+    return 1
+
+
+def _show(worker: str, fact: Fact) -> int | None:
+    """Prints what belongs to the answer; the exit code at its end."""
+    match fact:
+        case Said(text=text):
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        case AskRaised(ask=ask, question=question):
+            sys.stderr.write(f"\n[{worker} asks: {question} — farhand answer {ask} <choice>]\n")
+        case TurnEnded(how=how, error=error):
+            sys.stdout.write("\n")
+            if error:
+                sys.stderr.write(f"error: {error}\n")
+            return 0 if how is HowEnded.COMPLETED else 1
+        case _:
+            pass
+    return None
+
+
+def _no_answer(why: str) -> int:
+    sys.stderr.write(f"error: {why}\n")
     return 1

@@ -5,6 +5,7 @@ from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from farhand.config.erase import erase
 from farhand.model import compat
 from farhand.model.errors import SettingWrong
 from farhand.model.names import node_name
@@ -21,11 +22,15 @@ class TelegramSettings:
     webhook_secret: str = field(default="", repr=False)
     admin_chat_id: str = ""
     tunnel_url: str = ""
+    # The first who writes must send the code that the terminal shows.
+    pairing: bool = False
     # Telegram's own advice: a message a second to one chat, thirty over all; a few at once do no harm.
     edit_seconds: float = 1.0
     chat_per_second: float = 1.0
     chat_burst: int = 8
     per_second: float = 30.0
+    answer_seconds: float = 20.0
+    poll_seconds: int = 50
 
 
 @dataclass(frozen=True)
@@ -47,6 +52,11 @@ class Settings:
     # The socket of the tmux server that workers run in; the person's own server when empty.
     tmux_socket: str = ""
     telegram: TelegramSettings | None = None
+    # Where a worker's small files, its pipe and its inbox are; what its tmux session's name begins with.
+    sessions_folder: Path | None = None
+    temporary: Path = Path(compat.TEMPORARY_FOLDER)
+    given_tmux_prefix: str = ""
+    given_bridge_url: str = ""
     # The node's own variables, from which the environments of children are built.
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
 
@@ -59,6 +69,25 @@ class Settings:
     def hooks(self) -> Path:
         """The unix socket at which agents' hooks knock."""
         return self.folder / "hooks.sock"
+
+    @property
+    def http_socket(self) -> Path:
+        """The unix socket on which the HTTP routes are served to programs on this machine."""
+        return self.folder / "http.sock"
+
+    @property
+    def sessions(self) -> Path:
+        """The folders of workers' small files."""
+        return self.sessions_folder or self.folder / compat.SESSIONS_FOLDER
+
+    @property
+    def tmux_prefix(self) -> str:
+        """What the names of the workers' tmux sessions begin with."""
+        return self.given_tmux_prefix or compat.tmux_prefix(self.node)
+
+    def bridge_url(self, port: int) -> str:
+        """Where workers find the node."""
+        return self.given_bridge_url or f"http://localhost:{port}"
 
     @property
     def store(self) -> Path:
@@ -121,6 +150,8 @@ def read_telegram(
     The secrets are taken out of the environment, so that no child ever gets them."""
     token = environ.pop("TELEGRAM_BOT_TOKEN", "").strip()
     secret = environ.pop("TELEGRAM_WEBHOOK_SECRET", "").strip()
+    if environ is os.environ:
+        erase(("TELEGRAM_BOT_TOKEN", "TELEGRAM_WEBHOOK_SECRET"))
     if not token:
         return None
     return TelegramSettings(
@@ -129,6 +160,7 @@ def read_telegram(
         webhook_secret=secret,
         admin_chat_id=environ.get("ADMIN_CHAT_ID", "").strip(),
         tunnel_url=(tunnel_url or environ.get("TUNNEL_URL", "").strip()) if tunnel else "",
+        pairing=environ.get("ADMIN_PAIRING", "").strip().lower() in {"required", "1", "true", "yes"},
         edit_seconds=number(environ, "TELEGRAM_EDIT_SECONDS", 1.0, least=0.05),
         chat_per_second=number(environ, "TELEGRAM_CHAT_PER_SECOND", 1.0, least=0.01),
         chat_burst=int(number(environ, "TELEGRAM_CHAT_BURST", 8.0, least=1.0)),
@@ -166,6 +198,11 @@ def read_settings(
         retention_days=number(environ, "FARHAND_RETENTION_DAYS", 90.0, least=1.0),
         ask_deadline_seconds=number(environ, "FARHAND_ASK_DEADLINE_SECONDS", 3600.0, least=1.0),
         telegram=telegram,
+        host=environ.get("FARHAND_HOST", "").strip() or "0.0.0.0",  # noqa: S104
+        sessions_folder=Path(environ["SESSIONS_DIR"]).expanduser() if environ.get("SESSIONS_DIR") else None,
+        temporary=Path(environ.get("FARHAND_TEMPORARY", "").strip() or compat.TEMPORARY_FOLDER),
+        given_tmux_prefix=environ.get("TMUX_PREFIX", "").strip(),
+        given_bridge_url=environ.get("BRIDGE_URL", "").strip().rstrip("/"),
         tmux_socket=environ.get("FARHAND_TMUX_SOCKET", ""),
         environment=dict(environ),
     )

@@ -57,6 +57,8 @@ def decide(present: Present, command: Command, sender: Sender, house: House) -> 
             if model is None and mode is None:
                 raise errors.BadInput("Tune needs a model or a mode.")
             return [_draft(_staying(present, name), facts.TuneAsked(model=model, mode=mode, by=sender))]
+        case commands.Respond(worker=name, text=text, html=html):
+            return [_draft(find(present, name), facts.Responded(text=_some_text(text), html=html))]
         case _:
             assert_never(command)
 
@@ -91,6 +93,8 @@ def _hire(present: Present, command: commands.Hire, sender: Sender, house: House
         raise errors.UnknownBackend(command.backend, house.backends)
     if name in present.workers:
         raise errors.NameTaken(name)
+    if not command.directory.isprintable():
+        raise errors.BadInput("A directory's name is made of printable characters.")
     directory = str(PurePath(house.directory) / command.directory)
     hired = facts.Hired(
         backend=command.backend,

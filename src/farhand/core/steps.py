@@ -1,11 +1,12 @@
 """What a worker's task must do next, read off the present, so that a restart goes on where a kill stopped. Pure."""
 
+from collections.abc import Collection
 from typing import TypeAlias
 
 from farhand.model.facts import TuneAsked
 from farhand.model.ports import Can, Deliver, Settle, Stop
 from farhand.model.present import Message, Worker
-from farhand.model.words import Word
+from farhand.model.words import MessageId, Word
 
 
 class Leave(Word):
@@ -25,8 +26,10 @@ class Begin(Word):
 Step: TypeAlias = Leave | Restart | Begin | Deliver | Settle | Stop | TuneAsked
 
 
-def next_step(worker: Worker, can: Can) -> Step | None:
-    """The most urgent step: an interrupt overtakes the queue, an answer overtakes a message."""
+def next_step(worker: Worker, can: Can, declined: Collection[MessageId] = ()) -> Step | None:
+    """The most urgent step: an interrupt overtakes the queue, an answer overtakes a message.
+
+    A message in `declined` was not taken into the running turn and waits for its own."""
     if worker.ending:
         return Leave()
     if worker.relaunching:
@@ -47,6 +50,6 @@ def next_step(worker: Worker, can: Can) -> Step | None:
         return Begin(message=worker.queue[0])
     if turn and turn.handed_over and can.steer:
         for message in worker.queue:
-            if message.steer:
+            if message.steer and message.id not in declined:
                 return Deliver(turn=turn.id, message=message, joins=True)
     return None

@@ -5,13 +5,16 @@ from contextlib import AbstractAsyncContextManager
 
 import anyio
 import anyio.abc
+import structlog
 
 from farhand.core.hub import LocalHub
-from farhand.core.worker import WorkerTask, owner
-from farhand.model.errors import DriverError, UnknownBackend
+from farhand.core.worker import STORE_PAUSE_SECONDS, WorkerTask, owner
+from farhand.model.errors import DriverError, StoreError, UnknownBackend
 from farhand.model.facts import Ended, Event, Hired
 from farhand.model.ports import Can, Clock, Driver, Journal, Link
 from farhand.model.present import Worker
+
+log = structlog.get_logger("team")
 
 
 class Team:
@@ -56,10 +59,19 @@ class Team:
 
     async def _start(self, worker: Worker, tasks: anyio.abc.TaskGroup) -> None:
         driver = self._drivers.get(worker.backend) or AbsentDriver(worker.backend, self._drivers)
-        cursor = await self._journal.cursor(owner(worker.name, worker.since))
+        cursor = await self._place(owner(worker.name, worker.since))
         task = WorkerTask(worker, self._hub, driver, self._clock, cursor)
         self._tasks[worker.name] = task
         tasks.start_soon(task.run, name=f"worker {worker.name}")
+
+    async def _place(self, name: str) -> str:
+        """Where the worker's wire stands; waits for a store that cannot be read."""
+        while True:
+            try:
+                return await self._journal.cursor(name)
+            except StoreError as error:
+                log.error("team waits for the store", worker=name, error=error.text)
+                await self._clock.sleep(STORE_PAUSE_SECONDS)
 
 
 class AbsentDriver:

@@ -39,6 +39,8 @@ class WorkerTask:
         self._changed = anyio.Event()
         self._errand = anyio.CancelScope()
         self._tried: set[str] = set()
+        # Messages that the running turn did not take.
+        self._declined: set[str] = set()
         self._deaths: list[float] = []
         # Why the agent went, until that is written; and whether it waits for a person to start it again.
         self._gone: str | None = None
@@ -149,7 +151,8 @@ class WorkerTask:
         while True:
             self._changed = anyio.Event()
             # A step taken on what is about to change would be taken twice.
-            step = next_step(self._worker, self._driver.can) if self._hub.at_rest(self._name) else None
+            at_rest = self._hub.at_rest(self._name)
+            step = next_step(self._worker, self._driver.can, self._declined) if at_rest else None
             if isinstance(step, Leave | Restart):
                 return
             if step is None:
@@ -162,6 +165,7 @@ class WorkerTask:
     async def _take(self, link: Link, step: Step) -> None:
         match step:
             case Begin(message=message):
+                self._declined.clear()
                 await self._hub.record(self._name, lambda worker: _begin(worker, message.id))
                 road.reached("worker.turn_started")
             case Deliver():
@@ -191,6 +195,10 @@ class WorkerTask:
         except FarhandError as error:
             outcome = NotTaken(why=error.text)
         road.reached("worker.performed")
+        if step.joins and isinstance(outcome, NotTaken):
+            self._declined.add(step.message.id)
+            self._tried.discard(step.message.id)
+            return
         await self._hub.record(self._name, _delivered(step, outcome))
         self._tried.discard(step.message.id)
         road.reached("worker.handed_over")

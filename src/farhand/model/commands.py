@@ -89,7 +89,16 @@ class Tune(Word, tag="tune"):
     mode: Mode | None = None
 
 
-Command: TypeAlias = Hire | End | Focus | Say | Reword | Withdraw | Answer | Interrupt | Relaunch | Tune
+class Respond(Word, tag="respond"):
+    """Pass on what a worker's own program posted as an answer: HTML, or plain text."""
+
+    id: CommandId
+    worker: WorkerName
+    text: str
+    html: bool = True
+
+
+Command: TypeAlias = Hire | End | Focus | Say | Reword | Withdraw | Answer | Interrupt | Relaunch | Tune | Respond
 
 
 class Accepted(Word):

@@ -1,5 +1,7 @@
 """Names that people and programs already rely on: folders, prefixes, ports."""
 
+from farhand.model.names import normalize
+
 HOME_FOLDER = ".claude/telegram"
 NODES_FOLDER = "nodes"
 SESSIONS_FOLDER = "sessions"
@@ -11,6 +13,15 @@ PID_FILE = "pid"
 BRIDGE_PID_FILE = "bridge.pid"
 PORT_FILE = "port"
 LOG_FILE = "bridge.log"
+LAST_ACTIVE_FILE = "last_active"
+DEFAULT_BACKEND = "claude"
+BACKENDS = ("claude", "codex", "gemini", "opencode")
+TEMPORARY_FOLDER = "/tmp/claudecode-telegram"  # noqa: S108
+PRODUCT = "claudecode-telegram"
+BANNER = "Claude-Telegram Multi-Session Bridge"
+# Answers of these backends are plain text, whatever the caller says.
+PLAIN_SOURCES = frozenset({"codex"})
+PENDING_SECONDS = 600.0
 
 
 def default_port(node: str) -> int:
@@ -21,3 +32,8 @@ def default_port(node: str) -> int:
 def tmux_prefix(node: str) -> str:
     """What the names of a node's tmux sessions begin with."""
     return f"{TMUX_PREFIX}{node}-"
+
+
+def node_of_prefix(prefix: str) -> str:
+    """The node's name as temporary folders have it, read off its tmux prefix."""
+    return normalize(prefix.removeprefix(TMUX_PREFIX)) or "default"

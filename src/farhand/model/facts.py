@@ -245,6 +245,13 @@ class Limited(Word, tag="limited"):
     until: float | None = None
 
 
+class Responded(Word, tag="responded"):
+    """A worker's own program posted an answer: HTML, or plain text."""
+
+    text: str
+    html: bool = True
+
+
 class Noted(Word, tag="noted"):
     """Something a person should know that is no part of the answer."""
 
@@ -282,6 +289,7 @@ Fact: TypeAlias = (
     | Interrupted
     | TurnEnded
     | Limited
+    | Responded
     | Noted
 )
 

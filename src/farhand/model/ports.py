@@ -59,6 +59,8 @@ class Can(Word):
     modes: tuple[str, ...] = ()
     # The wire carries ids: a command performed twice acts once, so that it may be repeated after a crash.
     ids: bool = False
+    # The agent runs in a tmux session that a person can attach to.
+    terminal: bool = False
 
 
 class Taken(Word):

@@ -205,6 +205,7 @@ def fold_worker(worker: Worker, event: Event) -> Worker:
             | facts.Showed()
             | facts.Used()
             | facts.Noted()
+            | facts.Responded()
             | facts.Hired()
             | facts.Ended()
             | facts.Focused()
@@ -252,7 +253,8 @@ def _handed(worker: Worker, message: MessageId) -> Worker:
     turn = worker.turn
     if turn and turn.message and turn.message.id == message:
         return replace(worker, turn=replace(turn, handed_over=True))
-    joined = tuple(one for one in worker.queue if one.id == message)
+    # A turn that is over by now has nobody to join.
+    joined = tuple(one for one in worker.queue if one.id == message and turn)
     return replace(worker, queue=without(worker.queue, message), steering=(*worker.steering, *joined))
 
 

@@ -19,16 +19,22 @@ if TYPE_CHECKING:
         StreamCut,
     )
     from farhand.sdk.events import Ask, Error, Event, Finish, Notice, Text, Thought, ToolRequest, ToolResponse, Usage
+    from farhand.sdk.extensions import Extension, ExtensionError, extension
     from farhand.sdk.hooks import hook
     from farhand.sdk.models.anthropic import AnthropicModel
     from farhand.sdk.models.fake import FakeModel
     from farhand.sdk.models.gemini import GeminiModel
     from farhand.sdk.models.openai import OpenAiModel
     from farhand.sdk.models.recorder import Recorder
+    from farhand.sdk.models.vertex import VertexModel
+    from farhand.sdk.policies.rules import PolicyError, Rule, allow, ask, deny
     from farhand.sdk.prompt import File, Image
     from farhand.sdk.result import Result
     from farhand.sdk.seams import Approval, Content, Part, Question, Reply, SessionContext, ToolCall, ToolResult
     from farhand.sdk.session import Session
+    from farhand.sdk.skills import SkillDir, skill_dir
+    from farhand.sdk.subagents import Subagent, SubagentError, subagent
+    from farhand.sdk.terminal import Terminal
     from farhand.sdk.tools import ToolError, tool
 
 _HOMES = {
@@ -41,6 +47,8 @@ _HOMES = {
     "Content": "seams",
     "Error": "events",
     "Event": "events",
+    "Extension": "extensions",
+    "ExtensionError": "extensions",
     "FakeExhausted": "errors",
     "FakeModel": "models.fake",
     "File": "prompt",
@@ -52,16 +60,22 @@ _HOMES = {
     "Notice": "events",
     "OpenAiModel": "models.openai",
     "Part": "seams",
+    "PolicyError": "policies.rules",
     "Question": "seams",
     "Recorder": "models.recorder",
     "Reply": "seams",
     "Result": "result",
+    "Rule": "policies.rules",
     "SdkError": "errors",
     "Session": "session",
     "SessionBusy": "errors",
     "SessionContext": "seams",
     "SessionNotFound": "errors",
+    "SkillDir": "skills",
     "StreamCut": "errors",
+    "Subagent": "subagents",
+    "SubagentError": "subagents",
+    "Terminal": "terminal",
     "Text": "events",
     "Thought": "events",
     "ToolCall": "seams",
@@ -70,7 +84,14 @@ _HOMES = {
     "ToolResponse": "events",
     "ToolResult": "seams",
     "Usage": "events",
+    "allow": "policies.rules",
+    "ask": "policies.rules",
+    "deny": "policies.rules",
+    "extension": "extensions",
+    "VertexModel": "models.vertex",
     "hook": "hooks",
+    "skill_dir": "skills",
+    "subagent": "subagents",
     "tool": "tools",
 }
 
@@ -84,6 +105,8 @@ __all__ = [
     "Content",
     "Error",
     "Event",
+    "Extension",
+    "ExtensionError",
     "FakeExhausted",
     "FakeModel",
     "File",
@@ -96,16 +119,22 @@ __all__ = [
     "Notice",
     "OpenAiModel",
     "Part",
+    "PolicyError",
     "Question",
     "Recorder",
     "Reply",
     "Result",
+    "Rule",
     "SdkError",
     "Session",
     "SessionBusy",
     "SessionContext",
     "SessionNotFound",
+    "SkillDir",
     "StreamCut",
+    "Subagent",
+    "SubagentError",
+    "Terminal",
     "Text",
     "Thought",
     "ToolCall",
@@ -114,7 +143,14 @@ __all__ = [
     "ToolResponse",
     "ToolResult",
     "Usage",
+    "VertexModel",
+    "allow",
+    "ask",
+    "deny",
+    "extension",
     "hook",
+    "skill_dir",
+    "subagent",
     "tool",
 ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from copy import copy
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
@@ -11,11 +12,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 from farhand.sdk.seams import Approver, Asker, Extender, Question, Reply, SessionContext, Tool, ToolCall, Verdict
 
 if TYPE_CHECKING:
+    from farhand.sdk.extensions import Extension
     from farhand.sdk.models import Model
+    from farhand.sdk.policies import Rule
     from farhand.sdk.prompt import Prompt
     from farhand.sdk.result import Result
     from farhand.sdk.session import Session
     from farhand.sdk.settings import Settings
+    from farhand.sdk.skills import SkillDir
+    from farhand.sdk.subagents import Subagent
 
 T = TypeVar("T")
 Instructions: TypeAlias = str | Callable[[SessionContext], str | Awaitable[str]] | None
@@ -34,7 +39,9 @@ class Agent:
     `instructions` is text, or a function of the session's context that is called before each model call.
     `tools` are functions or tools; `builtin_tools` may be False, or the names of those to have.
     With `loads=False` nothing is read from disk: no settings, no GEMINI.md, no `.env`. With `records=False` nothing is
-    written. `interactive=True` lets questions wait for `session.answer(…)`; an `asker` is called with them instead.
+    written. `policies` are rules such as `allow("read_file")`, `mode` is default, auto_edit, plan or yolo; with either,
+    what no rule allows is asked for. `interactive=True` lets questions wait for `session.answer(…)`; an `asker` is
+    called with them instead.
 
     Used as `async with Agent(…) as agent`, connections are kept between turns.
     """
@@ -53,6 +60,11 @@ class Agent:
         approver: Approver | Callable[[ToolCall, SessionContext], Verdict | Awaitable[Verdict]] | None = None,
         asker: Asker | Callable[[Question, SessionContext], Answer | Awaitable[Answer]] | None = None,
         interactive: bool = False,
+        policies: Sequence[Rule] | None = None,
+        mode: str | None = None,
+        skills: Sequence[SkillDir] = (),
+        subagents: Sequence[Subagent] = (),
+        extensions: Sequence[Extension] = (),
         extenders: Sequence[Extender] = (),
         max_turns: int = DEFAULT_MAX_TURNS,
         tool_timeout_seconds: float = TOOL_TIMEOUT_SECONDS,
@@ -70,6 +82,12 @@ class Agent:
         self.approver = approver
         self.asker = asker
         self.interactive = interactive
+        self.policies = None if policies is None else tuple(policies)
+        self.mode = mode
+        self.skills = tuple(skills)
+        self.subagents = tuple(subagents)
+        self.extensions = tuple(extensions)
+        self.loads_additions = True
         self.extenders = tuple(extenders)
         self.max_turns = max_turns
         self.tool_timeout_seconds = tool_timeout_seconds
@@ -85,8 +103,18 @@ class Agent:
         self._builtin = builtin_tools
         self._made_tools: dict[str, Tool] | None = None
         self._temporary: Path | None = None
+        self._mcp: tuple[Extender, ...] | None = None
         self._leases = 0
         self._entered = False
+
+    def with_changes(self, **changes: Any) -> Agent:
+        """The same agent with other attributes (`cwd`, `approver`, `asker`, …); its connections are its own."""
+        other = copy(self)
+        for name, value in changes.items():
+            setattr(other, name, value)
+        other._opened, other._retired, other._made_tools, other._temporary = None, [], None, None
+        other._leases, other._entered, other._mcp = 0, False, None
+        return other
 
     def session(self, session_id: str | None = None) -> Session:
         """A new, empty session."""
@@ -97,6 +125,7 @@ class Agent:
     async def resume_session(self, session_id: str) -> Session:
         """A recorded session, ours or the Gemini CLI's, by id or `latest`; `session.losses` says what is missing."""
         from farhand.sdk.conversation import SIDECAR_SUFFIX, read_sidecar, restore
+        from farhand.sdk.pending import pending_path, read_pending, reopened
         from farhand.sdk.projects import project_folder
         from farhand.sdk.recording import find_session
         from farhand.sdk.session import Session
@@ -105,7 +134,8 @@ class Agent:
         restored = restore(conversation, read_sidecar(path.with_name(path.name + SIDECAR_SUFFIX)))
         if path.suffix == ".json":
             path = path.with_suffix(".jsonl")
-        return Session(self, conversation.session_id, (path, restored))
+        restored, pending = reopened(conversation, restored, read_pending(pending_path(path)))
+        return Session(self, conversation.session_id, (path, restored), pending)
 
     @overload
     async def send(self, prompt: Prompt) -> Result[None]: ...
@@ -142,6 +172,10 @@ class Agent:
             self._retired.append(self._opened)
         self._model, self._opened = model, None
 
+    def take_tools(self, tools: Sequence[Tool]) -> None:
+        """Has these tools and no others, built-in ones included."""
+        self._own_tools, self._builtin, self._made_tools = tuple(tools), False, None
+
     def tools_for(self, settings: Settings) -> dict[str, Tool]:
         """The agent's tools by name."""
         if self._made_tools is None:
@@ -153,6 +187,17 @@ class Agent:
             own = [as_tool(tool) for tool in self._own_tools]
             self._made_tools = {tool.name: tool for tool in [*chosen, *own]}
         return self._made_tools
+
+    def extenders_for(self, settings: Settings) -> tuple[Extender, ...]:
+        """The agent's extenders, and the MCP servers of the settings."""
+        if self._mcp is None:
+            self._mcp = ()
+            if settings.get("mcpServers"):
+                from farhand.sdk.mcp import McpServers, from_settings
+
+                servers, problems = from_settings(settings)
+                self._mcp = (McpServers(servers, problems=problems),)
+        return (*self.extenders, *self._mcp)
 
     def temporary_folder(self) -> Path:
         """Where long outputs go when nothing is recorded: a folder nobody else can read, gone with the agent."""
@@ -177,11 +222,17 @@ class Agent:
         """A turn is over."""
         self._leases -= 1
         if not self._leases and not self._entered:
-            await self._close_model()
+            await self.close_connections()
 
     async def close(self) -> None:
         """Closes what the agent holds open."""
         for extender in self.extenders:
+            await extender.close()
+        await self.close_connections()
+
+    async def close_connections(self) -> None:
+        """Closes the connections that the agent opened by itself: to its model, and to the settings' MCP servers."""
+        for extender in self._mcp or ():
             await extender.close()
         await self._close_model()
 

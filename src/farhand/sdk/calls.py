@@ -51,14 +51,29 @@ class Calls:
         self._emit = emit
         self._answers: dict[str, Answer] = {}
 
+    def recall(self, records: Sequence[CallRecord]) -> None:
+        """Takes calls for ended that had ended in another process."""
+        for record in records:
+            result = ToolResult(content="", display=record.display)
+            self._answers[record.call.id] = Answer(record.call, result, tuple(record.result), record.status)
+
+    def ended(self) -> list[CallRecord]:
+        """The calls that have ended by now."""
+        return [
+            CallRecord(answer.call, answer.parts, answer.status, answer.result.display or answer.result.error or "")
+            for answer in self._answers.values()
+        ]
+
     async def run(self, calls: Sequence[ToolCall]) -> None:
         """Runs them all. Whatever happens, `close` can then say something about every call."""
-        for group in self._groups(calls):
+        for group in self._groups([call for call in calls if call.id not in self._answers]):
             if len(group) == 1:
                 await self._one(group[0])
             else:
                 await self._together(group)
             stopped = next((answer.stopped for answer in self._answers.values() if answer.stopped is not None), None)
+            if stopped is None:
+                stopped = self._session.take_stop()
             if stopped is not None:
                 raise TurnStopped(stopped)
 
@@ -123,7 +138,7 @@ class Calls:
         changed = outcome.modified.get("tool_input")
         if isinstance(changed, Mapping):
             call = replace(call, arguments=dict(changed))
-        approval = await self._session.approve(call)
+        approval = await self._session.approve(call, self._tools.get(call.name))
         if outcome.decision == "ask" and approval.decision == "allow":
             approval = Approval("ask", outcome.reason)
         if approval.decision == "ask":
@@ -226,6 +241,9 @@ class Calls:
         if not hooks.listens(event_name, call.name):
             return HookOutcome()
         fields = {"tool_name": call.name, "tool_input": call.arguments, **more}
+        server = getattr(self._tools.get(call.name), "mcp_context", None)
+        if server is not None:
+            fields["mcp_context"] = server
         try:
             outcome = await hooks.fire(event_name, fields, self._session.context)
         except Exception as error:  # noqa: BLE001 - a hook is foreign code, and a broken one never lets a tool run

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from farhand.sdk.environment import child_environment
 from farhand.sdk.memory import Discovery
-from farhand.sdk.seams import Content, Question, Reply, SessionContext
+from farhand.sdk.seams import Content, Question, Reply, SessionContext, ToolCall
 from farhand.sdk.shell import WorkspaceShell
 from farhand.sdk.workspace import Workspace, WorkspaceFiles
 
@@ -81,12 +81,21 @@ class LiveContext:
     @cached_property
     def fs(self) -> WorkspaceFiles:
         """The files of the workspace."""
-        return WorkspaceFiles(self.workspace)
+        return WorkspaceFiles(self.workspace, lambda tool, path: self._permit(tool, {"file_path": path}))
 
     @cached_property
     def shell(self) -> WorkspaceShell:
         """Shell commands in the session's folder."""
-        return WorkspaceShell(Path(self.cwd), child_environment(self.settings))
+        environment = child_environment(self.settings)
+        return WorkspaceShell(
+            Path(self.cwd), environment, lambda command: self._permit("run_shell_command", {"command": command})
+        )
+
+    def _permit(self, tool: str, arguments: dict[str, Any]) -> None:
+        """Raises when the policies forbid what a tool or hook wants to do itself."""
+        guard = getattr(self.session, "guard", None)
+        if guard is not None:
+            guard.permit(ToolCall("context", tool, arguments), self)
 
     @cached_property
     def todos(self) -> list[dict[str, Any]]:

@@ -23,6 +23,14 @@ def parse_dotenv(text: str) -> dict[str, str]:
     return found
 
 
+def read_dotenv(path: Path) -> dict[str, str]:
+    """The variables of a file; none when it cannot be read."""
+    try:
+        return parse_dotenv(path.read_text("utf-8", errors="replace"))
+    except OSError:
+        return {}
+
+
 def _value(match: re.Match[str]) -> str:
     if (double := match["double"]) is not None:
         return double.replace("\\n", "\n").replace("\\r", "\r").replace('\\"', '"')

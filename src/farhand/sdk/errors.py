@@ -8,6 +8,9 @@ SdkError
 ├── SessionNotFound       no recorded session of that id in this project
 ├── SessionBusy           a second prompt while a turn is running
 ├── BadPrompt             a prompt, image or file that cannot be sent
+├── PolicyError           a rule or mode that cannot be used, or what a rule denies to a tool's own code (policies)
+├── SubagentError         a subagent that cannot be made (subagents)
+├── ExtensionError        an extension or command that cannot be used (extensions)
 └── BadAnswer             structured output that does not fit its type, after the model was told so
 """
 

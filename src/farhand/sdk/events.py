@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 from farhand.sdk.seams import Part, Question
 
-FinishReason = Literal["stop", "length", "safety", "stopped", "blocked", "interrupted", "max_turns", "error"]
+FinishReason = Literal["stop", "length", "safety", "stopped", "blocked", "interrupted", "paused", "max_turns", "error"]
 
 
 @dataclass(frozen=True, slots=True)

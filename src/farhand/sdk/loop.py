@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from farhand.sdk import llm, wire
@@ -12,6 +12,7 @@ from farhand.sdk.errors import ModelError, SdkError
 from farhand.sdk.events import Error, Event, Finish, FinishReason, Notice, Text, Thought, Usage
 from farhand.sdk.models import close_stream
 from farhand.sdk.opening import system_instruction
+from farhand.sdk.recording import CallRecord
 from farhand.sdk.seams import Content, HookOutcome, Part, Tool
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ class Turn:
         forced = False
         while True:
             prompt = _shown(parts) if parts is not None else self._session.last_prompt
+            await self._go_on()
             if parts is not None:
                 await self._begin(parts, prompt)
             self._said = []
@@ -136,9 +138,17 @@ class Turn:
         self._session.add_prompt(wire.user(complaint), self._session.last_prompt)
         return False
 
-    async def _run_calls(self, content: Content, tools: Mapping[str, Tool]) -> None:
+    async def _go_on(self) -> None:
+        """Runs the calls that a turn of another process left open."""
+        pending = self._session.take_pending()
+        if pending.content:
+            await self._run_calls(pending.content, await self._tools(), pending.ended)
+
+    async def _run_calls(self, content: Content, tools: Mapping[str, Tool], ended: Sequence[CallRecord] = ()) -> None:
         calls = wire.calls_of(content)
         running = Calls(self._session, tools, self._emit)
+        running.recall(ended)
+        self._session.watch_calls(running)
         why = NEVER_RAN
         try:
             await running.run(calls)
@@ -146,8 +156,10 @@ class Turn:
             why = NEVER_RAN if isinstance(error, TurnStopped) else CUT_OFF
             raise
         finally:
-            parts, records = running.close(calls, why)
-            self._session.add_results({"role": "user", "parts": parts}, records)
+            self._session.watch_calls(None)
+            if not self._session.leaves_calls_open:
+                parts, records = running.close(calls, why)
+                self._session.add_results({"role": "user", "parts": parts}, records)
         if self._structured is not None and self._structured.done:
             raise _End("stop")
 
@@ -206,13 +218,13 @@ class Turn:
     async def _request(self, tools: Mapping[str, Tool]) -> dict[str, Any]:
         session = self._session
         said = [await evaluated(session.agent.instructions, session.context)]
-        said += [await extender.instructions(session.context) for extender in session.agent.extenders]
+        said += [await extender.instructions(session.context) for extender in session.extenders]
         request: dict[str, Any] = {
             "model": session.model_name,
             "contents": wire.signed(session.transcript, session.model_name),
             "systemInstruction": system_instruction(session.system_prompt, session.memory.global_text, *said),
         }
-        declared = [_declaration(tool) for tool in tools.values()]
+        declared = [_declaration(tool) for tool in tools.values() if session.shows(tool)]
         if self._structured is not None:
             self._structured.shape(request, declared)
         if declared:

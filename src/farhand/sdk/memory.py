@@ -46,8 +46,8 @@ def load_memory(cwd: Path | str, home: Path | str, settings: Settings) -> Memory
     project_files = [path for path in project_files if os.path.realpath(path) not in known]
     root = project_root(cwd, _boundaries(settings))
     return Memory(
-        global_text=_joined(global_files, allowed=(user_folder,)),
-        project_text=_joined(project_files, allowed=(root, *_included(cwd, settings))),
+        global_text=joined(global_files, allowed=(user_folder,)),
+        project_text=joined(project_files, allowed=(root, *_included(cwd, settings))),
     )
 
 
@@ -70,7 +70,7 @@ class Discovery:
             fresh = [path for path in _existing(steps, self._names) if os.path.realpath(path) not in self._told]
             self._told |= {os.path.realpath(path) for path in fresh}
             found += fresh
-        return _joined(found, allowed=(project_root(self._cwd, _boundaries(self._settings)),))
+        return joined(found, allowed=(project_root(self._cwd, _boundaries(self._settings)),))
 
 
 def _steps(relative: Path) -> list[Path]:
@@ -108,7 +108,8 @@ def _existing(folders: Sequence[Path], names: Sequence[str]) -> list[Path]:
     return [folder / name for folder in folders for name in names if (folder / name).is_file()]
 
 
-def _joined(files: Sequence[Path], *, allowed: Sequence[Path]) -> str:
+def joined(files: Sequence[Path], *, allowed: Sequence[Path]) -> str:
+    """The texts of memory files, each under its path."""
     blocks = []
     for path in files:
         text = _read(path)

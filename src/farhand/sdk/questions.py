@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from farhand.sdk.events import Ask
@@ -15,38 +16,75 @@ if TYPE_CHECKING:
 
 
 class Questions:
-    """The open questions of one session."""
+    """The open questions of one session, also those that another process asked and did not live to see answered."""
 
-    def __init__(self) -> None:
+    def __init__(self, earlier: Sequence[Question] = ()) -> None:
         self._waiting: dict[str, asyncio.Future[Reply]] = {}
+        self._asked: dict[str, Question] = {question.id: question for question in earlier}
+        self._earlier = list(earlier)
+        self._replies: dict[str, Reply] = {}
+
+    @property
+    def open(self) -> tuple[Question, ...]:
+        """The questions that have no answer yet."""
+        return tuple(question for question in self._asked.values() if question.id not in self._replies)
 
     async def ask(self, question: Question, session: Session) -> Reply:
         """Tells the reader of the turn, then waits for whoever answers: the agent's asker, or `answer`."""
         import asyncio
 
+        answered = self._take_earlier(question)
+        if answered is not None:
+            session.keep_questions()
+            return answered
         waiting: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         self._waiting[question.id] = waiting
+        self._asked[question.id] = question
         try:
+            session.keep_questions()
             await session.tell(Ask(question))
-            asker = session.agent.asker
-            if asker is not None:
-                put: Any = getattr(asker, "ask", asker)
-                reply = put(question, session.context)
-                return _as_reply(await reply if inspect.isawaitable(reply) else reply)
-            return await waiting if session.agent.interactive else Reply(answered=False)
+            return await self._answered(question, waiting, session)
         finally:
             self._waiting.pop(question.id, None)
+            self._asked.pop(question.id, None)
+            session.keep_questions()
+
+    async def _answered(self, question: Question, waiting: asyncio.Future[Reply], session: Session) -> Reply:
+        asker = session.agent.asker
+        if asker is not None:
+            put: Any = getattr(asker, "ask", asker)
+            reply = put(question, session.context)
+            return as_reply(await reply if inspect.isawaitable(reply) else reply)
+        return await waiting if session.agent.interactive else Reply(answered=False)
 
     def answer(self, question_id: str, reply: Reply | str | bool) -> bool:
         """Whether the question still waited for this."""
         waiting = self._waiting.get(question_id)
-        if waiting is None or waiting.done():
+        if waiting is None:
+            if question_id not in self._asked or question_id in self._replies:
+                return False
+            self._replies[question_id] = as_reply(reply)
+            return True
+        if waiting.done():
             return False
-        waiting.set_result(_as_reply(reply))
+        waiting.set_result(as_reply(reply))
         return True
 
+    def _take_earlier(self, question: Question) -> Reply | None:
+        """The answer that waits for a question which is asked again; a tool's own may come under another id."""
+        for earlier in self._earlier:
+            same = earlier.id == question.id or (
+                question.kind != "permission" and (earlier.kind, earlier.text) == (question.kind, question.text)
+            )
+            if same:
+                self._earlier.remove(earlier)
+                self._asked.pop(earlier.id, None)
+                return self._replies.pop(earlier.id, None)
+        return None
 
-def _as_reply(reply: Reply | str | bool) -> Reply:
+
+def as_reply(reply: Reply | str | bool) -> Reply:
+    """A reply in its full form."""
     if isinstance(reply, Reply):
         return reply
     if isinstance(reply, bool):

@@ -113,6 +113,10 @@ class Recording:
         self._append(self._last)
         self._touch()
 
+    def go_on_from(self, message: Mapping[str, Any]) -> None:
+        """Takes a recorded message for the model's last one: its calls end only now."""
+        self._last = dict(message)
+
     def rewind(self, message_id: str) -> None:
         """Takes back a message and all that follows."""
         self._append({"$rewindTo": message_id})

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from typing import Literal
 
 from farhand.sdk.events import Event, Finish
 from farhand.sdk.handoff import Handoff
+
+_DETAILS = {
+    "interrupted": "The person interrupted the turn.",
+    "paused": "The turn waits for an answer, and can be gone on with.",
+}
 
 
 class Running:
@@ -16,6 +22,7 @@ class Running:
         self._said = said
         self._handoff = Handoff()
         self._interrupted = False
+        self._ending: Literal["interrupted", "paused"] = "interrupted"
         self._finished = False
         self._task = asyncio.create_task(self._run(perform), name=name)
         self._task.add_done_callback(lambda _: self._handoff.put(None))
@@ -27,7 +34,7 @@ class Running:
             if not self._interrupted:
                 raise
             if not self._finished:
-                await self.tell(Finish("interrupted", self._said(), "The person interrupted the turn."))
+                await self.tell(Finish(self._ending, self._said(), _DETAILS[self._ending]))
 
     async def tell(self, event: Event) -> None:
         """Shows an event to the reader and waits until it was taken."""
@@ -41,12 +48,12 @@ class Running:
             await self._task
         return event
 
-    def interrupt(self) -> bool:
+    def interrupt(self, ending: Literal["interrupted", "paused"] = "interrupted") -> bool:
         """Ends the turn with a `Finish` that says so. Twice is once."""
         if self._task.done():
             return False
         if not self._interrupted:
-            self._interrupted = True
+            self._interrupted, self._ending = True, ending
             self._task.cancel()
         return True
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -14,12 +15,14 @@ from farhand.sdk import wire
 from farhand.sdk.conversation import Restored
 from farhand.sdk.errors import SdkError, SessionBusy
 from farhand.sdk.events import Error, Event, Finish, Notice
+from farhand.sdk.pending import NOTHING_PENDING, Pending, pending_path, write_pending
 from farhand.sdk.questions import Questions
 from farhand.sdk.recording import CallRecord, Recording, new_id, session_path
 from farhand.sdk.result import Result, gathered
 from farhand.sdk.seams import (
     Approval,
     Content,
+    Extender,
     HookSystem,
     Memory,
     NoHooks,
@@ -32,10 +35,13 @@ from farhand.sdk.seams import (
 )
 
 if TYPE_CHECKING:
+    from farhand.sdk.additions import Additions
     from farhand.sdk.agent import Agent
+    from farhand.sdk.calls import Calls
     from farhand.sdk.context import LiveContext
     from farhand.sdk.loop import Turn
     from farhand.sdk.models import Model
+    from farhand.sdk.policies.guard import Guard
     from farhand.sdk.prompt import Prompt
     from farhand.sdk.running import Running
     from farhand.sdk.settings import Settings
@@ -48,7 +54,11 @@ class Session:
     """Made by `agent.session()` and `agent.resume_session(id)`. One turn runs at a time."""
 
     def __init__(
-        self, agent: Agent, session_id: str | None = None, resumed: tuple[Path, Restored] | None = None
+        self,
+        agent: Agent,
+        session_id: str | None = None,
+        resumed: tuple[Path, Restored] | None = None,
+        pending: Pending = NOTHING_PENDING,
     ) -> None:
         self.id = session_id or new_id()
         self.agent = agent
@@ -65,13 +75,22 @@ class Session:
         self._compression_failed = False
         self._number = 0
         self._running: Running | None = None
-        self._questions = Questions()
+        self._questions = Questions(pending.questions)
+        self._pending = pending
+        self._pausing = False
+        self._calls: Calls | None = None
+        self.subagent_name = ""
+        self.parent: Session | None = None
+        self._has_tools = True
+        self._stop: str | None = None
 
     # What tools, hooks and instructions see of the session.
 
     settings: Settings
     memory: Memory
     hooks: HookSystem
+    additions: Additions
+    guard: Guard | None
     context: LiveContext
     model: Model
     model_name: str
@@ -82,6 +101,11 @@ class Session:
     def cwd(self) -> Path:
         """The agent's folder."""
         return self.agent.cwd
+
+    @property
+    def restored(self) -> tuple[Content, ...]:
+        """What a resumed session brought along from its recording."""
+        return tuple(self._resumed[1].contents) if self._resumed else ()
 
     @property
     def transcript_path(self) -> str:
@@ -154,6 +178,8 @@ class Session:
 
         if self.busy:
             raise SessionBusy(f"Session {self.id} is in a turn. Wait for its end, or interrupt it.")
+        if self._pausing:
+            raise SessionBusy(f"Session {self.id} was paused. Resume it with agent.resume_session(…).")
         parts = parts_of()
         turn = Turn(self, self.tell, structured)
         async with self.agent.leased():
@@ -195,8 +221,12 @@ class Session:
         from farhand.sdk.projects import project_folder
 
         agent = self.agent
-        self.settings = agent.load_settings()
+        self.additions = self._load_additions(agent.load_settings())
+        self.settings = self.additions.settings
         self.memory = load_memory(agent.cwd, agent.home, self.settings) if agent.loads else Memory()
+        if self.additions.memory:
+            texts = (self.additions.memory, self.memory.project_text)
+            self.memory = replace(self.memory, project_text="\n\n".join(text for text in texts if text))
         self.folder = project_folder(agent.cwd, agent.home) if agent.records else agent.temporary_folder()
         self.model, self.model_name = agent.open_model(self.settings)
         self.system_prompt = (
@@ -205,29 +235,59 @@ class Session:
         self._start_recording()
         self.context = make_context(self)
         self.hooks = self._load_hooks()
+        self.guard = self._load_guard()
         self._start_transcript()
         self._notices += [Notice(loss, "resume") for loss in self.losses]
         self._notices += [Notice(warning, "settings") for warning in self.settings.warnings]
+        self._notices += [Notice(complaint, "extensions") for complaint in self.additions.complaints]
         self._open = True
         await self._fire_start()
 
+    def _load_additions(self, settings: Settings) -> Additions:
+        from farhand.sdk.additions import Additions, load_additions
+
+        if self.parent is None or self.agent.loads_additions:
+            return load_additions(self.agent, settings)
+        # A subagent has its parent's tools already; the hooks and rules that hold for them go with it.
+        inherited = self.parent.additions
+        return Additions(inherited.settings, hooks=inherited.hooks, rules=inherited.rules)
+
     def _load_hooks(self) -> HookSystem:
-        if not self.agent.hooks and not self.settings.get("hooks"):
+        given = (*self.agent.hooks, *self.additions.hooks)
+        if not given and not self.settings.get("hooks"):
             return NoHooks()
         from farhand.sdk.hooks import load_hooks
 
-        hooks = load_hooks(self.agent.hooks, self.settings, self.cwd, self.environ)
+        hooks = load_hooks(given, self.settings, self.cwd, self.environ)
         self._notices += [Notice(warning, "hooks") for warning in hooks.warnings]
         return hooks
+
+    def _load_guard(self) -> Guard | None:
+        from farhand.sdk.guarding import is_guarded
+
+        if not is_guarded(self.agent, self.settings) and not self.additions.rules:
+            return None
+        from farhand.sdk.policies.guard import Guard
+
+        guard = Guard(self, self.additions.rules)
+        self._notices += [Notice(warning, "policies") for warning in guard.warnings]
+        return guard
 
     def _start_recording(self) -> None:
         if not self.agent.records:
             return
-        path = self._resumed[0] if self._resumed else session_path(self.folder, self.id)
+        path = self._resumed[0] if self._resumed else self._new_path()
         self._recording = Recording(path, self._recording_failed)
         self._is_new_file = not path.exists()
+        if self._pending.message:
+            self._recording.go_on_from(self._pending.message)
         if self._is_new_file:
-            self._recording.start(self.id, self.cwd)
+            self._recording.start(self.id, self.cwd, "main" if self.parent is None else "subagent")
+
+    def _new_path(self) -> Path:
+        if self.parent is None:
+            return session_path(self.folder, self.id)
+        return self.folder / "chats" / self.parent.id / f"{self.id}.jsonl"
 
     def _recording_failed(self, message: str) -> None:
         self._notices.append(Error(message, "recording", fatal=False))
@@ -259,12 +319,48 @@ class Session:
             if outcome.system_message:
                 self._notices.append(Notice(outcome.system_message, "SessionStart"))
 
+    @property
+    def extenders(self) -> tuple[Extender, ...]:
+        """What adds tools and instructions: skills, subagents, extensions, the agent's own, and MCP servers."""
+        return (*self.additions.extenders, *self.agent.extenders_for(self.settings))
+
+    def become_subagent(self, name: str, parent: Session) -> None:
+        """Makes a session that has not begun one of a subagent: recorded under its parent, under the rules for it."""
+        self.subagent_name, self.parent = name, parent
+
+    def stop(self, reason: str) -> None:
+        """Ends the running turn after the call that is running, as a hook's `continue: false` does."""
+        self._stop = reason
+
+    def take_stop(self) -> str | None:
+        """Why the turn is to end, once."""
+        reason, self._stop = self._stop, None
+        return reason
+
+    def take_tools_away(self) -> None:
+        """Leaves the model nothing but its last words."""
+        self._has_tools = False
+
+    async def command(self, line: str) -> str:
+        """The prompt behind a command line such as `/deploy staging`, to be sent."""
+        from farhand.sdk.extensions.commands import prompt_of
+
+        await self._prepare()
+        return await prompt_of(line, self)
+
     async def tools(self) -> dict[str, Tool]:
         """The tools the model may call now, by name; the agent's own win over built-in ones of the same name."""
+        if not self._has_tools:
+            return {}
         found = dict(self.agent.tools_for(self.settings))
-        for extender in self.agent.extenders:
+        found.update({tool.name: tool for tool in self.additions.tools})
+        for extender in self.extenders:
             found.update({tool.name: tool for tool in await extender.tools(self.context)})
         return found
+
+    def shows(self, tool: Tool) -> bool:
+        """Whether the model is told of a tool: one that the policies always refuse is not worth its tokens."""
+        return self.guard is None or not self.guard.hides(tool)
 
     # What the loop does to the transcript: memory first, then the recording.
 
@@ -356,13 +452,20 @@ class Session:
 
     # Questions.
 
-    async def approve(self, call: ToolCall) -> Approval:
-        """What the agent's approver says to a call."""
+    async def approve(self, call: ToolCall, tool: Tool | None = None) -> Approval:
+        """What the policies and the agent's approver say to a call: the harder of the two counts."""
         from farhand.sdk.structured import Structured
 
-        approver = self.agent.approver
-        if approver is None or call.name == Structured.name:
+        if call.name == Structured.name:
             return Approval("allow")
+        ruled = self.guard.approve(call, tool, self.context) if self.guard is not None else Approval("allow")
+        if self.agent.approver is None or ruled.decision == "deny":
+            return ruled
+        said = await self._ask_approver(call)
+        return ruled if ruled.decision == "ask" and said.decision == "allow" else said
+
+    async def _ask_approver(self, call: ToolCall) -> Approval:
+        approver = self.agent.approver
         decide: Any = getattr(approver, "approve", approver)
         try:
             verdict = decide(call, self.context)
@@ -370,13 +473,72 @@ class Session:
         except Exception as error:  # noqa: BLE001 - an approver is foreign code, and a broken one allows nothing
             return Approval("deny", f"the approver failed: {type(error).__name__}: {error}")
 
+    @property
+    def can_ask(self) -> bool:
+        """Whether anybody may be there to answer."""
+        return self.agent.interactive or self.agent.asker is not None
+
+    async def ask_permission(self, call: ToolCall, reason: str) -> bool:
+        """Asks a person whether a call may run."""
+        text = reason or f"May {call.name} run with {wire.compact(call.arguments)}?"
+        reply = await self.ask(Question(f"permission-{call.id}", "permission", text, ("allow", "deny"), call))
+        return reply.allows
+
     async def ask(self, question: Question) -> Reply:
         """Puts a question to a person: the agent's asker, or whoever reads the events of an interactive agent."""
         return await self._questions.ask(question, self)
 
     def answer(self, question_id: str, reply: Reply | str | bool) -> bool:
-        """Answers an `Ask` of an interactive agent. Returns false when it waits no longer: the first answer wins."""
+        """Answers an `Ask`, or a question that waits in a resumed session. False when it waits no longer."""
         return self._questions.answer(question_id, reply)
+
+    @property
+    def pending(self) -> tuple[Question, ...]:
+        """The questions that wait for an answer, also those that another process asked."""
+        return self._questions.open
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether a turn waits in the transcript to be gone on with."""
+        return bool(self._pending.content) or self._pausing
+
+    async def pause(self) -> None:
+        """Ends the running turn where it asks. The session can be resumed, answered and gone on with elsewhere."""
+        if self._running is not None and self._questions.open:
+            self._pausing = True
+            self._running.interrupt("paused")
+
+    def go_on_stream(self) -> AsyncGenerator[Event, None]:
+        """Goes on with a turn that asked and was left: calls that ended are not run again, the others are."""
+        return self._follow(lambda: None, None)
+
+    async def go_on(self) -> Result[None]:
+        """Goes on with a turn that asked and was left, to its end."""
+        return await gathered(self.go_on_stream(), None)
+
+    def take_pending(self) -> Pending:
+        """What a turn that goes on begins with, once."""
+        pending, self._pending = self._pending, NOTHING_PENDING
+        return pending
+
+    def watch_calls(self, calls: Calls | None) -> None:
+        """Knows whose calls are running: what has ended is written down with each question."""
+        self._calls = calls
+
+    def keep_questions(self) -> None:
+        """Writes the open questions down, before anybody is told of them."""
+        if self._recording is not None and self._open and not self._pausing:
+            ended = self._calls.ended() if self._calls is not None else ()
+            content = next((each for each in reversed(self.transcript) if each["role"] == "model"), {})
+            try:
+                write_pending(pending_path(self._recording.path), self._questions.open, content, ended)
+            except OSError as error:
+                self._recording_failed(f"The question cannot be kept for another process: {error}")
+
+    @property
+    def leaves_calls_open(self) -> bool:
+        """Whether the calls of the running turn are to be gone on with later."""
+        return self._pausing
 
     # The end.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from farhand.sdk.environment import with_variables
@@ -13,8 +13,11 @@ from farhand.sdk.seams import ShellResult
 class WorkspaceShell:
     """Starts commands with `bash -c` in a folder and remembers them, so that none outlives the session."""
 
-    def __init__(self, cwd: Path, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self, cwd: Path, environment: Mapping[str, str], permit: Callable[[str], None] = lambda _: None
+    ) -> None:
         self._cwd = cwd
+        self._permit = permit
         self._environment = environment
         self._started: list[Command] = []
 
@@ -22,6 +25,7 @@ class WorkspaceShell:
         self, command: str, *, env: Mapping[str, str] | None = None, timeout_seconds: float | None = None
     ) -> ShellResult:
         """Runs a command to its end. Interrupted or late, its whole process group is ended."""
+        self._permit(command)
         running = self.launch(command, env=env, limits=Limits(timeout_seconds=timeout_seconds), text="")
         return await finished(running)
 
@@ -29,6 +33,7 @@ class WorkspaceShell:
         self, command: str, *, env: Mapping[str, str] | None = None, timeout_seconds: float | None = None
     ) -> Command:
         """Starts a command whose lines are followed and whose input can be written to."""
+        self._permit(command)
         return self.launch(command, env=env, limits=Limits(timeout_seconds=timeout_seconds), streaming=True)
 
     def launch(

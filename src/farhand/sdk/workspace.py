@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,6 +36,11 @@ class Workspace:
         self.roots = (self.cwd, *(Path(os.path.realpath(folder)) for folder in included))
         self._readable = tuple(readable)
 
+    def open_for_reading(self, folder: Path) -> None:
+        """Lets the files of one more folder be read."""
+        if folder not in self._readable:
+            self._readable = (*self._readable, folder)
+
     def resolve(self, path: str, *, to_write: bool = False) -> Path:
         """The real path behind a name. Raises OutsideWorkspace when that lies elsewhere."""
         if "\0" in path:
@@ -62,19 +67,22 @@ class Workspace:
 class WorkspaceFiles:
     """The files of a workspace as text, for tools and hooks."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, permit: Callable[[str, str], None] = lambda _tool, _path: None) -> None:
         self._workspace = workspace
+        self._permit = permit
 
     async def read(self, path: str) -> str | None:
         """The text of a file, or None when there is no such file."""
         import anyio.to_thread
 
+        self._permit("read_file", path)
         return await anyio.to_thread.run_sync(read_text, self._workspace.resolve(path))
 
     async def write(self, path: str, content: str) -> None:
         """Writes a file whole or not at all; missing folders are made."""
         import anyio.to_thread
 
+        self._permit("write_file", path)
         await anyio.to_thread.run_sync(write_text, self._workspace.resolve(path, to_write=True), content)
 
 

@@ -11,11 +11,11 @@ import anyio.abc
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 from uvicorn.server import ServerState
 
-from farhand.model import frames
+from farhand.model import compat, frames
 from farhand.model.errors import BadInput, FarhandError, NotAllowed, PortTaken, StoreError, TooLarge
 from farhand.model.frames import Reply
 from farhand.model.wire import decode_command, encode, error_fields
@@ -30,6 +30,9 @@ def routes(hub: OpenHub, status: Callable[[], dict[str, Any]], key: str) -> list
         given = request.headers.get("authorization", "").removeprefix("Bearer ")
         if not hmac.compare_digest(given.encode(), key.encode()):
             raise NotAllowed("This needs the node's key: `Authorization: Bearer <key>`.")
+
+    async def banner(_: Request) -> Response:
+        return PlainTextResponse(compat.BANNER)
 
     async def healthz(_: Request) -> Response:
         present = await hub.look()
@@ -58,6 +61,7 @@ def routes(hub: OpenHub, status: Callable[[], dict[str, Any]], key: str) -> list
         return StreamingResponse(lines(hub, after), media_type="application/x-ndjson")
 
     return [
+        Route("/", banner, methods=["GET"]),
         Route("/healthz", healthz),
         Route("/api/hub/commands", send, methods=["POST"]),
         Route("/api/hub/present", look),
@@ -136,7 +140,7 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 async def serve(
-    app: Starlette, listener: socket.socket, *, task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED
+    app: Starlette, *listeners: socket.socket, task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED
 ) -> None:
     """Serves until it is cancelled; open streams are cut then, their readers come back with `after`.
 
@@ -145,15 +149,20 @@ async def serve(
     config.load()
     state = ServerState()
     protocol = config.http_protocol_class
-    server = await asyncio.get_running_loop().create_server(
-        lambda: protocol(config=config, server_state=state, app_state={}),  # type: ignore[call-arg]
-        sock=listener,
-    )
+    loop = asyncio.get_running_loop()
+    servers = [
+        await loop.create_server(
+            lambda: protocol(config=config, server_state=state, app_state={}),  # type: ignore[call-arg]
+            sock=listener,
+        )
+        for listener in listeners
+    ]
     try:
         task_status.started()
         await anyio.sleep_forever()
     finally:
-        server.close()
+        for server in servers:
+            server.close()
         for connection in list(state.connections):
             connection.shutdown()
         for task in list(state.tasks):

@@ -57,7 +57,7 @@ class SqliteJournal:
             for event in events:
                 tables.apply(db, event)
             if inbox is not None:
-                at = events[0].at if events else 0.0
+                at = events[0].at if events else _last_at(db)
                 db.execute(
                     "INSERT INTO inbox (via, command, at, accepted) VALUES (?, ?, ?, ?)",
                     (inbox.via, inbox.accepted.id, at, encode(inbox.accepted)),
@@ -122,6 +122,11 @@ def _insert(db: sqlite3.Connection, events: Sequence[Event], bodies: Sequence[by
         "INSERT INTO events (seq, at, body) VALUES (?, ?, ?)",
         [(event.seq, event.at, body) for event, body in zip(events, bodies, strict=True)],
     )
+
+
+def _last_at(db: sqlite3.Connection) -> float:
+    row = db.execute("SELECT at FROM events ORDER BY seq DESC LIMIT 1").fetchone()
+    return float(row[0]) if row else 0.0
 
 
 def _prune_slice(db: sqlite3.Connection, before: float) -> int:

@@ -31,6 +31,7 @@ def apply(db: sqlite3.Connection, event: Event) -> None:
             | facts.ToolEnded()
             | facts.Showed()
             | facts.Used()
+            | facts.Responded()
             | facts.Noted()
         ):
             return

@@ -122,7 +122,15 @@ class House:
 
 def settings_in(folder: Path, node: str = "test") -> Settings:
     """Settings of a node that lives in that folder, on a free port."""
-    return Settings(node=node, folder=folder / node, port=0, working_directory=folder, headless=True, drain_seconds=1.0)
+    return Settings(
+        node=node,
+        folder=folder / node,
+        port=0,
+        working_directory=folder,
+        headless=True,
+        drain_seconds=1.0,
+        temporary=folder / "tmp",
+    )
 
 
 @asynccontextmanager

@@ -38,7 +38,7 @@ class LedgerChannel:
     def __init__(self, hub: Hub, outbox: Outbox, clock: Clock, file: Path) -> None:
         self._file = file
         self._dispatcher = Dispatcher(self.name, outbox, self._send, clock)
-        self._follower = Follower(self.name, hub, outbox, compose, self._dispatcher.wake)
+        self._follower = Follower(self.name, hub, outbox, compose, self._dispatcher.wake, clock)
 
     async def run(self) -> None:
         """Serves until it is cancelled."""

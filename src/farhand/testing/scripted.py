@@ -31,6 +31,8 @@ class ScriptedLink:
         self._driver.moved()
         if self._driver.hangs:
             await anyio.sleep_forever()
+        if self._driver.holds is not None:
+            await self._driver.holds.wait()
         outcome = self._driver.outcomes.popleft() if self._driver.outcomes else Taken()
         if isinstance(outcome, Taken):
             if isinstance(errand, Deliver) and not errand.joins:
@@ -82,6 +84,8 @@ class ScriptedDriver:
         self.breaks_at_end: Exception | None = None
         self.stops = True
         self.hangs = False
+        # While it is there, an errand is done only when the test sets it.
+        self.holds: anyio.Event | None = None
         self._moved = anyio.Event()
 
     def default(self, errand: Deliver) -> Sequence[Fact]:

@@ -46,6 +46,8 @@ class Phone:
             **self.studio.environment,
             "FARHAND_HOME": str(self.studio.folder / "farhand"),
             "FARHAND_TMUX_SOCKET": str(self.studio.folder / "tmux"),
+            "FARHAND_HOST": "127.0.0.1",
+            "FARHAND_TEMPORARY": str(self.studio.folder / "temporary"),
             "PORT": str(self._port),
             "TELEGRAM_BOT_TOKEN": self.bot.token,
             "TELEGRAM_API_URL": self.bot.address,

@@ -1,5 +1,6 @@
 """A view laid out with buttons: what every chat surface shows of a fact, before its own limits and markup. Pure."""
 
+import html
 import unicodedata
 from datetime import UTC, datetime
 from typing import TypeAlias
@@ -47,9 +48,13 @@ class Card(Word):
     head: str = ""
     markdown: str = ""
     verbatim: str = ""
+    # The worker's own HTML, in place of Markdown.
+    html: str = ""
     foot: str = ""
     buttons: tuple[tuple[Button, ...], ...] = ()
     file: Attachment | None = None
+    # Whether the file is shown as a picture; None leaves it to the surface.
+    picture: bool | None = None
     # The message that this one answers, if the surface knows it.
     answers: MessageId | None = None
     reaction: str = ""
@@ -133,6 +138,9 @@ def cards(event: Event, turn: TurnView | None) -> list[Card]:
             return _settled(event, fact, turn)
         case facts.Showed(file=file):
             return [Card(key=f"file:{event.seq}", worker=event.worker, file=file)]
+        case facts.Responded(text=text, html=is_html):
+            shown = text.strip() if is_html else html.escape(text.strip(), quote=False)
+            return [Card(key=f"response:{event.seq}", worker=event.worker, html=shown)]
         case facts.HandedOver(message=message):
             return [Card(key=f"taken:{message}", answers=message, reaction="👀", silent=True)]
         case _:

@@ -6,12 +6,14 @@ from typing import TypeAlias
 import structlog
 
 from farhand.model import road, view
+from farhand.model.errors import StoreError
 from farhand.model.facts import Event, TurnEnded, TurnStarted
-from farhand.model.ports import Hub, Outbox, Parcel
+from farhand.model.ports import Clock, Hub, Outbox, Parcel
 from farhand.model.view import TurnView
 from farhand.model.words import Seq
 
 log = structlog.get_logger("follow")
+STORE_PAUSE_SECONDS = 2.0
 
 # Lays out one event, with its turn as it stands after it. Pure, so that a repeat is equal.
 Compose: TypeAlias = Callable[[Event, TurnView | None], Sequence[Parcel]]
@@ -23,6 +25,11 @@ class Turns:
     def __init__(self) -> None:
         self._views: dict[tuple[str, str], TurnView] = {}
         self._starts: dict[tuple[str, str], Seq] = {}
+
+    def forget(self) -> None:
+        """Starts with nothing, before events are folded anew."""
+        self._views.clear()
+        self._starts.clear()
 
     def since(self, seq: Seq) -> Seq:
         """From which number on events are needed to go on after this one: the start of the oldest turn that runs."""
@@ -55,16 +62,28 @@ class Turns:
 class Follower:
     """One channel's place in the journal. What it put is never put twice, however often it starts anew."""
 
-    def __init__(self, channel: str, hub: Hub, outbox: Outbox, compose: Compose, put: Callable[[], None]) -> None:
+    def __init__(
+        self, channel: str, hub: Hub, outbox: Outbox, compose: Compose, put: Callable[[], None], clock: Clock
+    ) -> None:
         self._channel = channel
         self._hub = hub
         self._outbox = outbox
         self._compose = compose
         self._put = put
+        self._clock = clock
         self.turns = Turns()
 
     async def run(self) -> None:
-        """Follows until it is cancelled."""
+        """Follows until it is cancelled. When the store refuses, it starts anew from what the store has."""
+        while True:
+            try:
+                await self._follow()
+            except StoreError as error:
+                log.error("channel waits for the store", channel=self._channel, error=error.text)
+            self.turns.forget()
+            await self._clock.sleep(STORE_PAUSE_SECONDS)
+
+    async def _follow(self) -> None:
         put, since = await self._place()
         async for event in self._hub.watch(after=since):
             turn = self.turns.fold(event)

@@ -1,7 +1,7 @@
 """Sends what the outbox holds: in order for each chat, marked before and after, repeated at most once in doubt."""
 
 from collections.abc import Awaitable, Callable
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import anyio
 import anyio.abc
@@ -9,7 +9,7 @@ import structlog
 
 from farhand.channels.kit.pace import Pace
 from farhand.model import road
-from farhand.model.errors import ChannelError
+from farhand.model.errors import ChannelError, StoreError
 from farhand.model.ports import Clock, Outbox, Parcel, Waiting
 
 log = structlog.get_logger("outbox")
@@ -19,8 +19,10 @@ Send: TypeAlias = Callable[[Waiting], Awaitable[str]]
 # What is sent in place of a parcel that was given up, with the reason.
 GivenUp: TypeAlias = Callable[[Waiting, str], Parcel | None]
 
+T = TypeVar("T")
 FIRST_PAUSE_SECONDS = 0.2
 LONGEST_PAUSE_SECONDS = 60.0
+STORE_PAUSE_SECONDS = 2.0
 # How long a send that is under way may go on when the node stops.
 LAST_SEND_SECONDS = 2.0
 
@@ -88,7 +90,7 @@ class Dispatcher:
             try:
                 while True:
                     self._news = anyio.Event()
-                    for chat in await self._outbox.chats(self._channel):
+                    for chat in await self._surely(lambda: self._outbox.chats(self._channel)):
                         if chat not in self._busy:
                             self._busy.add(chat)
                             tasks.start_soon(self._empty, chat, name=f"outbox {self._channel} {chat}")
@@ -99,8 +101,12 @@ class Dispatcher:
 
     async def drain(self) -> None:
         """Returns when nothing waits any more."""
-        while not await self.drained():
-            await self._emptied.wait()
+        while True:
+            # Taken before the look: what is emptied during it counts.
+            emptied = self._emptied
+            if await self.drained():
+                return
+            await emptied.wait()
 
     async def drained(self) -> bool:
         """Whether nothing waits any more."""
@@ -129,7 +135,17 @@ class Dispatcher:
             emptied.set()
 
     async def _next(self, chat: str) -> Waiting | None:
-        return next(iter(await self._outbox.waiting(self._channel, chat, limit=1)), None)
+        found = await self._surely(lambda: self._outbox.waiting(self._channel, chat, limit=1))
+        return next(iter(found), None)
+
+    async def _surely(self, work: Callable[[], Awaitable[T]]) -> T:
+        """Waits for a store that refuses: what was sent and could not be marked would be sent again."""
+        while True:
+            try:
+                return await work()
+            except StoreError as error:
+                log.error("outbox waits for the store", channel=self._channel, error=error.text)
+                await self._clock.sleep(STORE_PAUSE_SECONDS)
 
     async def _bring_whole(self, waiting: Waiting) -> float | None:
         """Sends one parcel and marks it; a stop in between would send it again after the next start."""
@@ -146,21 +162,21 @@ class Dispatcher:
         if waiting.doubts >= 2:
             await self._give_up(waiting, "unknown: sent twice, and no answer came")
             return None
-        await self._outbox.begin(waiting.id)
+        await self._surely(lambda: self._outbox.begin(waiting.id))
         road.reached("outbox.before_send")
         try:
             reference = await self._send(waiting)
         except SendLater as error:
-            await self._outbox.again(waiting.id)
+            await self._surely(lambda: self._outbox.again(waiting.id))
             return error.after_seconds or 0.0
         except SendRefused as error:
             await self._give_up(waiting, error.text)
             return None
         except SendUncertain:
-            await self._outbox.doubt(waiting.id)
+            await self._surely(lambda: self._outbox.doubt(waiting.id))
             return 0.0
         road.reached("outbox.sent")
-        await self._outbox.sent(waiting.id, reference)
+        await self._surely(lambda: self._outbox.sent(waiting.id, reference))
         road.reached("outbox.marked")
         return None
 
@@ -169,5 +185,5 @@ class Dispatcher:
         log.warning("send given up", channel=self._channel, chat=waiting.parcel.chat, key=waiting.parcel.key, why=why)
         notice = self._given_up(waiting, why) if self._given_up else None
         if notice is not None:
-            await self._outbox.put(self._channel, (notice,))
-        await self._outbox.failed(waiting.id, why)
+            await self._surely(lambda: self._outbox.put(self._channel, (notice,)))
+        await self._surely(lambda: self._outbox.failed(waiting.id, why))

@@ -1,8 +1,9 @@
 """Telegram as a channel: hears the manager, obeys, follows the journal, and keeps the chat true."""
 
-import time
+import sys
+import uuid
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,33 +14,50 @@ from starlette.routing import BaseRoute
 from telegram import BotCommand
 from telegram.error import TelegramError
 
+from farhand.channels.kit import texts
+from farhand.channels.kit.bot import Bot
 from farhand.channels.kit.card import cards
 from farhand.channels.kit.follow import Follower
 from farhand.channels.kit.outbox import Dispatcher, SendRefused
 from farhand.channels.kit.pace import Pace
-from farhand.channels.telegram.admin import Admin
+from farhand.channels.kit.shown import ShownFiles
+from farhand.channels.kit.tags import parted
+from farhand.channels.kit.texts import About, redacted
+from farhand.channels.telegram.admin import Admin, Pairing
 from farhand.channels.telegram.ears import Polling, Webhook
 from farhand.channels.telegram.gateway import Gateway
 from farhand.channels.telegram.health import Health, Tell, keep_quiet
 from farhand.channels.telegram.kept import Kept
-from farhand.channels.telegram.media import Inbox, NotFetched
-from farhand.channels.telegram.parse import Question, Wish, Wrong, heard, message_command_id, tap_to_wish, to_wish
+from farhand.channels.telegram.media import Inbox, NotFetched, sent_with
+from farhand.channels.telegram.parse import heard, message_command_id, tap_to_wish, to_wish
 from farhand.channels.telegram.progress import Progress
 from farhand.channels.telegram.render import notice, render
-from farhand.channels.telegram.replies import menu, said_of, told
+from farhand.channels.telegram.replies import menu
+from farhand.channels.telegram.typing import Typing
 from farhand.channels.telegram.words import Amend, Heard, Message, Post, Query, React, Remove, Show, unseal
-from farhand.model import commands
-from farhand.model.errors import FarhandError, Refused
-from farhand.model.facts import Ended, Event, Hired
+from farhand.model import grammar
+from farhand.model.compat import BACKENDS
+from farhand.model.errors import FarhandError, StoreError
+from farhand.model.facts import Ended, Event, Hired, TurnStarted
 from farhand.model.ports import Clock, Hub, Outbox, Parcel, Waiting
 from farhand.model.view import TurnView
-from farhand.model.words import Attachment, Sender, replace
+from farhand.model.words import Sender
 
 log = structlog.get_logger("telegram")
 NAME = "telegram"
 MENU_PAUSE_SECONDS = 0.5
 MOST_FAILURES = 3
 LONGEST_MENU_PAUSE_SECONDS = 300.0
+
+
+def show_on_terminal(text: str) -> None:
+    """Shows something to the person at the desk, and to nobody else: not even to the log."""
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
+
+
+async def nobody_waits() -> None:
+    """Nobody wants to know that the manager is known."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +77,17 @@ class Options:
     per_second: float = 30.0
     answer_seconds: float = 20.0
     poll_seconds: int = 50
+    # For `/settings` and `/progress`.
+    version: str = ""
+    terminals: frozenset[str] = frozenset()
+    backends: frozenset[str] = frozenset(BACKENDS)
+    # Where a worker's files from Telegram go; pictures that workers show come from there or the working directory.
+    sessions: Path | None = None
+    working_directory: Path | None = None
+    inbox: Callable[[str], Path] | None = None
+    # The first who writes must send a code, which is shown on the node's terminal.
+    pairing: bool = False
+    show: Callable[[str], None] = show_on_terminal
 
 
 class TelegramChannel:
@@ -73,28 +102,39 @@ class TelegramChannel:
         self._box = f"{NAME}:{self._bot}"
         self._outbox = outbox
         self._clock = clock
+        self._options = options
         self._kept = Kept(options.folder)
-        self._admin = Admin(self._kept, options.admin_chat_id)
+        self._admin = Admin(self._kept, options.admin_chat_id, Pairing(options.show) if options.pairing else None)
+        self._clerk = Bot(hub, self._about)
+        self._greeted = False
+        # Called when the manager's chat becomes known.
+        self.learned: Callable[[], Awaitable[None]] = nobody_waits
         self._health = Health(clock, tell)
         self._gateway = Gateway(
-            options.token, options.api_url, answer_seconds=options.answer_seconds, poll_seconds=options.poll_seconds
+            options.token,
+            options.api_url,
+            shown=ShownFiles(options.sessions, options.working_directory, node=options.folder),
+            answer_seconds=options.answer_seconds,
+            poll_seconds=options.poll_seconds,
         )
-        self._inbox = Inbox(options.folder / "inbox", self._gateway, clock)
+        self._inbox = Inbox(options.inbox or self._own_inbox, self._gateway, clock)
         pace = Pace(clock, per_chat=options.chat_per_second, burst=options.chat_burst, overall=options.per_second)
         self._dispatcher = Dispatcher(
             self._box, outbox, self._send, clock, pace=pace, weighs=is_message, given_up=self._given_up
         )
-        self._follower = Follower(self._box, hub, outbox, self._compose, self._dispatcher.wake)
+        self._follower = Follower(self._box, hub, outbox, self._compose, self._dispatcher.wake, clock)
         self._progress = Progress(self._follower.turns, pace, clock, options.edit_seconds, self._put_progress)
+        self._typing = Typing(self._gateway, self._follower.turns, clock, lambda: self._admin.chat)
         self._team_changed = anyio.Event()
         self._team_changed.set()
         self._tasks: anyio.abc.TaskGroup | None = None
         self._failures: Counter[int] = Counter()
         self._first_heard: dict[int, int] = {}
         self._ears: Polling | Webhook
+        secret = self._kept.webhook_secret(options.webhook_secret)
+        self._post = Webhook(self._gateway, self.take, self._health, clock, self._kept, options.public_url, secret)
         if options.public_url:
-            secret = self._kept.webhook_secret(options.webhook_secret)
-            self._ears = Webhook(self._gateway, self.take, self._health, clock, self._kept, options.public_url, secret)
+            self._ears = self._post
         else:
             self._ears = Polling(self._gateway, self.take, self._health, clock, self._kept)
 
@@ -105,7 +145,29 @@ class TelegramChannel:
 
     def routes(self) -> list[BaseRoute]:
         """What the node's HTTP listener serves for us."""
-        return [self._ears.route()] if isinstance(self._ears, Webhook) else []
+        return [self._post.route()]
+
+    @property
+    def chat(self) -> str:
+        """The manager's chat; empty while nobody is known."""
+        return "" if self._admin.chat is None else str(self._admin.chat)
+
+    def _own_inbox(self, worker: str) -> Path:
+        folder = self._options.folder / "inbox" / worker
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return folder
+
+    def _about(self) -> About:
+        options = self._options
+        secret = options.webhook_secret or (self._kept.webhook_secret("") if options.public_url else "")
+        return About(
+            version=options.version,
+            token=redacted(options.token),
+            admin=self.chat,
+            webhook_secret=redacted(secret) if secret else "",
+            storage=str((options.sessions or options.folder / "sessions").parent),
+            terminals=options.terminals,
+        )
 
     async def run(self) -> None:
         """Serves until it is cancelled."""
@@ -114,17 +176,45 @@ class TelegramChannel:
             tasks.start_soon(self._follower.run, name="telegram follow")
             tasks.start_soon(self._dispatcher.run, name="telegram outbox")
             tasks.start_soon(self._progress.run, name="telegram progress")
+            tasks.start_soon(self._typing.run, name="telegram typing")
             tasks.start_soon(self._keep_menu, name="telegram menu")
+            self._admin.announce_code()
+            await self._greet()
             await self._ears.run()
 
+    async def _greet(self) -> None:
+        """Says that the node is there: at its start, or to the manager as soon as there is one."""
+        if self._admin.chat is not None and not self._greeted:
+            self._greeted = True
+            text = texts.online(await self._hub.look())
+            try:
+                await self._put(notice(f"online:{self._clock.now()}", self._admin.chat, text, silent=True))
+            except StoreError as error:
+                log.error("not greeted", error=error.text)
+
     async def drain(self) -> None:
-        """Returns when everything that waits is sent."""
+        """Sends everything that waits, and then says that the node goes."""
         await self._dispatcher.drain()
+        await self._say_goodbye()
+
+    async def _say_goodbye(self) -> None:
+        """Said at once or never: nobody wants to read it after the node is back."""
+        if self._admin.chat is None or self._health.problem:
+            return
+        try:
+            await self._gateway.bot.send_message(self._admin.chat, texts.OFFLINE, disable_notification=True)
+        except TelegramError as error:
+            log.info("goodbye not said", error=self._gateway.redacted(error))
 
     async def announce(self, text: str) -> None:
         """Tells the manager something that another part of the node has to say."""
         if self._admin.chat is not None and not self._health.problem:
             await self._put(notice(f"announce:{self._clock.now()}", self._admin.chat, text))
+
+    async def notify(self, text: str) -> None:
+        """Brings something to every chat that is known, which is the manager's, as soon as Telegram can be reached."""
+        if self._admin.chat is not None:
+            await self._put(notice(f"notify:{uuid.uuid4().hex}", self._admin.chat, text))
 
     # --- what comes in
 
@@ -147,7 +237,11 @@ class TelegramChannel:
     async def _take(self, number: int, what: Heard) -> None:
         """Strangers and unknown kinds are passed over."""
         if isinstance(what, Message):
-            if self._admin.may(what.chat, what.sender):
+            known = self._admin.chat
+            if self._admin.may(what.chat, what.sender, what.text):
+                if known is None:
+                    await self.learned()
+                await self._greet()
                 await self._take_message(what)
                 return
         elif isinstance(what, Query) and what.message and self._admin.may(what.message.chat, what.sender):
@@ -157,38 +251,37 @@ class TelegramChannel:
 
     async def _take_message(self, message: Message) -> None:
         self._first_heard.setdefault(message.chat.id, message.message_id)
-        wish = to_wish(message, await self._hub.look(), NAME, self._bot)
-        if wish is None and not (message.photo or message.document):
-            return
-        reply_key = f"reply:{message_command_id(message, self._bot)}"
-        try:
-            attachments = await self._inbox.fetch(message)
-            if attachments:
-                wish = _with_files(wish, message_command_id(message, self._bot), attachments)
-            text = await self._obey(wish, message.sender.first_name if message.sender else "") if wish else ""
-        except NotFetched as error:
-            text = error.text
+        present = await self._hub.look()
+        wish = to_wish(message, present, NAME, self._bot, self._options.backends)
+        sender = Sender(via=NAME, who=message.sender.first_name[:64] if message.sender else "")
+        text = ""
+        if (
+            sent_with(message) is not None
+            and not message.edit_date
+            and (wish is None or isinstance(wish, grammar.Tell))
+        ):
+            text = await self._take_file(message, wish, sender)
+        elif wish is not None:
+            text = await self._clerk.obey(wish, sender)
         if text:
-            await self._put(notice(reply_key, message.chat.id, text, reply_to=message.message_id))
+            key = f"reply:{message_command_id(message, self._bot)}"
+            await self._put(notice(key, message.chat.id, text, reply_to=message.message_id))
+
+    async def _take_file(self, message: Message, wish: grammar.Tell | None, sender: Sender) -> str:
+        """A photo or a file, into the inbox of whoever is meant; its caption says who, and comes along."""
+        tell = wish or grammar.Tell(id=message_command_id(message, self._bot), text="")
+        targets = self._clerk.targets(tell, await self._hub.look())
+        try:
+            files = await self._inbox.fetch(message, targets, tell.text)
+        except NotFetched as error:
+            return error.text
+        return await self._clerk.tell(tell, sender, files)
 
     async def _take_tap(self, query: Query) -> None:
-        wish = tap_to_wish(query, await self._hub.look())
-        text = await self._obey(wish, query.sender.first_name)
+        wish: grammar.Wish = tap_to_wish(query, await self._hub.look())
+        text = await self._clerk.obey(wish, Sender(via=NAME, who=query.sender.first_name[:64]))
         if self._tasks:
             self._tasks.start_soon(self._answer_tap, query.id, text or "✓", name="telegram tap")
-
-    async def _obey(self, wish: Wish, who: str) -> str:
-        """Does what was wished for; what there is to say at once."""
-        if isinstance(wish, Wrong):
-            return wish.why
-        if isinstance(wish, Question):
-            return told(wish, await self._hub.look(), time.time())
-        try:
-            accepted = await self._hub.send(wish, Sender(via=NAME, who=who[:64]))
-        except Refused as error:
-            return error.text
-        # Also for a repeat: a kill may have come before the reply was put, and its key lets it be put only once.
-        return said_of(wish, accepted)
 
     async def _answer_tap(self, query: str, text: str) -> None:
         """Ends the button's little clock. Too late is no error: the command is written down all the same."""
@@ -202,11 +295,14 @@ class TelegramChannel:
     def _compose(self, event: Event, turn: TurnView | None) -> Sequence[Parcel]:
         if isinstance(event.fact, Hired | Ended):
             self._team_changed.set()
+        if isinstance(event.fact, TurnStarted):
+            self._typing.wake()
         self._progress.stir(event, turn)
         chat = self._admin.chat
         if chat is None:
             return ()
-        return [parcel for card in cards(event, turn) for parcel in render(card, chat, NAME, self._bot)]
+        shown = [part for card in cards(event, turn) for part in parted(card)]
+        return [parcel for card in shown for parcel in render(card, chat, NAME, self._bot)]
 
     async def _put(self, parcel: Parcel) -> None:
         await self._outbox.put(self._box, (parcel,))
@@ -253,8 +349,12 @@ class TelegramChannel:
         letter = unseal(waiting.parcel.body)
         if waiting.parcel.key.startswith("lost:") or not isinstance(letter, Post | Show):
             return None
-        what = letter.plain if isinstance(letter, Post) else letter.file.name or letter.file.path
-        begins = " ".join(what.split())[:80]
+        if isinstance(letter, Show):
+            kind = "Image" if letter.photo else "File"
+            return notice(
+                f"lost:{waiting.parcel.key}", letter.chat, f"{letter.worker}: [{kind} failed: {letter.file.path}]"
+            )
+        begins = " ".join(letter.plain.split())[:80]
         fate = "may not have reached you" if waiting.doubtful else "could not be sent"
         text = f"⚠ A message {fate} ({why}). It begins: {begins}"
         return notice(f"lost:{waiting.parcel.key}", letter.chat, text)
@@ -268,7 +368,9 @@ class TelegramChannel:
             try:
                 me = await self._gateway.bot.get_me()
                 self._kept.keep_bot(me.id, me.username or "")
-                self._health.bot = f"@{me.username}"
+                if self._health.bot != f"@{me.username}":
+                    self._health.bot = f"@{me.username}"
+                    self._admin.announce_code(me.username or "")
                 entries = menu(await self._hub.look())
                 await self._gateway.bot.set_my_commands([BotCommand(name, text) for name, text in entries])
                 pause = MENU_PAUSE_SECONDS
@@ -282,10 +384,3 @@ class TelegramChannel:
 def is_message(parcel: Parcel) -> bool:
     """Whether Telegram counts it: what is sent and edited, not what is taken away or reacted to."""
     return not isinstance(unseal(parcel.body), Remove | React)
-
-
-def _with_files(wish: Wish | None, identity: str, attachments: tuple[Attachment, ...]) -> Wish:
-    """The wish with the files that came along; files alone are a message too."""
-    if isinstance(wish, commands.Say):
-        return replace(wish, attachments=attachments)
-    return wish or commands.Say(id=identity, text="", attachments=attachments)

@@ -24,6 +24,7 @@ from telegram.error import (
 from telegram.request import HTTPXRequest
 
 from farhand.channels.kit.outbox import SendLater, SendRefused, SendUncertain
+from farhand.channels.kit.shown import NotShown, ShownFiles
 from farhand.channels.telegram.words import Amend, Key, Letter, Post, React, Remove, Show
 from farhand.model.errors import ChannelError
 
@@ -33,7 +34,6 @@ ALLOWED_UPDATES = ("message", "edited_message", "callback_query")
 POLL_SECONDS = 50
 SLACK_SECONDS = 10.0
 CONNECT_SECONDS = 10.0
-LARGEST_UPLOAD = 50_000_000
 # How far back the twin of a message that was sent twice is looked for.
 MOST_CANDIDATES = 12
 # The message is as we want it, or it is gone and nothing of ours can be done to it.
@@ -62,11 +62,18 @@ class Gateway:
     """One bot's connection to Telegram."""
 
     def __init__(
-        self, token: str, api_url: str, *, answer_seconds: float = 20.0, poll_seconds: int = POLL_SECONDS
+        self,
+        token: str,
+        api_url: str,
+        *,
+        shown: ShownFiles | None = None,
+        answer_seconds: float = 20.0,
+        poll_seconds: int = POLL_SECONDS,
     ) -> None:
         # The HTTP client would log every address, and the token is part of it.
         logging.getLogger("httpx").setLevel(logging.WARNING)
         self._token = token
+        self._shown = shown or ShownFiles()
         self._poll_seconds = poll_seconds
         self._requests = HTTPXRequest(
             connection_pool_size=16,
@@ -160,6 +167,8 @@ class Gateway:
                 link_preview_options=LinkPreviewOptions(is_disabled=True),
             )
 
+        if not letter.html:
+            return str((await post(letter.plain, None)).message_id)
         try:
             return str((await post(letter.html, "HTML")).message_id)
         except BadRequest as error:
@@ -188,8 +197,12 @@ class Gateway:
         return reference
 
     async def _show(self, letter: Show) -> str:
-        kept = letter.text.encode()
-        content = kept or await asyncio.to_thread(_content, Path(letter.file.path))
+        content = letter.text.encode()
+        if not content:
+            try:
+                content = await asyncio.to_thread(self._shown.read, letter.file.path, picture=letter.photo)
+            except NotShown as error:
+                raise SendRefused(error.text) from None
 
         async def show(photo: bool) -> str:
             send = self.bot.send_photo if photo else self.bot.send_document
@@ -219,10 +232,10 @@ class Gateway:
         for candidate in range(newest - 1, max(known, newest - 1 - MOST_CANDIDATES), -1):
             try:
                 await self.bot.edit_message_text(
-                    letter.html,
+                    letter.html or letter.plain,
                     chat_id=letter.chat,
                     message_id=candidate,
-                    parse_mode="HTML",
+                    parse_mode="HTML" if letter.html else None,
                     reply_markup=_markup(letter.keys),
                     link_preview_options=LinkPreviewOptions(is_disabled=True),
                 )
@@ -253,15 +266,6 @@ class Gateway:
         if again or answered or isinstance(cause, UNSENT):
             return SendLater(self.redacted(error))
         return SendUncertain(self.redacted(error))
-
-
-def _content(path: Path) -> bytes:
-    try:
-        if path.stat().st_size > LARGEST_UPLOAD:
-            raise SendRefused(f"{path} is larger than 50 MB, more than a bot may send")
-        return path.read_bytes()
-    except OSError as error:
-        raise SendRefused(f"{path} cannot be read: {error.strerror}") from None
 
 
 def _is_transport(cause: BaseException | None) -> bool:

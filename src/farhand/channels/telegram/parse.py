@@ -1,36 +1,18 @@
 """Turns what people do on Telegram into commands. Pure: no clock, no network."""
 
 import hashlib
-from typing import TypeAlias
+from collections.abc import Iterable
 
 import msgspec
 
 from farhand.channels.kit.card import AnswerTap, StopTap, Tap
 from farhand.channels.telegram.words import Heard, Message, Query, Update
-from farhand.model import commands
-from farhand.model.commands import Command
+from farhand.model import commands, grammar
+from farhand.model.grammar import Tell, Wish, Wrong
 from farhand.model.present import Present
-from farhand.model.words import Word
 
 DATA_BYTES = 64
 ANSWER, ANSWER_BY_DIGEST, STOP = "a", "d", "s"
-
-
-class Question(Word):
-    """The manager wants to know something that the channel itself can tell."""
-
-    id: str
-    about: str
-
-
-class Wrong(Word):
-    """What was sent cannot be obeyed, and why."""
-
-    id: str
-    why: str
-
-
-Wish: TypeAlias = Command | Question | Wrong
 
 
 def heard(update: bytes | msgspec.Raw) -> tuple[int, Heard]:
@@ -70,7 +52,8 @@ def message_command_id(message: Message, bot: str) -> str:
 def message_place(message: str, via: str, bot: str) -> tuple[int, int] | None:
     """The chat and number of a message that came over this bot."""
     parts = message.removeprefix(f"{via}:m:{bot}:").split(":")
-    if not message.startswith(f"{via}:m:{bot}:") or len(parts) != 2:
+    # What went to everybody has the worker's name behind it.
+    if not message.startswith(f"{via}:m:{bot}:") or len(parts) not in {2, 3}:
         return None
     try:
         return int(parts[0]), int(parts[1])
@@ -78,63 +61,24 @@ def message_place(message: str, via: str, bot: str) -> tuple[int, int] | None:
         return None
 
 
-def to_wish(message: Message, present: Present, via: str, bot: str) -> Wish | None:
+def to_wish(message: Message, present: Present, via: str, bot: str, backends: Iterable[str] = ()) -> Wish | None:
     """What a message asks for; nothing when it says nothing that we understand."""
     identity = message_command_id(message, bot)
-    text = message.text or message.caption
-    if message.edit_date:
-        known = f"{via}:m:{bot}:{message.chat.id}:{message.message_id}"
-        return commands.Reword(id=identity, message=known, text=text) if text.strip() else None
-    if text.startswith("/"):
-        return _slash(identity, text, present)
-    if text.startswith("@"):
-        name, _, rest = text[1:].partition(" ")
-        if name.lower() in present.workers and rest.strip():
-            return commands.Say(id=identity, worker=name.lower(), text=rest.strip())
-    return commands.Say(id=identity, text=text) if text.strip() else None
+    wish = _said(identity, message, present, backends)
+    if not message.edit_date:
+        return wish
+    if not isinstance(wish, Tell) or message.photo or message.document:
+        return None
+    known = f"{via}:m:{bot}:{message.chat.id}:{message.message_id}"
+    return commands.Reword(id=identity, message=known, text=wish.text)
 
 
-def _slash(identity: str, text: str, present: Present) -> Wish:
-    token, _, rest = text[1:].partition(" ")
-    name, argument = token.partition("@")[0].lower(), rest.strip()
-    # A command's name on Telegram has no hyphen, so a worker's hyphen is an underscore there.
-    worker = next((one for one in present.workers if one.replace("-", "_") == name.replace("-", "_")), "")
-    if worker:
-        return (
-            commands.Say(id=identity, worker=worker, text=argument)
-            if argument
-            else commands.Focus(id=identity, worker=worker)
-        )
-    match name:
-        case "start" | "team" | "help":
-            return Question(id=identity, about=name)
-        case "pause" | "stop":
-            return commands.Interrupt(id=identity, worker=argument)
-        case "relaunch":
-            return commands.Relaunch(id=identity, worker=argument)
-        case "focus":
-            return (
-                commands.Focus(id=identity, worker=argument)
-                if argument
-                else Wrong(id=identity, why="Usage: /focus <name>")
-            )
-        case "end":
-            usage = "Offboarding is permanent. Usage: /end <name>"
-            return commands.End(id=identity, worker=argument) if argument else Wrong(id=identity, why=usage)
-        case "hire":
-            return _hire(identity, argument)
-        case _:
-            return commands.Say(id=identity, text=text)
-
-
-def _hire(identity: str, argument: str) -> Wish:
-    words = argument.split()
-    if not words:
-        return Wrong(id=identity, why="Usage: /hire <name>")
-    backend = "claude"
-    if "--backend" in words[1:-1]:
-        backend = words[words.index("--backend") + 1]
-    return commands.Hire(id=identity, worker=words[0], backend=backend)
+def _said(identity: str, message: Message, present: Present, backends: Iterable[str]) -> Wish | None:
+    text, quoted = message.text or message.caption, message.reply_to_message
+    wish = grammar.read(identity, text, present, backends)
+    context = (quoted.text or quoted.caption) if quoted else ""
+    is_bare = isinstance(wish, Tell) and not wish.worker and not wish.everybody and not text.startswith("/")
+    return grammar.read_reply(identity, text, context, present) if is_bare and context.strip() else wish
 
 
 def digest(name: str) -> str:

@@ -1,17 +1,22 @@
 """Lays cards out for Telegram: its markup, its limits, its buttons. Pure."""
 
+from pathlib import PurePath
+
 from farhand.channels.kit.card import Card
-from farhand.channels.kit.media import is_picture
+from farhand.channels.kit.shown import IMAGES
 from farhand.channels.kit.split import Span, Styled, cut, joined, split
 from farhand.channels.telegram.markup import TEXT_UNITS, pages, styled, to_html, visible
 from farhand.channels.telegram.parse import message_place, tap_data
 from farhand.channels.telegram.words import Amend, Key, Letter, Post, React, Remove, Show, seal
 from farhand.model.ports import Parcel
-from farhand.model.split import utf16_length
+from farhand.model.split import shown as shown_of
+from farhand.model.split import split_html, utf16_length
 from farhand.model.words import Attachment
 
 CAPTION_UNITS = 1024
 LABEL_CHARACTERS = 64
+# Kept free on every page for the worker's name and its markup.
+PREFIX_UNITS = 30
 # A question with more to read than this comes with the whole as a file, and its buttons stay in sight.
 MOST_VERBATIM = 3000
 # Stands where there is nothing to show, for Telegram takes no empty message.
@@ -34,11 +39,19 @@ def render(card: Card, chat: int, via: str, bot: str) -> list[Parcel]:
     return _posts(card, chat, via, bot)
 
 
+def _is_prefixed(card: Card) -> bool:
+    """Whether the worker itself speaks, so that its name stands before every page."""
+    return bool(card.worker) and bool(card.html or card.markdown or (card.foot and not card.head))
+
+
 def body(card: Card) -> Styled:
-    """All that a card says, styled."""
+    """All that a card says, styled, with the name of the worker that says it."""
+    prefix = [_bold(f"{card.worker}:"), Styled(text="\n")] if _is_prefixed(card) else []
+    return joined([*prefix, _content(card)])
+
+
+def _content(card: Card) -> Styled:
     parts: list[Styled] = []
-    if card.markdown or (card.foot and not card.head):
-        parts.append(_bold(f"{card.worker}:") if card.worker else Styled(text=""))
     if card.head:
         parts.append(_head(card))
     if card.markdown:
@@ -93,19 +106,33 @@ def _keys(card: Card) -> tuple[tuple[Key, ...], ...]:
     )
 
 
+def _pages(card: Card) -> list[tuple[str, str]]:
+    """What a card says as HTML and as plain text, in pages that fit; text without any style has no HTML."""
+    if not _is_prefixed(card):
+        shown = pages(_content(card)) or [NOTHING]
+        return [(to_html(page) if page.spans else "", page.text) for page in shown]
+    limit = TEXT_UNITS - len(card.worker) - PREFIX_UNITS
+    if card.html:
+        parts = [(part, shown_of(part)) for part in split_html(card.html, limit)]
+    else:
+        parts = [(to_html(page), page.text) for page in pages(_content(card), limit)]
+    bold, plain = to_html(_bold(f"{card.worker}:")), f"{card.worker}:"
+    return [(f"{bold}\n{html}", f"{plain}\n{text}") for html, text in parts or [("·", "·")]]
+
+
 def _posts(card: Card, chat: int, via: str, bot: str) -> list[Parcel]:
     """One message a page. Later pages answer the page before, the buttons are under the last."""
     place = message_place(card.answers or "", via, bot)
-    shown = pages(body(card)) or [NOTHING]
+    shown = _pages(card)
     parcels: list[Parcel] = []
-    for number, page in enumerate(shown):
+    for number, (html, plain) in enumerate(shown):
         last = number == len(shown) - 1
         # The slot is the page that may be edited: the one with the buttons.
         slot = card.slot if last else f"{card.key}#{number}"
         post = Post(
             chat=chat,
-            html=to_html(page),
-            plain=page.text,
+            html=html,
+            plain=plain,
             keys=_keys(card) if last else (),
             silent=card.silent or number > 0,
             reply_to=place[1] if place and place[0] == chat and not number else None,
@@ -132,8 +159,14 @@ def fitted(text: Styled) -> Styled:
 def _show(card: Card, file: Attachment, chat: int) -> Show:
     words = f"{card.worker}: {file.caption}".strip() if card.worker else file.caption
     caption = split(Styled(text=words), CAPTION_UNITS)[:1]
-    words = caption[0].text if caption else ""
-    return Show(chat=chat, file=file, caption=words, photo=is_picture(file.path), silent=card.silent)
+    return Show(
+        chat=chat,
+        file=file,
+        caption=caption[0].text if caption else "",
+        photo=PurePath(file.path).suffix.lower() in IMAGES if card.picture is None else card.picture,
+        silent=card.silent,
+        worker=card.worker,
+    )
 
 
 def _parcel(card: Card, letter: Letter) -> Parcel:
@@ -146,5 +179,5 @@ def notice(key: str, chat: int, text: str, *, reply_to: int | None = None, silen
     """A plain message of the channel itself."""
     page = cut(Styled(text=visible(text)), 0, 2000)
     page = page if page.text.strip() else NOTHING
-    post = Post(chat=chat, html=to_html(page), plain=page.text, reply_to=reply_to, silent=silent)
+    post = Post(chat=chat, html="", plain=page.text, reply_to=reply_to, silent=silent)
     return Parcel(key=key, chat=str(chat), body=seal(post))

@@ -99,7 +99,7 @@ class Key(Word):
 
 
 class Post(Word, tag="post"):
-    """A new message. `plain` is what is sent when Telegram will not read the HTML."""
+    """A new message. `plain` is what is sent when there is no HTML, or when Telegram will not read it."""
 
     chat: int
     html: str
@@ -145,6 +145,7 @@ class Show(Word, tag="show"):
     text: str = ""
     caption: str
     photo: bool
+    worker: str = ""
     silent: bool = False
     thread: int | None = None
 

@@ -71,7 +71,9 @@ class ClaudeDriver:
     """One for a node; all its workers share one tmux client, one inotify and one desk for hooks."""
 
     backend: str = MANIFEST["backend"]
-    can = Can(interrupt=True, steer=True, images=True, files=True, models=True, modes=tuple(MANIFEST["modes"]))
+    can = Can(
+        interrupt=True, steer=True, images=True, files=True, models=True, modes=tuple(MANIFEST["modes"]), terminal=True
+    )
 
     def __init__(self, settings: ClaudeSettings, tmux: Tmux) -> None:
         self._settings = settings

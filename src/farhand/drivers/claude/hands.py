@@ -27,8 +27,9 @@ _MODES = 8
 
 
 def worded(message: Message) -> str:
-    """A message as the agent gets it: its text, then where its files are."""
-    return "\n\n".join([part for part in (message.text, *map(_file, message.attachments)) if part.strip()])
+    """A message as the agent gets it: its text, then where its files are, unless the text says so already."""
+    untold = [one for one in message.attachments if one.path not in message.text]
+    return "\n\n".join([part for part in (message.text, *map(_file, untold)) if part.strip()])
 
 
 def _file(attachment: Attachment) -> str:

@@ -153,7 +153,8 @@ class HeadlessLink:
         one = Expected(message=errand.message.id, text=text, turn="" if errand.joins else errand.turn)
         if one not in self._handed.all():
             self._handed.add(one)
-            self._spot = replace(self._spot, state=replace(state, expected=(*state.expected, one)))
+            others = (other for other in state.expected if other.message != one.message)
+            self._spot = replace(self._spot, state=replace(state, expected=(*others, one)))
         message = {"type": "user", "message": {"role": "user", "content": [{"type": "text", "text": text}]}}
         return await self._feed(errand.message.id, message)
 

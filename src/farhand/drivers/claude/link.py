@@ -331,7 +331,9 @@ class InteractiveLink:
         text, before = worded(errand.message), self._spot.state
         one = Expected(message=errand.message.id, text=text, turn="" if errand.joins else errand.turn)
         self._handed.add(one)
-        expected = (*before.expected, one)[-MOST_EXPECTED:]
+        # One that a running turn did not take comes again, with a turn of its own.
+        others = (other for other in before.expected if other.message != one.message)
+        expected = (*others, one)[-MOST_EXPECTED:]
         self._spot = replace(self._spot, state=replace(before, expected=expected))
         # Idle, it says at once that it has read a message; while it works, or of a command, it does not.
         free = not before.running and self._standing.status != "waiting"

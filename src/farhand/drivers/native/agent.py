@@ -15,10 +15,10 @@ from collections.abc import AsyncIterator, Callable
 from mimetypes import guess_type
 from typing import Any
 
-from farhand.drivers.native.modes import ByMode
 from farhand.sdk import events
 from farhand.sdk.agent import Agent
 from farhand.sdk.errors import SdkError, SessionNotFound
+from farhand.sdk.policies.rules import MODES
 from farhand.sdk.prompt import File, Image
 from farhand.sdk.seams import Question, Reply
 from farhand.sdk.session import Session
@@ -30,10 +30,9 @@ TITLE_CHARACTERS = 200
 class NativeAgent:
     """One session that takes prompts one after the other, and hears interrupts and answers while it works."""
 
-    def __init__(self, agent: Agent, session: Session, modes: ByMode, write: Callable[[Line], None]) -> None:
+    def __init__(self, agent: Agent, session: Session, write: Callable[[Line], None]) -> None:
         self._agent = agent
         self._session = session
-        self._modes = modes
         self._write = write
         self._prompts: asyncio.Queue[Line | None] = asyncio.Queue()
         self._stopped: set[str] = set()
@@ -83,7 +82,7 @@ class NativeAgent:
 
     def _change(self, said: Line) -> None:
         if isinstance(said.get("mode"), str):
-            self._modes.mode = said["mode"]
+            self._agent.mode = known_mode(said["mode"])
         if isinstance(said.get("model"), str):
             self._session.use_model(said["model"])
 
@@ -155,6 +154,11 @@ class NativeAgent:
         )
 
 
+def known_mode(mode: str) -> str:
+    """A mode of the SDK; one that it does not know asks, as the default one does."""
+    return mode if mode in MODES else "default"
+
+
 def _pieces(prompt: Line) -> list[Any]:
     files = prompt.get("files")
     pieces: list[Any] = [prompt["text"]] if prompt["text"] else []
@@ -200,8 +204,7 @@ def write_line(line: Line) -> None:
 
 async def main(options: argparse.Namespace) -> None:
     """Opens the session, new or resumed, and talks until the input ends."""
-    modes = ByMode(options.mode)
-    agent = Agent(model=options.model or None, approver=modes, interactive=True)
+    agent = Agent(model=options.model or None, mode=known_mode(options.mode), interactive=True)
     async with agent:
         try:
             session = await agent.resume_session(options.resume) if options.resume else agent.session()
@@ -210,7 +213,7 @@ async def main(options: argparse.Namespace) -> None:
             session = agent.session()
         write_line({"session": session.id})
         async with session:
-            await NativeAgent(agent, session, modes, write_line).run(read_lines(0))
+            await NativeAgent(agent, session, write_line).run(read_lines(0))
 
 
 if __name__ == "__main__":

@@ -4,8 +4,9 @@ from collections.abc import AsyncIterator, Callable
 from typing import TypeAlias
 
 from farhand.drivers.wires.held import HeldWire, sentence
-from farhand.model.facts import Noted
+from farhand.model.facts import Noted, TurnEnded
 from farhand.model.ports import Batch, Errand, Heard, NotTaken, Outcome
+from farhand.model.words import HowEnded
 
 # The key and the line of an errand; None when this agent cannot do it.
 ToLine: TypeAlias = Callable[[Errand], tuple[str, bytes] | None]
@@ -34,4 +35,6 @@ class LineLink:
         async for lines, cursor in self._wire.lines():
             yield Batch(heard=tuple(heard for line in lines for heard in self._translate(line)), cursor=cursor)
         ended = Noted(text=sentence(await self._wire.exit()))
-        yield Batch(heard=(Heard(fact=ended),), cursor=self._wire.next_life)
+        # The running turn is over with the life it ran in: said in one batch, or a kill could come in between.
+        over = TurnEnded(how=HowEnded.FAILED, error=ended.text)
+        yield Batch(heard=(Heard(fact=over), Heard(fact=ended)), cursor=self._wire.next_life)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from farhand.sdk.models.gemini import GeminiModel
     from farhand.sdk.models.openai import OpenAiModel
     from farhand.sdk.models.recorder import Recorder
+    from farhand.sdk.models.vertex import VertexModel
 
 Request: TypeAlias = dict[str, Any]
 """A `generateContent` body with its `model`: contents, systemInstruction, tools, toolConfig, generationConfig."""
@@ -27,6 +28,7 @@ __all__ = [
     "Recorder",
     "Request",
     "Response",
+    "VertexModel",
     "close_stream",
 ]
 
@@ -53,6 +55,7 @@ _HOMES = {
     "GeminiModel": "gemini",
     "OpenAiModel": "openai",
     "Recorder": "recorder",
+    "VertexModel": "vertex",
 }
 
 

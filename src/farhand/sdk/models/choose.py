@@ -23,11 +23,11 @@ def model_name(given: Any, settings: Settings) -> str:
 def bare_name(name: str) -> str:
     """The name that the model's own server knows."""
     vendor, colon, rest = name.partition(":")
-    return rest if colon and vendor in ("openai", "anthropic") else name
+    return rest if colon and vendor in ("openai", "anthropic", "vertex") else name
 
 
 def choose_model(name: str, settings: Settings) -> Model:
-    """The model behind a name: `openai:…` and `anthropic:…` speak those protocols, everything else is Gemini's."""
+    """The model behind a name: `openai:…`, `anthropic:…` and `vertex:…` go there, everything else is Gemini's."""
     environ = settings.environ
     patience = Patience(attempts=max(1, int(settings.get("general.maxAttempts", 6))))
     vendor, _, _ = name.partition(":")
@@ -39,6 +39,16 @@ def choose_model(name: str, settings: Settings) -> Model:
         from farhand.sdk.models.anthropic import AnthropicModel
 
         return AnthropicModel.from_environment(environ, patience=patience)
+    if vendor == "vertex" or _wants_vertex(settings):
+        from farhand.sdk.models.vertex import VertexModel
+
+        return VertexModel.from_environment(environ, patience=patience)
     from farhand.sdk.models.gemini import GeminiModel
 
     return GeminiModel.from_environment(environ, patience=patience)
+
+
+def _wants_vertex(settings: Settings) -> bool:
+    if settings.environ.get("GOOGLE_GENAI_USE_VERTEXAI", "").lower() in ("true", "1"):
+        return True
+    return bool(settings.get("security.auth.selectedType") == "vertex-ai")

@@ -52,7 +52,9 @@ class Wire:
         patience: Patience | None = None,
         sleep: Callable[[float], Awaitable[None]] = _sleep,
         chance: Callable[[], float] = random.random,
+        authorize: Callable[[], Awaitable[Mapping[str, str]]] | None = None,
     ) -> None:
+        self._authorize = authorize
         self.base_url = base_url.rstrip("/")
         self.patience = patience or Patience()
         self._headers = dict(headers)
@@ -111,7 +113,9 @@ class Wire:
 
         client = self._open()
         content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
-        request = client.build_request("POST", f"{self.base_url}{path}", content=content)
+        # A token may expire between two attempts.
+        signed = dict(await self._authorize()) if self._authorize is not None else None
+        request = client.build_request("POST", f"{self.base_url}{path}", content=content, headers=signed)
         try:
             response = await client.send(request, stream=True)
         except httpx2.TransportError as error:

@@ -1,4 +1,4 @@
-"""What a native worker may do without asking, by its mode."""
+"""What an agent may do without asking, by its mode."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ class ByMode:
     async def approve(self, call: ToolCall, context: SessionContext) -> Approval:
         """Whether a call may run."""
         tool = (await context.session.tools()).get(call.name)
-        return decide(self.mode, call.name, tool.kind if tool is not None else "other")
+        verdict = decide(self.mode, call.name, tool.kind if tool is not None else "other")
+        # Settings may say that a whole MCP server is trusted.
+        return Approval("allow") if verdict.decision == "ask" and getattr(tool, "trusted", False) else verdict
 
 
 def decide(mode: str, name: str, kind: str) -> Approval:
@@ -26,7 +28,7 @@ def decide(mode: str, name: str, kind: str) -> Approval:
     if mode == "yolo" or kind in _FREE or name in _QUESTIONS:
         return Approval("allow")
     if mode == "plan":
-        return Approval("deny", "the worker only plans now and changes nothing.")
+        return Approval("deny", "the agent only plans now and changes nothing.")
     if mode == "auto_edit" and kind == "edit":
         return Approval("allow")
     return Approval("ask")

@@ -1,0 +1,132 @@
+"""Makes docs/reference/spec-2.md from the promises of spec 2 and the tests that keep them; `--check` fails on a gap."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PROMISES = ROOT / "tests" / "spec" / "spec_2.txt"
+PAGE = ROOT / "docs" / "reference" / "spec-2.md"
+
+OVERRULED = {
+    "backend.1": "The interface is `Driver`: `backend`, `can`, `open()`, `end()`, and a link's `perform()`. Whether a "
+    "worker is online is a fact that was written down, not a question asked of a process each time.",
+    "backend.3": "A worker asks before it acts, so its CLI's own permissions stay on; `--dangerously-skip-permissions` "
+    "is the mode `yolo`, chosen for a worker. Text is pasted, seen in the box, and Enter comes on its own.",
+    "claude.1": "As above: the flag belongs to the mode `yolo`.",
+    "claude.2": "Text is pasted whole, so that no line of it is taken for Enter; slash commands are typed; the box is "
+    "looked at instead of waiting 0.2 s.",
+    "flows.1": "The start-up dialog is answered as today's CLI wants it, by keys that are seen to work.",
+    "updates.1": "Taps on buttons are handled, for questions have buttons; an edit changes a message that still waits. "
+    "Everything else is passed over.",
+    "running.11": "👀 is the receipt *handed over*: there is proof that the agent's side took the message. A `❯` "
+    "on the screen proves nothing.",
+    "security.7": "The *file* `pending` clears after ten minutes. Whether somebody works comes from the turn, which "
+    "may take longer.",
+    "http.5": "`/response` and its kin are closed to the outside: through a tunnel the whole internet could post an "
+    "answer and read the disk with a `[[file:…]]` tag. They answer the node's unix socket, callers on this machine "
+    "without forwarding headers and foreign Host or Origin, and whoever holds the node's key.",
+    "http.3": "There is always a secret: the node makes one when none is set. An update without it is refused.",
+    "workers.3": "A task a worker, not a thread: it costs nothing while nobody writes.",
+    "media.10": "A picture that Telegram cannot draw is sent again as a file before it counts as failed.",
+    "texts.13": "A message to a worker whose agent is gone is refused in these words and not kept: what is sent after "
+    "`/relaunch` is what counts.",
+}
+LATER = {
+    "backend.4": "the driver of Codex",
+    "backend.5": "the driver of Gemini CLI",
+    "backend.6": "the driver of OpenCode",
+    "files.3": "the command line, with the tunnel's log",
+    "files.6": "the command line's `clean`",
+    "files.11": "the drivers of Codex, Gemini CLI and OpenCode",
+    "security.3": "the hook of Claude Code",
+    "security.5": "the driver of Claude Code",
+    "security.6": "the drivers of Codex, Gemini CLI and OpenCode",
+    **{f"hook.{number}": "the hook of Claude Code" for number in range(1, 11)},
+    **{f"hook.{number}": "the drivers of Codex, Gemini CLI and OpenCode" for number in range(11, 15)},
+    **{f"claude.{number}": "the driver of Claude Code" for number in range(1, 5)},
+}
+
+
+def read_promises() -> dict[str, list[tuple[str, str]]]:
+    """The sections, each with its promises by name."""
+    sections: dict[str, list[tuple[str, str]]] = {}
+    title = ""
+    for line in PROMISES.read_text("utf-8").splitlines():
+        if line.startswith("# "):
+            title = line.split(": ", maxsplit=1)[1]
+            sections[title] = []
+        elif line.strip():
+            name, _, text = line.partition(" ")
+            sections[title].append((name, text))
+    return sections
+
+
+def read_tests() -> dict[str, list[str]]:
+    """For each promise, the tests that are marked with it."""
+    found: dict[str, list[str]] = {}
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                for name in _marked(node):
+                    found.setdefault(name, []).append(f"{path.relative_to(ROOT)}::{node.name}")
+    return found
+
+
+def _marked(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
+    return [
+        str(argument.value)
+        for mark in node.decorator_list
+        if isinstance(mark, ast.Call) and isinstance(mark.func, ast.Name) and mark.func.id == "promise"
+        for argument in mark.args
+        if isinstance(argument, ast.Constant)
+    ]
+
+
+def page(sections: dict[str, list[tuple[str, str]]], tests: dict[str, list[str]]) -> str:
+    """The page as it must be."""
+    names = {name: text for promises in sections.values() for name, text in promises}
+    lines = [
+        "# Spec 2, line by line",
+        "",
+        "Every promise of the Telegram team bridge (v0.19.0), and the tests that keep it. Made by `scripts/spec_2.py`;",
+        "`make check` fails when a promise has no test.",
+        "",
+        "## Overruled",
+        "",
+        "| promise | what we do instead, and why |",
+        "|---|---|",
+        *[f"| {names[name]} | {why} |" for name, why in OVERRULED.items()],
+    ]
+    later = [(name, what) for name, what in LATER.items() if name not in tests]
+    if later:
+        lines += ["", "## Not here yet", "", "| promise | comes with |", "|---|---|"]
+        lines += [f"| {names[name]} | {what} |" for name, what in later]
+    for title, promises in sections.items():
+        lines += ["", f"## {title}", "", "| | promise | tests |", "|---|---|---|"]
+        for name, text in promises:
+            kept = "<br>".join(f"`{test.removeprefix('tests/')}`" for test in tests.get(name, [])) or "–"
+            lines.append(f"| {name} | {text} | {kept} |")
+    return "\n".join(lines).replace("\\[[", "\\\\[[") + "\n"
+
+
+def main() -> int:
+    """Writes the page, or says what is wrong with it."""
+    sections, tests = read_promises(), read_tests()
+    names = {name for promises in sections.values() for name, _ in promises}
+    wrong = [f"no such promise: {name} ({', '.join(tests[name])})" for name in sorted(set(tests) - names)]
+    wrong += [f"no test keeps {name}" for name in sorted(names - set(tests) - set(LATER))]
+    if "--check" not in sys.argv:
+        PAGE.write_text(page(sections, tests), "utf-8")
+    elif not PAGE.exists() or PAGE.read_text("utf-8") != page(sections, tests):
+        wrong.append(f"{PAGE.relative_to(ROOT)} is not as the tests are; run scripts/spec_2.py")
+    for line in wrong:
+        print(line)
+    print(f"{len(names)} promises of spec 2, {len(names & set(tests))} with a test, {len(wrong)} complaints")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,202 @@
+"""The channel of files and pipes: keeps every worker's plain files, reads its pipe, and welcomes who is hired."""
+
+import uuid
+from collections.abc import Awaitable, Callable, Collection
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio
+import anyio.abc
+import structlog
+from starlette.routing import Route
+
+from farhand.channels.files.pipes import Pipes
+from farhand.channels.files.places import Places, read, write
+from farhand.channels.files.routes import WorkerRoutes
+from farhand.channels.files.sessions import Sessions
+from farhand.model import facts
+from farhand.model.commands import Focus, Say
+from farhand.model.compat import LAST_ACTIVE_FILE, node_of_prefix
+from farhand.model.errors import NodeError, Refused, StoreError
+from farhand.model.facts import Event
+from farhand.model.ports import Clock, Hub, Outbox
+from farhand.model.words import Sender
+
+log = structlog.get_logger("files")
+NAME = "files"
+STORE_PAUSE_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the channel needs to know."""
+
+    folder: Path
+    sessions: Path
+    temporary: Path
+    tmux_prefix: str
+    bridge_url: str
+    # Backends whose agents run in tmux.
+    terminals: Collection[str] = ()
+
+
+def welcome(worker: str, bridge_url: str, pipe: Path) -> str:
+    """The first words to a worker: who it is, and how it finds the others."""
+    return (
+        f"You are {worker}, a long-lived worker on this team. The manager reads your answers on a phone: be brief.\n"
+        f"Your bridge: {bridge_url}\n"
+        f"Find the other workers: curl -s {bridge_url}/workers\n"
+        "Each entry has name, protocol, address and send_example: run the send_example with your message to write to "
+        "that worker, one line a message, and say who you are.\n"
+        f"Others write to you through {pipe}.\n"
+        "To send the manager a picture or a file, write [[image:/absolute/path|caption]] or "
+        "[[file:/absolute/path|caption]] in your answer.\n"
+        "Answer with one short line to say that you are ready."
+    )
+
+
+class FilesChannel:
+    """Follows the journal like any other channel; its surface is the disk."""
+
+    name = NAME
+
+    def __init__(
+        self,
+        options: Options,
+        hub: Hub,
+        outbox: Outbox,
+        clock: Clock,
+        *,
+        chat: Callable[[], str],
+        notify: Callable[[str], Awaitable[None]],
+    ) -> None:
+        self._options = options
+        self._hub = hub
+        self._outbox = outbox
+        self._clock = clock
+        self._notify = notify
+        self._queued = anyio.Event()
+        self.places = Places(options.sessions, options.temporary, node_of_prefix(options.tmux_prefix))
+        self.sessions = Sessions(self.places, chat)
+        self._pipes = Pipes(self._said)
+        self._routes = WorkerRoutes(hub, self.sessions, notify, options.tmux_prefix, options.terminals)
+
+    def local_routes(self) -> list[Route]:
+        """Routes for callers on this machine."""
+        return self._routes.routes()
+
+    async def learned(self) -> None:
+        """The manager's chat is known now: every worker's folder says so."""
+        for name in (await self._hub.look()).workers:
+            self.sessions.write_chat(name)
+
+    async def run(self) -> None:
+        """Serves until it is cancelled."""
+        kept = await self._outbox.cursor(NAME)
+        present = await self._hub.look()
+        after = int(kept) if kept.isdigit() else present.seq
+        async with anyio.create_task_group() as tasks:
+            await self._set_up(tasks)
+            tasks.start_soon(self._expire, name="files pending")
+            async for event in self._hub.watch(after=after):
+                await self._followed(event, tasks)
+
+    async def _followed(self, event: Event, tasks: anyio.abc.TaskGroup) -> None:
+        """Follows one event; a store that cannot write is waited for, a file that cannot be is told."""
+        while True:
+            try:
+                await self._follow(event, tasks)
+                return
+            except StoreError as error:
+                log.error("event waits", seq=event.seq, why=error.text)
+                await self._clock.sleep(STORE_PAUSE_SECONDS)
+            except (NodeError, OSError) as error:
+                await self._tell(str(error))
+                return
+
+    async def _set_up(self, tasks: anyio.abc.TaskGroup) -> None:
+        try:
+            self.places.make()
+        except (NodeError, OSError) as error:
+            await self._tell(str(error))
+            return
+        present = await self._hub.look()
+        for name in present.workers:
+            await self._begin(name, tasks)
+        last = read(self._options.folder / LAST_ACTIVE_FILE)
+        if not present.focus and last in present.workers:
+            with suppress(StoreError):
+                await self._hub.send(Focus(id=f"restored:{uuid.uuid4().hex}", worker=last), Sender(via=NAME))
+
+    async def _begin(self, name: str, tasks: anyio.abc.TaskGroup) -> None:
+        worker = (await self._hub.look()).workers.get(name)
+        if worker is None:
+            return
+        try:
+            self.sessions.begin(worker)
+            self._pipes.start(name, self.places.make_pipe(name), tasks)
+        except (NodeError, OSError) as error:
+            await self._tell(f"{name} has no pipe and no folder: {error}")
+
+    async def _tell(self, problem: str) -> None:
+        log.error("files not kept", problem=problem)
+        with suppress(StoreError):
+            await self._notify(f"⚠ {problem}")
+
+    async def _follow(self, event: Event, tasks: anyio.abc.TaskGroup) -> None:
+        match event.fact:
+            case facts.Hired(by=by):
+                await self._begin(event.worker, tasks)
+                if by.via != "node":
+                    await self._welcome(event)
+                await self._outbox.put(NAME, (), str(event.seq))
+            case facts.Ended():
+                self._pipes.stop(event.worker)
+                present = await self._hub.look()
+                if event.worker not in present.workers:
+                    self.places.remove(event.worker)
+                if not present.focus:
+                    (self._options.folder / LAST_ACTIVE_FILE).unlink(missing_ok=True)
+                await self._outbox.put(NAME, (), str(event.seq))
+            case facts.Focused():
+                write(self._options.folder / LAST_ACTIVE_FILE, event.worker)
+            case _:
+                worker = (await self._hub.look()).workers.get(event.worker)
+                if worker is not None:
+                    self.sessions.follow(event, worker)
+                if isinstance(event.fact, facts.Queued):
+                    self._queued.set()
+
+    async def _welcome(self, event: Event) -> None:
+        """Sent once for each hiring, however often the node dies."""
+        text = welcome(event.worker, self._options.bridge_url, self.places.pipe(event.worker))
+        try:
+            say = Say(id=f"welcome:{event.worker}:{event.seq}", worker=event.worker, text=text)
+            await self._hub.send(say, Sender(via=NAME))
+        except Refused as error:
+            log.info("not welcomed", worker=event.worker, why=error.text)
+
+    async def _said(self, worker: str, line: str) -> None:
+        """One line of a pipe; a store that cannot write is waited for, so that no line is lost."""
+        command = Say(id=f"pipe:{uuid.uuid4().hex}", worker=worker, text=line)
+        while True:
+            try:
+                await self._hub.send(command, Sender(via="pipe"))
+                return
+            except Refused as error:
+                log.warning("line refused", worker=worker, why=error.text)
+                return
+            except StoreError as error:
+                log.error("line waits", worker=worker, why=error.text)
+                await self._clock.sleep(STORE_PAUSE_SECONDS)
+
+    async def _expire(self) -> None:
+        """Sleeps until what is pending must be cleared; costs nothing when nothing is."""
+        while True:
+            self._queued = anyio.Event()
+            left = self.sessions.expire(await self._hub.look(), self._clock.now())
+            if left is None:
+                await self._queued.wait()
+            else:
+                await self._clock.sleep(left)

@@ -1,0 +1,105 @@
+"""Where a worker's plain files are: made for their owner alone, and refused when somebody else made them."""
+
+import os
+import shutil
+import stat
+from pathlib import Path
+
+from farhand.model.errors import BadName, NodeError
+from farhand.model.names import normalize
+
+PIPE = "in.pipe"
+INBOX = "inbox"
+
+
+def private(folder: Path, top: Path) -> Path:
+    """Makes the folder and all between it and `top` 0700. A link, or a folder of somebody else, is refused."""
+    for one in reversed([folder, *[parent for parent in folder.parents if parent.is_relative_to(top)]]):
+        try:
+            one.mkdir(mode=0o700, parents=one == top)
+        except FileExistsError:
+            found = one.lstat()
+            if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+                raise NodeError(f"{one} belongs to somebody else; farhand does not use it.", path=str(one)) from None
+            if stat.S_IMODE(found.st_mode) != 0o700:
+                one.chmod(0o700)
+        except OSError as error:
+            raise NodeError(f"{one} cannot be made: {error.strerror}.", path=str(one)) from None
+    return folder
+
+
+def checked(worker: str) -> str:
+    """The name, if it is one that no path can hide in."""
+    if not worker or normalize(worker) != worker:
+        raise BadName("Name must use letters, numbers, and hyphens only.", name=worker)
+    return worker
+
+
+class Places:
+    """The folders of a node's workers."""
+
+    def __init__(self, sessions: Path, temporary: Path, node: str) -> None:
+        self.sessions = sessions
+        self._top = temporary
+        self._temporary = temporary / checked(node)
+
+    def session(self, worker: str) -> Path:
+        """Where the worker's state is."""
+        return self.sessions / checked(worker)
+
+    def temporary(self, worker: str) -> Path:
+        """Where its pipe and its inbox are."""
+        return self._temporary / checked(worker)
+
+    def pipe(self, worker: str) -> Path:
+        """What is written there is said to the worker."""
+        return self.temporary(worker) / PIPE
+
+    def make(self) -> None:
+        """Makes the folder of all sessions."""
+        private(self.sessions, self.sessions)
+
+    def make_session(self, worker: str) -> Path:
+        """Makes the worker's folder of state."""
+        return private(self.session(worker), self.sessions)
+
+    def make_inbox(self, worker: str) -> Path:
+        """Makes the folder for what the manager sends the worker."""
+        return private(self.temporary(worker) / INBOX, self._top)
+
+    def make_pipe(self, worker: str) -> Path:
+        """Makes the worker's pipe, 0600; what lies there and is no pipe of ours goes."""
+        private(self.temporary(worker), self._top)
+        path = self.pipe(worker)
+        try:
+            found = path.lstat()
+            if not stat.S_ISFIFO(found.st_mode) or found.st_uid != os.getuid():
+                path.unlink()
+                os.mkfifo(path, 0o600)
+        except FileNotFoundError:
+            os.mkfifo(path, 0o600)
+        path.chmod(0o600)
+        return path
+
+    def remove(self, worker: str) -> None:
+        """Removes everything that was kept for the worker."""
+        for folder in (self.session(worker), self.temporary(worker)):
+            if not folder.is_symlink():
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def write(path: Path, text: str) -> None:
+    """Writes a small file 0600, whole or not at all."""
+    fresh = path.with_name(f".{path.name}.new")
+    handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(text)
+    fresh.replace(path)
+
+
+def read(path: Path) -> str:
+    """A small file's text; empty when there is none."""
+    try:
+        return path.read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        return ""

@@ -1,0 +1,128 @@
+"""The routes for workers' own programs: `/response`, `/notify`, `/workers`. Who may call them is decided elsewhere."""
+
+import shlex
+import uuid
+from collections.abc import Awaitable, Callable, Collection
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from farhand.channels.files.sessions import Sessions
+from farhand.model.commands import Respond
+from farhand.model.compat import PLAIN_SOURCES
+from farhand.model.errors import BadInput, Refused, TooLarge
+from farhand.model.names import normalize
+from farhand.model.ports import Hub
+from farhand.model.present import Present, Worker
+from farhand.model.words import Sender
+
+LARGEST_BODY = 4_000_000
+VIA = "http"
+
+
+class Answer(msgspec.Struct):
+    """The body of `/response`."""
+
+    session: str = ""
+    text: str = ""
+    escape: bool = False
+    source: str | None = None
+    # Names the answer, so that a repeat is not a second one.
+    id: str | int | None = None
+
+
+class News(msgspec.Struct):
+    """The body of `/notify`."""
+
+    text: str = ""
+
+
+class WorkerRoutes:
+    """What the node's HTTP listener serves for workers' programs."""
+
+    def __init__(
+        self,
+        hub: Hub,
+        sessions: Sessions,
+        notify: Callable[[str], Awaitable[None]],
+        tmux_prefix: str,
+        terminals: Collection[str],
+    ) -> None:
+        self._hub = hub
+        self._sessions = sessions
+        self._notify = notify
+        self._prefix = tmux_prefix
+        self._terminals = terminals
+
+    def routes(self) -> list[Route]:
+        """The routes."""
+        return [
+            Route("/response", self.response, methods=["POST"]),
+            Route("/notify", self.notify, methods=["POST"]),
+            Route("/workers", self.workers, methods=["GET"]),
+        ]
+
+    async def response(self, request: Request) -> Response:
+        """An answer of a worker: written down, then sent."""
+        answer = _read(await _body(request), Answer)
+        if answer is None or not answer.session or not answer.text.strip():
+            return Response("Missing session or text", 400)
+        name, present = answer.session, await self._hub.look()
+        if normalize(name) != name or name not in present.workers or not self._sessions.has_chat(name):
+            return Response("No chat for that session", 404)
+        plain = answer.escape or answer.source in PLAIN_SOURCES
+        identity = f"{name}:{answer.id}" if answer.id is not None else uuid.uuid4().hex
+        command = Respond(id=identity, worker=name, text=answer.text, html=not plain)
+        try:
+            await self._hub.send(command, Sender(via=VIA, who=name))
+        except BadInput as error:
+            return Response(error.text, 400)
+        except Refused as error:
+            return Response(error.text, 404)
+        self._sessions.clear(name)
+        return Response("OK")
+
+    async def notify(self, request: Request) -> Response:
+        """Something that everybody should know."""
+        news = _read(await _body(request), News)
+        if news is None or not news.text.strip():
+            return Response("Missing text", 400)
+        await self._notify(news.text)
+        return Response("OK")
+
+    async def workers(self, _: Request) -> Response:
+        """Who is on the team, and how to speak to them."""
+        return JSONResponse({"workers": self.listed(await self._hub.look())})
+
+    def listed(self, present: Present) -> list[dict[str, Any]]:
+        """The team for programs."""
+        return [self._entry(worker) for worker in present.workers.values() if not worker.ending]
+
+    def _entry(self, worker: Worker) -> dict[str, Any]:
+        if worker.backend in self._terminals:
+            address = f"{self._prefix}{worker.name}"
+            keys = f"tmux send-keys -t {address}"
+            example = f"{keys} -l 'your message' && sleep 0.2 && {keys} Enter"
+            return {"name": worker.name, "protocol": "tmux", "address": address, "send_example": example}
+        address = str(self._sessions.places.pipe(worker.name))
+        example = f"echo 'your message' > {shlex.quote(address)}"
+        return {"name": worker.name, "protocol": "pipe", "address": address, "send_example": example}
+
+
+async def _body(request: Request) -> bytes:
+    data = bytearray()
+    async for piece in request.stream():
+        data += piece
+        if len(data) > LARGEST_BODY:
+            raise TooLarge("A request", LARGEST_BODY)
+    return bytes(data)
+
+
+def _read(body: bytes, kind: Any) -> Any:
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None

@@ -1,0 +1,72 @@
+"""The small files that say, to whoever looks into a worker's folder, how it stands: `chat_id`, `pending`, `backend`."""
+
+from collections.abc import Callable
+
+from farhand.channels.files.places import Places, read, write
+from farhand.model import facts
+from farhand.model.compat import PENDING_SECONDS
+from farhand.model.facts import Event
+from farhand.model.present import Present, Worker
+
+CHAT, PENDING, BACKEND = "chat_id", "pending", "backend"
+
+
+class Sessions:
+    """Keeps the files as the facts are; `chat` is where answers go, empty while nobody is known."""
+
+    def __init__(self, places: Places, chat: Callable[[], str]) -> None:
+        self.places = places
+        self._chat = chat
+
+    def begin(self, worker: Worker) -> None:
+        """Makes the folder of a worker and writes what is known of it."""
+        folder = self.places.make_session(worker.name)
+        write(folder / BACKEND, worker.backend)
+        self.write_chat(worker.name)
+
+    def write_chat(self, worker: str) -> None:
+        """Writes where the worker's answers go, if anybody is known."""
+        chat = self._chat()
+        folder = self.places.session(worker)
+        if chat and folder.is_dir() and read(folder / CHAT) != chat:
+            write(folder / CHAT, chat)
+
+    def has_chat(self, worker: str) -> bool:
+        """Whether it is known where the worker's answers go."""
+        return bool(read(self.places.session(worker) / CHAT))
+
+    def chats(self, present: Present) -> list[str]:
+        """All chats that are known, each once."""
+        kept = [read(self.places.session(name) / CHAT) for name in present.workers]
+        return list(dict.fromkeys(chat for chat in (self._chat(), *kept) if chat))
+
+    def follow(self, event: Event, worker: Worker) -> None:
+        """Keeps the files true after one more event."""
+        match event.fact:
+            case facts.Queued():
+                self.write_chat(worker.name)
+                write(self.places.make_session(worker.name) / PENDING, str(int(event.at)))
+            case facts.TurnEnded() if not worker.queue and worker.turn is None:
+                self.clear(worker.name)
+            case facts.InterruptAsked() | facts.RelaunchAsked() | facts.Responded():
+                self.clear(worker.name)
+            case _:
+                pass
+
+    def clear(self, worker: str) -> None:
+        """Nothing is pending any more."""
+        (self.places.session(worker) / PENDING).unlink(missing_ok=True)
+
+    def expire(self, present: Present, now: float) -> float | None:
+        """Clears what is pending for too long; the seconds until the next one is."""
+        waits: list[float] = []
+        for name in present.workers:
+            since = read(self.places.session(name) / PENDING)
+            if not since:
+                continue
+            left = (float(since) if since.isascii() and since.isdigit() else 0.0) + PENDING_SECONDS - now
+            if left <= 0:
+                self.clear(name)
+            else:
+                waits.append(left)
+        return min(waits, default=None)

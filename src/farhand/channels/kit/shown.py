@@ -1,0 +1,113 @@
+"""Which files a worker may show, decided on the file that is really meant, and read without a gap in between."""
+
+import os
+import stat
+from collections.abc import Iterable
+from pathlib import Path, PurePath
+
+from farhand.model.errors import ChannelError
+
+LARGEST_BYTES = 20 * 1024 * 1024
+IMAGES = frozenset(".jpg .jpeg .png .gif .webp .bmp".split())
+DOCUMENTS = frozenset(
+    (
+        ".md .txt .rst .pdf .json .csv .yaml .yml .toml .ini .cfg .xml .log .sql .patch .diff .py .js .ts .jsx .tsx "
+        ".go .rs .java .kt .swift .rb .php .c .cpp .h .hpp .sh .html .css .scss"
+    ).split()
+)
+BLOCKED_ENDINGS = frozenset(".pem .key .p12 .pfx .crt .cer .der .jks .keystore .kdb .pgp .gpg .asc".split())
+BLOCKED_NAMES = frozenset(
+    (
+        ".env .npmrc .pypirc .netrc .git-credentials id_rsa id_ed25519 id_dsa credentials kubeconfig "
+        # What agents and their neighbours sign in with.
+        ".credentials.json .claude.json auth.json oauth_creds.json google_accounts.json mcp-oauth-tokens.json "
+        "application_default_credentials.json credentials.json access_tokens.db hosts.yml token.json"
+    ).split()
+)
+# Folders of a home that hold nothing else but keys.
+BLOCKED_FOLDERS = (
+    ".ssh",
+    ".gnupg",
+    ".aws",
+    ".azure",
+    ".kube",
+    ".docker",
+    ".config/gcloud",
+    ".config/gh",
+    ".password-store",
+)
+UNREAL = ("/proc", "/sys", "/dev")
+
+
+class NotShown(ChannelError):
+    """The file is not one that may be shown, or cannot be read."""
+
+    code = "not_shown"
+
+
+def refusal(
+    given: PurePath, real: PurePath, *, picture: bool, roots: Iterable[PurePath], closed: Iterable[PurePath]
+) -> str:
+    """Why the file may not be shown; empty when it may. `real` is where `given` leads to. Pure."""
+    for path in (given, real):
+        name, ending = path.name.lower(), path.suffix.lower()
+        if name in BLOCKED_NAMES or name.startswith(".env") or ending in BLOCKED_ENDINGS:
+            return "It may hold a secret."
+        if ending not in (IMAGES if picture else DOCUMENTS):
+            return f"Files that end with '{ending}' are not sent."
+    if any(real.is_relative_to(one) for one in (*closed, *map(PurePath, UNREAL))):
+        return "It lies in a folder that is closed."
+    if picture and not any(real.is_relative_to(root) for root in roots):
+        return "Pictures come from /tmp, the sessions' folder or the working directory."
+    return ""
+
+
+class ShownFiles:
+    """Reads what may be shown."""
+
+    def __init__(
+        self, sessions: Path | None = None, working_directory: Path | None = None, *, node: Path | None = None
+    ) -> None:
+        self._sessions = sessions
+        given = [Path("/tmp"), sessions, working_directory or Path.cwd()]  # noqa: S108
+        self._roots = [root.resolve() for root in given if root is not None]
+        home = Path.home().resolve()
+        self._closed = [home / folder for folder in BLOCKED_FOLDERS]
+        self._node = node.resolve() if node else None
+
+    def read(self, path: str, *, picture: bool) -> bytes:
+        """The file's content, or NotShown."""
+        try:
+            given = Path(path).expanduser()
+            if not given.is_absolute():
+                raise NotShown(f"{path} is not sent: its path must be absolute.")
+            real = given.resolve(strict=True)
+            if why := self._refusal(given, real, picture=picture):
+                raise NotShown(f"{path} is not sent: {why}")
+            return _read(real)
+        except (OSError, ValueError, RuntimeError) as error:
+            raise NotShown(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
+
+    def _refusal(self, given: Path, real: Path, *, picture: bool) -> str:
+        sessions = self._sessions.resolve() if self._sessions else None
+        if self._node and real.is_relative_to(self._node) and not (sessions and real.is_relative_to(sessions)):
+            return "It lies in a folder that is closed."
+        return refusal(given, real, picture=picture, roots=self._roots, closed=self._closed)
+
+
+def _read(real: Path) -> bytes:
+    """What lies at the place that was judged: a link put there since, or above it, is not followed."""
+    handle = os.open(real, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(handle, "rb") as file:
+        about = os.fstat(handle)
+        link = Path(f"/proc/self/fd/{handle}")
+        if link.exists() and link.readlink() != real:
+            raise NotShown(f"{real} changed while it was read.")
+        if not stat.S_ISREG(about.st_mode):
+            raise NotShown(f"{real} is no file.")
+        if about.st_size > LARGEST_BYTES:
+            raise NotShown(f"{real} is larger than 20 MB.")
+        content = file.read(LARGEST_BYTES + 1)
+    if len(content) > LARGEST_BYTES:
+        raise NotShown(f"{real} is larger than 20 MB.")
+    return content

@@ -1,0 +1,178 @@
+"""The sentences of the bot, exact to the character: people and programs know them by heart. Pure."""
+
+from collections.abc import Collection
+
+from farhand.model import commands
+from farhand.model.commands import Command
+from farhand.model.compat import PRODUCT
+from farhand.model.errors import BadName, NoFocus, Refused, UnknownWorker
+from farhand.model.present import Present, Worker
+from farhand.model.words import Word
+
+EMPTY_TEAM = "No team members yet. Add someone with /hire <name>."
+NOBODY_ASSIGNED = "No one assigned."
+NOBODY_ONLINE = "No one's online to share with."
+NO_FOCUS = "Needs decision - No focused worker. Use /focus <name> first."
+NO_PROGRESS = "No one assigned. Who should I talk to? Use /team or /focus <name>."
+LOST_FOCUS = "Can't find them. Check /team for who's available."
+NO_IMAGE = "Needs decision - Could not download image. Try again or send as file."
+NO_FILE = "Needs decision - Could not download file. Try again."
+ONLINE = "I'm online and ready."
+NO_WORKERS = "No workers yet. Hire your first long-lived worker with /hire <name>."
+OFFLINE = "Going offline briefly. Your team stays the same."
+
+
+class About(Word):
+    """What the bot may tell of its node; the secrets are cut short before they get here."""
+
+    version: str = ""
+    token: str = ""
+    admin: str = ""
+    webhook_secret: str = ""
+    storage: str = ""
+    # Backends whose agents run in tmux.
+    terminals: frozenset[str] = frozenset()
+
+
+def redacted(secret: str) -> str:
+    """Enough of a secret to know it by."""
+    if not secret:
+        return "(not set)"
+    return "***" if len(secret) <= 8 else f"{secret[:4]}...{secret[-4:]}"
+
+
+def is_working(worker: Worker) -> bool:
+    """Whether the worker is at something, which its turn decides."""
+    return worker.turn is not None or bool(worker.queue)
+
+
+def is_offline(worker: Worker) -> bool:
+    """Whether the worker's agent is gone; one that is on its way counts as there."""
+    return not worker.online and bool(worker.why_offline) and not worker.relaunching
+
+
+def team(present: Present) -> str:
+    """`/team`."""
+    if not present.workers:
+        return EMPTY_TEAM
+    lines = [f"- {one.name} ({', '.join(_statuses(one, present.focus))})" for one in present.workers.values()]
+    return "\n".join(["Your team:", f"Focused: {present.focus or '(none)'}", "Workers:", *lines])
+
+
+def _statuses(worker: Worker, focus: str) -> list[str]:
+    state = "working" if is_working(worker) else "available"
+    return [*(["focused"] if worker.name == focus else []), state, f"backend={worker.backend}"]
+
+
+def progress(present: Present, terminals: Collection[str]) -> str:
+    """`/progress`."""
+    if not present.focus:
+        return NO_PROGRESS
+    worker = present.workers.get(present.focus)
+    if worker is None:
+        return LOST_FOCUS
+    in_tmux = worker.backend in terminals
+    ready = worker.online and not worker.ending and not worker.relaunching
+    lines = [
+        f"Progress for focused worker: {worker.name}",
+        "Focused: yes",
+        f"Working: {_yes(is_working(worker))}",
+        f"Backend: {worker.backend}",
+        f"Online: {_yes(worker.online)}",
+        f"Ready: {_yes(ready)}",
+    ]
+    if in_tmux and is_offline(worker):
+        lines.append("Needs attention: worker app is not running. Use /relaunch.")
+    return "\n".join([*lines, f"Mode: {'tmux' if in_tmux else f'{worker.backend} exec (stateless)'}"])
+
+
+def _yes(true: bool) -> str:
+    return "yes" if true else "no"
+
+
+def settings(present: Present, about: About) -> str:
+    """`/settings`."""
+    return "\n".join(
+        [
+            f"{PRODUCT} v{about.version}",
+            "They'll stay on your team.",
+            "",
+            f"Bot token: {about.token}",
+            f"Admin: {about.admin or '(auto-learn)'}",
+            f"Webhook verification: {about.webhook_secret or '(disabled)'}",
+            f"Team storage: {about.storage}",
+            "",
+            "Team state",
+            f"Focused worker: {present.focus or '(none)'}",
+            f"Workers: {', '.join(present.workers) or '(none)'}",
+            "",
+            "Sandbox: disabled (direct execution)",
+            "Workers run with full system access.",
+        ]
+    )
+
+
+def online(present: Present) -> str:
+    """What is said when the node is there."""
+    lines = [ONLINE]
+    if present.workers:
+        lines.append(f"Team: {', '.join(present.workers)}")
+    if present.focus:
+        lines.append(f"Focused: {present.focus}")
+    if not present.workers:
+        lines.append(NO_WORKERS)
+    return "\n".join(lines)
+
+
+def nobody_focused(present: Present, *, needs_focus: bool) -> str:
+    """Why a message without a name found nobody."""
+    if needs_focus:
+        return NO_FOCUS
+    if not present.workers:
+        return EMPTY_TEAM
+    return f"No one assigned. Your team: {', '.join(present.workers)}\nWho should I talk to?"
+
+
+def offline(worker: str) -> str:
+    """Why a message was not sent."""
+    return f"{worker.capitalize()} is offline. Try /relaunch."
+
+
+def done(command: Command, worker: str) -> str:
+    """The answer to a command that facts will not answer by themselves."""
+    name = worker.capitalize()
+    match command:
+        case commands.Focus():
+            return f"Now talking to {name}."
+        case commands.Relaunch():
+            return f"Bringing {name} back online..."
+        case commands.Interrupt():
+            return paused(worker)
+        case _:
+            return ""
+
+
+def paused(worker: str) -> str:
+    """The answer to `/pause`."""
+    return f"{worker.capitalize()} is paused. I'll pick up where we left off."
+
+
+def refused(command: Command, error: Refused) -> str:
+    """Why a command was not obeyed."""
+    match command:
+        case commands.Hire(worker=name):
+            return error.text if isinstance(error, BadName) else f'Could not hire "{name}". {error.text}'
+        case commands.End(worker=name):
+            return f'Could not offboard "{name}". {error.text}'
+        case commands.Focus(worker=name):
+            return f'Could not focus "{name}". {error.text}'
+        case commands.Relaunch() | commands.Interrupt() if isinstance(error, NoFocus):
+            return NOBODY_ASSIGNED
+        case commands.Relaunch(worker=name):
+            return f'Could not relaunch "{name}". {error.text}'
+        case commands.Say(worker=name) if isinstance(error, UnknownWorker):
+            return f"Can't find {name}. Check /team for who's available."
+        case commands.Say(worker=name):
+            return f"Could not send to {name.capitalize()}. Try /relaunch."
+        case _:
+            return error.text

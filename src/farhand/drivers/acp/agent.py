@@ -1,0 +1,187 @@
+"""An ACP agent behind the line protocol, a program of its own: it owns the connection, so that the node may die.
+
+Run as `python -m farhand.drivers.acp.agent [--mode M] [--model M] [--resume SESSION] -- COMMAND…` where the worker is.
+"""
+
+import argparse
+import asyncio
+import os
+import sys
+from collections.abc import Callable
+from contextlib import aclosing, suppress
+
+from farhand.drivers.acp.translate import Calls, Line, ask_line, blocks_of, lines_of
+from farhand.drivers.wires.hearing import Hearing, read_lines, write_line
+from farhand.sdk.acp.client import AcpClient, AcpSession
+from farhand.sdk.acp.rpc import PeerGone, RpcError
+from farhand.sdk.acp.streams import ProcessStream, spawn
+from farhand.sdk.acp.words import Permission
+from farhand.sdk.errors import SdkError
+
+CANCEL_AGAIN_SECONDS = 1.0
+
+
+class Relay:
+    """One session of the agent: lines in, lines out."""
+
+    def __init__(self, write: Callable[[Line], None]) -> None:
+        self._write = write
+        self._session: AcpSession | None = None
+        self._images = False
+        self._running = ""
+        self._seen = False
+        self._count = 0
+        self._calls = Calls()
+        self._stopped: set[str] = set()
+        self._stopping: asyncio.Task[None] | None = None
+        self._asked: dict[str, asyncio.Future[str]] = {}
+
+    def open(self, client: AcpClient, session: AcpSession) -> None:
+        """The session that prompts go to."""
+        self._session, self._images = session, client.hello.images
+        self._write({"session": session.id})
+
+    async def play(self, prompt: Line) -> None:
+        """One turn, from the prompt to its end. Raises PeerGone when the agent died of it."""
+        self._running, self._calls, self._seen = str(prompt["prompt"]), Calls(), False
+        try:
+            if self._running in self._stopped:
+                self._say({"ended": self._running, "how": "interrupted"})
+            else:
+                await self._converse(prompt)
+        except PeerGone:
+            raise
+        except (SdkError, OSError) as error:
+            self._say({"ended": self._running, "how": "failed", "error": str(error)})
+        finally:
+            self._stopped.discard(self._running)
+            self._running = ""
+            if self._stopping is not None:
+                self._stopping.cancel()
+                self._stopping = None
+
+    async def _converse(self, prompt: Line) -> None:
+        if self._session is None:
+            raise SdkError("The agent has no session.")
+        async with aclosing(self._session.prompt(blocks_of(prompt, images=self._images))) as events:
+            async for event in events:
+                for line in lines_of(self._running, event, self._calls):
+                    self._say(line)
+
+    def _say(self, line: Line) -> None:
+        """Tells the node; the first word about a turn is the proof that the agent has read the prompt."""
+        if not self._seen:
+            self._seen = True
+            self._write({"started": self._running})
+        self._write(line)
+
+    async def _stop(self) -> None:
+        """Cancels the turn until it ends: an agent that has not begun it yet passes over a cancel."""
+        while self._session is not None:
+            with suppress(PeerGone):
+                await self._session.cancel()
+            await asyncio.sleep(CANCEL_AGAIN_SECONDS)
+
+    async def decide(self, permission: Permission) -> str:
+        """Puts a request for permission to the person and waits, however long it takes."""
+        self._count += 1
+        ask = f"{self._running}/{self._count}"
+        # Some agents tell of a call for the first time when they ask.
+        for line in self._calls.lines(self._running, permission.call):
+            self._say(line)
+        answer = self._asked[ask] = asyncio.get_running_loop().create_future()
+        self._say(ask_line(self._running, ask, permission))
+        try:
+            return await answer or "reject_once"
+        finally:
+            self._asked.pop(ask, None)
+
+    async def take(self, said: Line) -> bool:
+        """What comes while a turn runs; false for a line that is not known."""
+        match said:
+            case {"answer": str(ask), "choice": str(choice)}:
+                waiting = self._asked.get(ask)
+                if waiting is not None and not waiting.done():
+                    waiting.set_result(choice)
+            case {"interrupt": str(prompt)}:
+                self._stopped.add(prompt)
+                if prompt == self._running and self._stopping is None:
+                    self._stopping = asyncio.create_task(self._stop(), name="stop")
+            case {"change": _}:
+                await self._change(said)
+            case _:
+                return False
+        return True
+
+    async def _change(self, said: Line) -> None:
+        try:
+            if isinstance(said.get("mode"), str) and self._session is not None:
+                await self._session.set_mode(said["mode"])
+            if isinstance(said.get("model"), str) and self._session is not None:
+                await self._session.set_model(said["model"])
+        except RpcError as refused:
+            self._write({"problem": self._running, "text": f"The agent refused the change: {refused}"})
+
+
+async def open_session(client: AcpClient, options: argparse.Namespace) -> AcpSession:
+    """The session of the past, or a new one; in the mode and with the model that were asked for."""
+    cwd = os.getcwd()  # noqa: PTH109
+    session: AcpSession | None = None
+    if options.resume:
+        try:
+            session = await client.load_session(options.resume, cwd)
+        except (RpcError, SdkError) as lost:
+            if isinstance(lost, PeerGone):
+                raise
+            write_line({"problem": "", "text": f"The session cannot be taken up again ({lost}). A new one begins."})
+    session = session or await client.new_session(cwd)
+    if options.mode:
+        await session.set_mode(options.mode)
+    if options.model:
+        await session.set_model(options.model)
+    return session
+
+
+async def main(options: argparse.Namespace) -> int:
+    """Starts the agent and relays until the input ends or the agent is gone."""
+    relay = Relay(write_line)
+    try:
+        # In one group with the relay: the holder's signals reach both.
+        agent = spawn(options.command, own_group=False)
+        async with agent as stream, AcpClient(stream, decides=relay.decide) as client:
+            return await _relay(relay, client, stream, options)
+    except OSError as error:
+        write_line({"problem": "", "text": f"The agent cannot be started: {error}"})
+        return 127
+
+
+async def _relay(relay: Relay, client: AcpClient, stream: ProcessStream, options: argparse.Namespace) -> int:
+    try:
+        await client.initialize()
+        relay.open(client, await open_session(client, options))
+        hearing = asyncio.create_task(Hearing(relay.play, relay.take, write_line).run(read_lines(0)))
+        gone = asyncio.create_task(client.wait_closed())
+        done, _ = await asyncio.wait([hearing, gone], return_when=asyncio.FIRST_COMPLETED)
+        ended_well = hearing in done and hearing.exception() is None
+        for task in (hearing, gone):
+            task.cancel()
+        await asyncio.wait([hearing, gone])
+        if ended_well:
+            return 0
+        said = stream.errors.strip()[-500:]
+    except SdkError as error:
+        said = f"{error} {stream.errors.strip()[-500:]}".strip()
+    write_line({"problem": "", "text": f"The agent is gone. {said}".strip()})
+    return 1
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="An ACP agent behind the line protocol.")
+    parser.add_argument("--mode", default="")
+    parser.add_argument("--model", default="")
+    parser.add_argument("--resume", default="")
+    parser.add_argument("command", nargs="+")
+    try:
+        sys.exit(asyncio.run(main(parser.parse_args())))
+    except KeyboardInterrupt:
+        sys.exit(130)

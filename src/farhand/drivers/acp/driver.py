@@ -1,0 +1,94 @@
+"""Runs workers of any ACP agent: its connection is owned by a relay in a holder, spoken to in the line protocol."""
+
+import uuid
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+
+from farhand.drivers.acp.schema import AcpAgent
+from farhand.drivers.native.translate import to_line, translate
+from farhand.drivers.wires.held import HeldWire, Program, forget, open_wire, sentence
+from farhand.model.facts import Noted
+from farhand.model.ports import Batch, Can, Change, Errand, Heard, Holders, NotTaken, Outcome
+from farhand.model.present import Worker
+from farhand.model.words import Mode, replace
+
+
+class AcpLink:
+    """An open connection to one worker."""
+
+    def __init__(self, wire: HeldWire, agent: AcpAgent) -> None:
+        self._wire = wire
+        self._agent = agent
+
+    async def perform(self, errand: Errand) -> Outcome:
+        """Writes it to the relay's input, once however often it is asked."""
+        if isinstance(errand, Change):
+            refusal = self._refusal(errand)
+            if refusal:
+                return NotTaken(why=refusal)
+            errand = replace(errand, mode=self._agent.modes[Mode(errand.mode)] if errand.mode else None)
+        line = to_line(errand, uuid.uuid4().hex)
+        if line is None:
+            return NotTaken(why="This agent takes a message when its turn is over.")
+        return await self._wire.feed(*line)
+
+    def _refusal(self, change: Change) -> str:
+        known = ", ".join(mode.value for mode in self._agent.modes) or "none"
+        if change.mode and change.mode not in self._agent.modes:
+            return f"{self._agent.title or self._agent.backend} has no mode '{change.mode}'. Known: {known}."
+        if change.model and not self._agent.models:
+            return f"{self._agent.title or self._agent.backend} cannot change its model."
+        return ""
+
+    async def facts(self) -> AsyncIterator[Batch]:
+        """What the agent says; at its end how it ended, with the cursor of its next life."""
+        async for lines, cursor in self._wire.lines():
+            yield Batch(heard=tuple(heard for line in lines for heard in translate(line)), cursor=cursor)
+        ended = Noted(text=sentence(await self._wire.exit()))
+        yield Batch(heard=(Heard(fact=ended),), cursor=self._wire.next_life)
+
+
+class AcpDriver:
+    """Runs the backend that an agent's file describes."""
+
+    def __init__(self, holders: Holders, agent: AcpAgent, *, python: str, environment: Mapping[str, str]) -> None:
+        self._holders = holders
+        self._agent = agent
+        self._python = python
+        self._environment = {**environment, **agent.environment}
+
+    @property
+    def backend(self) -> str:
+        """As a worker's `backend` names it."""
+        return self._agent.backend
+
+    @property
+    def can(self) -> Can:
+        """What the agent's file says; its wire carries ids."""
+        modes = tuple(mode.value for mode in self._agent.modes)
+        images, models = self._agent.images, self._agent.models
+        return Can(interrupt=True, images=images, files=True, models=models, modes=modes, ids=True)
+
+    @asynccontextmanager
+    async def open(self, worker: Worker, cursor: str) -> AsyncIterator[AcpLink]:
+        """Starts the worker's agent, or finds it alive and goes on after the cursor. A new life loads the session."""
+        program = Program(argv=self._argv(worker), directory=worker.directory, environment=self._environment)
+        async with open_wire(self._holders, _name(worker), program, cursor) as wire:
+            yield AcpLink(wire, self._agent)
+
+    def _argv(self, worker: Worker) -> tuple[str, ...]:
+        # -P keeps what lies in the worker's folder from standing in for our own modules.
+        command = (self._python, "-P", "-m", "farhand.drivers.acp.agent")
+        # The mode that an agent starts in is its own default.
+        mode = self._agent.modes.get(worker.mode, "") if worker.mode is not Mode.DEFAULT else ""
+        wanted = {"--mode": mode, "--model": worker.model, "--resume": worker.session}
+        options = tuple(word for name, value in wanted.items() if value for word in (name, value))
+        return (*command, *options, "--", *self._agent.command)
+
+    async def end(self, worker: Worker) -> None:
+        """Ends the agent and removes what it left; its session stays where the agent keeps its sessions."""
+        await forget(self._holders, _name(worker))
+
+
+def _name(worker: Worker) -> str:
+    return f"{worker.name}-{worker.since}"

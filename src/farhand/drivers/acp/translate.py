@@ -1,0 +1,105 @@
+"""Turns what an ACP agent reports into lines of the line protocol, and prompts into content blocks. Pure."""
+
+import base64
+from collections.abc import Callable
+from mimetypes import guess_type
+from pathlib import Path
+from typing import Any
+
+from farhand.sdk.acp.words import Ended, Option, Permission, Said, ToolProgress, Update
+
+Line = dict[str, Any]
+SHOWN_CHARACTERS = 4000
+ORDER = ("allow_once", "allow_always", "reject_once", "reject_always")
+HOW = {"end_turn": "completed", "cancelled": "interrupted"}
+FAILURES = {
+    "max_tokens": "The model's answer was cut off: it reached the limit of its length.",
+    "max_turn_requests": "The turn reached the agent's limit of model calls.",
+    "refusal": "The model refused to go on.",
+}
+
+
+class Calls:
+    """The tool calls of one turn: which were told, and under which title."""
+
+    def __init__(self) -> None:
+        self._titles: dict[str, str] = {}
+        self._over: set[str] = set()
+
+    def lines(self, turn: str, news: ToolProgress) -> list[Line]:
+        """A call is told when it is first seen, whatever the agent sends first, and once more when it is over."""
+        told: list[Line] = []
+        if news.call not in self._titles:
+            title = news.title or news.kind or "tool"
+            self._titles[news.call] = title
+            told.append(
+                {"tool": turn, "call": news.call, "name": news.kind or "tool", "title": title, "status": "started"}
+            )
+        if news.over and news.call not in self._over:
+            self._over.add(news.call)
+            status = "failed" if news.status == "failed" else "done"
+            told.append({"tool": turn, "call": news.call, "status": status, "output": news.text[:SHOWN_CHARACTERS]})
+        return told
+
+
+def lines_of(turn: str, event: Update | Ended, calls: Calls) -> list[Line]:
+    """What one report means to the node."""
+    match event:
+        case Said(role="agent", content=content) if content.text:
+            return [{"text": turn, "piece": content.text}]
+        case Said(role="thought", content=content) if content.text:
+            return [{"thought": turn, "piece": content.text}]
+        case ToolProgress():
+            return calls.lines(turn, event)
+        case Ended():
+            return _ended(turn, event)
+        case _:
+            return []
+
+
+def _ended(turn: str, ended: Ended) -> list[Line]:
+    lines: list[Line] = []
+    if ended.input_tokens or ended.output_tokens:
+        lines.append({"usage": turn, "input": ended.input_tokens, "output": ended.output_tokens})
+    how = HOW.get(ended.stop_reason, "failed")
+    error = FAILURES.get(ended.stop_reason, f"The agent stopped: {ended.stop_reason}.") if how == "failed" else ""
+    return [*lines, {"ended": turn, "how": how, **({"error": error} if error else {})}]
+
+
+def ask_line(turn: str, ask: str, permission: Permission) -> Line:
+    """A request for permission as a question: what allows least comes first."""
+    call = permission.call
+    command = call.raw_input.get("command") if isinstance(call.raw_input, dict) else None
+    detail = call.text or (command if isinstance(command, str) else "")
+    return {
+        "ask": turn,
+        "ask_id": ask,
+        "question": f"May this run? {call.title or call.kind or 'a tool'}",
+        "choices": [_choice(option) for option in sorted(permission.options, key=_rank)],
+        "about": "permission",
+        "detail": detail[:SHOWN_CHARACTERS],
+    }
+
+
+def _rank(option: Option) -> int:
+    return ORDER.index(option.kind) if option.kind in ORDER else len(ORDER)
+
+
+def _choice(option: Option) -> Line:
+    allows = option.kind.startswith("allow")
+    return {"id": option.option_id, "label": option.name or option.option_id, "allows": allows}
+
+
+def blocks_of(prompt: Line, *, images: bool, read: Callable[[Path], bytes] = Path.read_bytes) -> list[Line]:
+    """A prompt's text and files; an image goes as data where the agent can see it, everything else as a link."""
+    files = prompt.get("files")
+    blocks: list[Line] = [{"type": "text", "text": prompt["text"]}] if prompt["text"] else []
+    for name in files if isinstance(files, list) else []:
+        path = Path(str(name))
+        media_type = guess_type(path.name)[0] or ""
+        if images and media_type.startswith("image/"):
+            data = base64.b64encode(read(path)).decode()
+            blocks.append({"type": "image", "mimeType": media_type, "data": data})
+        else:
+            blocks.append({"type": "resource_link", "uri": path.absolute().as_uri(), "name": path.name})
+    return blocks

@@ -1,0 +1,65 @@
+"""Fills in the prompts of commands: `{{args}}`, `@{file}`, and `!{shell command}` under the session's policies."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import TYPE_CHECKING
+
+from farhand.sdk.extensions import Command, ExtensionError
+from farhand.sdk.seams import ToolCall
+
+if TYPE_CHECKING:
+    from farhand.sdk.session import Session
+
+_PLACE = re.compile(r"\{\{args\}\}|@\{(?P<file>[^{}]+)\}|!\{(?P<shell>(?:[^{}]|\{\{args\}\}|\{[^{}]*\})*)\}", re.DOTALL)
+
+
+async def prompt_of(line: str, session: Session) -> str:
+    """The prompt behind a command line."""
+    name, _, arguments = line.strip().removeprefix("/").partition(" ")
+    command = session.additions.commands.get(name)
+    if command is None:
+        known = ", ".join(sorted(session.additions.commands)) or "none"
+        raise ExtensionError(f"There is no command {name!r}. Known: {known}.")
+    return await filled_in(command, arguments.strip(), session)
+
+
+async def filled_in(command: Command, arguments: str, session: Session) -> str:
+    """The prompt of a command. Arguments for which it has no place come after it."""
+    pieces: list[str] = []
+    end = 0
+    for match in _PLACE.finditer(command.prompt):
+        pieces.append(command.prompt[end : match.start()])
+        if match["file"] is not None:
+            pieces.append(await _file(match["file"].strip(), session))
+        elif match["shell"] is not None:
+            # Inside a shell command the arguments are one word, whatever they hold.
+            line = match["shell"].replace("{{args}}", shlex.quote(arguments))
+            pieces.append(await _shell(line.strip(), session))
+        else:
+            pieces.append(arguments)
+        end = match.end()
+    text = "".join([*pieces, command.prompt[end:]]).strip()
+    return text if "{{args}}" in command.prompt or not arguments else f"{text}\n\n{arguments}"
+
+
+async def _file(path: str, session: Session) -> str:
+    text = await session.context.fs.read(path)
+    if text is None:
+        raise ExtensionError(f"The command wants the file {path}, which is not there.")
+    return text
+
+
+async def _shell(line: str, session: Session) -> str:
+    call = ToolCall(f"command-{session.next_number()}", "run_shell_command", {"command": line})
+    approval = await session.approve(call)
+    if approval.decision == "ask":
+        allowed = await session.ask_permission(call, approval.reason)
+    else:
+        allowed = approval.decision == "allow"
+    if not allowed:
+        raise ExtensionError(f"The command wants to run {line!r}, which may not run. {approval.reason}".strip())
+    ended = await session.context.shell.exec(line, timeout_seconds=120)
+    failed = f"\n[Shell command '{line}' exited with code {ended.exit_code}]" if ended.exit_code else ""
+    return ended.output.strip() + failed

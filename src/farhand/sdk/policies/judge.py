@@ -1,0 +1,224 @@
+"""Judges tool calls by rules: the first match decides, shell lines by their worst part. Asks nobody, runs nothing."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from farhand.sdk.policies.matching import SHELL_TOOLS, Asked, Candidates, Surroundings, applies, server_of
+from farhand.sdk.policies.rules import HARDNESS, Decision, Rule
+from farhand.sdk.seams import ToolCall
+
+if TYPE_CHECKING:
+    from farhand.sdk.policies.shell import Line
+
+MOST_COMMANDS = 500
+UNREADABLE = "the command cannot be taken apart, so nobody can say what it does."
+DANGEROUS = "the command can do great harm."
+REDIRECTED = "the command writes to or reads from a file by redirection."
+OUTSIDE = "the command would run outside the workspace."
+UNTRUSTED_GIT = "git runs what a folder's configuration says, and this folder is not trusted."
+BUILD_FILE = "a build file decides what is run later; changing it needs a person's word."
+
+_EDIT_WORDS = frozenset("write edit replace patch update create append save".split())
+_BUILD_FILES = frozenset(
+    "BUILD BUILD.bazel WORKSPACE WORKSPACE.bazel MODULE.bazel .bazelrc .blazerc Makefile makefile GNUmakefile"
+    " CMakeLists.txt package.json package-lock.json pnpm-lock.yaml yarn.lock bun.lockb setup.py setup.cfg"
+    " pyproject.toml go.mod go.sum Cargo.toml Cargo.lock pom.xml build.gradle build.gradle.kts settings.gradle"
+    " settings.gradle.kts Dockerfile Containerfile".split()
+)
+_BUILD_PATTERN = re.compile(r"(?:Dockerfile|Containerfile)\..*|.*\.(?:bzl|bazel|bzlmod|mk|cmake)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What was decided, why, and by which rule."""
+
+    decision: Decision
+    reason: str = ""
+    rule: Rule | None = None
+
+
+class Judge:
+    """Rules in their order. `fallback` is what happens to a call that no rule means."""
+
+    def __init__(self, rules: Iterable[Rule], *, fallback: Decision = "ask") -> None:
+        # Among equals the earlier rule wins: the sort is stable.
+        self.rules = sorted(rules, key=lambda rule: -rule.priority)
+        self._fallback: Decision = fallback
+        self._candidates: dict[Any, Candidates] = {}
+
+    def decide(self, call: ToolCall, around: Surroundings) -> Ruling:
+        """What the rules say of a call. `ask` with nobody there to ask is `deny`."""
+        ruling = self._shell(call, around) if call.name in SHELL_TOOLS else self._plain(call, around)
+        if ruling.decision == "allow" and _edits_build_file(call, around):
+            ruling = Ruling("ask", BUILD_FILE)
+        if ruling.decision == "ask" and not around.interactive:
+            return replace(ruling, decision="deny", reason=ruling.reason or "it needs a person, and nobody is there.")
+        return ruling
+
+    def hides(self, name: str, around: Surroundings) -> bool:
+        """Whether no arguments could make a call of this tool run."""
+        for rule in self._for(Asked(ToolCall("", name, {})), around).rules:
+            if not rule.narrow:
+                return rule.decision == "deny"
+            if rule.decision != "deny":
+                return False
+        return False
+
+    def _plain(self, call: ToolCall, around: Surroundings) -> Ruling:
+        asked = Asked(call)
+        rule = self._for(asked, around).first(asked, around.context)
+        return self._unmatched(around) if rule is None else Ruling(rule.decision, rule.reason, rule)
+
+    def _unmatched(self, around: Surroundings) -> Ruling:
+        return Ruling("allow" if around.mode == "yolo" else self._fallback)
+
+    def _for(self, asked: Asked, around: Surroundings) -> Candidates:
+        names = asked.names
+        key = (names, around.mode, around.interactive, around.subagent, around.annotations, around.server)
+        try:
+            return self._candidates[key]
+        except (KeyError, TypeError):
+            pass
+        server = around.server or server_of(asked.call.name)
+        found = Candidates([rule for rule in self.rules if applies(rule, names, server, around)])
+        if _hashable(key) and len(self._candidates) < 1000:
+            self._candidates[key] = found
+        return found
+
+    # Shell lines.
+
+    def _shell(self, call: ToolCall, around: Surroundings) -> Ruling:
+        """The hardest of what is said of the line, of each command in it and of whatever those run in turn.
+
+        Every text that is met is judged once, and all that its parts would meet is met here too: so no line gets off
+        more lightly than one of its parts.
+        """
+        command = Asked(call).command
+        if not command:
+            return self._plain(call, around)
+        waiting = [(command, False)]
+        met = set(waiting)
+        ruling = Ruling("allow")
+        while waiting:
+            text, behind = waiting.pop()
+            said, found = self._text(call, text, around, first=text == command)
+            # Whoever allows `sudo` has allowed what it runs, but for what is forbidden or harmful.
+            if not behind or said.decision == "deny" or said.reason == DANGEROUS:
+                ruling = _first_hardest(ruling, said, first=len(met) == 1)
+            if ruling.decision == "deny":
+                return ruling
+            new = [each for each in _inner(text, behind, found) if each not in met]
+            met.update(new)
+            waiting += new
+            if len(met) > MOST_COMMANDS:
+                return self._unreadable(ruling, around)
+        return ruling
+
+    def _text(self, call: ToolCall, text: str, around: Surroundings, *, first: bool) -> tuple[Ruling, Line]:
+        from farhand.sdk.policies.shell import taken_apart
+
+        here = call if first else _with_command(call, text)
+        ruling = self._plain(here, around)
+        line = taken_apart(text)
+        if ruling.decision == "deny":
+            return ruling, line
+        if line.broken:
+            return self._unreadable(ruling, around), line
+        if not (ruling.rule is not None and ruling.rule.narrow):
+            ruling = _looked_at(here, ruling, line, around, first=first)
+        permitted = ruling.rule is not None and ruling.rule.redirection
+        if line.redirects and not permitted and around.mode not in ("auto_edit", "yolo"):
+            ruling = _harder(ruling, Ruling("ask", REDIRECTED))
+        return ruling, line
+
+    def _unreadable(self, whole: Ruling, around: Surroundings) -> Ruling:
+        if around.mode != "yolo":
+            return _harder(whole, Ruling("ask", UNREADABLE))
+        narrow = whole.rule is not None and whole.rule.narrow
+        return Ruling("deny", UNREADABLE, whole.rule) if narrow else whole
+
+
+def _inner(text: str, behind: bool, line: Line) -> list[tuple[str, bool]]:
+    """What a text holds: its commands, the scripts they run, and what stands behind `sudo` and the like."""
+    from farhand.sdk.policies.shell import hidden, scripts
+
+    # A shell joins continued lines, also in the middle of a word; the parser takes them for two words.
+    found = [(text.replace("\\\n", ""), behind)] if "\\\n" in text else []
+    for command in line.commands:
+        if command.text != text.strip():
+            found.append((command.text, behind))
+        found += [(script, False) for script in scripts(command)]
+        unwrapped = hidden(command)
+        if unwrapped:
+            found.append((unwrapped, True))
+    return found
+
+
+def _looked_at(call: ToolCall, ruling: Ruling, line: Line, around: Surroundings, *, first: bool) -> Ruling:
+    """A rule's decision after a look at what the commands are."""
+    from farhand.sdk.policies.commands import is_dangerous, is_safe, runs_git
+
+    folder = _folder(call, around)
+    careful = around.mode != "yolo"
+    if careful and folder is not around.cwd and not _within(folder, around):
+        return _harder(ruling, Ruling("ask", OUTSIDE))
+    if not around.trusted and any(runs_git(command.words) for command in line.commands):
+        return _harder(ruling, Ruling("ask", UNTRUSTED_GIT))
+    if careful and any(is_dangerous(command.words) for command in line.commands):
+        return _harder(ruling, Ruling("ask", DANGEROUS))
+    command = line.commands[0]
+    whole = command.text == str(call.arguments["command"]).strip()
+    alone = first and whole and len(line.commands) == 1 and not line.redirects and not command.assigns
+    if alone and ruling.decision == "ask" and is_safe(command.words, folder, around.cwd):
+        return Ruling("allow", "", ruling.rule)
+    return ruling
+
+
+def _first_hardest(one: Ruling, other: Ruling, *, first: bool) -> Ruling:
+    return other if first else _harder(one, other)
+
+
+def _harder(one: Ruling, other: Ruling) -> Ruling:
+    return other if HARDNESS[other.decision] > HARDNESS[one.decision] else one
+
+
+def _with_command(call: ToolCall, command: str) -> ToolCall:
+    arguments: dict[str, Any] = {"command": command}
+    if "dir_path" in call.arguments:
+        arguments["dir_path"] = call.arguments["dir_path"]
+    return ToolCall(call.id, call.name, arguments)
+
+
+def _folder(call: ToolCall, around: Surroundings) -> Any:
+    named = call.arguments.get("dir_path")
+    return around.cwd / named if isinstance(named, str) and named else around.cwd
+
+
+def _within(folder: Any, around: Surroundings) -> bool:
+    real, root = str(os.path.realpath(folder)), os.path.realpath(around.cwd)
+    return real == root or real.startswith(root + os.sep)
+
+
+def _edits_build_file(call: ToolCall, around: Surroundings) -> bool:
+    if not _EDIT_WORDS.intersection(re.split(r"[^a-z0-9]+", call.name.lower())):
+        return False
+    named = next(
+        (call.arguments[key] for key in ("file_path", "path", "filePath", "file") if key in call.arguments), ""
+    )
+    if not isinstance(named, str) or not named.strip():
+        return False
+    name = os.path.basename(os.path.realpath(around.cwd / named.strip().replace("\0", "").replace("\\", "/")))  # noqa: PTH119
+    return name in _BUILD_FILES or bool(_BUILD_PATTERN.fullmatch(name))
+
+
+def _hashable(key: Any) -> bool:
+    try:
+        hash(key)
+    except TypeError:
+        return False
+    return True

@@ -1,0 +1,99 @@
+"""Gathers the rules that hold in a session: from code, files, settings and extensions, over the default ones."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from farhand.sdk.policies.defaults import default_rules
+from farhand.sdk.policies.files import Loaded, is_secure, read_policies
+from farhand.sdk.policies.rules import Rule
+
+if TYPE_CHECKING:
+    from farhand.sdk.settings import Settings
+
+_NARROWED = re.compile(r"([a-zA-Z0-9_-]+)\((.*)\)", re.DOTALL)
+_SHELL_NAMES = ("run_shell_command", "ShellTool")
+_NOT_PLANNING = frozenset({"default", "auto_edit", "yolo"})
+
+
+def load_rules(
+    settings: Settings, home: Path, own: Sequence[Rule] = (), extensions: Sequence[Rule] = (), *, defaults: bool = True
+) -> Loaded:
+    """Every rule of a session, in no order: their priorities have it."""
+    files = [_user_files(settings, home), _admin_files(settings)]
+    complaints = [complaint for loaded in files for complaint in loaded.complaints]
+    configured = list(_configured(settings))
+    found = [rule for loaded in files for rule in loaded.rules]
+    below = default_rules() if defaults else ()
+    return Loaded((*own, *configured, *found, *extensions, *below), tuple(complaints))
+
+
+def _user_files(settings: Settings, home: Path) -> Loaded:
+    named = settings.get("policyPaths")
+    paths = [Path(path).expanduser() for path in _texts(named)] or [home / ".gemini" / "policies"]
+    return read_policies(paths, "user")
+
+
+def _admin_files(settings: Settings) -> Loaded:
+    folder = Path("/Library/Application Support/GeminiCli" if sys.platform == "darwin" else "/etc/gemini-cli")
+    system = folder / "policies"
+    if is_secure(system) and any(system.glob("*.toml")):
+        return read_policies([system], "admin")
+    return read_policies([Path(path).expanduser() for path in _texts(settings.get("adminPolicyPaths"))], "admin")
+
+
+def _configured(settings: Settings) -> Iterator[Rule]:
+    """The rules that settings.json has in other words."""
+    for server in _texts(settings.get("mcp.excluded")):
+        yield _server_rule("deny", server, 4.9, "mcp.excluded", frozenset())
+    for tool in _texts(settings.get("tools.exclude")):
+        yield Rule("deny", (tool,), 4.4, source="settings: tools.exclude", reason="the settings exclude this tool.")
+    for tool in _texts(settings.get("tools.confirmationRequired")):
+        yield Rule("ask", (_shell_name(tool),), 4.35, source="settings: tools.confirmationRequired")
+    yield from _listed_tools(_texts(settings.get("tools.allowed")), 4.3, "tools.allowed", frozenset())
+    core = settings.get("tools.core")
+    if isinstance(core, list):
+        yield from _listed_tools(_texts(core), 4.25, "tools.core", _NOT_PLANNING)
+        yield Rule("deny", ("*",), 4.24, _NOT_PLANNING, source="settings: tools.core", reason="tools.core lacks it.")
+    for server, wanted in _servers(settings.get("mcpServers")):
+        if wanted.get("trust") is True:
+            yield _server_rule("allow", server, 4.2, "mcpServers.trust", _NOT_PLANNING)
+    for server in _texts(settings.get("mcp.allowed")):
+        yield _server_rule("allow", server, 4.1, "mcp.allowed", _NOT_PLANNING)
+
+
+def _listed_tools(tools: Sequence[str], priority: float, source: str, modes: frozenset[str]) -> Iterator[Rule]:
+    narrowed = False
+    for tool in tools:
+        match = _NARROWED.fullmatch(tool)
+        name = _shell_name(match[1] if match else tool)
+        prefix = match[2] if match and name == _SHELL_NAMES[0] else None
+        narrowed = narrowed or prefix is not None
+        yield Rule("allow", (name,), priority, modes, prefix=prefix, source=f"settings: {source}")
+    if narrowed and source == "tools.allowed":
+        reason = "only the commands that tools.allowed lists may run."
+        yield Rule("deny", (_SHELL_NAMES[0],), priority - 0.01, modes, source=f"settings: {source}", reason=reason)
+
+
+def _server_rule(decision: Any, server: str, priority: float, source: str, modes: frozenset[str]) -> Rule:
+    name = "mcp_*" if server == "*" else f"mcp_{server}_*"
+    return Rule(decision, (name,), priority, modes, mcp=server, source=f"settings: {source}")
+
+
+def _shell_name(tool: str) -> str:
+    return _SHELL_NAMES[0] if tool in _SHELL_NAMES else tool
+
+
+def _servers(value: Any) -> list[tuple[str, Mapping[str, Any]]]:
+    if not isinstance(value, Mapping):
+        return []
+    return [(str(name), server) for name, server in value.items() if isinstance(server, Mapping)]
+
+
+def _texts(value: Any) -> list[str]:
+    items = [value] if isinstance(value, str) else value if isinstance(value, list) else []
+    return [item for item in items if isinstance(item, str)]

@@ -1,0 +1,198 @@
+"""Takes shell lines apart: every command in them, however deep, and whether anything is redirected."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tree_sitter import Node, Parser
+
+LONGEST_LINE = 100_000
+_COMMANDS = frozenset({"command", "declaration_command", "unset_command", "test_command"})
+_REDIRECTS = frozenset({"redirected_statement", "file_redirect", "heredoc_redirect", "herestring_redirect"})
+_UNKNOWN = frozenset(
+    {"simple_expansion", "expansion", "command_substitution", "process_substitution", "arithmetic_expansion"}
+)
+_SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh"})
+# Commands that run the command after them, and their options that take a value.
+_RUNNERS: dict[str, frozenset[str]] = {
+    "sudo": frozenset({"-u", "-g", "-h", "-p", "-C", "-r", "-t", "-D", "--user", "--group"}),
+    "doas": frozenset({"-u", "-C"}),
+    "env": frozenset({"-u", "-C", "-S", "--unset", "--chdir"}),
+    "nohup": frozenset(),
+    "time": frozenset({"-f", "-o"}),
+    "nice": frozenset({"-n"}),
+    "ionice": frozenset({"-c", "-n"}),
+    "stdbuf": frozenset({"-i", "-o", "-e"}),
+    "setsid": frozenset(),
+    "command": frozenset(),
+    "builtin": frozenset(),
+    "exec": frozenset({"-a"}),
+    "xargs": frozenset({"-I", "-n", "-P", "-d", "-a", "-L", "-E", "-s"}),
+    "timeout": frozenset({"-s", "-k", "--signal", "--kill-after"}),
+}
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command of a line. `words` are its name and arguments, unquoted; what only a shell can know keeps its `$`."""
+
+    text: str
+    words: tuple[str, ...]
+    assigns: bool = False
+    redirects: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A shell line. When it is `broken`, its commands are not all that it may do."""
+
+    commands: tuple[Command, ...]
+    broken: bool = False
+    redirects: bool = False
+
+
+BROKEN = Line((), broken=True)
+
+
+@lru_cache(maxsize=256)
+def taken_apart(line: str) -> Line:
+    """Every command of a line, also those in pipes, lists, loops, substitutions and here-documents.
+
+    An assignment that stands by itself counts as one: it may change what the commands after it are.
+    """
+    if len(line) > LONGEST_LINE or "\0" in line:
+        return BROKEN
+    try:
+        source = line.encode()
+    except UnicodeEncodeError:
+        return BROKEN
+    root = _parser().parse(source).root_node
+    commands: list[Command] = []
+    redirects = unsure = False
+    for node in _nodes(root):
+        kind = node.type
+        if kind in _COMMANDS:
+            commands.append(_command(node))
+        elif kind == "variable_assignment" and node.parent is not None and node.parent.type not in _COMMANDS:
+            commands.append(Command(_text(node).strip(), (), assigns=True))
+        elif kind in _REDIRECTS:
+            redirects = True
+        # ${name@P} runs what is in the value of the variable.
+        elif kind == "expansion" and re.search(rb"@[pP]\s*}", node.text or b""):
+            unsure = True
+    return Line(tuple(commands), root.has_error or unsure or not commands, redirects)
+
+
+@cache
+def _parser() -> Parser:
+    import tree_sitter_bash
+    from tree_sitter import Language, Parser
+
+    return Parser(Language(tree_sitter_bash.language()))
+
+
+def _nodes(root: Node) -> Iterator[Node]:
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting += reversed(node.named_children)
+
+
+def _command(node: Node) -> Command:
+    words: list[str] = []
+    assigns = redirects = False
+    for child in node.children if node.type != "command" else node.named_children:
+        if child.type == "variable_assignment" and node.type == "command":
+            assigns = True
+        elif child.type in _REDIRECTS:
+            redirects = True
+        else:
+            words.append(_word(child))
+    return Command(_text(node).strip(), tuple(words), assigns, redirects)
+
+
+def _text(node: Node) -> str:
+    return (node.text or b"").decode("utf-8", "replace")
+
+
+def _word(node: Node) -> str:
+    """A word as the command will get it; expansions stay as they are written."""
+    text = _text(node)
+    match node.type:
+        case "command_name" | "concatenation":
+            return "".join(_word(child) for child in node.children) if node.children else text
+        case "raw_string":
+            return text[1:-1]
+        case "string":
+            return re.sub(r'\\([$`"\\\n])', r"\1", text[1:-1]) if "\\" in text else text[1:-1]
+        case "ansi_c_string":
+            return "$" + text[2:-1] if "\\" in text else text[2:-1]
+        case kind if kind in _UNKNOWN:
+            return text if "$" in text or "`" in text else f"${text}"
+        case _:
+            return _ESCAPED.sub(lambda match: match[1].strip("\n"), text) if "\\" in text else text
+
+
+def scripts(command: Command) -> list[str]:
+    """The shell lines that a command runs: `bash -c '…'`, `eval …`."""
+    words = command.words
+    if not words:
+        return []
+    name = words[0].rpartition("/")[2]
+    if name == "eval":
+        return [" ".join(words[1:])] if len(words) > 1 else []
+    if name in _SHELLS:
+        return _script_of_shell(words)
+    return []
+
+
+def _script_of_shell(words: tuple[str, ...]) -> list[str]:
+    wanted = False
+    for word in words[1:]:
+        if word.startswith("-") and not word.startswith("--"):
+            wanted = wanted or "c" in word
+        elif wanted:
+            return [word]
+    return []
+
+
+def hidden(command: Command) -> str:
+    """The command behind assignments, quotes, a path, and behind `sudo`, `env`, `xargs` and their like.
+
+    Empty when the command stands there as it is.
+    """
+    words = list(command.words)
+    stripped = command.assigns or (bool(words) and not command.text.startswith(words[0]))
+    while words:
+        takes_value = _RUNNERS.get(words[0].rpartition("/")[2])
+        if takes_value is None:
+            break
+        words = _after_runner(words, takes_value)
+        stripped = True
+    if words and words[0].startswith("/"):
+        words[0], stripped = words[0].rpartition("/")[2], True
+    return " ".join(_quoted(word) for word in words) if stripped else ""
+
+
+def _after_runner(words: list[str], takes_value: frozenset[str]) -> list[str]:
+    is_timeout = words[0].endswith("timeout")
+    rest = words[1:]
+    while rest and (rest[0].startswith("-") or _ASSIGNMENT.match(rest[0])):
+        rest = rest[2:] if rest[0] in takes_value else rest[1:]
+    return rest[1:] if is_timeout else rest
+
+
+def _quoted(word: str) -> str:
+    import shlex
+
+    # What was an expansion stays one: it is judged, never run.
+    return word if "$" in word or "`" in word or re.fullmatch(r"[\w@%+=:,./~*?\[\]{}-]+", word) else shlex.quote(word)

@@ -1,0 +1,158 @@
+"""Real ACP agents with throwaway homes and fake models, each behind the same few words."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event
+from typing import Protocol
+
+from farhand.testing.models import gemini
+from farhand.testing.models.openai import FakeOpenAi
+from farhand.testing.models.script import Failure, Hold, Reply, Text, say, use
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAMS = ROOT / ".cache" / "npm" / "node_modules" / ".bin"
+TIMES = 8
+
+
+class Model(Protocol):
+    """A fake model that knows the words of the tests."""
+
+    def release(self) -> None:
+        """Lets what is held go on."""
+        ...
+
+
+@dataclass(frozen=True)
+class Stage:
+    """How to start an agent, and where."""
+
+    argv: tuple[str, ...]
+    environ: dict[str, str]
+    project: Path
+    model: Model
+
+
+def age_sessions(stage: Stage) -> None:
+    """Gives recorded sessions an older name.
+
+    gemini 0.61 writes over a session that is loaded in the minute in which it began: both get the same file name.
+    """
+    for path in stage.project.parent.glob(".gemini/tmp/*/chats/session-*.jsonl"):
+        path.rename(path.with_name(f"session-2026-01-01T00-00-{path.stem[-8:]}.jsonl"))
+
+
+class GeminiModel:
+    """Plays the words to gemini."""
+
+    def __init__(self, fake: gemini.FakeGemini, tool: str = "run_shell_command") -> None:
+        self._gate = Event()
+        touch = {"command": "touch made.txt"}
+        for _ in range(TIMES):
+            fake.expect(gemini.says("Good ", "morning."), prompt="good morning")
+            look = gemini.calls("list_directory", {"dir_path": "."})
+            fake.expect(look, gemini.says("Nothing there."), prompt="look around")
+            fake.expect(gemini.calls(tool, touch), gemini.says("Touched."), prompt="touch it")
+            fake.expect(gemini.held(self._gate, "One, ", "two.", before=1), prompt="count slowly")
+            fake.expect(gemini.refuses(400, "the model is not in the mood"), prompt="fail now")
+
+    def release(self) -> None:
+        """Lets held answers go on."""
+        self._gate.set()
+
+
+class OpenCodeModel:
+    """Plays the words to opencode."""
+
+    def __init__(self, fake: FakeOpenAi) -> None:
+        self._fake = fake
+        counting = Reply((Text("One, "), Hold("gate"), Text("two.")))
+        for _ in range(TIMES):
+            fake.script.conversation("good morning", say("Good morning.", piece=5))
+            fake.script.conversation("look around", use("glob", pattern="*"), say("Nothing there."))
+            touch = use("bash", command="touch made.txt", description="Touches a file")
+            fake.script.conversation("touch it", touch, say("Touched."))
+            fake.script.conversation("count slowly", counting)
+            fake.script.conversation("fail now", Failure(400, "invalid_request_error", "the model is not in the mood"))
+
+    def release(self) -> None:
+        """Lets held answers go on."""
+        self._fake.script.release("gate")
+
+
+def _folders(root: Path) -> tuple[Path, Path]:
+    home, project = root / "home", root / "home" / "project"
+    (project / ".git").mkdir(parents=True)
+    return home, project
+
+
+@asynccontextmanager
+async def gemini_cli(root: Path) -> AsyncIterator[Stage]:
+    """The Gemini CLI in ACP mode."""
+    home, project = _folders(root)
+    settings = {
+        "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}},
+        "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
+        "privacy": {"usageStatisticsEnabled": False},
+        "telemetry": {"enabled": False},
+    }
+    (home / ".gemini").mkdir()
+    (home / ".gemini" / "settings.json").write_text(json.dumps(settings))
+    fake = gemini.FakeGemini().start()
+    try:
+        environ = {
+            "HOME": str(home),
+            "PATH": os.environ["PATH"],
+            "GEMINI_CLI_TRUST_WORKSPACE": "true",
+            "GEMINI_CLI_NO_RELAUNCH": "true",
+            **fake.environ(),
+        }
+        model = GeminiModel(fake)
+        yield Stage((str(PROGRAMS / "gemini"), "--acp", "-m", "gemini-2.5-flash"), environ, project, model)
+        model.release()
+    finally:
+        fake.close()
+
+
+@asynccontextmanager
+async def opencode(root: Path) -> AsyncIterator[Stage]:
+    """OpenCode in ACP mode."""
+    home, project = _folders(root)
+    fake = FakeOpenAi()
+    async with fake.served() as address:
+        models = {"fake-model": {"name": "Fake Model", "limit": {"context": 100_000, "output": 8000}}}
+        provider = {
+            "npm": "@ai-sdk/openai-compatible",
+            "name": "Fake",
+            "options": {"baseURL": f"{address}/v1", "apiKey": "fake"},
+            "models": models,
+        }
+        config = {
+            "autoupdate": False,
+            "share": "disabled",
+            "model": "fake/fake-model",
+            "small_model": "fake/fake-model",
+            "enabled_providers": ["fake"],
+            "provider": {"fake": provider},
+            "permission": {"bash": "ask"},
+        }
+        (home / ".config" / "opencode").mkdir(parents=True)
+        (home / ".config" / "opencode" / "opencode.json").write_text(json.dumps(config))
+        environ = {
+            "HOME": str(home),
+            "PATH": os.environ["PATH"],
+            "OPENCODE_DISABLE_AUTOUPDATE": "1",
+            "OPENCODE_DISABLE_MODELS_FETCH": "1",
+            "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+        }
+        model = OpenCodeModel(fake)
+        yield Stage((str(PROGRAMS / "opencode"), "acp"), environ, project, model)
+        model.release()
+
+
+AGENTS = {"gemini": gemini_cli, "opencode": opencode}

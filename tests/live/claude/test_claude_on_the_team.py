@@ -1,0 +1,142 @@
+"""Spec 2's main paths with the real Claude Code as the worker: hired, welcomed, spoken to, found by others, let go."""
+
+from __future__ import annotations
+
+import json
+import re
+import urllib.request
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import anyio.to_thread
+import pytest
+from tests.live.claude.test_claude_from_the_phone import MANAGER, SECONDS, Phone, _running
+from tests.spec.promises import promise
+
+from farhand.testing.models.script import Hold, Reply, Text, say
+from farhand.testing.stage import until
+from farhand.testing.studio import Studio
+from farhand.testing.telegram import FakeBot
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+async def phone(studio: Studio, bot: FakeBot) -> AsyncIterator[Phone]:
+    """A phone with a worker who was welcomed."""
+    studio.model.script.conversation("You are ann", say("Ann is ready."))
+    async with _running(Phone(studio, bot)) as opened:
+        await opened.manager.says("/hire ann")
+        await opened.manager.reads("ann:\nAnn is ready.", seconds=SECONDS)
+        yield opened
+
+
+async def tmux(studio: Studio, *words: str) -> str:
+    done = await anyio.run_process([*studio.server, *words], env=studio.environment, check=False)
+    return done.stdout.decode()
+
+
+def port(phone: Phone) -> int:
+    return int(phone._port)
+
+
+async def called(phone: Phone, path: str, body: Any = None) -> Any:
+    """A request of a program on the node's machine."""
+
+    def call() -> Any:
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(f"http://127.0.0.1:{port(phone)}{path}", data)
+        with urllib.request.urlopen(request, timeout=20) as answer:
+            return answer.read().decode()
+
+    return await anyio.to_thread.run_sync(call)
+
+
+@promise("flows.1", "backend.13", "claude.3", "claude.4", "security.1", "files.8")
+async def test_whoever_is_hired_is_welcomed_and_knows_the_node(studio: Studio, phone: Phone) -> None:
+    welcome = json.dumps((await studio.model.asked("You are ann")).body)
+    assert f"http://localhost:{port(phone)}/workers" in welcome
+    folder = studio.folder / "farhand" / "nodes" / "test"
+    assert (folder / "sessions" / "ann" / "backend").read_text() == "claude"
+    shown = await tmux(studio, "show-environment", "-t", "claude-test-ann")
+    expected = {
+        "BRIDGE_URL": f"http://localhost:{port(phone)}",
+        "PORT": str(port(phone)),
+        "SESSIONS_DIR": str(folder / "sessions"),
+        "TMUX_PREFIX": "claude-test-",
+        "WORKER_BACKEND": "claude",
+    }
+    known = dict(line.split("=", maxsplit=1) for line in shown.splitlines() if "=" in line)
+    assert {name: known.get(name) for name in expected} == expected
+    assert phone.bot.token not in shown
+    assert phone.bot.token not in await tmux(studio, "show-environment", "-g")
+    assert len(await anyio.to_thread.run_sync(studio.agents)) == 1
+    await phone.manager.says("/progress")
+    progress = await phone.manager.reads("Progress for focused worker: ann", seconds=SECONDS)
+    assert progress.text.endswith("Working: no\nBackend: claude\nOnline: yes\nReady: yes\nMode: tmux")
+
+
+@promise("flows.2", "running.11", "routing.10", "routing.12")
+async def test_a_message_its_answer_and_a_reply_to_it(studio: Studio, phone: Phone) -> None:
+    studio.model.script.conversation("zz-what", say("**All** is `well` & good"))
+    studio.model.script.conversation("zz-sure", say("I am sure"))
+    spoken = await phone.manager.says("zz-what is up?")
+    answer = await phone.manager.reads("ann:\nAll is well", seconds=SECONDS)
+    assert answer.text == "ann:\nAll is well & good"
+    await phone.manager.says("zz-sure?", reply_to=answer.message_id)
+    await phone.manager.reads("I am sure", seconds=SECONDS)
+    told = str((await studio.model.asked("zz-sure")).body)
+    assert "Manager reply:\\nzz-sure?\\n\\nContext (your previous message):\\nAll is well & good" in told
+    chat = await phone.bot.messages(MANAGER)
+    assert next(one for one in chat if one.message_id == spoken.message_id).reactions == ("👀",)
+
+
+@promise("workers.6", "http.16", "http.5", "flows.3", "claude.2")
+async def test_others_find_it_and_write_to_it(studio: Studio, phone: Phone) -> None:
+    studio.model.script.conversation("zz-pipe", say("the pipe is heard"))
+    studio.model.script.conversation("your message", say("the keys are heard"))
+    (entry,) = json.loads(await called(phone, "/workers"))["workers"]
+    assert (entry["name"], entry["protocol"], entry["address"]) == ("ann", "tmux", "claude-test-ann")
+    pipe = studio.folder / "temporary" / "test" / "ann" / "in.pipe"
+    await anyio.to_thread.run_sync(pipe.write_text, "zz-pipe from bob\n")
+    await phone.manager.reads("the pipe is heard", seconds=SECONDS)
+    example = entry["send_example"].replace("tmux ", " ".join(studio.server) + " ")
+    await anyio.run_process(["sh", "-c", example], env=studio.environment)
+    await phone.manager.reads("the keys are heard", seconds=SECONDS)
+    assert await called(phone, "/response", {"session": "ann", "text": "<b>by</b> hand", "id": 1}) == "OK"
+    assert (await phone.manager.reads("by hand", seconds=SECONDS)).text == "ann:\nby hand"
+
+
+@promise("media.2", "updates.8")
+async def test_a_file_from_the_phone_is_read_once(studio: Studio, phone: Phone) -> None:
+    studio.model.script.conversation("zz-file", say("read it"))
+    await phone.manager.sends_document(b"1,2\n", "data.csv", mime_type="text/csv", caption="zz-file, please")
+    await phone.manager.reads("read it", seconds=SECONDS)
+    told = str((await studio.model.asked("zz-file")).body)
+    found = re.search(r"zz-file, please\\n\\nManager sent file: data\.csv \(4 B, text/csv\)\\nPath: (\S+?\.csv)", told)
+    assert found
+    assert Path(found.group(1)).read_bytes() == b"1,2\n"
+    assert told.count(found.group(1)) == 1
+
+
+@promise("commands.5", "commands.6", "commands.9", "states.1", "workers.5")
+async def test_paused_relaunched_and_let_go(studio: Studio, phone: Phone) -> None:
+    studio.model.script.conversation("zz-long", Reply((Text("thinking"), Hold("for ever"))))
+    studio.model.script.conversation("zz-again", say("here again"))
+    await phone.manager.says("zz-long")
+    await studio.model.asked("zz-long")
+    await phone.manager.says("/pause")
+    await phone.manager.reads("Ann is paused. I'll pick up where we left off.", seconds=SECONDS)
+    await phone.manager.reads("■ Stopped.", seconds=SECONDS)
+    await phone.manager.says("/relaunch")
+    await phone.manager.reads("Bringing Ann back online...", seconds=SECONDS)
+    await phone.manager.says("zz-again")
+    await phone.manager.reads("here again", seconds=SECONDS)
+    await phone.manager.says("/end ann")
+    await phone.manager.reads("Ann removed from your team.", seconds=SECONDS)
+    folder = studio.folder / "temporary" / "test" / "ann"
+    await until(lambda: not folder.exists())
+    assert "claude-test-ann" not in await tmux(studio, "list-sessions")
+    assert json.loads(await called(phone, "/workers")) == {"workers": []}

@@ -1,0 +1,51 @@
+"""The end of an agent's life in the line protocol: whoever reads it knows that the turn is over, too."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from farhand.core.admit import admit
+from farhand.drivers.wires.held import HeldWire, Place
+from farhand.drivers.wires.line_facts import to_line, translate
+from farhand.drivers.wires.line_link import LineLink
+from farhand.model.facts import TurnEnded
+from farhand.model.ports import Exit, Fed
+from farhand.model.present import Turn, Worker
+from farhand.model.words import HowEnded
+
+pytestmark = pytest.mark.anyio
+
+
+class DeadChild:
+    """A child that said nothing more and ended with code 3."""
+
+    async def follow(self, offset: int) -> AsyncIterator[tuple[bytes, int]]:
+        if offset < 0:
+            yield b"", 0
+
+    async def feed(self, key: str, data: bytes) -> Fed:
+        return Fed.NOT_TAKEN
+
+    async def signal(self, name: str) -> None:
+        """It is gone."""
+
+    async def end(self, grace_seconds: float = 5.0) -> None:
+        """It is gone."""
+
+    async def wait_exit(self) -> Exit:
+        return Exit(code=3)
+
+
+async def test_the_cursor_of_the_next_life_and_the_end_of_the_turn_are_one_batch() -> None:
+    link = LineLink(HeldWire(DeadChild(), Place(life=1, offset=7)), to_line, translate, "It cannot.")
+    batches = [batch async for batch in link.facts()]
+    assert [batch.cursor for batch in batches] == ["2:0"]
+    worker = Worker(name="ann", since=1, backend="demo", directory="/")
+    running = Worker(
+        name="ann", since=1, backend="demo", directory="/", turn=Turn(id="t", seq=2, at=0.0, handed_over=True)
+    )
+    ended = [draft for draft in admit(running, batches[0].heard, 0.0) if isinstance(draft.fact, TurnEnded)]
+    assert [(draft.turn, draft.fact.how) for draft in ended if isinstance(draft.fact, TurnEnded)] == [
+        ("t", HowEnded.FAILED)
+    ]
+    assert not any(isinstance(draft.fact, TurnEnded) for draft in admit(worker, batches[0].heard, 0.0))

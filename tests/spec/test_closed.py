@@ -1,0 +1,140 @@
+"""The public side can do nothing but knock: every route, with everything that a stranger may try."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from starlette.datastructures import Headers
+from structlog.testing import capture_logs
+from tests.spec.promises import promise
+from tests.spec.team import Team, team_house
+
+from farhand.channels.files.channel import FilesChannel
+from farhand.server import http
+from farhand.server.local import closed, stranger
+from farhand.store import folder
+from farhand.testing.telegram import FakeBot
+
+pytestmark = pytest.mark.anyio
+FOREIGN: dict[str, dict[str, str]] = {
+    "host": {"Host": "team.example.com"},
+    "rebound host": {"Host": "attacker.example:8081"},
+    "address as host": {"Host": "192.168.1.7:8081"},
+    "empty host": {"Host": ""},
+    "forwarded for": {"X-Forwarded-For": "203.0.113.9"},
+    "forwarded for itself": {"X-Forwarded-For": "127.0.0.1"},
+    "forwarded host": {"X-Forwarded-Host": "localhost"},
+    "forwarded proto": {"X-Forwarded-Proto": "https"},
+    "forwarded": {"Forwarded": "for=127.0.0.1"},
+    "cloudflare": {"Cf-Connecting-Ip": "127.0.0.1"},
+    "cloudflare ray": {"CF-RAY": "1"},
+    "real ip": {"X-Real-IP": "127.0.0.1"},
+    "via": {"Via": "1.1 proxy"},
+    "origin": {"Origin": "https://evil.example"},
+    "null origin": {"Origin": "null"},
+    "another port's origin": {"Origin": "http://localhost:3000"},
+    "another site": {"Sec-Fetch-Site": "cross-site"},
+    "wrong key": {"Authorization": "Bearer wrong", "Host": "team.example.com"},
+    "no key": {"Authorization": "Bearer", "Host": "team.example.com"},
+}
+LOCAL = [("POST", "/response"), ("POST", "/notify"), ("GET", "/workers")]
+KEYED = [
+    ("POST", "/api/hub/commands"),
+    ("GET", "/api/hub/present"),
+    ("GET", "/api/hub/status"),
+    ("GET", "/api/hub/events"),
+]
+BODY = {"session": "ann", "text": "[[file:/etc/hosts.txt]] hello"}
+
+
+async def ask(team: Team, method: str, path: str, headers: dict[str, str]) -> httpx2.Response:
+    async with httpx2.AsyncClient() as client:
+        return await client.request(
+            method, f"{team.url}{path}", json=BODY if method == "POST" else None, headers=headers
+        )
+
+
+@pytest.mark.parametrize("trick", sorted(FOREIGN))
+async def test_no_stranger_reaches_a_route_of_this_machine(team: Team, trick: str) -> None:
+    await team.asks("/team")
+    await team.hire("ann")
+    with capture_logs() as logged:
+        for method, path in LOCAL:
+            answer = await ask(team, method, path, FOREIGN[trick])
+            assert (answer.status_code, answer.text) == (403, "Forbidden"), path
+    refused = [line for line in logged if line["event"] == "refused"]
+    assert [line["path"] for line in refused] == [path for _, path in LOCAL]
+    await team.asks("/team")
+    assert not [one for one in await team.bot.messages(4242) if "hello" in one.text or "hosts.txt" in one.text]
+
+
+@pytest.mark.parametrize("trick", [*sorted(FOREIGN), "nothing at all"])
+async def test_the_hub_needs_its_key_and_the_webhook_its_secret(team: Team, trick: str) -> None:
+    headers = FOREIGN.get(trick, {})
+    for method, path in KEYED:
+        assert (await ask(team, method, path, headers)).status_code == 403, path
+    assert (await ask(team, "POST", "/", headers)).status_code == 403
+    # What anybody may see says nothing.
+    assert (await ask(team, "GET", "/", headers)).text == "Claude-Telegram Multi-Session Bridge"
+    for method in ("PUT", "DELETE", "PATCH"):
+        assert (await ask(team, method, "/response", headers)).status_code == 405
+
+
+async def test_whoever_holds_the_key_may_come_from_anywhere(team: Team) -> None:
+    key = folder.key(team.settings.key)
+    headers = {"Authorization": f"Bearer {key}", "Host": "team.example.com", "X-Forwarded-For": "203.0.113.9"}
+    assert (await ask(team, "GET", "/workers", headers)).json() == {"workers": []}
+    assert (await ask(team, "GET", "/api/hub/present", headers)).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "address", ["192.0.2.7", "10.0.0.5", "172.17.0.2", "2001:db8::1", "::ffff:192.0.2.7", "garbage"]
+)
+async def test_callers_from_another_address_are_refused(team: Team, address: str) -> None:
+    files = next(one for one in team.house.node.channels if isinstance(one, FilesChannel))
+    app = http.application(closed(files.local_routes(), "the key"))
+
+    async def status(client: str) -> list[int]:
+        transport = httpx2.ASGITransport(app=app, client=(client, 4000))
+        async with httpx2.AsyncClient(transport=transport, base_url="http://localhost:8081") as http_client:
+            return [
+                (await http_client.request(method, path, json=BODY if method == "POST" else None)).status_code
+                for method, path in LOCAL
+            ]
+
+    assert await status(address) == [403, 403, 403]
+    assert 403 not in await status("127.0.0.1")
+    assert 403 not in await status("::1")
+
+
+def test_who_is_a_stranger() -> None:
+    def why(client: str | None = "127.0.0.1", **headers: str) -> str:
+        named = {name.replace("_", "-"): value for name, value in {"host": "localhost:1", **headers}.items()}
+        return stranger(Headers(named), client, "k" * 40)
+
+    assert why() == why(host="127.0.0.1:8081") == why(host="[::1]:8081") == why(None, host="anything") == ""
+    assert why(origin="http://localhost:1") == ""
+    assert why(None, x_forwarded_for="1.2.3.4") == "forwarded (x-forwarded-for)"
+    assert why(host="localhost.evil.example") == "foreign Host"
+    assert why(host="[::1") == "foreign Host"
+    assert why("203.0.113.1", authorization="Bearer " + "k" * 40) == ""
+    assert why("203.0.113.1", authorization="k" * 40) == "another address"
+
+
+@promise("security.2", "http.3")
+async def test_a_webhook_always_has_a_secret(tmp_path: Path, bot: FakeBot) -> None:
+    async with team_house(tmp_path, bot) as team:
+        secret = (team.settings.folder / "webhook_secret").read_text()
+        assert len(secret) >= 32
+        update: dict[str, Any] = {"update_id": 1}
+        assert (await team.post("/", update)).status_code == 403
+        header = {"X-Telegram-Bot-Api-Secret-Token": secret}
+        assert (await team.post("/", update, headers=header)).status_code == 200
+
+
+async def test_a_body_without_end_is_cut_off(team: Team) -> None:
+    assert (await team.post("/response", {"session": "ann", "text": "x" * 5_000_000})).status_code == 413
+    assert (await team.post("/notify", {"text": "x" * 5_000_000})).status_code == 413
