@@ -1,5 +1,6 @@
 """A worker whose usage limit is reached is told apart from every other, until the limit ends or a turn completes."""
 
+from farhand.channels.kit import texts
 from farhand.channels.kit.card import cards
 from farhand.cli.conversation import event_line, team_lines
 from farhand.model import facts
@@ -43,6 +44,14 @@ def test_a_limit_is_over_at_its_time_or_with_a_completed_turn() -> None:
     assert state(*limited, facts.TurnStarted(), DONE) == "available"
     unknown = facts.Limited(text="limit")
     assert state(facts.CameOnline(), unknown, at=1e12) == "limited"
+
+
+def test_progress_on_the_phone_tells_of_a_limit_while_it_lasts() -> None:
+    focused = facts.Focused(by=ME)
+    now = present(facts.CameOnline(), focused, LIMITED)
+    line = "Needs attention: usage limit reached; it resets on 01 January at 00:01 UTC."
+    assert line in texts.progress(now, (), 50.0).splitlines()
+    assert "attention" not in texts.progress(now, (), 100.0)
 
 
 def test_a_limit_is_shown_with_its_end() -> None:

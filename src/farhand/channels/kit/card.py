@@ -2,9 +2,9 @@
 
 import html
 import unicodedata
-from datetime import UTC, datetime
 from typing import TypeAlias
 
+from farhand.channels.kit.texts import until_words
 from farhand.model import facts
 from farhand.model.facts import Event
 from farhand.model.view import AskView, TurnView
@@ -92,11 +92,6 @@ def tail_of(text: str) -> str:
         return tail
     _, space, rest = tail.partition(" ")
     return f"… {rest.lstrip()}" if space and rest else f"…{tail}"
-
-
-def until_words(until: float | None) -> str:
-    """When a limit ends, as a phrase; nothing when nobody knows."""
-    return f"; it resets on {datetime.fromtimestamp(until, UTC):%d %B at %H:%M} UTC" if until else ""
 
 
 def clock(seconds: float) -> str:
