@@ -97,7 +97,7 @@ class Node:
 
     def status(self) -> dict[str, Any]:
         """For `farhand status`, `/healthz` and whoever else asks."""
-        present = self.hub.present
+        present, now = self.hub.present, time.time()
         return {
             "node": self.settings.node,
             "version": __version__,
@@ -112,7 +112,7 @@ class Node:
                 {
                     "name": worker.name,
                     "backend": worker.backend,
-                    "state": worker.state,
+                    "state": worker.state_at(now),
                     "queued": len(worker.queue),
                     "asks": sum(ask.settled is None for ask in worker.asks),
                     "directory": worker.directory,

@@ -14,7 +14,7 @@ from farhand.model.ports import InboxEntry, Journal, Outbox
 from farhand.store.database import Database
 from farhand.store.journal import SqliteJournal
 from farhand.store.outbox import SqliteOutbox
-from farhand.store.schema import VERSION
+from farhand.store.schema import MIGRATIONS, VERSION
 from farhand.testing.contracts.store import HIRED, ME, StoreContract, said
 
 pytestmark = pytest.mark.anyio
@@ -76,6 +76,21 @@ async def test_a_newer_store_is_refused_and_untouched(tmp_path: Path) -> None:
     db.close()
     with pytest.raises(errors.StoreNewer, match="newer farhand"):
         Database(path)
+
+
+async def test_an_older_store_is_brought_up_to_date_with_all_it_has(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    with sqlite3.connect(path) as db:
+        db.executescript(MIGRATIONS[0])
+        db.execute("PRAGMA user_version = 1")
+        db.execute(
+            "INSERT INTO workers (name, since, backend, directory, model, mode, options)"
+            " VALUES ('ann', 1, 'demo', '/', '', 'default', '{}')"
+        )
+    db.close()
+    database = Database(path)
+    assert list((await SqliteJournal(database).load()).workers) == ["ann"]
+    database.close()
 
 
 async def test_a_damaged_store_is_refused_and_untouched(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from farhand.channels.kit.card import settlement
 from farhand.model import errors
 from farhand.model.facts import AnswerDelivered, AskRaised, AskSettled, Said, TurnEnded
 from farhand.model.ports import Settle
@@ -66,6 +67,34 @@ async def test_a_choice_that_is_none_is_refused_and_the_ask_stays_open(house: Ho
     await house.answer("a", "no")
 
 
+async def test_several_choices_are_one_answer_where_the_question_takes_several(house: House) -> None:
+    choices = (Choice(id="1", label="Red"), Choice(id="2", label="Blue"), Choice(id="no", label="No", allows=False))
+    await house.hire()
+    house.agent.plays(AskRaised(ask="a", question="Which?", choices=choices, several=True))
+    await house.say("paint")
+    await house.event(AskRaised)
+    with pytest.raises(errors.BadInput, match="'3' is no choice of that question"):
+        await house.answer("a", "1,3")
+    with pytest.raises(errors.BadInput, match="'no' goes with no other choice"):
+        await house.answer("a", "1,no")
+    await house.answer("a", "2, 1,2")
+    settled = await house.fact(AskSettled)
+    assert settled.choice == "1,2"
+    assert settlement(settled, {one.id: one.label for one in choices}) == "→ Red, Blue, over test"
+    await house.event(AnswerDelivered)
+    told = [errand for _, errand in house.agent.performed if isinstance(errand, Settle)]
+    assert [(errand.ask.several, errand.ask.settled) for errand in told] == [(True, settled)]
+
+
+async def test_several_choices_are_refused_where_the_question_takes_one(house: House) -> None:
+    await house.hire()
+    house.agent.plays(ASK)
+    await house.say("clean up")
+    await house.event(AskRaised)
+    with pytest.raises(errors.BadInput, match="'yes,no' is no choice"):
+        await house.answer("a", "yes,no")
+
+
 async def test_a_deadline_denies(house: House) -> None:
     assert isinstance(house.clock, ManualClock)
     await house.hire()
@@ -88,7 +117,7 @@ async def test_an_ask_survives_a_restart(tmp_path: Path) -> None:
         await house.say("clean up")
         await house.event(AskRaised)
     async with open_house(tmp_path, agent) as house:
-        assert house.worker().state == "waiting"
+        assert house.worker().state_at(0.0) == "waiting"
         await house.answer("a", "yes")
         await house.event(AnswerDelivered)
 

@@ -133,7 +133,7 @@ async def test_an_agent_that_cannot_start_waits_for_a_relaunch(house: House) -> 
     await house.hire(online=False)
     assert (await house.fact(WentOffline)).why == "No such program."
     await house.say("are you there")
-    assert [worker.state for worker in house.hub.present.workers.values()] == ["offline"]
+    assert [worker.state_at(0.0) for worker in house.hub.present.workers.values()] == ["offline"]
     house.agent.refuses_to_open = ""
     await house.relaunch()
     await house.event(Said, lambda event: event.fact == Said(text="answer to are you there"))

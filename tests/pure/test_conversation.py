@@ -14,7 +14,7 @@ from farhand.model.commands import Answer, Command, End, Focus, Hire, Interrupt,
 from farhand.model.errors import BadInput
 from farhand.model.facts import Event, Fact
 from farhand.model.present import Present, fold
-from farhand.model.words import Choice, HowEnded, HowSettled, Mode, Sender
+from farhand.model.words import Choice, HowEnded, HowSettled, Mode, Sender, replace
 
 ME = Sender(via="chat")
 HIRED = facts.Hired(backend="demo", directory="/here", by=ME)
@@ -75,17 +75,30 @@ def test_a_number_answers_the_oldest_question_and_may_carry_advice() -> None:
     assert read("10 reasons why", now) == Say(id="1", text="10 reasons why")
 
 
+def test_several_numbers_answer_a_question_that_takes_several() -> None:
+    several = replace(asked("first"), several=True)
+    now = present(("bob", HIRED), ("bob", several))
+    assert read("1,2", now) == Answer(id="1", ask="first", choice="yes,no")
+    assert read("1 , 2 but only once", now) == Answer(id="1", ask="first", choice="yes,no", note="but only once")
+    assert read("2", now) == Answer(id="1", ask="first", choice="no")
+    assert read("1,3", now) == Say(id="1", text="1,3")
+    assert read("1,2,", now) == Say(id="1", text="1,2,")
+    assert ask_lines("bob", several).endswith("Several may be chosen, with commas between them: 1,2")
+    one = present(("bob", HIRED), ("bob", asked("first")))
+    assert read("1,2", one) == Say(id="1", text="1,2")
+
+
 def test_a_question_shows_its_choices_by_number() -> None:
     shown = ask_lines("ann", asked())
     assert shown.splitlines() == ["? ann asks: May I?", "  1. Yes, write it", "  2. No"]
 
 
 def test_the_team_is_told_with_focus_state_and_reason() -> None:
-    assert "/hire" in team_lines(Present())
+    assert "/hire" in team_lines(Present(), 0.0)
     online, offline = facts.CameOnline(), facts.WentOffline(why="The agent ended.")
     now = present(("ann", HIRED), ("bob", HIRED), ("cleo", HIRED), ("ann", online), ("bob", offline))
     now = fold(now, Event(seq=9, at=0.0, worker="ann", fact=facts.Focused(by=ME)))
-    ann, bob, cleo = team_lines(now).splitlines()
+    ann, bob, cleo = team_lines(now, 0.0).splitlines()
     assert ann == "› ann (available, backend=demo)"
     assert bob == "  bob (offline: The agent ended., backend=demo)"
     assert cleo == "  cleo (starting, backend=demo)"

@@ -59,7 +59,7 @@ async def test_progress(team: Team) -> None:
 
 @promise("texts.6")
 def test_progress_of_somebody_who_is_gone() -> None:
-    assert texts.progress(Present(focus="ann"), ()) == "Can't find them. Check /team for who's available."
+    assert texts.progress(Present(focus="ann"), (), 0.0) == "Can't find them. Check /team for who's available."
 
 
 @promise("commands.7", "texts.7")

@@ -11,7 +11,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What `answer` takes."""
     add_node(parser)
     parser.add_argument("ask", help="the question's id")
-    parser.add_argument("choice", help="one of its choices")
+    parser.add_argument("choice", help="one of its choices; several with commas between them, where it takes several")
     parser.add_argument("--note", default="", help="a word of advice for the agent")
 
 

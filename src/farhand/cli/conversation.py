@@ -1,6 +1,8 @@
 """A conversation with a team in a terminal: what is typed becomes commands, what happens is printed as it happens."""
 
+import re
 import shlex
+import time
 import uuid
 from collections.abc import Callable
 
@@ -15,6 +17,9 @@ from farhand.model.ports import Hub
 from farhand.model.present import Ask, Present, Worker, fold
 from farhand.model.words import HowEnded, HowSettled, Mode, Sender
 
+# The numbers that a line begins with, when it answers a question.
+ONE = re.compile(r"([0-9]{1,3})(?=\s|$)")
+SEVERAL = re.compile(r"([0-9]{1,3}(?:\s*,\s*[0-9]{1,3})*)(?=\s|$)")
 HELP = """\
 Type a message and Enter: it goes to the worker that the prompt names. A busy worker takes it after its turn.
   @name message        say it to another worker
@@ -26,7 +31,8 @@ Type a message and Enter: it goes to the worker that the prompt names. A busy wo
   /mode [name] mode    default, auto_edit, plan or yolo
   /end name            let somebody go
   /quit                leave; so do Ctrl-D and Ctrl-C on an empty line
-A question is answered by the number of a choice, and a word of advice after it if you like: 2 not on a Friday."""
+A question is answered by the number of a choice, and a word of advice after it if you like: 2 not on a Friday.
+Where several may be chosen, their numbers go with commas between them: 1,3."""
 
 
 class Conversation:
@@ -45,7 +51,7 @@ class Conversation:
         self._present = present = await self._hub.look()
         self._ask_for_input()
         self._terminal.tell(f"Type a message. /help tells what else there is, /quit {self._leaving}.", "dim")
-        self._terminal.tell(team_lines(present), "dim")
+        self._terminal.tell(team_lines(present, time.time()), "dim")
         for ask in _open_asks(present):
             self._terminal.tell(ask_lines(ask.worker, ask), "yellow")
         async with anyio.create_task_group() as tasks:
@@ -61,7 +67,7 @@ class Conversation:
             if line in ("/help", "/?"):
                 self._terminal.tell(HELP)
             elif line == "/team":
-                self._terminal.tell(team_lines(await self._hub.look()))
+                self._terminal.tell(team_lines(await self._hub.look(), time.time()))
             else:
                 # A number answers the question that the person has seen, not one that came meanwhile.
                 command = read_line(line, self._present, lambda: uuid.uuid4().hex)
@@ -159,13 +165,15 @@ def event_line(event: Event) -> str:
             return f"{worker}: ✗ nobody can tell whether the message arrived. {why}"
         case facts.Tuned(refused=refused):
             return f"{worker}: ✗ {refused}" if refused else f"{worker} is tuned."
+        case facts.Limited(until=until):
+            return f"{worker}: ✗ the usage limit is reached{_until(until)}."
         case facts.Noted(text=text) | facts.Responded(text=text):
             return f"{worker}: {text}"
         case _:
             return ""
 
 
-def team_lines(present: Present) -> str:
+def team_lines(present: Present, at: float) -> str:
     """Who is there and what they do."""
     if not present.workers:
         return "No team members yet. Add someone with /hire <name>."
@@ -173,22 +181,31 @@ def team_lines(present: Present) -> str:
     for worker in present.workers.values():
         mark = "›" if worker.name == present.focus else " "
         queued = f", {len(worker.queue)} queued" if worker.queue else ""
-        lines.append(f"{mark} {worker.name} ({_state(worker)}, backend={worker.backend}{queued})")
+        lines.append(f"{mark} {worker.name} ({_state(worker, at)}, backend={worker.backend}{queued})")
     return "\n".join(lines)
 
 
-def _state(worker: Worker) -> str:
+def _state(worker: Worker, at: float) -> str:
     """Its state, with the reason when it is offline; an agent that never was online is on its way."""
-    if worker.state != "offline":
-        return worker.state
+    state = worker.state_at(at)
+    if state == "limited" and worker.limited:
+        return f"limited{_until(worker.limited.until)}"
+    if state != "offline":
+        return state
     return f"offline: {worker.why_offline}" if worker.why_offline else "starting"
+
+
+def _until(until: float | None) -> str:
+    """When a limit ends, by the clock of this terminal; nothing when nobody knows."""
+    return f" until {time.strftime('%d %B %H:%M', time.localtime(until))}" if until else ""
 
 
 def ask_lines(worker: str, ask: Ask | facts.AskRaised) -> str:
     """A question with its numbered choices."""
     detail = f"\n{ask.detail}" if ask.detail else ""
     choices = "\n".join(f"  {number}. {choice.label}" for number, choice in enumerate(ask.choices, 1))
-    return f"? {worker} asks: {ask.question}{detail}\n{choices}"
+    several = "\n  Several may be chosen, with commas between them: 1,2" if ask.several else ""
+    return f"? {worker} asks: {ask.question}{detail}\n{choices}{several}"
 
 
 def _open_asks(present: Present) -> list[Ask]:
@@ -199,16 +216,26 @@ def _open_asks(present: Present) -> list[Ask]:
 def read_line(line: str, present: Present, new_id: Callable[[], str]) -> Command:
     """The command that a typed line means. Pure."""
     asks = _open_asks(present)
-    number, _, advice = line.partition(" ")
-    if asks and number.isascii() and number.isdigit() and 1 <= int(number) <= len(asks[0].choices):
-        chosen = asks[0].choices[int(number) - 1].id
-        return Answer(id=new_id(), ask=asks[0].id, choice=chosen, note=advice.strip())
+    if asks and (answered := _read_answer(line, asks[0])):
+        choice, advice = answered
+        return Answer(id=new_id(), ask=asks[0].id, choice=choice, note=advice)
     if line.startswith("@"):
         name, _, text = line[1:].partition(" ")
         return Say(id=new_id(), worker=name, text=text)
     if line.startswith("/"):
         return _slash(line, new_id)
     return Say(id=new_id(), text=line)
+
+
+def _read_answer(line: str, ask: Ask) -> tuple[str, str] | None:
+    """The choice of a line that begins with its number, or with several, and the advice after it."""
+    found = (SEVERAL if ask.several else ONE).match(line)
+    if found is None:
+        return None
+    places = [int(number) for number in found[1].split(",")]
+    if not all(1 <= place <= len(ask.choices) for place in places):
+        return None
+    return ",".join(ask.choices[place - 1].id for place in places), line[found.end() :].strip()
 
 
 def _slash(line: str, new_id: Callable[[], str]) -> Command:

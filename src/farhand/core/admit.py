@@ -53,7 +53,7 @@ def _belongs(worker: Worker, fact: Fact, turn: str | None) -> bool:
 def _proves_arrival(worker: Worker, heard: Heard) -> bool:
     """An agent that speaks of the turn has got its message; one that failed may not have."""
     fact = heard.fact
-    if isinstance(fact, facts.HandedOver | facts.Noted | facts.Doubted):
+    if isinstance(fact, facts.HandedOver | facts.Noted | facts.Doubted | facts.Limited):
         return False
     if isinstance(fact, facts.TurnEnded) and fact.how is not HowEnded.COMPLETED:
         return False

@@ -153,11 +153,22 @@ def _answer(present: Present, command: commands.Answer, sender: Sender) -> list[
         raise errors.UnknownAsk(command.ask)
     if ask.settled is not None:
         raise gone(ask.settled)
-    if command.choice not in {choice.id for choice in ask.choices}:
-        offered = ", ".join(choice.id for choice in ask.choices)
-        raise errors.BadInput(f"'{command.choice}' is no choice of that question. It offers: {offered}.")
-    settled = facts.AskSettled(ask=ask.id, how=HowSettled.ANSWERED, choice=command.choice, note=command.note, by=sender)
+    choice = _chosen(ask, command.choice)
+    settled = facts.AskSettled(ask=ask.id, how=HowSettled.ANSWERED, choice=choice, note=command.note, by=sender)
     return [Draft(worker=ask.worker, turn=ask.turn, fact=settled)]
+
+
+def _chosen(ask: Ask, given: str) -> str:
+    """The choice that was made; where several may be, each of them once and in the order of the question."""
+    offered = {choice.id: choice for choice in ask.choices}
+    made = [one.strip() for one in given.split(",")] if ask.several and given not in offered else [given]
+    for one in made:
+        if one not in offered:
+            raise errors.BadInput(f"'{one}' is no choice of that question. It offers: {', '.join(offered)}.")
+    refusal = next((one for one in made if not offered[one].allows), "")
+    if refusal and set(made) != {refusal}:
+        raise errors.BadInput(f"'{refusal}' goes with no other choice.")
+    return ",".join(one for one in offered if one in made)
 
 
 def gone(settled: facts.AskSettled) -> errors.AskGone:

@@ -58,7 +58,7 @@ class Withdraw(Word, tag="withdraw"):
 
 
 class Answer(Word, tag="answer"):
-    """Settle an ask with one of its choices, and a word of advice if there is one."""
+    """Settle an ask with one of its choices, or several with commas between them where it takes several, and advice."""
 
     id: CommandId
     ask: AskId

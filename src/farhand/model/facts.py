@@ -197,6 +197,8 @@ class AskRaised(Word, tag="ask_raised"):
     detail: str = ""
     digest: str = ""
     deadline_seconds: float | None = None
+    # More than one choice may be made: the answer has their ids with commas between them.
+    several: bool = False
 
 
 class AskSettled(Word, tag="ask_settled"):
@@ -234,6 +236,13 @@ class TurnEnded(Word, tag="turn_ended"):
     how: HowEnded
     error: str = ""
     usage: Usage | None = None
+
+
+class Limited(Word, tag="limited"):
+    """The agent's usage limit is reached: it can do nothing before `until`, if anybody knows when that is."""
+
+    text: str
+    until: float | None = None
 
 
 class Responded(Word, tag="responded"):
@@ -279,6 +288,7 @@ Fact: TypeAlias = (
     | InterruptAsked
     | Interrupted
     | TurnEnded
+    | Limited
     | Responded
     | Noted
 )

@@ -9,6 +9,7 @@ from farhand.model.words import (
     AskKind,
     Attachment,
     Choice,
+    HowEnded,
     HowSettled,
     MessageId,
     Mode,
@@ -58,6 +59,7 @@ class Ask(Word):
     detail: str = ""
     digest: str = ""
     deadline: float | None = None
+    several: bool = False
     settled: facts.AskSettled | None = None
 
 
@@ -81,17 +83,23 @@ class Worker(Word):
     queue: tuple[Message, ...] = ()
     steering: tuple[Message, ...] = ()
     asks: tuple[Ask, ...] = ()
+    limited: facts.Limited | None = None
 
-    @property
-    def state(self) -> str:
-        """One word for the eye: leaving, offline, waiting, working or available."""
+    def state_at(self, at: float) -> str:
+        """One word for the eye: leaving, offline, waiting, working, limited or available."""
         if self.ending:
             return "leaving"
         if not self.online:
             return "offline"
         if any(ask.settled is None for ask in self.asks):
             return "waiting"
-        return "working" if self.turn else "available"
+        if self.turn:
+            return "working"
+        return "limited" if self.is_limited(at) else "available"
+
+    def is_limited(self, at: float) -> bool:
+        """Whether its usage limit is reached and, as far as anybody knows, not yet lifted."""
+        return self.limited is not None and (self.limited.until is None or at < self.limited.until)
 
 
 class Present(Word):
@@ -186,7 +194,9 @@ def fold_worker(worker: Worker, event: Event) -> Worker:
         case facts.AnswerDelivered(ask=ask):
             return replace(worker, asks=tuple(one for one in worker.asks if one.id != ask))
         case facts.TurnEnded():
-            return replace(worker, turn=None, steering=()) if worker.turn and worker.turn.id == event.turn else worker
+            return _turn_ended(worker, event, fact)
+        case facts.Limited():
+            return replace(worker, limited=fact)
         case (
             facts.Said()
             | facts.Thought()
@@ -231,6 +241,14 @@ def _turn_started(worker: Worker, event: Event, message: MessageId | None) -> Wo
     return replace(worker, turn=turn, queue=queue)
 
 
+def _turn_ended(worker: Worker, event: Event, fact: facts.TurnEnded) -> Worker:
+    if worker.turn is None or worker.turn.id != event.turn:
+        return worker
+    # An agent that completes a turn has no limit any more.
+    limited = None if fact.how is HowEnded.COMPLETED else worker.limited
+    return replace(worker, turn=None, steering=(), limited=limited)
+
+
 def _handed(worker: Worker, message: MessageId) -> Worker:
     turn = worker.turn
     if turn and turn.message and turn.message.id == message:
@@ -260,6 +278,7 @@ def _ask(event: Event, fact: facts.AskRaised) -> Ask:
         detail=fact.detail,
         digest=fact.digest,
         deadline=deadline,
+        several=fact.several,
     )
 
 

@@ -115,6 +115,7 @@ def fold(view: TurnView, event: Event) -> TurnView:
             | facts.TurnStarted()
             | facts.InterruptAsked()
             | facts.Interrupted()
+            | facts.Limited()
             | facts.Responded()
         ):
             return view

@@ -95,6 +95,9 @@ MIGRATIONS: tuple[str, ...] = (
     ) WITHOUT ROWID;
     CREATE INDEX asks_open ON asks (seq) WHERE open = 1;
     """,
+    """
+    ALTER TABLE workers ADD COLUMN limited BLOB;
+    """,
 )
 
 VERSION = len(MIGRATIONS)

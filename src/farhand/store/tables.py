@@ -16,6 +16,7 @@ _attachments = msgspec.json.Decoder(tuple[Attachment, ...])
 _options = msgspec.json.Decoder(dict[str, str])
 _raised = msgspec.json.Decoder(facts.AskRaised)
 _settled = msgspec.json.Decoder(facts.AskSettled)
+_limited = msgspec.json.Decoder(facts.Limited)
 _tunings = msgspec.json.Decoder(facts.TuneAsked)
 
 
@@ -45,6 +46,7 @@ def apply(db: sqlite3.Connection, event: Event) -> None:
             | facts.CameOnline()
             | facts.WentOffline()
             | facts.SessionKnown()
+            | facts.Limited()
         ):
             _apply_team(db, event, fact)
         case (
@@ -84,6 +86,7 @@ TeamFact = (
     | facts.CameOnline
     | facts.WentOffline
     | facts.SessionKnown
+    | facts.Limited
 )
 
 
@@ -125,6 +128,8 @@ def _apply_team(db: sqlite3.Connection, event: Event, fact: TeamFact) -> None:
             )
         case facts.SessionKnown(session=session):
             db.execute("UPDATE workers SET session = ? WHERE name = ?", (session, worker))
+        case facts.Limited():
+            db.execute("UPDATE workers SET limited = ? WHERE name = ?", (encode(fact), worker))
         case _:
             assert_never(fact)
 
@@ -189,6 +194,8 @@ def _apply_turn_ended(db: sqlite3.Connection, event: Event, fact: facts.TurnEnde
     if row is None:
         return
     db.execute("DELETE FROM turns WHERE worker = ? AND id = ?", (event.worker, event.turn))
+    if fact.how is HowEnded.COMPLETED:
+        db.execute("UPDATE workers SET limited = NULL WHERE name = ?", (event.worker,))
     end = receipt_at_end(fact.how, handed_over=bool(row[0]))
     db.execute(
         "UPDATE messages SET receipt = ?, turn = NULL WHERE worker = ? AND turn = ? AND receipt <> ?",
@@ -236,14 +243,15 @@ def load(db: sqlite3.Connection) -> Present:
     focus = db.execute("SELECT worker FROM focus").fetchone()
     rows = db.execute(
         "SELECT name, since, backend, directory, model, mode, options, session, online, why_offline, ending,"
-        " relaunching, tuning FROM workers ORDER BY since"
+        " relaunching, tuning, limited FROM workers ORDER BY since"
     ).fetchall()
     workers = {row[0]: _worker(db, row) for row in rows}
     return Present(seq=seq, focus=focus[0] if focus else "", workers=workers)
 
 
 def _worker(db: sqlite3.Connection, row: tuple[Any, ...]) -> Worker:
-    name, since, backend, directory, model, mode, options, session, online, why, ending, relaunching, tuning = row
+    name, since, backend, directory, model, mode, options, session, online, why, ending = row[:11]
+    relaunching, tuning, limited = row[11:]
     turn = _turn(db, name)
     return Worker(
         name=name,
@@ -263,6 +271,7 @@ def _worker(db: sqlite3.Connection, row: tuple[Any, ...]) -> Worker:
         queue=_messages(db, "worker = ? AND receipt = 'queued'", (name,)),
         steering=_steering(db, name, turn),
         asks=_asks(db, name),
+        limited=_limited.decode(limited) if limited else None,
     )
 
 
@@ -331,6 +340,7 @@ def _ask(worker: str, turn: str | None, seq: int, deadline: float | None, raised
         detail=fact.detail,
         digest=fact.digest,
         deadline=deadline,
+        several=fact.several,
         settled=_settled.decode(settled) if settled else None,
     )
 

@@ -11,6 +11,7 @@ from struct import pack
 
 import anyio
 
+from farhand.app import Channels
 from farhand.core.clock import SystemClock
 from farhand.drivers.claude.driver import ClaudeDriver, ClaudeSettings
 from farhand.drivers.claude.headless import HeadlessClaudeDriver
@@ -86,9 +87,10 @@ class Studio:
         return {driver.backend: driver for driver in everyone}
 
     @asynccontextmanager
-    async def open(self, ask_seconds: float = 600.0) -> AsyncIterator[House]:
+    async def open(self, ask_seconds: float = 600.0, channels: Channels | None = None) -> AsyncIterator[House]:
         """The node, from its start to its end; its agents live on."""
-        async with open_house(self.folder, drivers=self.drivers(ask_seconds), clock=SystemClock()) as house:
+        drivers, clock = self.drivers(ask_seconds), SystemClock()
+        async with open_house(self.folder, clock=clock, channels=channels, drivers=drivers) as house:
             yield house
 
 

@@ -224,7 +224,8 @@ async def test_a_questionnaire_is_asked_question_by_question(studio: Studio) -> 
         await house.answer(first.fact.ask, "2")
         second = await house.fact(AskRaised, after=first.seq)
         assert second.question == "Which sizes?"
-        await house.answer(second.ask, "other", note="Red, Blue")
+        assert (first.fact.several, second.several) == (False, True)
+        await house.answer(second.ask, "1,2")
         assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
     call = await studio.model.asked("zz-ask", times=2)
     assert any("Blue" in text and "Red, Blue" in text for text in call.texts)

@@ -14,6 +14,7 @@ from farhand.model.facts import (
     AnswerDelivered,
     AskRaised,
     CameOnline,
+    Limited,
     Said,
     Seen,
     SessionKnown,
@@ -95,6 +96,30 @@ async def test_an_ask_outlives_the_node(studio: Studio) -> None:
         assert sum(isinstance(event.fact, AskRaised) for event in await house.history()) == 1
 
 
+async def test_a_questionnaire_keeps_its_answers_when_the_node_dies_between_two(studio: Studio) -> None:
+    options = [{"label": "Red", "description": "warm"}, {"label": "Blue", "description": "cold"}]
+    questions = [
+        {"question": "Which color?", "header": "Color", "multiSelect": False, "options": options},
+        {"question": "Which others?", "header": "Others", "multiSelect": True, "options": options},
+    ]
+    studio.model.script.conversation("zz-ask", use("AskUserQuestion", questions=questions), say("thanks"))
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.say("zz-ask")
+        first = await house.event(AskRaised)
+        second = await house.fact(AskRaised, after=first.seq)
+        assert isinstance(first.fact, AskRaised)
+        await house.answer(first.fact.ask, "2")
+        await house.fact(AnswerDelivered)
+    async with studio.open() as house:
+        await house.answer(second.ask, "1,2")
+        assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
+        told = [event.fact for event in await house.history() if isinstance(event.fact, AnswerDelivered)]
+        assert [one.problem for one in told] == ["", ""]
+    call = await studio.model.asked("zz-ask", times=2)
+    assert any("Which color?" in text and "Blue" in text and "Red, Blue" in text for text in call.texts)
+
+
 async def test_a_turn_is_stopped(studio: Studio) -> None:
     studio.model.script.conversation("zz-slow", Reply((Text("started"), Hold("never"))))
     studio.model.script.conversation("zz-next", say("next"))
@@ -151,3 +176,5 @@ async def test_an_error_of_the_model_ends_the_turn(studio: Studio) -> None:
         ended = await house.fact(TurnEnded)
         assert ended.how is HowEnded.FAILED
         assert "limited until tomorrow" in ended.error
+        assert "limited until tomorrow" in (await house.fact(Limited)).text
+        assert house.worker().state_at(0.0) == "limited"

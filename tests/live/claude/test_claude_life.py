@@ -15,6 +15,7 @@ from farhand.model.facts import (
     Ended,
     Event,
     HandedOver,
+    Limited,
     Noted,
     Said,
     Seen,
@@ -225,6 +226,8 @@ async def test_an_error_of_the_model_ends_the_turn_with_its_reason(studio: Studi
         ended = await house.fact(TurnEnded)
         assert ended.how is HowEnded.FAILED
         assert "limited until tomorrow" in ended.error
+        assert "limited until tomorrow" in (await house.fact(Limited)).text
+        assert house.worker().state_at(0.0) == "limited"
 
 
 async def test_what_is_typed_at_the_desk_is_told_too(studio: Studio) -> None:

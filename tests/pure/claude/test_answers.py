@@ -101,6 +101,28 @@ def test_a_questionnaire_wants_all_its_answers() -> None:
     assert decision(ASKED, (Picked(choice="2"), Picked(choice="deny")))["behavior"] == "deny"
 
 
+@pytest.mark.parametrize(
+    ("picked", "answer"),
+    [
+        (Picked(choice="1,2"), "1, 2"),
+        (Picked(choice="2"), "2"),
+        (Picked(choice="1,2", note="in this order"), "1, 2 (in this order)"),
+        (Picked(choice="1,other", note="and three"), "1, and three"),
+        (Picked(choice="1,9"), "1"),
+        (Picked(choice="9"), "No preference."),
+    ],
+)
+def test_a_question_with_several_choices_is_answered_with_all_of_them(picked: Picked, answer: str) -> None:
+    assert [raised("a", ASKED, None, step).several for step in (0, 1)] == [False, True]
+    told = decision(ASKED, (Picked(choice="1"), picked))
+    assert told["updatedInput"]["answers"]["How many?"] == answer
+
+
+def test_several_choices_with_a_refusal_among_them_refuse() -> None:
+    assert decision(ASKED, (Picked(choice="1"), Picked(choice="1,deny")))["behavior"] == "deny"
+    assert not raised("a", BASH, None).several
+
+
 @given(st.dictionaries(st.text(), st.text()), st.dictionaries(st.text(), st.text()))
 def test_different_arguments_have_different_digests(one: dict[str, Any], two: dict[str, Any]) -> None:
     same = digest(Question(tool="T", arguments=one)) == digest(Question(tool="T", arguments=two))

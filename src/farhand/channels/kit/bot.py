@@ -1,5 +1,6 @@
 """Obeys a manager's wishes and words the answers: the same bot on every chat surface."""
 
+import time
 from collections.abc import Callable
 
 from farhand.channels.kit import texts
@@ -36,7 +37,7 @@ class Bot:
         """The answer to a question about the team or the node."""
         match question:
             case "progress":
-                return texts.progress(present, self._about().terminals)
+                return texts.progress(present, self._about().terminals, time.time())
             case "settings":
                 return texts.settings(present, self._about())
             case "start":

@@ -4,6 +4,7 @@ import html
 import unicodedata
 from typing import TypeAlias
 
+from farhand.channels.kit.texts import until_words
 from farhand.model import facts
 from farhand.model.facts import Event
 from farhand.model.view import AskView, TurnView
@@ -193,7 +194,8 @@ def ask(worker: str, shown: AskView) -> Card:
 
 def settlement(settled: facts.AskSettled, labels: dict[str, str]) -> str:
     """Who answered, and what."""
-    answer = labels.get(settled.choice, settled.choice)
+    made = [settled.choice] if settled.choice in labels else settled.choice.split(",")
+    answer = ", ".join(labels.get(one, one) for one in made)
     match settled.how:
         case HowSettled.ANSWERED:
             return f"→ {answer}{by(settled.by)}"
@@ -240,6 +242,8 @@ def notice(event: Event) -> str:
             return f"{name} could not be stopped: {problem}"
         case facts.AnswerDelivered(problem=problem) if problem:
             return f"{name} did not get your answer: {problem}"
+        case facts.Limited(until=until):
+            return f"{name} has reached its usage limit{until_words(until)}."
         case facts.Noted(text=text):
             return f"{name}: {text}"
         case _:
@@ -248,4 +252,6 @@ def notice(event: Event) -> str:
 
 def _hushed(event: Event) -> bool:
     """Whether a notice leaves the phone in peace: only what needs a person buzzes."""
-    return not isinstance(event.fact, facts.WentOffline | facts.Doubted | facts.AnswerDelivered | facts.Interrupted)
+    return not isinstance(
+        event.fact, facts.WentOffline | facts.Doubted | facts.AnswerDelivered | facts.Interrupted | facts.Limited
+    )

@@ -1,6 +1,7 @@
 """The sentences of the bot, exact to the character: people and programs know them by heart. Pure."""
 
 from collections.abc import Collection
+from datetime import UTC, datetime
 
 from farhand.model import commands
 from farhand.model.commands import Command
@@ -51,6 +52,11 @@ def is_offline(worker: Worker) -> bool:
     return not worker.online and bool(worker.why_offline) and not worker.relaunching
 
 
+def until_words(until: float | None) -> str:
+    """When a limit ends, as a phrase; nothing when nobody knows."""
+    return f"; it resets on {datetime.fromtimestamp(until, UTC):%d %B at %H:%M} UTC" if until else ""
+
+
 def team(present: Present) -> str:
     """`/team`."""
     if not present.workers:
@@ -64,7 +70,7 @@ def _statuses(worker: Worker, focus: str) -> list[str]:
     return [*(["focused"] if worker.name == focus else []), state, f"backend={worker.backend}"]
 
 
-def progress(present: Present, terminals: Collection[str]) -> str:
+def progress(present: Present, terminals: Collection[str], at: float) -> str:
     """`/progress`."""
     if not present.focus:
         return NO_PROGRESS
@@ -83,6 +89,8 @@ def progress(present: Present, terminals: Collection[str]) -> str:
     ]
     if in_tmux and is_offline(worker):
         lines.append("Needs attention: worker app is not running. Use /relaunch.")
+    if worker.limited and worker.is_limited(at):
+        lines.append(f"Needs attention: usage limit reached{until_words(worker.limited.until)}.")
     return "\n".join([*lines, f"Mode: {'tmux' if in_tmux else f'{worker.backend} exec (stateless)'}"])
 
 

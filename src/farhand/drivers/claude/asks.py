@@ -59,6 +59,7 @@ def steps(question: Question) -> int:
 def raised(ask: str, question: Question, deadline_seconds: float | None, step: int = 0) -> AskRaised:
     """The ask, with everything that a person needs to decide."""
     about, words, choices, whole = _worded(question, step)
+    questions = _questions(question)
     return AskRaised(
         ask=step_id(ask, step),
         question=visible(words),
@@ -67,6 +68,7 @@ def raised(ask: str, question: Question, deadline_seconds: float | None, step: i
         detail=visible(whole),
         digest=digest(question),
         deadline_seconds=deadline_seconds,
+        several=bool(questions) and questions[min(step, len(questions) - 1)].flag("multiSelect"),
     )
 
 
@@ -165,19 +167,27 @@ def decision(question: Question, picked: tuple[Picked, ...]) -> dict[str, Any]:
 
 def _answers(question: Question, picked: tuple[Picked, ...]) -> dict[str, Any]:
     questions = _questions(question)
-    if len(picked) < len(questions) or any(one.choice == DENY for one in picked):
+    if len(picked) < len(questions) or any(DENY in _made(one) for one in picked):
         note = next((one.note for one in picked if one.note), "")
         return {"behavior": "deny", "message": note or "The manager did not answer the question."}
     answers = {one.text("question"): _answer(one, choice) for one, choice in zip(questions, picked, strict=False)}
     return {"behavior": "allow", "updatedInput": {**question.arguments, "answers": answers}}
 
 
+def _made(picked: Picked) -> list[str]:
+    """Every choice that was made. No id of ours has a comma in it."""
+    return picked.choice.split(",")
+
+
 def _answer(question: Fields, picked: Picked) -> str:
-    labels = [option.text("label") for option in question.list("options")]
-    if picked.choice.isdecimal() and 0 < int(picked.choice) <= len(labels):
-        label = labels[int(picked.choice) - 1]
-        return f"{label} ({picked.note})" if picked.note else label
-    return picked.note or "No preference."
+    options = {str(number): option.text("label") for number, option in enumerate(question.list("options"), 1)}
+    labels = [options[one] for one in _made(picked) if one in options]
+    if not labels:
+        return picked.note or "No preference."
+    words = ", ".join(labels)
+    if not picked.note:
+        return words
+    return f"{words}, {picked.note}" if OTHER in _made(picked) else f"{words} ({picked.note})"
 
 
 def hook_reply(answer: dict[str, Any]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 import uuid
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -18,6 +19,7 @@ from farhand.drivers.claude.asks import DENY, Picked, Question, decision, digest
 from farhand.drivers.claude.handed import Handed
 from farhand.drivers.claude.hands import worded
 from farhand.drivers.claude.launch import Places
+from farhand.drivers.claude.picks import Picks
 from farhand.drivers.claude.schema import Fields, parse
 from farhand.drivers.claude.sending import checked, shown_folders
 from farhand.drivers.claude.stream import StreamState, translate_stream
@@ -48,10 +50,9 @@ CHANGED = "What the agent wants to run has changed since it was shown; nothing w
 
 
 class Open(Word):
-    """A question that waits, as it came, and the answers given to some of its steps."""
+    """A question that waits, as it came."""
 
     question: Question
-    picked: dict[str, Picked] = {}
 
 
 class StreamSpot(Word):
@@ -81,6 +82,7 @@ class HeadlessLink:
         deadline_seconds: float,
         first: list[Heard],
         handed: Handed,
+        picks: Picks,
         folders: tuple[Path, ...],
     ) -> None:
         self._wire = wire
@@ -88,6 +90,7 @@ class HeadlessLink:
         self._deadline_seconds = deadline_seconds
         self._first = first
         self._handed = handed
+        self._picks = picks
         self._folders = folders
 
     async def facts(self) -> AsyncIterator[Batch]:
@@ -110,7 +113,7 @@ class HeadlessLink:
         return Batch(heard=tuple(heard), cursor=msgspec.json.encode(self._spot).decode())
 
     def _line(self, line: bytes) -> list[Heard]:
-        heard, state = translate_stream(line, self._spot.state)
+        heard, state = translate_stream(line, self._spot.state, time.time())
         self._spot = replace(self._spot, state=state)
         record = parse(line)
         if record is not None and record.text("type") == "control_request":
@@ -165,14 +168,19 @@ class HeadlessLink:
             return NotTaken(why=CHANGED)
         settled = ask.settled
         picked = Picked(choice=settled.choice, note=settled.note, expired=settled.how is HowSettled.EXPIRED)
-        so_far = {**waiting.picked, ask.id: picked}
-        every = [so_far.get(step_id(name, step)) for step in range(steps(waiting.question))]
-        given = tuple(one for one in every if one is not None)
-        if len(given) < len(every) and settled.choice not in ("", DENY):
-            waits = replace(waiting, picked=so_far)
-            self._spot = replace(self._spot, asks={**self._spot.asks, name: waits})
+        given, complete = await self._given(name, waiting.question, ask.id, picked)
+        if not complete and settled.choice not in ("", DENY):
             return Taken()
-        return await self._respond(name, waiting.question, given if len(given) == len(every) else (picked,))
+        return await self._respond(name, waiting.question, given if complete else (picked,))
+
+    async def _given(self, name: str, question: Question, ask: str, picked: Picked) -> tuple[tuple[Picked, ...], bool]:
+        """The answers so far, with this one among them, and whether they are all; each is written down first."""
+        if steps(question) == 1:
+            return (picked,), True
+        await anyio.to_thread.run_sync(self._picks.add, ask, picked)
+        so_far = await anyio.to_thread.run_sync(self._picks.all)
+        every = [so_far.get(step_id(name, step)) for step in range(steps(question))]
+        return tuple(one for one in every if one is not None), None not in every
 
     async def _respond(self, name: str, question: Question, picked: tuple[Picked, ...]) -> Outcome:
         answer = {"subtype": "success", "request_id": name, "response": decision(question, picked)}
@@ -228,7 +236,8 @@ class HeadlessClaudeDriver:
         program = self._run(worker, session)
         async with open_wire(self._holders, _name(worker), program, spot.wire) as wire:
             folders = shown_folders(worker.directory, self._folder)
-            yield HeadlessLink(wire, spot, self._ask_seconds, first, self._handed(worker), folders)
+            picks = Picks(self._folder / _name(worker) / "picks")
+            yield HeadlessLink(wire, spot, self._ask_seconds, first, self._handed(worker), picks, folders)
 
     def _run(self, worker: Worker, session: str) -> Program:
         if not Path(worker.directory).is_dir():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -187,7 +188,7 @@ class InteractiveLink:
             found = read_lines(Path(self._spot.path), self._spot.offset)
             state = self._spot.state
             for line in found.lines:
-                told, state = translate(line, state)
+                told, state = translate(line, state, time.time())
                 heard += told
             if found.offset != self._spot.offset or state is not self._spot.state:
                 self._spot = replace(self._spot, offset=found.offset, state=state)
@@ -196,7 +197,7 @@ class InteractiveLink:
 
     def _hook(self, arrived: Arrived) -> list[Heard]:
         payload = parse(arrived.payload) or Fields({})
-        heard, state = translate_hook(arrived.payload, self._spot.state)
+        heard, state = translate_hook(arrived.payload, self._spot.state, time.time())
         self._spot = replace(self._spot, state=state)
         self._moved(payload.text("transcript_path"), payload.text("session_id"))
         event = payload.text("hook_event_name")

@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+from farhand.drivers.claude.limits import limit
 from farhand.drivers.claude.schema import Fields, parse
-from farhand.drivers.claude.translate import State, Told, conclude, displayed, end_turn, prompted, session_changed
+from farhand.drivers.claude.translate import (
+    State,
+    Told,
+    before_end,
+    conclude,
+    displayed,
+    end_turn,
+    prompted,
+    session_changed,
+)
 from farhand.model.facts import Said
 from farhand.model.ports import Heard
 from farhand.model.words import HowEnded, replace
@@ -15,11 +25,10 @@ SILENT = frozenset(
         "SessionEnd SubagentStart SubagentStop PreCompact PostCompact UserPromptExpansion"
     ).split()
 )
-LIMITED = "rate_limit"
 
 
-def translate_hook(payload: bytes, state: State) -> Told:
-    """The facts of one hook payload."""
+def translate_hook(payload: bytes, state: State, at: float = 0.0) -> Told:
+    """The facts of one hook payload, which came at that time."""
     record = parse(payload)
     if record is None:
         return [], replace(state, skipped=state.skipped + 1)
@@ -33,7 +42,7 @@ def translate_hook(payload: bytes, state: State) -> Told:
         case "Stop":
             return _stopped(record, state)
         case "StopFailure":
-            return _failed(record, state)
+            return _failed(record, state, at)
         case event if event in SILENT:
             return [], state
         case _:
@@ -59,8 +68,10 @@ def stopped_without_transcript(payload: bytes, state: State) -> Told:
     return [Heard(fact=Said(text=gap + text), turn=state.turn or None), *ended], over
 
 
-def _failed(record: Fields, state: State) -> Told:
+def _failed(record: Fields, state: State, at: float) -> Told:
     error = record.text("last_assistant_message") or record.text("error") or "The model could not be reached."
-    if record.text("error") == LIMITED:
+    limited = limit(record, error, at)
+    if limited is not None:
         error = f"The usage limit is reached: {error}"
-    return end_turn(state, record.text("prompt_id"), HowEnded.FAILED, error)
+    ended, over = end_turn(state, record.text("prompt_id"), HowEnded.FAILED, error)
+    return before_end(ended, limited), over

@@ -19,6 +19,11 @@ GONE = "The agent no longer waits for that answer; nothing was allowed."
 CHANGED = "What the agent wants to run has changed since it was shown; nothing was allowed."
 
 
+def _step(ask: str) -> int:
+    """Which step of its question an ask is."""
+    return int(ask.partition(".")[2] or 0)
+
+
 class Pending:
     """One question of the agent and the hook that holds it open."""
 
@@ -55,6 +60,9 @@ class Questions:
         if ask.digest != digest(pending.question):
             self._tell(name, pending, (Picked(choice=""),))
             return NotTaken(why=CHANGED), None
+        if _step(ask.id) < len(pending.picked):
+            # The node died after it had noted the answer: it is no answer to the question that came next.
+            return Taken(), None
         settled = ask.settled
         picked = Picked(choice=settled.choice, note=settled.note, expired=settled.how is HowSettled.EXPIRED)
         pending.picked = (*pending.picked, picked)

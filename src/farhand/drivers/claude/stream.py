@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from farhand.drivers.claude.limits import event_reset, limit
 from farhand.drivers.claude.schema import Fields, blocks, parse, plain_text
 from farhand.drivers.claude.translate import INTERRUPTED, LONGEST_OUTPUT, Expected, squeezed, tool_started
 from farhand.drivers.wires.shown import OPENING, split_shown
 from farhand.model.facts import (
     Fact,
+    Limited,
     Noted,
     Said,
     Seen,
@@ -21,7 +23,7 @@ from farhand.model.facts import (
 from farhand.model.ports import Heard
 from farhand.model.words import HowEnded, Usage, Word, replace
 
-SILENT = frozenset("control_response keep_alive rate_limit_event tool_progress control_cancel_request".split())
+SILENT = frozenset("control_response keep_alive tool_progress control_cancel_request".split())
 
 
 class StreamState(Word):
@@ -42,17 +44,19 @@ class StreamState(Word):
     counted: str = ""
     # What the session had cost before this turn: the CLI tells the sum.
     cost_before: float = 0.0
+    # When the limit ends that the CLI has told of.
+    resets_at: float | None = None
     skipped: int = 0
 
 
-def translate_stream(line: bytes, state: StreamState) -> tuple[list[Heard], StreamState]:
-    """The facts of one line. A `control_request` is the driver's own business and says nothing here."""
+def translate_stream(line: bytes, state: StreamState, at: float = 0.0) -> tuple[list[Heard], StreamState]:
+    """The facts of one line, which came at that time. A `control_request` is the driver's own and says nothing here."""
     record = parse(line)
     if record is None:
         return [], replace(state, skipped=state.skipped + 1)
     if record.text("parent_tool_use_id"):
         return [], state
-    facts, state = _facts(record, state)
+    facts, state = _facts(record, state, at)
     started: list[Heard] = []
     if facts and not state.running and not _only_about_session(facts):
         started, state = _began(record, state)
@@ -76,10 +80,10 @@ def _began(record: Fields, state: StreamState) -> tuple[list[Heard], StreamState
 
 
 def _only_about_session(facts: list[Fact]) -> bool:
-    return all(isinstance(fact, SessionKnown | TurnEnded | Noted | Used) for fact in facts)
+    return all(isinstance(fact, SessionKnown | TurnEnded | Limited | Noted | Used) for fact in facts)
 
 
-def _facts(record: Fields, state: StreamState) -> tuple[list[Fact], StreamState]:
+def _facts(record: Fields, state: StreamState, at: float) -> tuple[list[Fact], StreamState]:
     match record.text("type"):
         case "system":
             return _system(record, state)
@@ -90,7 +94,9 @@ def _facts(record: Fields, state: StreamState) -> tuple[list[Fact], StreamState]
         case "user":
             return _user(record, state)
         case "result":
-            return _result(record, state)
+            return _result(record, state, at)
+        case "rate_limit_event":
+            return [], replace(state, resets_at=event_reset(record))
         case "control_request":
             return [], state
         case kind if kind in SILENT:
@@ -184,7 +190,7 @@ def _tool_ended(block: Fields) -> Fact:
     return ToolEnded(call=block.text("tool_use_id"), ok=not block.flag("is_error"), output=output[:LONGEST_OUTPUT])
 
 
-def _result(record: Fields, state: StreamState) -> tuple[list[Fact], StreamState]:
+def _result(record: Fields, state: StreamState, at: float) -> tuple[list[Fact], StreamState]:
     usage = record.fields("usage")
     read = usage.whole("input_tokens") + usage.whole("cache_read_input_tokens")
     total = record.number("total_cost_usd")
@@ -203,7 +209,9 @@ def _result(record: Fields, state: StreamState) -> tuple[list[Fact], StreamState
         cost_before=state.cost_before if total is None else total,
         skipped=state.skipped,
     )
-    return [TurnEnded(how=how, error=error, usage=spent)], fresh
+    limited = limit(record, error, at) if how is HowEnded.FAILED else None
+    told: list[Fact] = [replace(limited, until=state.resets_at or limited.until)] if limited else []
+    return [*told, TurnEnded(how=how, error=error, usage=spent)], fresh
 
 
 def _ending(record: Fields) -> tuple[HowEnded, str]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+from farhand.drivers.claude.limits import limit, written_at
 from farhand.drivers.claude.schema import Fields, blocks, parse, plain_text
 from farhand.drivers.claude.titles import detail, title
 from farhand.drivers.wires.shown import OPENING, split_shown
 from farhand.model.facts import (
     Fact,
+    Limited,
     Noted,
     Said,
     Seen,
@@ -91,8 +93,8 @@ def squeezed(text: str) -> str:
     return " ".join(text.split())
 
 
-def translate(line: bytes, state: State) -> Told:
-    """The facts of one transcript line."""
+def translate(line: bytes, state: State, at: float = 0.0) -> Told:
+    """The facts of one transcript line, which was read at that time."""
     record = parse(line)
     if record is None:
         return [], replace(state, skipped=state.skipped + 1)
@@ -103,7 +105,7 @@ def translate(line: bytes, state: State) -> Told:
         case "user":
             return _user(record, state)
         case "assistant":
-            return _assistant(record, state)
+            return _assistant(record, state, at)
         case "system":
             return _system(record, state)
         case "attachment":
@@ -225,11 +227,12 @@ def _attachment(record: Fields, state: State) -> Told:
 # --- what the agent says
 
 
-def _assistant(record: Fields, state: State) -> Told:
+def _assistant(record: Fields, state: State, at: float) -> Told:
     message = record.fields("message")
     if record.flag("isApiErrorMessage"):
         error = plain_text(message.any("content")) or "The model could not be reached."
-        return end_turn(state, state.written or state.prompt, HowEnded.FAILED, error)
+        ended, over = end_turn(state, state.written or state.prompt, HowEnded.FAILED, error)
+        return before_end(ended, limit(record, error, written_at(record) or at)), over
     heard, state = _resumed(record, state)
     late, before = _is_late(state), state
     for block in blocks(message):
@@ -385,6 +388,13 @@ def end_turn(state: State, prompt: str, how: HowEnded, error: str = "") -> Told:
     over = (*state.over, *dict.fromkeys((prompt, state.prompt)))[-REMEMBERED:]
     done = replace(state, running=False, command=False, over=over, covered="", stopped="", expected=expected)
     return [Heard(fact=TurnEnded(how=how, error=error, usage=usage), turn=state.turn or None)], done
+
+
+def before_end(ended: list[Heard], limited: Limited | None) -> list[Heard]:
+    """The end of a turn with the limit that was its reason; no word of a limit whose turn's end was told already."""
+    if limited is None or not ended:
+        return ended
+    return [Heard(fact=limited, turn=ended[0].turn), *ended]
 
 
 def session_changed(session: str, state: State) -> Told:

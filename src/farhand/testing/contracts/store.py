@@ -5,11 +5,11 @@ import pytest
 
 from farhand.model import errors
 from farhand.model.commands import Accepted
-from farhand.model.facts import Draft, Hired, Noted, Queued, Said
+from farhand.model.facts import AskRaised, Draft, Hired, Limited, Noted, Queued, Said, TurnEnded, TurnStarted
 from farhand.model.ports import Cursor, InboxEntry, Journal, Outbox, Parcel
 from farhand.model.present import Present, fold
 from farhand.model.wire import decode_event
-from farhand.model.words import Sender
+from farhand.model.words import HowEnded, Sender
 
 ME = Sender(via="test")
 HIRED = Draft(worker="ann", fact=Hired(backend="demo", directory="/", by=ME))
@@ -59,7 +59,15 @@ class StoreContract:
         await journal.load()
         stray = Draft(worker="gone", fact=Queued(message="q", text="", by=ME))
         present = Present()
-        for event in journal.stamp([HIRED, Draft(worker="ann", fact=Noted(text="x")), stray], at=1.0):
+        limited = Draft(worker="ann", fact=Limited(text="limit", until=9.0))
+        for event in journal.stamp([HIRED, Draft(worker="ann", fact=Noted(text="x")), stray, limited], at=1.0):
+            await journal.append([event])
+            present = fold(present, event)
+        assert await journal.load() == present
+        started = Draft(worker="ann", turn="t", fact=TurnStarted())
+        asked = Draft(worker="ann", turn="t", fact=AskRaised(ask="a", question="?", choices=(), several=True))
+        ended = Draft(worker="ann", turn="t", fact=TurnEnded(how=HowEnded.COMPLETED))
+        for event in journal.stamp([started, asked, ended], at=2.0):
             await journal.append([event])
             present = fold(present, event)
         assert await journal.load() == present

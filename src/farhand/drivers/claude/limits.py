@@ -1,0 +1,93 @@
+"""Claude Code's usage limits: whether an error is one, and when it ends. Pure; the time is given."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from farhand.drivers.claude.schema import Fields
+from farhand.model.facts import Limited
+
+RATE_LIMIT: Final = "rate_limit"
+TOO_MANY: Final = 429
+# A time in milliseconds is far beyond any in seconds.
+MILLISECONDS_FROM: Final = 100_000_000_000
+STAMPED = re.compile(r"limit reached\|(\d{9,13})")
+SAID = re.compile(
+    r"resets?\b(?:\s+(?:at|on))?\s+"
+    r"(?:(?P<month>[A-Z][a-z]{2})[a-z]*\.?\s+(?P<day>\d{1,2})(?:\s+at|,(?:\s+at)?)?\s+)?"
+    r"(?P<hour>\d{1,2})(?::(?P<minute>\d{2}))?\s*(?P<half>[ap]m)"
+    r"(?:\s*\((?P<zone>[A-Za-z0-9_+\-/]+)\))?",
+    re.IGNORECASE,
+)
+LIMIT_WORDS = re.compile(
+    r"usage limit reached|hit your (?:\w+ ){0,3}limit|(?:session|weekly) limit reached", re.IGNORECASE
+)
+MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+
+
+def limit(record: Fields, text: str, at: float) -> Limited | None:
+    """The limit that an error tells of, if it is one: by its kind, by its status, or by its words."""
+    kind, status = record.text("error"), record.whole("api_error_status") or record.whole("apiErrorStatus")
+    if kind != RATE_LIMIT and status != TOO_MANY and not LIMIT_WORDS.search(text):
+        return None
+    return Limited(until=reset(text, at), text=text)
+
+
+def event_reset(record: Fields) -> float | None:
+    """When a `rate_limit_event` says that the limit ends, if it says that the limit is reached."""
+    info = record.fields("rate_limit_info")
+    found = info.number("resetsAt")
+    return _seconds(found) if info.text("status") == "rejected" and found else None
+
+
+def written_at(record: Fields) -> float:
+    """When a transcript line was written; 0 when it does not say."""
+    try:
+        return datetime.fromisoformat(record.text("timestamp")).timestamp()
+    except (ValueError, OverflowError):
+        return 0.0
+
+
+def reset(text: str, at: float) -> float | None:
+    """When the limit of such a sentence ends: the stamp it carries, or the next time that the clock shows its hour."""
+    stamped = STAMPED.search(text)
+    if stamped:
+        return _seconds(float(stamped[1]))
+    said = SAID.search(text)
+    zone = _zone(said["zone"]) if said else None
+    if said is None or zone is None or not at or not 1 <= int(said["hour"]) <= 12:
+        return None
+    try:
+        return _next(said, datetime.fromtimestamp(at, zone))
+    except (ValueError, OverflowError):
+        return None
+
+
+def _next(said: re.Match[str], now: datetime) -> float | None:
+    hour = int(said["hour"]) % 12 + (12 if said["half"].lower() == "pm" else 0)
+    clock = now.replace(hour=hour, minute=int(said["minute"] or 0), second=0, microsecond=0)
+    if not said["month"]:
+        return (clock if clock > now else clock + timedelta(days=1)).timestamp()
+    month = said["month"].lower()
+    if month not in MONTHS:
+        return None
+    dated = clock.replace(month=MONTHS.index(month) + 1, day=int(said["day"]))
+    # A date half a year ago is one of next year.
+    return (dated if dated > now - timedelta(days=180) else dated.replace(year=dated.year + 1)).timestamp()
+
+
+def _zone(name: str | None) -> tzinfo | None:
+    """The zone that is named; without a name nobody can tell whose clock it is, and the machine's is taken."""
+    if not name:
+        return datetime.now(UTC).astimezone().tzinfo
+    try:
+        return ZoneInfo(name)
+    except (KeyError, OSError, ValueError):
+        return None
+
+
+def _seconds(found: float) -> float:
+    return found / 1000 if found >= MILLISECONDS_FROM else found

@@ -1,0 +1,63 @@
+"""No answer to a part of a questionnaire is lost or given twice, whenever the node dies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import anyio
+import pytest
+
+from farhand.drivers.claude.asks import Picked, Question, digest
+from farhand.drivers.claude.picks import Picks
+from farhand.drivers.claude.questions import Questions
+from farhand.drivers.wires.hooks import Arrived, Asked
+from farhand.model.facts import AskSettled
+from farhand.model.ports import Taken
+from farhand.model.present import Ask
+from farhand.model.words import HowSettled
+
+OPTIONS = [{"label": "Red"}, {"label": "Blue"}]
+QUESTION = Question(
+    tool="AskUserQuestion",
+    arguments={"questions": [{"question": "First?", "options": OPTIONS}, {"question": "Second?", "options": OPTIONS}]},
+)
+
+
+def test_what_was_written_is_there_again(tmp_path: Path) -> None:
+    Picks(tmp_path / "ann/picks").add("a", Picked(choice="1"))
+    Picks(tmp_path / "ann/picks").add("a.1", Picked(choice="1,2", note="both"))
+    Picks(tmp_path / "ann/picks").add("a.1", Picked(choice="1,2", note="both"))
+    assert Picks(tmp_path / "ann/picks").all() == {"a": Picked(choice="1"), "a.1": Picked(choice="1,2", note="both")}
+    assert Picks(tmp_path / "nobody").all() == {}
+
+
+@pytest.mark.parametrize("torn", [b'{"ask":"b","pick', b"\xff\xfe", b'{"ask":1}\n', b"[]\n"])
+def test_a_line_that_was_cut_off_costs_no_other(tmp_path: Path, torn: bytes) -> None:
+    picks = Picks(tmp_path / "picks")
+    picks.add("a", Picked(choice="1"))
+    with (tmp_path / "picks").open("ab") as file:
+        file.write(torn)
+    picks.add("a.1", Picked(choice="2"))
+    assert picks.all() == {"a": Picked(choice="1"), "a.1": Picked(choice="2")}
+
+
+def settled(ask: str, choice: str) -> Ask:
+    fact = AskSettled(ask=ask, how=HowSettled.ANSWERED, choice=choice)
+    return Ask(id=ask, worker="ann", turn="t", seq=1, question="?", choices=(), digest=digest(QUESTION), settled=fact)
+
+
+@pytest.mark.anyio
+async def test_an_answer_that_comes_again_is_not_one_to_the_next_question() -> None:
+    questions = Questions(60.0)
+    asked = Asked(Arrived(id="a", event="PermissionRequest", payload=b"{}"))
+    # The cursor has the first answer; the journal does not know yet that it was taken.
+    raised = questions.hold(asked, QUESTION, (Picked(choice="1"),))
+    assert raised.question == "Second?"
+    assert await questions.settle(settled("a", "1")) == (Taken(), None)
+    asked.close(told=True)
+    with anyio.fail_after(30):
+        assert await questions.settle(settled(raised.ask, "2")) == (Taken(), None)
+        reply = await asked.wait()
+    assert reply is not None
+    answers = reply["hookSpecificOutput"]["decision"]["updatedInput"]["answers"]
+    assert answers == {"First?": "Red", "Second?": "Blue"}
