@@ -84,6 +84,8 @@ def play_second(block: Block, home: Home) -> None:
         else:
             commands[-1][1].append(line)
     for command, lines in commands:
+        if command.startswith("farhand status"):
+            wait_for_worker(home)
         order = ["bash", "-c", f"{{ {command}\n}} 2>&1"]
         told = subprocess.run(
             order,

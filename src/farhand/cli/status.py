@@ -49,7 +49,7 @@ def as_text(status: dict[str, Any], now: float) -> str:
         f"  up:       {_ago(now - status['started_at'])} (pid {status['pid']})",
         f"  journal:  {status['seq']} events",
     ]
-    lines += [f"  {name}: {health or 'serving'}" for name, health in status.get("channels", {}).items()]
+    lines += [f"  {name + ':':<10}{health or 'serving'}" for name, health in status.get("channels", {}).items()]
     lines.append("  team:     " + (str(len(status["workers"])) if status["workers"] else "none"))
     lines += [f"            - {_worker(worker, status['focus'])}" for worker in status["workers"]]
     return "\n".join(lines) + "\n"
