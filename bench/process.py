@@ -18,7 +18,7 @@ from bench.timing import PYTHON, cpu_seconds, median, resident_bytes, run, secon
 from farhand.client.door import SocketHub, reach
 from farhand.model.commands import End, Hire
 from farhand.model.errors import NodeNotRunning
-from farhand.model.facts import CameOnline, Ended
+from farhand.model.facts import CameOnline, Ended, TurnEnded
 from farhand.model.words import Sender
 
 ROUNDS = 9
@@ -154,13 +154,20 @@ def descendants(node: int, home: Path) -> list[int]:
 
 
 async def hire(door: Path) -> None:
-    """Takes on fifty demo workers, and waits until all of them are there."""
+    """Takes on fifty demo workers, and waits until all of them are there and have answered their welcome."""
     async with SocketHub(door) as hub:
         events = hub.watch(after=0)
         for number in range(WORKERS):
             await hub.send(Hire(id=f"hire-{number}", worker=f"demo-{number}", backend="demo"), ME)
             async for event in events:
                 if isinstance(event.fact, CameOnline):
+                    break
+        greeted: set[str] = set()
+        async with asyncio.timeout(SAFETY_SECONDS):
+            async for event in hub.watch(after=0):
+                if isinstance(event.fact, TurnEnded):
+                    greeted.add(event.worker)
+                if len(greeted) == WORKERS:
                     break
 
 
