@@ -5,7 +5,7 @@ PYTEST = .venv/bin/python -m pytest -q -p no:cacheprovider
 help:
 	@echo "make run        a node with a demo worker, and a chat with it in this terminal"
 	@echo "make test       every test, with all that the tests need"
-	@echo "make test-fast  pure, contract and house tests"
+	@echo "make test-fast  pure, contract and house tests, but for those that need the fake Telegram"
 	@echo "make check      style, types, the rule of imports, sizes, docs"
 	@echo "make bench      the figures, beside their floors"
 	@echo "make record     what the real Gemini CLI decides, for the tests to replay"
@@ -30,7 +30,7 @@ test: setup-tests
 	$(PYTEST) tests
 
 test-fast: setup-dev
-	$(PYTEST) tests/pure tests/contract tests/house
+	$(PYTEST) tests/pure tests/contract tests/house --ignore-glob='*/house/test_telegram_*' --ignore-glob='*/contract/test_telegram_*'
 
 check: setup-dev
 	.venv/bin/ruff check .
