@@ -1,10 +1,12 @@
 """The end of an agent's life in the line protocol: whoever reads it knows that the turn is over, too."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 import pytest
 
 from farhand.core.admit import admit
+from farhand.drivers.acp.driver import AcpLink
+from farhand.drivers.acp.schema import AcpAgent
 from farhand.drivers.wires.held import HeldWire, Place
 from farhand.drivers.wires.line_facts import to_line, translate
 from farhand.drivers.wires.line_link import LineLink
@@ -36,8 +38,19 @@ class DeadChild:
         return Exit(code=3)
 
 
-async def test_the_cursor_of_the_next_life_and_the_end_of_the_turn_are_one_batch() -> None:
-    link = LineLink(HeldWire(DeadChild(), Place(life=1, offset=7)), to_line, translate, "It cannot.")
+def line_link(wire: HeldWire) -> LineLink:
+    return LineLink(wire, to_line, translate, "It cannot.")
+
+
+def acp_link(wire: HeldWire) -> LineLink:
+    return AcpLink(wire, AcpAgent(backend="some", command=("some",)))
+
+
+@pytest.mark.parametrize("made", [line_link, acp_link])
+async def test_the_cursor_of_the_next_life_and_the_end_of_the_turn_are_one_batch(
+    made: Callable[[HeldWire], LineLink],
+) -> None:
+    link = made(HeldWire(DeadChild(), Place(life=1, offset=7)))
     batches = [batch async for batch in link.facts()]
     assert [batch.cursor for batch in batches] == ["2:0"]
     worker = Worker(name="ann", since=1, backend="demo", directory="/")

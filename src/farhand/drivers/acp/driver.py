@@ -6,18 +6,23 @@ from contextlib import asynccontextmanager
 
 from farhand.drivers.acp.schema import AcpAgent
 from farhand.drivers.native.translate import to_line, translate
-from farhand.drivers.wires.held import HeldWire, Program, forget, open_wire, sentence
-from farhand.model.facts import Noted
-from farhand.model.ports import Batch, Can, Change, Errand, Heard, Holders, NotTaken, Outcome
+from farhand.drivers.wires.held import HeldWire, Program, forget, open_wire
+from farhand.drivers.wires.line_link import LineLink
+from farhand.model.ports import Can, Change, Errand, Holders, NotTaken, Outcome
 from farhand.model.present import Worker
 from farhand.model.words import Mode, replace
 
 
-class AcpLink:
-    """An open connection to one worker."""
+def to_fresh_line(errand: Errand) -> tuple[str, bytes] | None:
+    """The line of an errand; the same change may be wanted twice."""
+    return to_line(errand, uuid.uuid4().hex)
+
+
+class AcpLink(LineLink):
+    """An open connection to one worker; what its agent's file rules out is refused before it is sent."""
 
     def __init__(self, wire: HeldWire, agent: AcpAgent) -> None:
-        self._wire = wire
+        super().__init__(wire, to_fresh_line, translate, "This agent takes a message when its turn is over.")
         self._agent = agent
 
     async def perform(self, errand: Errand) -> Outcome:
@@ -27,10 +32,7 @@ class AcpLink:
             if refusal:
                 return NotTaken(why=refusal)
             errand = replace(errand, mode=self._agent.modes[Mode(errand.mode)] if errand.mode else None)
-        line = to_line(errand, uuid.uuid4().hex)
-        if line is None:
-            return NotTaken(why="This agent takes a message when its turn is over.")
-        return await self._wire.feed(*line)
+        return await super().perform(errand)
 
     def _refusal(self, change: Change) -> str:
         known = ", ".join(mode.value for mode in self._agent.modes) or "none"
@@ -39,13 +41,6 @@ class AcpLink:
         if change.model and not self._agent.models:
             return f"{self._agent.title or self._agent.backend} cannot change its model."
         return ""
-
-    async def facts(self) -> AsyncIterator[Batch]:
-        """What the agent says; at its end how it ended, with the cursor of its next life."""
-        async for lines, cursor in self._wire.lines():
-            yield Batch(heard=tuple(heard for line in lines for heard in translate(line)), cursor=cursor)
-        ended = Noted(text=sentence(await self._wire.exit()))
-        yield Batch(heard=(Heard(fact=ended),), cursor=self._wire.next_life)
 
 
 class AcpDriver:
