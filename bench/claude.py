@@ -131,7 +131,7 @@ def hook_cost(folder: Path) -> list[Row]:
     return [
         beside("one event posted", posted, "ms", "bash and jq", floor, 0.5),
         # An interpreter takes most of this; only the beginning of a session and an ask run it.
-        beside("one run of the program", value, "ms", "bash and jq", floor, 1.0),
+        beside("one run of the program", value, "ms", "bash and jq", floor, 0.5),
     ]
 
 

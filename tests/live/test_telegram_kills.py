@@ -22,7 +22,7 @@ from farhand.testing.telegram import FakeBot, Shown, drawn
 
 pytestmark = pytest.mark.anyio
 WORKERS = ("ann", "bob", "cleo", "dan", "eve")
-MESSAGES = 250
+MESSAGES = 500
 KILLS_BY_TIME = 6
 MANAGER = 4242
 SAFETY_SECONDS = 500.0
