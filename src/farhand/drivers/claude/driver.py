@@ -108,9 +108,7 @@ class ClaudeDriver:
             except TmuxError as error:
                 raise DriverError(str(error)) from error
             questions = Questions(self._settings.ask_seconds)
-            link = InteractiveLink(
-                self._tmux, pane, self._places, spot, questions, self._folder(worker), worker.directory
-            )
+            link = InteractiveLink(self._tmux, pane, self._places, spot, questions, self._folder(worker))
             if spot.state.session != worker.session:
                 link.first = [Heard(fact=SessionKnown(session=spot.state.session))]
             with closing(link):
