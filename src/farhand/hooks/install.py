@@ -15,6 +15,9 @@ from typing import Any
 from farhand.model.errors import SettingWrong
 
 PROGRAM = "farhand-hook.py"
+ANSWERS = "send-to-telegram.py"
+FORWARDER = "forward-to-bridge.py"
+_SOURCES = {PROGRAM: "program.py", ANSWERS: "send_to_telegram.py", FORWARDER: "forward_to_bridge.py"}
 
 Groups = Mapping[str, Sequence[Mapping[str, Any]]]
 
@@ -24,13 +27,25 @@ def interpreter() -> str:
     return os.path.realpath(sys.executable)
 
 
-def place_program(folder: Path) -> Path:
+def place_program(folder: Path, name: str = PROGRAM) -> Path:
     """Copies the program to a place that outlives this installation of farhand; the path of the copy."""
-    source = Path(__file__).with_name("program.py").read_bytes()
-    target = folder / PROGRAM
+    source = Path(__file__).with_name(_SOURCES[name]).read_bytes()
+    target = folder / name
     if not target.exists() or target.read_bytes() != source:
         _write(target, source, 0o700)
     return target
+
+
+def place_stop_hook(folder: Path) -> Path:
+    """Copies the Stop hook, and its forwarder beside it; the path of the hook."""
+    place_program(folder, FORWARDER)
+    return place_program(folder, ANSWERS)
+
+
+def remove_programs(folder: Path) -> None:
+    """Takes our programs out of the folder, and nothing else."""
+    for name in _SOURCES:
+        _drop(folder / name)
 
 
 def install(settings: Path, groups: Groups, keep: Path) -> bool:
@@ -111,7 +126,11 @@ def is_ours(group: Any) -> bool:
     entries = group.get("hooks") if isinstance(group, dict) else None
     if not isinstance(entries, list) or not entries:
         return False
-    return all(isinstance(entry, dict) and PROGRAM in str(entry.get("command", "")) for entry in entries)
+    return all(isinstance(entry, dict) and _runs_ours(str(entry.get("command", ""))) for entry in entries)
+
+
+def _runs_ours(command: str) -> bool:
+    return PROGRAM in command or ANSWERS in command
 
 
 # --- files
