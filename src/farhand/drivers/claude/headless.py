@@ -21,7 +21,6 @@ from farhand.drivers.claude.hands import worded
 from farhand.drivers.claude.launch import Places
 from farhand.drivers.claude.picks import Picks
 from farhand.drivers.claude.schema import Fields, parse
-from farhand.drivers.claude.sending import checked, shown_folders
 from farhand.drivers.claude.stream import StreamState, translate_stream
 from farhand.drivers.claude.translate import Expected
 from farhand.drivers.wires.held import HeldWire, Program, forget, open_wire, sentence
@@ -83,7 +82,6 @@ class HeadlessLink:
         first: list[Heard],
         handed: Handed,
         picks: Picks,
-        folders: tuple[Path, ...],
     ) -> None:
         self._wire = wire
         self._spot = spot
@@ -91,7 +89,6 @@ class HeadlessLink:
         self._first = first
         self._handed = handed
         self._picks = picks
-        self._folders = folders
 
     async def facts(self) -> AsyncIterator[Batch]:
         """What the agent says; at its end how it ended, with the place of its next life."""
@@ -102,7 +99,7 @@ class HeadlessLink:
             for line in lines:
                 heard += self._line(line)
             self._spot = replace(self._spot, wire=wire)
-            yield self._batch([checked(one, self._folders) for one in heard])
+            yield self._batch(heard)
         ended = Noted(text=sentence(await self._wire.exit()))
         self._spot = replace(self._spot, wire=self._wire.next_life, asks={})
         over = [Heard(fact=TurnEnded(how=HowEnded.FAILED, error=ended.text))] if self._spot.state.running else []
@@ -238,9 +235,8 @@ class HeadlessClaudeDriver:
         first = [] if worker.session == session else [Heard(fact=SessionKnown(session=session))]
         program = self._run(worker, session)
         async with open_wire(self._holders, _name(worker), program, spot.wire) as wire:
-            folders = shown_folders(worker.directory, self._folder)
             picks = Picks(self._folder / _name(worker) / "picks")
-            yield HeadlessLink(wire, spot, self._ask_seconds, first, self._handed(worker), picks, folders)
+            yield HeadlessLink(wire, spot, self._ask_seconds, first, self._handed(worker), picks)
 
     def _run(self, worker: Worker, session: str) -> Program:
         if not Path(worker.directory).is_dir():

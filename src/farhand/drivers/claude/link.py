@@ -30,7 +30,6 @@ from farhand.drivers.claude.payloads import stopped_without_transcript, translat
 from farhand.drivers.claude.questions import Questions
 from farhand.drivers.claude.schema import Fields, parse
 from farhand.drivers.claude.screen import last_words, read_box
-from farhand.drivers.claude.sending import checked, shown_folders
 from farhand.drivers.claude.spot import Spot, write_spot
 from farhand.drivers.claude.translate import Expected, began, end_turn, session_changed, translate
 from farhand.drivers.wires.hooks import Arrival, Arrived, Asked, spooled
@@ -52,11 +51,8 @@ MOST_ESCAPES = 4
 class InteractiveLink:
     """One worker's Claude Code. Only `facts` moves the spot; errands leave it a note."""
 
-    def __init__(
-        self, tmux: Tmux, pane: Pane, places: Places, spot: Spot, questions: Questions, folder: Path, directory: str
-    ) -> None:
+    def __init__(self, tmux: Tmux, pane: Pane, places: Places, spot: Spot, questions: Questions, folder: Path) -> None:
         self._spool = folder / "spool"
-        self._folders = shown_folders(directory, folder)
         self._handed = Handed(folder / "handed")
         # What the link's own opening brought to light.
         self.first: list[Heard] = []
@@ -178,7 +174,7 @@ class InteractiveLink:
                 self._proofs[one.fact.message].set()
         if any(isinstance(one.fact, TurnEnded) for one in heard):
             self._questions.close()
-        return [checked(one, self._folders) for one in heard]
+        return heard
 
     def _read(self) -> list[Heard]:
         """All that was added to the transcript."""
