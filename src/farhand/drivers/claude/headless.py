@@ -140,8 +140,8 @@ class HeadlessLink:
                 return await self._deliver(errand)
             case Settle(ask=ask):
                 return await self._settle(ask)
-            case Stop(turn=turn):
-                return await self._control(f"stop-{turn}", {"subtype": "interrupt"})
+            case Stop(turn=turn, number=number):
+                return await self._control(f"stop-{number}-{turn}", {"subtype": "interrupt"})
             case Change(model=model, mode=mode):
                 return await self._change(model, mode)
 
