@@ -19,8 +19,8 @@ from starlette.routing import BaseRoute
 from farhand import __version__
 from farhand.config import logs
 from farhand.config.settings import DAY_SECONDS, Settings
-from farhand.core.asks import Deadlines
 from farhand.core.clock import SystemClock
+from farhand.core.deadlines import Deadlines
 from farhand.core.decide import House
 from farhand.core.hub import LocalHub
 from farhand.core.team import Team

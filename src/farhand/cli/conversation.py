@@ -10,7 +10,7 @@ import anyio
 
 from farhand.cli.terminal import Terminal
 from farhand.model import facts
-from farhand.model.commands import Answer, Command, End, Focus, Hire, Interrupt, Relaunch, Say, Tune
+from farhand.model.commands import Answer, Command, End, Focus, Hire, Interrupt, Relaunch, Retry, Say, Tune
 from farhand.model.errors import BadInput, FarhandError
 from farhand.model.facts import Event
 from farhand.model.ports import Hub
@@ -28,6 +28,7 @@ Type a message and Enter: it goes to the worker that the prompt names. A busy wo
   /focus name          whom to talk to from now on
   /stop [name]         stop the running turn
   /relaunch [name]     restart the agent, for one that is offline or stuck
+  /retry [name]        go on with what waits, although a usage limit may still hold
   /mode [name] mode    default, auto_edit, plan or yolo
   /end name            let somebody go
   /quit                leave; so do Ctrl-D and Ctrl-C on an empty line
@@ -147,7 +148,7 @@ def event_line(event: Event) -> str:
         case facts.AskSettled(how=how, choice=choice, by=by):
             over = f" over {by.via}" if by else ""
             return f"  answered: {choice}{over}" if how is HowSettled.ANSWERED else f"  {_SETTLED[how]}"
-        case facts.TurnEnded(how=HowEnded.COMPLETED):
+        case facts.TurnEnded(how=HowEnded.COMPLETED | HowEnded.PARKED):
             return ""
         case facts.TurnEnded(how=how, error=error):
             return f"{worker}: ✗ {how.value}{': ' + error if error else ''}"
@@ -165,8 +166,11 @@ def event_line(event: Event) -> str:
             return f"{worker}: ✗ nobody can tell whether the message arrived. {why}"
         case facts.Tuned(refused=refused):
             return f"{worker}: ✗ {refused}" if refused else f"{worker} is tuned."
-        case facts.Limited(until=until):
-            return f"{worker}: ✗ the usage limit is reached{_until(until)}."
+        case facts.Limited(until=until, again=before):
+            # Tried again without knowing when the limit ends: that it still holds is no news.
+            return f"{worker}: ✗ the usage limit is reached{_until(until)}." if until or not before else ""
+        case facts.LimitLifted():
+            return f"{worker} is tried again: its usage limit should be over."
         case facts.Noted(text=text) | facts.Responded(text=text):
             return f"{worker}: {text}"
         case _:
@@ -189,7 +193,7 @@ def _state(worker: Worker, at: float) -> str:
     """Its state, with the reason when it is offline; an agent that never was online is on its way."""
     state = worker.state_at(at)
     if state == "limited" and worker.limited:
-        return f"limited{_until(worker.limited.until)}"
+        return f"limited{_until(worker.limited.until or worker.resumes_at)}"
     if state != "offline":
         return state
     return f"offline: {worker.why_offline}" if worker.why_offline else "starting"
@@ -257,6 +261,8 @@ def _slash(line: str, new_id: Callable[[], str]) -> Command:
             return Interrupt(id=new_id(), worker=one)
         case "relaunch", [] | [_]:
             return Relaunch(id=new_id(), worker=one)
+        case "retry", [] | [_]:
+            return Retry(id=new_id(), worker=one)
         case "mode", [*name, mode] if mode in {known.value for known in Mode} and len(name) < 2:
             return Tune(id=new_id(), worker=name[0] if name else "", mode=Mode(mode))
         case _:

@@ -14,6 +14,7 @@ COMMANDS = {
     "answer": "settle a question that waits",
     "interrupt": "stop a worker's turn",
     "relaunch": "restart a worker's agent",
+    "retry": "go on with what waits, although a usage limit may still hold",
     "ask": "ask an agent in this folder, without a node",
     "events": "print the journal, and follow it",
     "status": "tell how a node is",

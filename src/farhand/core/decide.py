@@ -7,7 +7,7 @@ from typing import assert_never
 from farhand.model import commands, errors, facts
 from farhand.model.commands import Command
 from farhand.model.facts import Draft, Fact
-from farhand.model.names import normalize, worker_name
+from farhand.model.names import normalize, origin, worker_name
 from farhand.model.present import Ask, Message, Present, Worker
 from farhand.model.words import HowSettled, Sender
 
@@ -39,11 +39,11 @@ def decide(present: Present, command: Command, sender: Sender, house: House) -> 
         case commands.Say():
             return _say(present, command, sender)
         case commands.Reword(message=message, text=text):
-            worker, _ = _waiting(present, message)
-            return [_draft(worker, facts.Reworded(message=message, text=_some_text(text), by=sender))]
+            worker, waiting = _waiting(present, message)
+            return [_draft(worker, facts.Reworded(message=waiting.id, text=_some_text(text), by=sender))]
         case commands.Withdraw(message=message):
-            worker, _ = _waiting(present, message)
-            return [_draft(worker, facts.Withdrawn(message=message, by=sender))]
+            worker, waiting = _waiting(present, message)
+            return [_draft(worker, facts.Withdrawn(message=waiting.id, by=sender))]
         case commands.Answer():
             return _answer(present, command, sender)
         case commands.Interrupt(worker=name):
@@ -53,6 +53,11 @@ def decide(present: Present, command: Command, sender: Sender, house: House) -> 
             return [_draft(worker, facts.InterruptAsked(by=sender))]
         case commands.Relaunch(worker=name):
             return [_draft(_staying(present, name), facts.RelaunchAsked(by=sender))]
+        case commands.Retry(worker=name):
+            worker = _staying(present, name)
+            if worker.resumes_at is None:
+                raise errors.CannotDo(f"No usage limit holds {worker.name} up.", worker=worker.name)
+            return [_draft(worker, facts.LimitLifted(by=sender))]
         case commands.Tune(worker=name, model=model, mode=mode):
             if model is None and mode is None:
                 raise errors.BadInput("Tune needs a model or a mode.")
@@ -133,16 +138,18 @@ def _say(present: Present, command: commands.Say, sender: Sender) -> list[Draft]
 
 def is_free(worker: Worker) -> bool:
     """Whether a turn may begin now."""
-    return worker.online and worker.turn is None and not worker.ending and not worker.relaunching
+    held_up = worker.ending or worker.relaunching or worker.resumes_at is not None
+    return worker.online and worker.turn is None and not held_up
 
 
 def _waiting(present: Present, message: str) -> tuple[Worker, Message]:
     for worker in present.workers.values():
         for one in worker.queue:
-            if one.id == message:
+            # One that a limit put back is still known by the name that it came with.
+            if message in (one.id, origin(one.id)):
                 return worker, one
         taken = (worker.turn.message, *worker.steering) if worker.turn else worker.steering
-        if any(one and one.id == message for one in taken):
+        if any(one and message in (one.id, origin(one.id)) for one in taken):
             raise errors.MessageGone(message)
     raise errors.UnknownMessage(message)
 
@@ -174,6 +181,11 @@ def _chosen(ask: Ask, given: str) -> str:
 def gone(settled: facts.AskSettled) -> errors.AskGone:
     """The sentence for an answer that came too late."""
     return errors.AskGone(settled.ask, settled.how.value, settled.choice, settled.by.via if settled.by else "")
+
+
+def lift(worker: Worker) -> Draft:
+    """A limit whose time has come."""
+    return _draft(worker, facts.LimitLifted())
 
 
 def expire(ask: Ask) -> Draft:

@@ -8,7 +8,7 @@ from functools import partial
 import anyio
 import structlog
 
-from farhand.core.decide import House, decide, expire, gone, message_id
+from farhand.core.decide import House, decide, expire, gone, lift, message_id
 from farhand.core.tail import Tail
 from farhand.model import road
 from farhand.model.commands import Accepted, Answer, Command, Say
@@ -106,6 +106,12 @@ class LocalHub:
         current = self._coming.ask(ask.id)
         if current is not None and current.settled is None:
             await self._write([expire(current)])
+
+    async def lift(self, worker: Worker) -> None:
+        """Takes a worker's limit for over, if it still holds the same worker up."""
+        current = self._coming.workers.get(worker.name)
+        if current is not None and (current.since, current.resumes_at) == (worker.since, worker.resumes_at):
+            await self._write([lift(current)])
 
     async def _write(
         self, drafts: Sequence[Draft], *, inbox: InboxEntry | None = None, cursor: Cursor | None = None

@@ -80,6 +80,13 @@ class Relaunch(Word, tag="relaunch"):
     worker: WorkerName = ""
 
 
+class Retry(Word, tag="retry"):
+    """Go on with what waits although the worker's usage limit may still hold."""
+
+    id: CommandId
+    worker: WorkerName = ""
+
+
 class Tune(Word, tag="tune"):
     """Change a worker's model or mode."""
 
@@ -98,7 +105,9 @@ class Respond(Word, tag="respond"):
     html: bool = True
 
 
-Command: TypeAlias = Hire | End | Focus | Say | Reword | Withdraw | Answer | Interrupt | Relaunch | Tune | Respond
+Command: TypeAlias = (
+    Hire | End | Focus | Say | Reword | Withdraw | Answer | Interrupt | Relaunch | Retry | Tune | Respond
+)
 
 
 class Accepted(Word):

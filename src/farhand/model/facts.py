@@ -239,10 +239,20 @@ class TurnEnded(Word, tag="turn_ended"):
 
 
 class Limited(Word, tag="limited"):
-    """The agent's usage limit is reached: it can do nothing before `until`, if anybody knows when that is."""
+    """The agent's usage limit is reached: it can do nothing before `until`, if anybody knows when that is.
+
+    It comes before the end of the turn that it stopped. What is queued waits until LimitLifted."""
 
     text: str
     until: float | None = None
+    # How many limits came before it without a completed turn; the core counts them.
+    again: int = 0
+
+
+class LimitLifted(Word, tag="limit_lifted"):
+    """The limit is taken to be over: its time has come, or somebody wants to try. What is queued goes on."""
+
+    by: Sender | None = None
 
 
 class Responded(Word, tag="responded"):
@@ -289,6 +299,7 @@ Fact: TypeAlias = (
     | Interrupted
     | TurnEnded
     | Limited
+    | LimitLifted
     | Responded
     | Noted
 )

@@ -126,6 +126,8 @@ def _command(identity: str, name: str, argument: str, present: Present, backends
             return commands.Interrupt(id=identity, worker=find(argument, present) or argument)
         case "relaunch":
             return commands.Relaunch(id=identity, worker=find(argument, present) or argument)
+        case "retry":
+            return commands.Retry(id=identity, worker=find(argument, present) or argument)
         case "focus":
             if not argument:
                 return Wrong(id=identity, why="Usage: /focus <name>")

@@ -27,7 +27,13 @@ class StopTap(Word, tag="stop"):
     turn: str
 
 
-Tap: TypeAlias = AnswerTap | StopTap
+class RetryTap(Word, tag="retry"):
+    """The button goes on with what waits although the worker's usage limit may still hold."""
+
+    worker: str
+
+
+Tap: TypeAlias = AnswerTap | StopTap | RetryTap
 
 
 class Button(Word):
@@ -136,6 +142,8 @@ def cards(event: Event, turn: TurnView | None) -> list[Card]:
         case facts.Responded(text=text, html=is_html):
             shown = text.strip() if is_html else html.escape(text.strip(), quote=False)
             return [Card(key=f"response:{event.seq}", worker=event.worker, html=shown)]
+        case facts.Limited():
+            return _limited(event, fact)
         case facts.HandedOver(message=message):
             return [Card(key=f"taken:{message}", answers=message, reaction="👀", silent=True)]
         case _:
@@ -155,8 +163,13 @@ def ended(turn: TurnView) -> list[Card]:
         HowEnded.FAILED: f"✗ Failed{why}",
         HowEnded.INTERRUPTED: "■ Stopped.",
         HowEnded.LOST: f"? Lost{why}",
+        HowEnded.PARKED: "⏸ Stopped by the usage limit. Your message waits, and goes on by itself.",
     }[how]
     slot = progress_slot(turn)
+    gone = Card(key=f"{slot}:gone", slot=slot, remove=True, silent=True)
+    if how is HowEnded.PARKED and not turn.text.strip():
+        # The limit itself was told; that it still holds at the next try is no news.
+        return [gone]
     return [
         Card(
             key=f"answer:{turn.worker}:{turn.turn}",
@@ -166,7 +179,24 @@ def ended(turn: TurnView) -> list[Card]:
             foot=foot,
             answers=turn.message,
         ),
-        Card(key=f"{slot}:gone", slot=slot, remove=True, silent=True),
+        gone,
+    ]
+
+
+def _limited(event: Event, fact: facts.Limited) -> list[Card]:
+    """A limit is told once, with its end; tried again without knowing when it ends, it is no news."""
+    if fact.again and fact.until is None:
+        return []
+    when = until_words(fact.until) or "; nobody knows until when"
+    retry = Button(label="Try now", tap=RetryTap(worker=event.worker))
+    return [
+        Card(
+            key=f"notice:{event.seq}",
+            worker=event.worker,
+            head=f"{event.worker} has reached its usage limit{when}. What waits goes on by itself.",
+            buttons=((retry,),),
+            silent=bool(fact.again),
+        )
     ]
 
 
@@ -242,8 +272,6 @@ def notice(event: Event) -> str:
             return f"{name} could not be stopped: {problem}"
         case facts.AnswerDelivered(problem=problem) if problem:
             return f"{name} did not get your answer: {problem}"
-        case facts.Limited(until=until):
-            return f"{name} has reached its usage limit{until_words(until)}."
         case facts.Noted(text=text):
             return f"{name}: {text}"
         case _:
@@ -252,6 +280,4 @@ def notice(event: Event) -> str:
 
 def _hushed(event: Event) -> bool:
     """Whether a notice leaves the phone in peace: only what needs a person buzzes."""
-    return not isinstance(
-        event.fact, facts.WentOffline | facts.Doubted | facts.AnswerDelivered | facts.Interrupted | facts.Limited
-    )
+    return not isinstance(event.fact, facts.WentOffline | facts.Doubted | facts.AnswerDelivered | facts.Interrupted)

@@ -11,6 +11,7 @@ MENU = (
     ("learn", "Ask what was learned"),
     ("pause", "Stop what is running"),
     ("relaunch", "Restart a worker"),
+    ("retry", "Try again before a usage limit ends"),
     ("settings", "Show the settings"),
     ("hire", "Add a worker"),
     ("end", "Let a worker go"),
