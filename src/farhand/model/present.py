@@ -1,5 +1,6 @@
 """The present of a node: team, focus, queues, open turns and asks, folded from events. Pure."""
 
+from collections.abc import Mapping
 from typing import assert_never
 
 from farhand.model import facts
@@ -76,6 +77,15 @@ class Ask(Word):
     settled: facts.AskSettled | None = None
 
 
+# The option that chooses among the wires of a backend.
+WIRE = "wire"
+
+
+def kind_of(backend: str, options: Mapping[str, str]) -> str:
+    """`<backend>`, or `<backend>/<wire>` when a wire was chosen."""
+    return f"{backend}/{options[WIRE]}" if options.get(WIRE) else backend
+
+
 class Worker(Word):
     """One worker as it is now. `since` is the seq of its hiring, so that a name used again is somebody else."""
 
@@ -100,6 +110,11 @@ class Worker(Word):
     # How many limits came in a row, and when the queue goes on by itself; None when nothing holds it up.
     limits: int = 0
     resumes_at: float | None = None
+
+    @property
+    def kind(self) -> str:
+        """Which driver runs it: its backend, and its wire when one was chosen."""
+        return kind_of(self.backend, self.options)
 
     def state_at(self, at: float) -> str:
         """One word for the eye: leaving, offline, waiting, working, limited or available."""
