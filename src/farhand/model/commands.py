@@ -19,13 +19,18 @@ class Hire(Word, tag="hire"):
     mode: Mode | None = None
     options: dict[str, str] = {}
     focus: bool = True
+    # Take up this conversation of the agent, by its id or the beginning of it; where it is decides the directory, and
+    # without a name the worker is called after that. `anyway`: although somebody has it open at the desk.
+    session: str = ""
+    anyway: bool = False
 
 
 class End(Word, tag="end"):
-    """Let a worker go, and its agent with it."""
+    """Let a worker go, and its agent with it; `hand_back` says how to go on with its conversation at the desk."""
 
     id: CommandId
     worker: WorkerName
+    hand_back: bool = False
 
 
 class Focus(Word, tag="focus"):

@@ -30,17 +30,24 @@ class Hired(Word, tag="hired"):
     model: str = ""
     mode: Mode = Mode.DEFAULT
     options: dict[str, str] = {}
+    # The conversation that it takes up, the agent's last answer in it, and what a person should know about it.
+    session: str = ""
+    answer: str = ""
+    note: str = ""
     by: Sender
 
 
 class EndAsked(Word, tag="end_asked"):
-    """Somebody wants the worker gone; its agent is being ended."""
+    """Somebody wants the worker gone; its agent is being ended, or its conversation handed back to the desk."""
 
     by: Sender
+    hand_back: bool = False
 
 
 class Ended(Word, tag="ended"):
-    """The worker left the team and its agent is gone."""
+    """The worker left the team and its agent is gone; `resume` is the shell command that goes on at the desk."""
+
+    resume: str = ""
 
 
 class Focused(Word, tag="focused"):

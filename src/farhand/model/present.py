@@ -100,6 +100,7 @@ class Worker(Word):
     online: bool = False
     why_offline: str = ""
     ending: bool = False
+    handing_back: bool = False
     relaunching: bool = False
     tuning: facts.TuneAsked | None = None
     turn: Turn | None = None
@@ -178,6 +179,7 @@ def _hired(event: Event, fact: facts.Hired) -> Worker:
         model=fact.model,
         mode=fact.mode,
         options=fact.options,
+        session=fact.session,
     )
 
 
@@ -185,8 +187,8 @@ def fold_worker(worker: Worker, event: Event) -> Worker:
     """One worker after the event; the very same object when the event does not change it."""
     fact = event.fact
     match fact:
-        case facts.EndAsked():
-            return replace(worker, ending=True)
+        case facts.EndAsked(hand_back=hand_back):
+            return replace(worker, ending=True, handing_back=hand_back)
         case facts.RelaunchAsked():
             return replace(worker, relaunching=True, resumes_at=None)
         case facts.TuneAsked():

@@ -98,12 +98,21 @@ def _apply_team(db: sqlite3.Connection, event: Event, fact: TeamFact) -> None:
     match fact:
         case facts.Hired():
             db.execute(
-                "INSERT OR REPLACE INTO workers (name, since, backend, directory, model, mode, options)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (worker, event.seq, fact.backend, fact.directory, fact.model, fact.mode, encode(fact.options)),
+                "INSERT OR REPLACE INTO workers (name, since, backend, directory, model, mode, options, session)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    worker,
+                    event.seq,
+                    fact.backend,
+                    fact.directory,
+                    fact.model,
+                    fact.mode,
+                    encode(fact.options),
+                    fact.session,
+                ),
             )
-        case facts.EndAsked():
-            db.execute("UPDATE workers SET ending = 1 WHERE name = ?", (worker,))
+        case facts.EndAsked(hand_back=hand_back):
+            db.execute("UPDATE workers SET ending = 1, handing_back = ? WHERE name = ?", (hand_back, worker))
         case facts.Ended():
             _forget(db, worker)
         case facts.Focused():
@@ -275,7 +284,7 @@ def load(db: sqlite3.Connection) -> Present:
     focus = db.execute("SELECT worker FROM focus").fetchone()
     rows = db.execute(
         "SELECT name, since, backend, directory, model, mode, options, session, online, why_offline, ending,"
-        " relaunching, tuning, limited, limits, resumes_at FROM workers ORDER BY since"
+        " relaunching, tuning, limited, limits, resumes_at, handing_back FROM workers ORDER BY since"
     ).fetchall()
     workers = {row[0]: _worker(db, row) for row in rows}
     return Present(seq=seq, focus=focus[0] if focus else "", workers=workers)
@@ -283,7 +292,7 @@ def load(db: sqlite3.Connection) -> Present:
 
 def _worker(db: sqlite3.Connection, row: tuple[Any, ...]) -> Worker:
     name, since, backend, directory, model, mode, options, session, online, why, ending = row[:11]
-    relaunching, tuning, limited, limits, resumes = row[11:]
+    relaunching, tuning, limited, limits, resumes, handing_back = row[11:]
     turn = _turn(db, name)
     return Worker(
         name=name,
@@ -306,6 +315,7 @@ def _worker(db: sqlite3.Connection, row: tuple[Any, ...]) -> Worker:
         limited=_limited.decode(limited) if limited else None,
         limits=limits,
         resumes_at=resumes,
+        handing_back=bool(handing_back),
     )
 
 

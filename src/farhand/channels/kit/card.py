@@ -2,16 +2,19 @@
 
 import html
 import unicodedata
+from collections.abc import Sequence
 from typing import TypeAlias
 
 from farhand.channels.kit.texts import until_words
 from farhand.model import facts
 from farhand.model.facts import Event
+from farhand.model.ports import SessionFound
 from farhand.model.view import AskView, TurnView
 from farhand.model.words import AskKind, Attachment, HowEnded, HowSettled, MessageId, Sender, Word, replace
 
 TAIL_CHARACTERS = 280
 TITLE_CHARACTERS = 160
+MOST_SESSIONS = 8
 
 
 class AnswerTap(Word, tag="answer"):
@@ -33,7 +36,14 @@ class RetryTap(Word, tag="retry"):
     worker: str
 
 
-Tap: TypeAlias = AnswerTap | StopTap | RetryTap
+class AdoptTap(Word, tag="adopt"):
+    """The button takes a conversation up as a worker."""
+
+    backend: str
+    session: str
+
+
+Tap: TypeAlias = AnswerTap | StopTap | RetryTap | AdoptTap
 
 
 class Button(Word):
@@ -144,6 +154,11 @@ def cards(event: Event, turn: TurnView | None) -> list[Card]:
             return [Card(key=f"response:{event.seq}", worker=event.worker, html=shown)]
         case facts.Limited():
             return _limited(event, fact)
+        case facts.Hired(session=session) if session:
+            return [adopted(event, fact)]
+        case facts.Ended(resume=resume) if resume:
+            head = f"{event.worker.capitalize()} is handed back. Go on at the desk with:"
+            return [Card(key=f"notice:{event.seq}", worker=event.worker, head=head, verbatim=resume)]
         case facts.HandedOver(message=message):
             return [Card(key=f"taken:{message}", answers=message, reaction="👀", silent=True)]
         case _:
@@ -181,6 +196,41 @@ def ended(turn: TurnView) -> list[Card]:
         ),
         gone,
     ]
+
+
+def adopted(event: Event, fact: facts.Hired) -> Card:
+    """A conversation taken up: the agent's last answer in it is all that is told of its past."""
+    name = event.worker.capitalize()
+    head = f"{name} goes on with a conversation of {fact.backend} in {fact.directory}. They'll stay on your team."
+    told = "\n\nIts last answer:" if fact.answer else ""
+    note = f"\n{fact.note}" if fact.note else ""
+    key = f"notice:{event.seq}"
+    return Card(key=key, worker=event.worker, head=head + note + told, markdown=fact.answer, silent=True)
+
+
+def session_list(key: str, found: Sequence[SessionFound], now: float) -> Card:
+    """Conversations that could be taken up, each with a button where nobody has it."""
+    lines: list[str] = []
+    buttons: list[tuple[Button, ...]] = []
+    for number, one in enumerate(found[:MOST_SESSIONS], 1):
+        whose = f" · {one.worker} has it" if one.worker else " · open at the desk" if one.open else ""
+        lines.append(f"{number}. {shortened(one.title, 80) or one.id}\n   {one.backend} · {ago(now - one.at)}{whose}")
+        lines.append(f"   {shortened(one.directory, 80)}")
+        if not one.worker and not one.open:
+            tap = AdoptTap(backend=one.backend, session=one.id)
+            buttons.append((Button(label=shortened(f"{number}. {one.title or one.id}", 40), tap=tap),))
+    left = len(found) - MOST_SESSIONS
+    more = [f"… and {left} older; name a folder to see less: /sessions <backend> <folder>"] if left > 0 else []
+    head = "\n".join(["Conversations on this machine; tap one to take it up:", *lines, *more])
+    return Card(key=key, head=head if found else "No agent has a conversation there.", buttons=tuple(buttons))
+
+
+def ago(seconds: float) -> str:
+    """How long ago, as people say it."""
+    for name, length in (("day", 86400), ("hour", 3600), ("minute", 60)):
+        if (number := int(seconds // length)) >= 1:
+            return f"{number} {name}{'' if number == 1 else 's'} ago"
+    return "just now"
 
 
 def _limited(event: Event, fact: facts.Limited) -> list[Card]:

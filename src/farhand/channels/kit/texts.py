@@ -175,6 +175,10 @@ def paused(worker: str) -> str:
 def refused(command: Command, error: Refused) -> str:
     """Why a command was not obeyed."""
     match command:
+        case commands.Hire(session=session) if session:
+            return error.text
+        case commands.End(worker=name, hand_back=True):
+            return f'Could not hand "{name}" back. {error.text}'
         case commands.Hire(worker=name):
             return error.text if isinstance(error, BadName) else f'Could not hire "{name}". {error.text}'
         case commands.End(worker=name):

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from farhand.channels.kit.card import AnswerTap, RetryTap, StopTap, Tap
+from farhand.channels.kit.card import AdoptTap, AnswerTap, RetryTap, StopTap, Tap
 from farhand.channels.telegram.words import Heard, Message, Query, Update
 from farhand.model import commands, grammar
 from farhand.model.grammar import Tell, Wish, Wrong
@@ -13,7 +13,7 @@ from farhand.model.names import origin
 from farhand.model.present import Present
 
 DATA_BYTES = 64
-ANSWER, ANSWER_BY_DIGEST, STOP, RETRY = "a", "d", "s", "r"
+ANSWER, ANSWER_BY_DIGEST, STOP, RETRY, ADOPT = "a", "d", "s", "r", "h"
 
 
 def heard(update: bytes | msgspec.Raw) -> tuple[int, Heard]:
@@ -98,6 +98,9 @@ def tap_data(tap: Tap) -> str:
             return f"{STOP}:{digest(turn)}"
         case RetryTap(worker=worker):
             return f"{RETRY}:{worker}"
+        case AdoptTap(backend=backend, session=session):
+            # The beginning of a long id will do.
+            return f"{ADOPT}:{backend}:{session}".encode()[:DATA_BYTES].decode(errors="ignore")
 
 
 def tap_to_wish(query: Query, present: Present) -> Wish:
@@ -112,6 +115,9 @@ def tap_to_wish(query: Query, present: Present) -> Wish:
         return commands.Interrupt(id=identity, worker=worker.name)
     if kind == RETRY:
         return commands.Retry(id=identity, worker=rest)
+    if kind == ADOPT:
+        backend, _, session = rest.partition(":")
+        return commands.Hire(id=identity, worker="", backend=backend, session=session)
     place, _, name = rest.partition(":")
     if kind not in {ANSWER, ANSWER_BY_DIGEST} or not (place.isascii() and place.isdigit() and len(place) < 4):
         return Wrong(id=identity, why="That button is not one of mine.")
