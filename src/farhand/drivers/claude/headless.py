@@ -21,6 +21,7 @@ from farhand.drivers.claude.hands import worded
 from farhand.drivers.claude.launch import Places
 from farhand.drivers.claude.picks import Picks
 from farhand.drivers.claude.schema import Fields, parse
+from farhand.drivers.claude.sessions import find_sessions, resume_command
 from farhand.drivers.claude.stream import StreamState, translate_stream
 from farhand.drivers.claude.translate import Expected
 from farhand.drivers.wires.held import HeldWire, Program, forget, open_wire, sentence
@@ -37,6 +38,7 @@ from farhand.model.ports import (
     Link,
     NotTaken,
     Outcome,
+    SessionFound,
     Settle,
     Stop,
     Taken,
@@ -207,7 +209,16 @@ class HeadlessClaudeDriver:
     wire = "headless"
     # What its workers' backend was called when it was one of its own.
     formerly = ("claude-headless",)
-    can = Can(interrupt=True, steer=True, images=True, files=True, models=True, modes=("default", "plan"), ids=True)
+    can = Can(
+        interrupt=True,
+        steer=True,
+        images=True,
+        files=True,
+        models=True,
+        modes=("default", "plan"),
+        ids=True,
+        sessions=True,
+    )
 
     def __init__(
         self,
@@ -250,6 +261,14 @@ class HeadlessClaudeDriver:
 
     def _handed(self, worker: Worker) -> Handed:
         return Handed(self._folder / _name(worker) / "handed")
+
+    async def sessions(self, directory: str) -> list[SessionFound]:
+        """The conversations that Claude Code has in that folder, or in every one."""
+        return await anyio.to_thread.run_sync(find_sessions, self._places, directory)
+
+    def resume_command(self, worker: Worker) -> str:
+        """How to go on at the desk."""
+        return resume_command(worker, self._environment)
 
     async def end(self, worker: Worker) -> None:
         """Ends the agent and removes what it left."""
