@@ -15,8 +15,7 @@ import msgspec
 import structlog
 
 from farhand.drivers.claude import launch
-from farhand.drivers.claude.handed import Handed
-from farhand.drivers.claude.hands import Hands, worded
+from farhand.drivers.claude.hands import Hands
 from farhand.drivers.claude.headless import HeadlessClaudeDriver
 from farhand.drivers.claude.launch import MANIFEST, Places
 from farhand.drivers.claude.link import InteractiveLink
@@ -24,12 +23,14 @@ from farhand.drivers.claude.news import read_standing
 from farhand.drivers.claude.questions import Questions
 from farhand.drivers.claude.sessions import find_sessions, resume_command
 from farhand.drivers.claude.spot import Spot, read_spot
-from farhand.drivers.claude.translate import Expected, State
+from farhand.drivers.claude.translate import State
 from farhand.drivers.wires.given import Given
+from farhand.drivers.wires.handed import Expected, Handed
 from farhand.drivers.wires.hooks import POST_PATH
 from farhand.drivers.wires.station import Station
 from farhand.drivers.wires.tmux import Pane, TmuxError
 from farhand.drivers.wires.transcript import size_of
+from farhand.drivers.wires.worded import worded
 from farhand.model.errors import DriverError
 from farhand.model.facts import SessionKnown
 from farhand.model.ports import Can, Driver, Heard, Link, SessionFound
