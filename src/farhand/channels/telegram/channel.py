@@ -262,6 +262,9 @@ class TelegramChannel:
             and (wish is None or isinstance(wish, grammar.Tell))
         ):
             text = await self._take_file(message, wish, sender)
+        elif isinstance(wish, grammar.Listing):
+            for parcel in render(await self._clerk.listed(wish), message.chat.id, NAME, self._bot):
+                await self._put(parcel)
         elif wish is not None:
             text = await self._clerk.obey(wish, sender)
         if text:
