@@ -25,8 +25,14 @@ def words(message: str, _directory: str, _session: str) -> list[str]:
 def read(output: str, errors: str) -> Read:
     """The answer on standard output; an error is JSON on standard error, behind the CLI's warnings."""
     said, failed = _parsed(output), _parsed(errors)
-    problem = failed.error.message if failed.error else last_line(errors)
+    problem = failed.error.message if failed.error else _complaint(errors)
     return Read(said.response or "", said.session_id, said.error.message if said.error else problem)
+
+
+def _complaint(errors: str) -> str:
+    """The first line that speaks of an error: a trace of calls may follow it."""
+    lines = [line.strip() for line in errors.splitlines()]
+    return next((line for line in lines if "error" in line.lower()), last_line(errors))
 
 
 def _parsed(text: str) -> _Answer:
