@@ -16,8 +16,8 @@ OVERRULED = {
     "backend.3": "A worker asks before it acts, so its CLI's own permissions stay on; `--dangerously-skip-permissions` "
     "is the mode `yolo`, chosen for a worker. Text is pasted, seen in the box, and Enter comes on its own.",
     "backend.4": "Workers that are hired have a driver of their own, which keeps the session open, asks and streams. "
-    "The adapter is `farhand adapter codex <worker> <message> <bridge_url> [sessions_dir] [workdir]`, for programs that "
-    "call it.",
+    "The adapter is `farhand adapter codex <worker> <message> <bridge_url> [sessions_dir] [workdir]`, for programs "
+    "that call it.",
     "backend.5": "As above: `farhand adapter gemini`.",
     "backend.6": "As above: `farhand adapter opencode`; the message goes in at its input, for as an argument it would "
     "arrive in quotes.",
