@@ -42,7 +42,8 @@ def place_program(folder: Path) -> Path:
 def compiled(source: bytes) -> bytes:
     """The program as this interpreter wants it: to compile it anew at each event would take a fifth of its time."""
     code = compile(source, PROGRAM, "exec", dont_inherit=True, optimize=2)
-    return importlib.util.MAGIC_NUMBER + _UNCHECKED + importlib.util.source_hash(source) + marshal.dumps(code)
+    # Later versions of the format depend on who else holds the same objects: the same code would differ from run to run.
+    return importlib.util.MAGIC_NUMBER + _UNCHECKED + importlib.util.source_hash(source) + marshal.dumps(code, 2)
 
 
 def install(settings: Path, groups: Groups, keep: Path) -> bool:
