@@ -7,8 +7,8 @@ from pathlib import Path, PurePath
 import msgspec
 import pytest
 
-from farhand.drivers.claude.sending import checked
 from farhand.drivers.claude.stream import StreamState, translate_stream
+from farhand.drivers.wires.sending import checked
 from farhand.drivers.wires.shown import refusal, split_shown
 from farhand.model.facts import Noted, Said, Showed
 from farhand.model.ports import Heard

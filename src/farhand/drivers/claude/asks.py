@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import msgspec
 
-from farhand.drivers.claude.schema import Fields
 from farhand.drivers.claude.titles import detail, title
+from farhand.drivers.wires.fields import Fields
 from farhand.drivers.wires.visible import visible
 from farhand.model.facts import AskRaised
 from farhand.model.words import AskKind, Choice, Word

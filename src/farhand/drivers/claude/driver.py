@@ -16,19 +16,20 @@ import structlog
 from starlette.routing import Route
 
 from farhand.drivers.claude import launch
-from farhand.drivers.claude.handed import Handed
-from farhand.drivers.claude.hands import Hands, worded
+from farhand.drivers.claude.hands import Hands
 from farhand.drivers.claude.launch import MANIFEST, Places
 from farhand.drivers.claude.link import InteractiveLink
 from farhand.drivers.claude.news import read_standing
 from farhand.drivers.claude.questions import Questions
 from farhand.drivers.claude.spot import Spot, read_spot
-from farhand.drivers.claude.translate import Expected, State
+from farhand.drivers.claude.translate import State
+from farhand.drivers.wires.handed import Expected, Handed
 from farhand.drivers.wires.hooks import POST_PATH, Desk
 from farhand.drivers.wires.notify import Folders
 from farhand.drivers.wires.tmux import Pane, Tmux, TmuxError, TmuxGone, TmuxRefused
 from farhand.drivers.wires.tmux.death import is_over
 from farhand.drivers.wires.transcript import size_of
+from farhand.drivers.wires.worded import worded
 from farhand.model.errors import AgentGone, AgentMissing, DriverError
 from farhand.model.facts import SessionKnown
 from farhand.model.ports import Can, Heard, Link

@@ -16,15 +16,14 @@ import msgspec
 
 from farhand.drivers.claude import launch
 from farhand.drivers.claude.asks import DENY, Picked, Question, decision, digest, question_of, raised, step_id, steps
-from farhand.drivers.claude.handed import Handed
-from farhand.drivers.claude.hands import worded
 from farhand.drivers.claude.launch import Places
 from farhand.drivers.claude.picks import Picks
-from farhand.drivers.claude.schema import Fields, parse
-from farhand.drivers.claude.sending import checked, shown_folders
 from farhand.drivers.claude.stream import StreamState, translate_stream
-from farhand.drivers.claude.translate import Expected
+from farhand.drivers.wires.fields import Fields, parse
+from farhand.drivers.wires.handed import Expected, Handed
 from farhand.drivers.wires.held import HeldWire, Program, forget, open_wire, sentence
+from farhand.drivers.wires.sending import checked, shown_folders
+from farhand.drivers.wires.worded import worded
 from farhand.model.errors import AgentMissing, DriverError
 from farhand.model.facts import Noted, SessionKnown, TurnEnded
 from farhand.model.ports import (

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from farhand.drivers.claude.limits import event_reset, limit
-from farhand.drivers.claude.schema import Fields, blocks, parse, plain_text
-from farhand.drivers.claude.translate import INTERRUPTED, LONGEST_OUTPUT, Expected, squeezed, tool_started
+from farhand.drivers.claude.schema import blocks, plain_text
+from farhand.drivers.claude.translate import INTERRUPTED, LONGEST_OUTPUT, tool_started
+from farhand.drivers.wires.fields import Fields, parse
+from farhand.drivers.wires.handed import Expected, squeezed
 from farhand.drivers.wires.shown import OPENING, split_shown
 from farhand.model.facts import (
     Fact,

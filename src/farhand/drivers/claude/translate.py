@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from farhand.drivers.claude.limits import limit, written_at
-from farhand.drivers.claude.schema import Fields, blocks, parse, plain_text
+from farhand.drivers.claude.schema import blocks, plain_text
 from farhand.drivers.claude.titles import detail, title
+from farhand.drivers.wires.fields import Fields, parse
+from farhand.drivers.wires.handed import Expected, squeezed
 from farhand.drivers.wires.shown import OPENING, split_shown
 from farhand.model.facts import (
     Fact,
@@ -40,14 +42,6 @@ SILENT = frozenset(
 SILENT_SYSTEM = frozenset(
     "stop_hook_summary local_command informational bridge_status away_summary memory_saved status".split()
 )
-
-
-class Expected(Word):
-    """A message that was handed over and not yet seen: the beginning of its turn, or a word into a running one."""
-
-    message: str
-    text: str
-    turn: str = ""
 
 
 class State(Word):
@@ -86,11 +80,6 @@ class State(Word):
 
 
 Told: TypeAlias = tuple[list[Heard], State]
-
-
-def squeezed(text: str) -> str:
-    """A prompt as it is compared: the CLI trims it, and line ends may change."""
-    return " ".join(text.split())
 
 
 def translate(line: bytes, state: State, at: float = 0.0) -> Told:
