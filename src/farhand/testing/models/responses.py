@@ -42,8 +42,9 @@ class Call(msgspec.Struct, frozen=True):
     @property
     def images(self) -> int:
         """How many images the input carries."""
-        contents = [item.get("content") for item in self._input if isinstance(item.get("content"), list)]
-        return sum(part.get("type") == "input_image" for content in contents for part in content)
+        contents = [item.get("content") for item in self._input]
+        parts = [part for content in contents if isinstance(content, list) for part in content]
+        return sum(part.get("type") == "input_image" for part in parts)
 
     @property
     def _input(self) -> list[dict[str, Any]]:
@@ -169,7 +170,11 @@ def _tool_call(use: ToolUse, index: int, number: int, custom: set[str]) -> Event
 
 
 def _begun(whole: Event) -> Event:
-    empty = {"message": {"content": []}, "reasoning": {"summary": []}, "function_call": {"arguments": ""}}
+    empty: dict[str, Event] = {
+        "message": {"content": []},
+        "reasoning": {"summary": []},
+        "function_call": {"arguments": ""},
+    }
     return {**whole, **empty.get(whole["type"], {"input": ""}), "status": "in_progress"}
 
 
