@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from farhand.drivers.claude.launch import Places
-from farhand.drivers.claude.schema import Fields, blocks, parse
+from farhand.drivers.claude.schema import blocks
 from farhand.drivers.wires.ends import Ends, newest, one_line, read_ends
+from farhand.drivers.wires.fields import Fields, parse
 from farhand.model.ports import SessionFound
 from farhand.model.present import Worker
 

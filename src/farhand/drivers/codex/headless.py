@@ -37,7 +37,20 @@ from farhand.drivers.wires.worded import worded
 from farhand.model import ports
 from farhand.model.errors import AgentGone
 from farhand.model.facts import Noted, TurnEnded
-from farhand.model.ports import Batch, Can, Deliver, Errand, Heard, Link, NotTaken, Outcome, Settle, Stop, Taken, Unknown
+from farhand.model.ports import (
+    Batch,
+    Can,
+    Deliver,
+    Errand,
+    Heard,
+    Link,
+    NotTaken,
+    Outcome,
+    Settle,
+    Stop,
+    Taken,
+    Unknown,
+)
 from farhand.model.present import Ask, Message, Worker
 from farhand.model.words import HowEnded, HowSettled, Word, replace
 
