@@ -51,6 +51,9 @@ def decide(present: Present, command: Command, sender: Sender, house: House) -> 
         case commands.Reword(message=message, text=text):
             worker, _ = _waiting(present, message)
             return [_draft(worker, facts.Reworded(message=message, text=_some_text(text), by=sender))]
+        case commands.Steer(message=message):
+            worker, one = _waiting(present, message)
+            return [] if one.steer else [_draft(worker, facts.SteerAsked(message=message, by=sender))]
         case commands.Withdraw(message=message):
             worker, _ = _waiting(present, message)
             return [_draft(worker, facts.Withdrawn(message=message, by=sender))]
@@ -148,9 +151,10 @@ def is_free(worker: Worker) -> bool:
 def _waiting(present: Present, message: str) -> tuple[Worker, Message]:
     for worker in present.workers.values():
         for one in worker.queue:
-            if one.id == message:
+            if one.id == message and not one.on_its_way:
                 return worker, one
-        taken = (worker.turn.message, *worker.steering) if worker.turn else worker.steering
+        steering = (*worker.steering, *(one for one in worker.queue if one.on_its_way))
+        taken = (worker.turn.message, *steering) if worker.turn else steering
         if any(one and one.id == message for one in taken):
             raise errors.MessageGone(message)
     raise errors.UnknownMessage(message)

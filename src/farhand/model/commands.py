@@ -53,6 +53,13 @@ class Reword(Word, tag="reword"):
     text: str
 
 
+class Steer(Word, tag="steer"):
+    """Put a message that still waits into the running turn, where the agent can."""
+
+    id: CommandId
+    message: MessageId
+
+
 class Withdraw(Word, tag="withdraw"):
     """Take back a message that still waits."""
 
@@ -101,7 +108,9 @@ class Respond(Word, tag="respond"):
     html: bool = True
 
 
-Command: TypeAlias = Hire | End | Focus | Say | Reword | Withdraw | Answer | Interrupt | Relaunch | Tune | Respond
+Command: TypeAlias = (
+    Hire | End | Focus | Say | Reword | Steer | Withdraw | Answer | Interrupt | Relaunch | Tune | Respond
+)
 
 
 class Accepted(Word):

@@ -111,6 +111,26 @@ class Reworded(Word, tag="reworded"):
     by: Sender
 
 
+class SteerAsked(Word, tag="steer_asked"):
+    """A message that waits shall go into the running turn, if the agent takes it there."""
+
+    message: MessageId
+    by: Sender
+
+
+class SteerBegun(Word, tag="steer_begun"):
+    """A message is being put into the running turn over a wire without ids: after a kill nobody could tell."""
+
+    message: MessageId
+
+
+class SteerDeclined(Word, tag="steer_declined"):
+    """The running turn did not take the message; it waits for a turn of its own."""
+
+    message: MessageId
+    why: str = ""
+
+
 class Withdrawn(Word, tag="withdrawn"):
     """A waiting message was taken back."""
 
@@ -271,6 +291,9 @@ Fact: TypeAlias = (
     | SessionKnown
     | Queued
     | Reworded
+    | SteerAsked
+    | SteerBegun
+    | SteerDeclined
     | Withdrawn
     | HandedOver
     | Seen

@@ -99,9 +99,10 @@ class Settle(Word):
 
 
 class Stop(Word):
-    """Stop the running turn."""
+    """Stop the running turn. Asked for again it has another number: only then does the agent hear it again."""
 
     turn: TurnId
+    number: Seq = 0
 
 
 class Change(Word):

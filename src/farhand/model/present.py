@@ -1,7 +1,7 @@
 """The present of a node: team, focus, queues, open turns and asks, folded from events. Pure."""
 
 from collections.abc import Mapping
-from typing import assert_never
+from typing import Any, assert_never
 
 from farhand.model import facts
 from farhand.model.facts import Event
@@ -32,6 +32,8 @@ class Message(Word):
     by: Sender
     attachments: tuple[Attachment, ...] = ()
     steer: bool = False
+    # It is being put into the running turn, and only its end could tell whether it arrived.
+    on_its_way: bool = False
 
 
 class Turn(Word):
@@ -43,7 +45,8 @@ class Turn(Word):
     message: Message | None = None
     handed_over: bool = False
     doubted: bool = False
-    interrupt_asked: bool = False
+    # The number of the event that asked last for its end.
+    interrupt_asked: Seq = 0
     interrupted: bool = False
 
 
@@ -188,8 +191,13 @@ def fold_worker(worker: Worker, event: Event) -> Worker:
         case facts.Queued():
             return replace(worker, queue=(*worker.queue, _message(event, fact)))
         case facts.Reworded(message=message, text=text):
-            reworded = tuple(replace(one, text=text) if one.id == message else one for one in worker.queue)
-            return replace(worker, queue=reworded)
+            return replace(worker, queue=_changed(worker.queue, message, text=text))
+        case facts.SteerAsked(message=message):
+            return replace(worker, queue=_changed(worker.queue, message, steer=True))
+        case facts.SteerBegun(message=message):
+            return replace(worker, queue=_changed(worker.queue, message, on_its_way=True))
+        case facts.SteerDeclined(message=message):
+            return replace(worker, queue=_changed(worker.queue, message, on_its_way=False))
         case facts.Withdrawn(message=message):
             return replace(worker, queue=without(worker.queue, message))
         case facts.TurnStarted(message=message):
@@ -199,7 +207,8 @@ def fold_worker(worker: Worker, event: Event) -> Worker:
         case facts.Doubted(message=message):
             return _doubted(worker, message)
         case facts.InterruptAsked():
-            return replace(worker, turn=worker.turn and replace(worker.turn, interrupt_asked=True, interrupted=False))
+            stopping = worker.turn and replace(worker.turn, interrupt_asked=event.seq, interrupted=False)
+            return replace(worker, turn=stopping)
         case facts.Interrupted():
             return replace(worker, turn=worker.turn and replace(worker.turn, interrupted=True))
         case facts.AskRaised():
@@ -228,6 +237,10 @@ def fold_worker(worker: Worker, event: Event) -> Worker:
             return worker
         case _:
             assert_never(fact)
+
+
+def _changed(queue: tuple[Message, ...], message: MessageId, **changes: Any) -> tuple[Message, ...]:
+    return tuple(replace(one, **changes) if one.id == message else one for one in queue)
 
 
 def without(queue: tuple[Message, ...], message: MessageId) -> tuple[Message, ...]:
@@ -269,7 +282,7 @@ def _handed(worker: Worker, message: MessageId) -> Worker:
     if turn and turn.message and turn.message.id == message:
         return replace(worker, turn=replace(turn, handed_over=True))
     # A turn that is over by now has nobody to join.
-    joined = tuple(one for one in worker.queue if one.id == message and turn)
+    joined = tuple(replace(one, on_its_way=False) for one in worker.queue if one.id == message and turn)
     return replace(worker, queue=without(worker.queue, message), steering=(*worker.steering, *joined))
 
 

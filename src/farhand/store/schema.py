@@ -98,6 +98,9 @@ MIGRATIONS: tuple[str, ...] = (
     """
     ALTER TABLE workers ADD COLUMN limited BLOB;
     """,
+    """
+    ALTER TABLE messages ADD COLUMN on_its_way INTEGER NOT NULL DEFAULT 0;
+    """,
 )
 
 VERSION = len(MIGRATIONS)

@@ -50,7 +50,15 @@ def apply(db: sqlite3.Connection, event: Event) -> None:
         ):
             _apply_team(db, event, fact)
         case (
-            facts.Queued() | facts.Reworded() | facts.Withdrawn() | facts.HandedOver() | facts.Seen() | facts.Doubted()
+            facts.Queued()
+            | facts.Reworded()
+            | facts.SteerAsked()
+            | facts.SteerBegun()
+            | facts.SteerDeclined()
+            | facts.Withdrawn()
+            | facts.HandedOver()
+            | facts.Seen()
+            | facts.Doubted()
         ):
             _apply_message(db, event, fact)
         case facts.TurnStarted(message=message):
@@ -64,7 +72,7 @@ def apply(db: sqlite3.Connection, event: Event) -> None:
                 (Receipt.STARTED, event.turn, message, worker),
             )
         case facts.InterruptAsked():
-            db.execute("UPDATE turns SET interrupt_asked = 1, interrupted = 0 WHERE worker = ?", (worker,))
+            db.execute("UPDATE turns SET interrupt_asked = ?, interrupted = 0 WHERE worker = ?", (event.seq, worker))
         case facts.Interrupted():
             db.execute("UPDATE turns SET interrupted = 1 WHERE worker = ?", (worker,))
         case facts.TurnEnded():
@@ -146,7 +154,17 @@ def _forget(db: sqlite3.Connection, worker: str) -> None:
     db.execute("UPDATE asks SET open = 0 WHERE worker = ? AND open = 1", (worker,))
 
 
-MessageFact = facts.Queued | facts.Reworded | facts.Withdrawn | facts.HandedOver | facts.Seen | facts.Doubted
+MessageFact = (
+    facts.Queued
+    | facts.Reworded
+    | facts.SteerAsked
+    | facts.SteerBegun
+    | facts.SteerDeclined
+    | facts.Withdrawn
+    | facts.HandedOver
+    | facts.Seen
+    | facts.Doubted
+)
 
 
 def _apply_message(db: sqlite3.Connection, event: Event, fact: MessageFact) -> None:
@@ -169,13 +187,20 @@ def _apply_message(db: sqlite3.Connection, event: Event, fact: MessageFact) -> N
             )
         case facts.Reworded(message=message, text=text):
             db.execute("UPDATE messages SET text = ? WHERE id = ?", (text, message))
+        case facts.SteerAsked(message=message):
+            db.execute("UPDATE messages SET steer = 1 WHERE id = ?", (message,))
+        case facts.SteerBegun(message=message):
+            db.execute("UPDATE messages SET on_its_way = 1 WHERE id = ?", (message,))
+        case facts.SteerDeclined(message=message):
+            db.execute("UPDATE messages SET on_its_way = 0 WHERE id = ?", (message,))
         case facts.Withdrawn(message=message):
             _set_receipt(db, message, Receipt.WITHDRAWN)
         case facts.HandedOver(message=message) | facts.Seen(message=message):
             _set_receipt(db, message, Receipt.SEEN if isinstance(fact, facts.Seen) else Receipt.HANDED_OVER)
             db.execute("UPDATE turns SET handed_over = 1 WHERE worker = ? AND message = ?", (event.worker, message))
             db.execute(
-                "UPDATE messages SET turn = (SELECT id FROM turns WHERE worker = ?) WHERE id = ? AND turn IS NULL",
+                "UPDATE messages SET on_its_way = 0, turn = (SELECT id FROM turns WHERE worker = ?)"
+                " WHERE id = ? AND turn IS NULL",
                 (event.worker, message),
             )
         case facts.Doubted(message=message):
@@ -290,7 +315,7 @@ def _turn(db: sqlite3.Connection, worker: str) -> Turn | None:
         message=found[0] if found else None,
         handed_over=bool(row[4]),
         doubted=bool(row[5]),
-        interrupt_asked=bool(row[6]),
+        interrupt_asked=row[6],
         interrupted=bool(row[7]),
     )
 
@@ -304,7 +329,7 @@ def _steering(db: sqlite3.Connection, worker: str, turn: Turn | None) -> tuple[M
 
 def _messages(db: sqlite3.Connection, where: str, values: tuple[Any, ...]) -> tuple[Message, ...]:
     rows = db.execute(
-        f"SELECT id, text, at, sender, attachments, steer FROM messages WHERE {where} ORDER BY seq",  # noqa: S608
+        f"SELECT id, text, at, sender, attachments, steer, on_its_way FROM messages WHERE {where} ORDER BY seq",  # noqa: S608
         values,
     )
     return tuple(
@@ -315,6 +340,7 @@ def _messages(db: sqlite3.Connection, where: str, values: tuple[Any, ...]) -> tu
             by=_senders.decode(row[3]),
             attachments=_attachments.decode(row[4]),
             steer=bool(row[5]),
+            on_its_way=bool(row[6]),
         )
         for row in rows
     )

@@ -74,7 +74,7 @@ class ClaudeDriver:
             except TmuxError as error:
                 raise DriverError(str(error)) from error
             questions = Questions(station.signs.ask_seconds)
-            link = InteractiveLink(station.tmux, pane, self._places, spot, questions, folder, worker.directory)
+            link = InteractiveLink(station.tmux, pane, self._places, spot, questions, folder)
             if spot.state.session != worker.session:
                 link.first = [Heard(fact=SessionKnown(session=spot.state.session))]
             with closing(link):

@@ -32,7 +32,6 @@ from farhand.drivers.wires.fields import Fields, parse
 from farhand.drivers.wires.given import Given
 from farhand.drivers.wires.held import HeldWire, Program, forget, open_wire, sentence
 from farhand.drivers.wires.picks import Picked, Picks
-from farhand.drivers.wires.sending import checked, shown_folders
 from farhand.drivers.wires.worded import worded
 from farhand.model import ports
 from farhand.model.errors import AgentGone
@@ -102,14 +101,12 @@ class HeadlessLink:
         thread: dict[str, Any],
         deadline_seconds: float,
         picks: Picks,
-        folders: tuple[Path, ...],
     ) -> None:
         self._wire = wire
         self._spot = spot
         self._thread = thread
         self._deadline_seconds = deadline_seconds
         self._picks = picks
-        self._folders = folders
         self._news = anyio.Event()
         self._over = False
 
@@ -134,7 +131,7 @@ class HeadlessLink:
                 heard += await self._line(line)
             self._spot = replace(self._spot, wire=wire)
             self._ring()
-            yield self._batch([checked(one, self._folders) for one in heard])
+            yield self._batch(heard)
         self._over = True
         ended = Noted(text=sentence(await self._wire.exit()))
         kept = State(session=self._spot.state.session, total=self._spot.state.total)
@@ -328,9 +325,8 @@ class HeadlessCodexDriver(KeptSessions):
         argv = launch.app_server_line(launch.found(self._program, self.environment), directory)
         program = Program(argv=tuple(argv), directory=worker.directory, environment=self.environment)
         async with open_wire(self._given.holders, _name(worker), program, spot.wire) as wire:
-            folders = shown_folders(worker.directory, self._given.folder)
             picks = Picks(self._folder(worker) / "picks")
-            link = HeadlessLink(wire, spot, thread, self._given.ask_seconds, picks, folders)
+            link = HeadlessLink(wire, spot, thread, self._given.ask_seconds, picks)
             await link.greet()
             yield link
 

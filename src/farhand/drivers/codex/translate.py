@@ -7,14 +7,12 @@ from typing import Final, TypeAlias
 from farhand.drivers.codex.limits import error_kind, limit, readable, window_reset
 from farhand.drivers.codex.schema import Item, read_item
 from farhand.drivers.wires.fields import Fields, parse
-from farhand.drivers.wires.shown import OPENING, split_shown
 from farhand.model.facts import (
     Fact,
     Noted,
     Said,
     Seen,
     SessionKnown,
-    Showed,
     Thought,
     ToolEnded,
     ToolStarted,
@@ -211,23 +209,14 @@ def _changed(name: str, item: Item, state: State) -> State:
 
 
 def _streamed(params: Fields, state: State) -> Told:
-    """Words as they come, up to one that may show a file: that waits for the whole text."""
-    item, before = params.text("itemId"), state.texts.get(params.text("itemId"), "")
-    whole = before + params.text("delta")
-    end = _told(whole)
-    told = _told(before)
-    fresh = whole[told:end]
-    state = _kept(item, whole, state)
-    if not fresh:
+    """Words as they come."""
+    item, delta = params.text("itemId"), params.text("delta")
+    if not delta:
         return [], state
-    gap = "\n\n" if state.spoke and not told else ""
-    return _heard([Said(text=gap + fresh)], params.text("turnId"), replace(state, spoke=True))
-
-
-def _told(before: str) -> int:
-    """How much of what was streamed has been said."""
-    tag = before.find(OPENING)
-    return tag if tag >= 0 else len(before) - before.endswith(OPENING[0])
+    before = state.texts.get(item, "")
+    gap = "\n\n" if state.spoke and not before else ""
+    state = replace(_kept(item, before + delta, state), spoke=True)
+    return _heard([Said(text=gap + delta)], params.text("turnId"), state)
 
 
 def _kept(item: str, text: str, state: State) -> State:
@@ -239,14 +228,12 @@ def _forgotten(item: str, state: State) -> State:
 
 
 def _written(item: Item, state: State) -> tuple[list[Fact], State]:
-    """A message is whole: say what its stream has not said, and show its files."""
+    """A message is whole: say what its stream has not said."""
     before = state.texts.get(item.id, "")
-    told = _told(before) if item.text.startswith(before) else 0
-    words, files = split_shown(item.text, told)
-    gap = "\n\n" if state.spoke and not told else ""
-    facts: list[Fact] = [Said(text=gap + words)] if words else []
-    shown: list[Fact] = [Showed(file=file) for file in files]
-    return facts + shown, replace(_forgotten(item.id, state), spoke=state.spoke or bool(words))
+    rest = item.text[len(before) :] if item.text.startswith(before) else ""
+    gap = "\n\n" if state.spoke and not before else ""
+    facts: list[Fact] = [Said(text=gap + rest)] if rest else []
+    return facts, replace(_forgotten(item.id, state), spoke=state.spoke or bool(rest))
 
 
 def _thinking(params: Fields, state: State) -> Told:
