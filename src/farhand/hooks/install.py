@@ -42,7 +42,7 @@ def place_program(folder: Path) -> Path:
 def compiled(source: bytes) -> bytes:
     """The program as this interpreter wants it: to compile it anew at each event would take a fifth of its time."""
     code = compile(source, PROGRAM, "exec", dont_inherit=True, optimize=2)
-    # Later versions of the format depend on who else holds the same objects: the same code would differ from run to run.
+    # Later versions of the format depend on who else holds the same objects: the same code would differ each time.
     return importlib.util.MAGIC_NUMBER + _UNCHECKED + importlib.util.source_hash(source) + marshal.dumps(code, 2)
 
 
