@@ -3,7 +3,6 @@
 import os
 import signal
 import socket
-import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -26,8 +25,8 @@ from farhand.core.hub import LocalHub
 from farhand.core.team import Team
 from farhand.model import compat
 from farhand.model.commands import Hire
-from farhand.model.errors import DriverError, NameTaken, NodeRunning, PortTaken, SettingMissing, StoreError
-from farhand.model.ports import Channel, Clock, Driver, Holders, Outbox
+from farhand.model.errors import NameTaken, NodeRunning, PortTaken, SettingMissing, StoreError
+from farhand.model.ports import Channel, Clock, Driver, Outbox
 from farhand.model.words import Sender
 from farhand.server import http
 from farhand.server.door import Door
@@ -40,6 +39,7 @@ from farhand.store.outbox import SqliteOutbox
 
 if TYPE_CHECKING:
     from farhand.channels.telegram.channel import TelegramChannel
+    from farhand.drivers.wires.station import Station
 
 log = structlog.get_logger("node")
 PRUNE_EVERY_SECONDS = 6 * 3600.0
@@ -166,17 +166,26 @@ async def _running(
     port: int,
 ) -> AsyncIterator[Node]:
     journal, outbox = SqliteJournal(database), SqliteOutbox(database)
-    house = House(backends=frozenset(drivers), directory=str(settings.working_directory))
+    house = House(frozenset(drivers), str(settings.working_directory), settings.hire_mode)
     hub = LocalHub(journal, clock, house, await journal.load())
     team = Team(hub, journal, drivers, clock)
     built = Node(settings=settings, hub=hub, port=port, journal=journal, outbox=outbox)
     terminals = frozenset(name for name, driver in drivers.items() if driver.can.terminal)
-    parts = Parts(settings, hub, outbox, clock, port, built.announce, frozenset(drivers), terminals)
+    parts = Parts(
+        settings,
+        hub,
+        outbox,
+        clock,
+        port,
+        built.announce,
+        frozenset(name for name in drivers if "/" not in name),
+        terminals,
+    )
     built.channels = channels(parts)
     deadlines = Deadlines(hub, clock)
     key = folder.key(settings.key)
     address = f"http://127.0.0.1:{port}"
-    posted = [route for driver in drivers.values() for route in getattr(driver, "open_routes", _none)(address)]
+    posted = [route for station in stations(drivers.values()) for route in station.open_routes(address)]
     handed_in = [route for channel in built.channels for route in getattr(channel, "routes", list)()]
     for_neighbours = [route for channel in built.channels for route in getattr(channel, "local_routes", list)()]
     app = http.application([*http.routes(hub, built.status, key), *handed_in, *closed([*for_neighbours, *posted], key)])
@@ -196,19 +205,23 @@ async def _running(
             tasks.cancel_scope.cancel()
 
 
-def _none(_: str) -> list[BaseRoute]:
-    return []
+def stations(drivers: Iterable[Driver]) -> "list[Station]":
+    """Where the drivers' interactive agents sit, each place once."""
+    found = (getattr(driver, "station", None) for driver in drivers)
+    return list(dict.fromkeys(station for station in found if station is not None))
 
 
 async def open_drivers(tasks: anyio.abc.TaskGroup, drivers: Iterable[Driver], socket: Path) -> None:
     """Starts what drivers keep running for all their workers, and the door at which their hooks knock."""
-    routes = [route for driver in drivers for route in getattr(driver, "routes", list)()]
-    if routes:
+    everyone = list(dict.fromkeys(drivers))
+    places = stations(everyone)
+    if places:
+        routes: list[BaseRoute] = [route for station in places for route in station.routes()]
         await tasks.start(http.serve, http.application(routes), listen(socket), name="hooks")
-    for driver in drivers:
-        run = getattr(driver, "run", None)
+    for part in (*places, *everyone):
+        run = getattr(part, "run", None)
         if run is not None:
-            await tasks.start(run, name=f"driver {driver.backend}")
+            await tasks.start(run, name=f"driver {getattr(part, 'backend', 'station')}")
 
 
 async def _prune(journal: SqliteJournal, days: float, clock: Clock) -> None:
@@ -254,77 +267,6 @@ def set_up_logs(settings: Settings, *, to_file: bool) -> None:
     folder.make(settings.folder)
     file = logs.open_log(settings.folder / "bridge.log") if to_file else None
     logs.set_up(file, secrets=secrets, verbose=settings.verbose, quiet=settings.quiet)
-
-
-def drivers(settings: Settings) -> dict[str, Driver]:
-    """Everything that can run an agent here."""
-    from farhand.drivers.claude.headless import HeadlessClaudeDriver
-    from farhand.drivers.claude.launch import passed_on
-    from farhand.drivers.demo.driver import DemoDriver
-    from farhand.drivers.native.driver import NativeDriver, model_variables
-    from farhand.sandbox.environment import child_environment
-    from farhand.sandbox.holders import LocalHolders
-
-    holders = LocalHolders(settings.holders)
-    environment = child_environment(settings.environment, {})
-    with_models = child_environment(settings.environment, model_variables(settings.environment))
-    for_claude = child_environment(settings.environment, passed_on(settings.environment))
-    built: list[Driver] = [
-        *acp_drivers(settings, holders),
-        DemoDriver(holders, python=sys.executable, environment=environment),
-        NativeDriver(holders, python=sys.executable, environment=with_models),
-        claude_driver(settings),
-        HeadlessClaudeDriver(holders, for_claude, settings.folder / "claude-headless", settings.ask_deadline_seconds),
-    ]
-    return {driver.backend: driver for driver in built}
-
-
-def acp_drivers(settings: Settings, holders: Holders) -> list[Driver]:
-    """The ACP agents that files in the node's folder describe; a file that describes none costs that agent alone."""
-    from farhand.drivers.acp.driver import AcpDriver
-    from farhand.drivers.acp.schema import read_agent
-    from farhand.sandbox.environment import child_environment
-
-    found: list[Driver] = []
-    for path in sorted((settings.folder / "acp").glob("*.toml")):
-        try:
-            agent = read_agent(path)
-        except DriverError as error:
-            log.error("no ACP agent", file=str(path), error=str(error))
-            continue
-        named = {name: settings.environment[name] for name in agent.variables if name in settings.environment}
-        environment = child_environment(settings.environment, named)
-        found.append(AcpDriver(holders, agent, python=sys.executable, environment=environment))
-    return found
-
-
-def claude_driver(settings: Settings) -> Driver:
-    """Claude Code in the manager's own tmux, its hooks on the node's own socket."""
-    from farhand.drivers.claude.driver import ClaudeDriver, ClaudeSettings
-    from farhand.drivers.claude.launch import passed_on
-    from farhand.drivers.wires.tmux import Tmux
-    from farhand.hooks.install import interpreter, place_program
-    from farhand.sandbox.environment import child_environment
-
-    environment = child_environment(settings.environment, passed_on(settings.environment))
-    server = ("tmux", "-S", settings.tmux_socket) if settings.tmux_socket else ("tmux",)
-    given = ClaudeSettings(
-        node=settings.node,
-        tmux_prefix=settings.tmux_prefix,
-        folder=settings.folder,
-        socket=settings.hooks,
-        interpreter=interpreter(),
-        hook_program=place_program(settings.folder / "hooks"),
-        environment=environment,
-        session_variables={
-            "BRIDGE_URL": settings.bridge_url(settings.port),
-            "PORT": str(settings.port),
-            "SESSIONS_DIR": str(settings.sessions),
-            "TMUX_PREFIX": settings.tmux_prefix,
-        },
-        ask_seconds=settings.ask_deadline_seconds,
-    )
-    return ClaudeDriver(given, Tmux(server, f"farhand-{settings.node}", environment))
 
 
 def channels(settings: Settings, *, telegram: bool) -> Channels:

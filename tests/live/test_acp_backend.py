@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.live.acp_agents import ROOT
 
-from farhand.app import acp_drivers
+from farhand import roster
 from farhand.config.settings import Settings
 from farhand.model import facts
 from farhand.model.words import HowEnded
@@ -43,8 +43,8 @@ async def test_an_ask_of_a_hired_agent_outlives_the_node(short_folder: Path) -> 
             **fake.environ(),
         }
         settings = Settings(node="t", folder=short_folder, port=0, working_directory=project, environment=own)
-        drivers = {driver.backend: driver for driver in acp_drivers(settings, holders)}
-        assert list(drivers) == ["editor"]
+        drivers = roster.keyed(roster.built(roster.given(settings), ["acp"]))
+        assert list(drivers) == ["editor", "editor/headless"]
         try:
             async with open_house(short_folder, drivers=drivers) as house:
                 await house.hire("ed", "editor")

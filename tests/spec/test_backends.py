@@ -9,7 +9,7 @@ import pytest
 from tests.spec.promises import promise
 from tests.spec.team import Team
 
-from farhand import app
+from farhand import roster
 from farhand.drivers.claude.launch import command_line
 from farhand.model.ports import Can
 from farhand.model.words import Mode
@@ -22,14 +22,18 @@ pytestmark = pytest.mark.anyio
 def test_all_backends_are_in_one_registry_behind_one_interface(tmp_path: Path) -> None:
     (tmp_path / "test").mkdir()
     settings = replace(settings_in(tmp_path), environment={"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"})
-    drivers = app.drivers(settings)
+    drivers = roster.drivers(settings)
     assert {"claude", "demo", "native"} <= set(drivers)
     for name, driver in drivers.items():
-        assert driver.backend == name
+        assert name in {driver.backend, f"{driver.backend}/{driver.wire}", *getattr(driver, "formerly", ())}
         assert isinstance(driver.can, Can)
         assert callable(driver.open)
         assert callable(driver.end)
-    assert {name for name, driver in drivers.items() if driver.can.terminal} == {"claude"}
+    assert "claude" in {driver.backend for driver in drivers.values() if driver.can.terminal}
+    assert drivers["claude"].can.terminal
+    assert {kind for kind in drivers if kind.endswith("/tmux")} == {
+        f"{driver.backend}/tmux" for driver in drivers.values() if driver.can.terminal
+    }
 
 
 @promise("backend.3", "claude.1")

@@ -6,6 +6,7 @@ from pathlib import Path
 from farhand.cli.options import add_node, new_id
 from farhand.cli.simple import send
 from farhand.model.commands import Hire
+from farhand.model.present import WIRE
 from farhand.model.words import Mode
 
 
@@ -16,9 +17,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--backend", default="demo", help="the kind of agent (default: demo)")
     parser.add_argument("--directory", default="", help="where it works (default: here)")
     parser.add_argument("--model", default="", help="the model it starts with")
-    parser.add_argument(
-        "--mode", default="default", choices=[mode.value for mode in Mode], help="what it may do unasked"
+    asking = parser.add_mutually_exclusive_group()
+    asking.add_argument(
+        "--mode", choices=[mode.value for mode in Mode], help="what it may do unasked (default: as the node is set)"
     )
+    asking.add_argument("--ask", action="store_true", help="it asks before it acts: the mode `default`")
+    seat = parser.add_mutually_exclusive_group()
+    seat.add_argument("--tmux", dest="wire", action="store_const", const="tmux", help="in tmux, where you can sit down")
+    seat.add_argument("--headless", dest="wire", action="store_const", const="headless", help="without a terminal")
+    seat.add_argument("--wire", help="how its agent is reached, by name")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -29,6 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
         backend=arguments.backend,
         directory=str(Path(arguments.directory).absolute()),
         model=arguments.model,
-        mode=Mode(arguments.mode),
+        mode=Mode.DEFAULT if arguments.ask else Mode(arguments.mode) if arguments.mode else None,
+        options={WIRE: arguments.wire} if arguments.wire else {},
     )
     return send(arguments, command, "{worker} is hired.")

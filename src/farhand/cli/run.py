@@ -50,10 +50,10 @@ def run(arguments: argparse.Namespace) -> int:
 def _serve(settings: Settings, *, talks: bool, telegram: bool) -> None:
     import anyio
 
-    from farhand import app
+    from farhand import app, roster
 
     app.set_up_logs(settings, to_file=talks)
-    drivers = app.drivers(settings)
+    drivers = roster.drivers(settings)
     channels = app.channels(settings, telegram=telegram)
     if talks:
         anyio.run(app.run_with_conversation, settings, drivers, channels)

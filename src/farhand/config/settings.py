@@ -9,6 +9,7 @@ from farhand.config.erase import erase
 from farhand.model import compat
 from farhand.model.errors import SettingWrong
 from farhand.model.names import node_name
+from farhand.model.words import Mode
 
 DAY_SECONDS = 86_400.0
 
@@ -49,6 +50,8 @@ class Settings:
     retention_days: float = 90.0
     ask_deadline_seconds: float = 3600.0
     drain_seconds: float = 5.0
+    # What a worker may do unasked when its hiring does not say.
+    hire_mode: Mode = Mode.DEFAULT
     # The socket of the tmux server that workers run in; the person's own server when empty.
     tmux_socket: str = ""
     telegram: TelegramSettings | None = None
@@ -130,6 +133,15 @@ def number(environ: Mapping[str, str], name: str, default: float, *, least: floa
     return value
 
 
+def hire_mode(text: str) -> Mode:
+    """The mode that workers are hired in; as spec 2's start commands have it unless it is set."""
+    try:
+        return Mode(text.strip().lower() or Mode.YOLO)
+    except ValueError:
+        known = ", ".join(Mode)
+        raise SettingWrong(f"FARHAND_HIRE_MODE is one of {known}, not '{text}'.", name="FARHAND_HIRE_MODE") from None
+
+
 def port_number(text: str) -> int:
     """A port, or SettingWrong."""
     if not text.isascii() or not text.isdigit() or not 0 <= int(text) <= 65535:
@@ -197,6 +209,7 @@ def read_settings(
         quiet=quiet,
         retention_days=number(environ, "FARHAND_RETENTION_DAYS", 90.0, least=1.0),
         ask_deadline_seconds=number(environ, "FARHAND_ASK_DEADLINE_SECONDS", 3600.0, least=1.0),
+        hire_mode=hire_mode(environ.get("FARHAND_HIRE_MODE", "")),
         telegram=telegram,
         host=environ.get("FARHAND_HOST", "").strip() or "0.0.0.0",  # noqa: S104
         sessions_folder=Path(environ["SESSIONS_DIR"]).expanduser() if environ.get("SESSIONS_DIR") else None,

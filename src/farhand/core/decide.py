@@ -1,6 +1,6 @@
 """What a command means for the present: the facts it makes, or why it is refused. Pure."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import PurePath
 from typing import assert_never
 
@@ -8,16 +8,26 @@ from farhand.model import commands, errors, facts
 from farhand.model.commands import Command
 from farhand.model.facts import Draft, Fact
 from farhand.model.names import normalize, worker_name
-from farhand.model.present import Ask, Message, Present, Worker
-from farhand.model.words import HowSettled, Sender
+from farhand.model.present import WIRE, Ask, Message, Present, Worker, kind_of
+from farhand.model.words import HowSettled, Mode, Sender
 
 
 class House:
-    """What a decision must know beside the present: the backends, and where a worker starts by default."""
+    """What a decision must know beside the present: the kinds of worker, and how one starts when nobody says so."""
 
-    def __init__(self, backends: Collection[str], directory: str) -> None:
-        self.backends = backends
+    def __init__(self, kinds: Collection[str], directory: str, mode: Mode = Mode.DEFAULT) -> None:
+        self.kinds = kinds
         self.directory = directory
+        self.mode = mode
+
+    def check(self, backend: str, options: Mapping[str, str]) -> None:
+        """Raises Refused when there is no such backend, or none with that wire."""
+        backends = sorted(kind for kind in self.kinds if "/" not in kind)
+        if backend not in backends:
+            raise errors.UnknownBackend(backend, backends)
+        if kind_of(backend, options) not in self.kinds:
+            wires = sorted(kind.partition("/")[2] for kind in self.kinds if kind.startswith(f"{backend}/"))
+            raise errors.BadInput(f"A {backend} worker has no wire '{options[WIRE]}'. It has: {', '.join(wires)}.")
 
 
 def message_id(command: commands.Say, sender: Sender) -> str:
@@ -89,8 +99,7 @@ def _draft(worker: Worker, fact: Fact) -> Draft:
 
 def _hire(present: Present, command: commands.Hire, sender: Sender, house: House) -> list[Draft]:
     name = worker_name(command.worker)
-    if command.backend not in house.backends:
-        raise errors.UnknownBackend(command.backend, house.backends)
+    house.check(command.backend, command.options)
     if name in present.workers:
         raise errors.NameTaken(name)
     if not command.directory.isprintable():
@@ -100,7 +109,7 @@ def _hire(present: Present, command: commands.Hire, sender: Sender, house: House
         backend=command.backend,
         directory=directory,
         model=command.model,
-        mode=command.mode,
+        mode=house.mode if command.mode is None else command.mode,
         options=command.options,
         by=sender,
     )

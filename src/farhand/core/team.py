@@ -58,7 +58,7 @@ class Team:
                         await self._start(self._hub.present.workers[name], tasks)
 
     async def _start(self, worker: Worker, tasks: anyio.abc.TaskGroup) -> None:
-        driver = self._drivers.get(worker.backend) or AbsentDriver(worker.backend, self._drivers)
+        driver = self._drivers.get(worker.kind) or AbsentDriver(worker.backend, self._drivers)
         cursor = await self._place(owner(worker.name, worker.since))
         task = WorkerTask(worker, self._hub, driver, self._clock, cursor)
         self._tasks[worker.name] = task
@@ -77,6 +77,7 @@ class Team:
 class AbsentDriver:
     """Stands in where this node has no driver: the worker stays on the team, offline, until it is let go."""
 
+    wire = ""
     can = Can()
 
     def __init__(self, backend: str, known: Collection[str]) -> None:

@@ -6,14 +6,17 @@ from farhand.model.words import AskId, Attachment, CommandId, MessageId, Mode, S
 
 
 class Hire(Word, tag="hire"):
-    """Take a worker on; an empty directory means the node's own working directory."""
+    """Take a worker on; an empty directory means the node's own, and no mode the one that the node is set to.
+
+    `options["wire"]` chooses how its agent is reached: `tmux`, `headless`, or what else its backend has.
+    """
 
     id: CommandId
     worker: WorkerName
     backend: str
     directory: str = ""
     model: str = ""
-    mode: Mode = Mode.DEFAULT
+    mode: Mode | None = None
     options: dict[str, str] = {}
     focus: bool = True
 

@@ -7,8 +7,8 @@ from farhand.model import commands
 from farhand.model.commands import Command
 from farhand.model.compat import DEFAULT_BACKEND
 from farhand.model.names import normalize
-from farhand.model.present import Present
-from farhand.model.words import Word
+from farhand.model.present import WIRE, Present
+from farhand.model.words import Mode, Word, replace
 
 BLOCKED = frozenset(
     (
@@ -17,6 +17,8 @@ BLOCKED = frozenset(
     ).split()
 )
 EVERYBODY = "all"
+HIRE_USAGE = "Usage: /hire <name>"
+_VALUED = frozenset(("backend", "mode", "model", "dir", "directory"))
 
 
 class Question(Word):
@@ -140,30 +142,74 @@ def _command(identity: str, name: str, argument: str, present: Present, backends
             return None
 
 
+class _Terms(Word):
+    """What was said about a hiring beside the name."""
+
+    backend: str = ""
+    mode: Mode | None = None
+    model: str = ""
+    directory: str = ""
+    wire: str = ""
+
+
 def read_hire(identity: str, argument: str, backends: Iterable[str]) -> Wish:
-    """`name`, `name --backend b`, `name --codex`, or a name that begins with its backend: `codex-alice`."""
-    words = argument.split()
-    named = [word for word in words if not word.startswith(("-", "—"))]
-    flags = [word.replace("—", "--") for word in words if word.startswith(("-", "—"))]
-    backend = ""
-    for flag in flags:
-        option, equals, value = flag.lstrip("-").partition("=")
-        if option == "backend":
-            after = words[_place(words, flag) + 1 :] if not equals else []
-            value = value or (after[0] if after and not after[0].startswith("-") else "")
-            if not value:
-                return Wrong(id=identity, why="Usage: /hire <name>")
-            if not equals:
-                named.remove(value)
-            backend = value.lower()
-        else:
-            backend = option.lower()
+    """`name`, `name --backend b`, `name --codex`, or a name that begins with its backend: `codex-alice`.
+
+    `--tmux` and `--headless` choose the wire, `--ask` and `--mode m` what it may do unasked; `--model`, `--dir`.
+    """
+    try:
+        named, terms = _terms(argument.replace("—", "--").split())
+    except ValueError as wrong:
+        return Wrong(id=identity, why=str(wrong))
     if len(named) != 1:
-        return Wrong(id=identity, why="Usage: /hire <name>")
+        return Wrong(id=identity, why=HIRE_USAGE)
     name = normalize(named[0])
     prefix = next((one for one in sorted(backends, key=len, reverse=True) if name.startswith(f"{one}-")), "")
-    return commands.Hire(id=identity, worker=named[0], backend=backend or prefix or DEFAULT_BACKEND)
+    return commands.Hire(
+        id=identity,
+        worker=named[0],
+        backend=terms.backend or prefix or DEFAULT_BACKEND,
+        mode=terms.mode,
+        model=terms.model,
+        directory=terms.directory,
+        options={WIRE: terms.wire} if terms.wire else {},
+    )
 
 
-def _place(words: list[str], flag: str) -> int:
-    return next(place for place, word in enumerate(words) if word.replace("—", "--") == flag)
+def _terms(words: list[str]) -> tuple[list[str], _Terms]:
+    """The names, and what the flags say; a flag that is none of ours names a backend. Raises ValueError."""
+    named: list[str] = []
+    terms = _Terms()
+    left = iter(words)
+    for word in left:
+        if not word.startswith("-"):
+            named.append(word)
+            continue
+        option, equals, value = word.lstrip("-").partition("=")
+        option = option.lower()
+        if option in _VALUED:
+            value = value if equals else next(left, "")
+            if not value or value.startswith("-"):
+                raise ValueError(HIRE_USAGE)
+        terms = _with_term(terms, option, value)
+    return named, terms
+
+
+def _with_term(terms: _Terms, option: str, value: str) -> _Terms:
+    match option:
+        case "backend":
+            return replace(terms, backend=value.lower())
+        case "mode":
+            if value.lower() not in set(Mode):
+                raise ValueError(f"There is no mode '{value}'. Known: {', '.join(Mode)}.")
+            return replace(terms, mode=Mode(value.lower()))
+        case "model":
+            return replace(terms, model=value)
+        case "dir" | "directory":
+            return replace(terms, directory=value)
+        case "ask":
+            return replace(terms, mode=Mode.DEFAULT)
+        case "tmux" | "headless":
+            return replace(terms, wire=option)
+        case _:
+            return replace(terms, backend=option)

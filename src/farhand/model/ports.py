@@ -147,6 +147,11 @@ class Driver(Protocol):
         ...
 
     @property
+    def wire(self) -> str:
+        """How its agents are reached, where a backend has several drivers: `tmux`, `headless`, `exec`."""
+        ...
+
+    @property
     def can(self) -> Can:
         """What it can do."""
         ...

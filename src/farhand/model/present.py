@@ -1,5 +1,6 @@
 """The present of a node: team, focus, queues, open turns and asks, folded from events. Pure."""
 
+from collections.abc import Mapping
 from typing import assert_never
 
 from farhand.model import facts
@@ -63,6 +64,15 @@ class Ask(Word):
     settled: facts.AskSettled | None = None
 
 
+# The option that chooses among the wires of a backend.
+WIRE = "wire"
+
+
+def kind_of(backend: str, options: Mapping[str, str]) -> str:
+    """`<backend>`, or `<backend>/<wire>` when a wire was chosen."""
+    return f"{backend}/{options[WIRE]}" if options.get(WIRE) else backend
+
+
 class Worker(Word):
     """One worker as it is now. `since` is the seq of its hiring, so that a name used again is somebody else."""
 
@@ -84,6 +94,11 @@ class Worker(Word):
     steering: tuple[Message, ...] = ()
     asks: tuple[Ask, ...] = ()
     limited: facts.Limited | None = None
+
+    @property
+    def kind(self) -> str:
+        """Which driver runs it: its backend, and its wire when one was chosen."""
+        return kind_of(self.backend, self.options)
 
     def state_at(self, at: float) -> str:
         """One word for the eye: leaving, offline, waiting, working, limited or available."""

@@ -71,6 +71,8 @@ class ScriptedLink:
 class ScriptedDriver:
     """Runs workers of the backend `scripted`; `plays` says what the next message gets for an answer."""
 
+    wire = "headless"
+
     def __init__(self, can: Can | None = None, backend: str = "scripted") -> None:
         self.backend = backend
         self.can = can or Can(interrupt=True, steer=True, images=True, ids=True, models=True, modes=("default", "plan"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import zlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -13,11 +14,12 @@ import anyio
 
 from farhand.app import Channels
 from farhand.core.clock import SystemClock
-from farhand.drivers.claude.driver import ClaudeDriver, ClaudeSettings
-from farhand.drivers.claude.headless import HeadlessClaudeDriver
+from farhand.drivers.wires.given import Given
+from farhand.drivers.wires.station import Signs, Station
 from farhand.drivers.wires.tmux import Pane, Tmux
 from farhand.hooks.install import interpreter, place_program
 from farhand.model.ports import Driver
+from farhand.roster import built, keyed
 from farhand.sandbox.holders import LocalHolders
 from farhand.testing.house import House, open_house, settings_in
 from farhand.testing.models.anthropic import FakeAnthropic
@@ -25,6 +27,8 @@ from farhand.testing.models.anthropic import FakeAnthropic
 
 class Studio:
     """A folder with everything in it: HOME, project, node, tmux. A node can be opened in it again and again."""
+
+    package = "claude"
 
     def __init__(
         self, folder: Path, server: tuple[str, ...], model: FakeAnthropic, address: str, programs: Path
@@ -71,20 +75,25 @@ class Studio:
         """Claude Code with its terminal and without."""
         self.tmux = Tmux(self.server, "farhand-test", self.environment)
         node = settings_in(self.folder)
-        settings = ClaudeSettings(
+        signs = Signs(
             node="test",
             tmux_prefix="claude-test-",
             folder=self.folder / "node",
             socket=node.hooks,
             interpreter=interpreter(),
             hook_program=place_program(self.folder / "hooks"),
-            environment=self.environment,
             ask_seconds=ask_seconds,
         )
-        holders, folder = LocalHolders(node.holders), self.folder / "node/headless"
-        headless = HeadlessClaudeDriver(holders, self.environment, folder, ask_seconds)
-        everyone: list[Driver] = [ClaudeDriver(settings, self.tmux), headless]
-        return {driver.backend: driver for driver in everyone}
+        given = Given(
+            folder=self.folder / "node",
+            holders=LocalHolders(node.holders),
+            station=Station(signs, self.tmux),
+            python=sys.executable,
+            variables=self.environment,
+            child=lambda added: {**self.environment, **added},
+            ask_seconds=ask_seconds,
+        )
+        return keyed(built(given, [self.package]))
 
     @asynccontextmanager
     async def open(self, ask_seconds: float = 600.0, channels: Channels | None = None) -> AsyncIterator[House]:

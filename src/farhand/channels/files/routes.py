@@ -102,7 +102,7 @@ class WorkerRoutes:
         return [self._entry(worker) for worker in present.workers.values() if not worker.ending]
 
     def _entry(self, worker: Worker) -> dict[str, Any]:
-        if worker.backend in self._terminals:
+        if worker.kind in self._terminals:
             address = f"{self._prefix}{worker.name}"
             keys = f"tmux send-keys -t {address}"
             example = f"{keys} -l 'your message' && sleep 0.2 && {keys} Enter"

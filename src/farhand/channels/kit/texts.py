@@ -77,7 +77,7 @@ def progress(present: Present, terminals: Collection[str], at: float) -> str:
     worker = present.workers.get(present.focus)
     if worker is None:
         return LOST_FOCUS
-    in_tmux = worker.backend in terminals
+    in_tmux = worker.kind in terminals
     ready = worker.online and not worker.ending and not worker.relaunching
     lines = [
         f"Progress for focused worker: {worker.name}",

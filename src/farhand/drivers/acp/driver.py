@@ -4,13 +4,19 @@ import uuid
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
-from farhand.drivers.acp.schema import AcpAgent
+import structlog
+
+from farhand.drivers.acp.schema import AcpAgent, read_agent
 from farhand.drivers.native.translate import to_line, translate
+from farhand.drivers.wires.given import Given
 from farhand.drivers.wires.held import HeldWire, Program, forget, open_wire
 from farhand.drivers.wires.line_link import LineLink
-from farhand.model.ports import Can, Change, Errand, Holders, NotTaken, Outcome
+from farhand.model.errors import DriverError
+from farhand.model.ports import Can, Change, Driver, Errand, Holders, NotTaken, Outcome
 from farhand.model.present import Worker
 from farhand.model.words import Mode, replace
+
+log = structlog.get_logger("acp")
 
 
 def to_fresh_line(errand: Errand) -> tuple[str, bytes] | None:
@@ -52,6 +58,8 @@ class AcpDriver:
         self._python = python
         self._environment = {**environment, **agent.environment}
 
+    wire = "headless"
+
     @property
     def backend(self) -> str:
         """As a worker's `backend` names it."""
@@ -83,6 +91,23 @@ class AcpDriver:
     async def end(self, worker: Worker) -> None:
         """Ends the agent and removes what it left; its session stays where the agent keeps its sessions."""
         await forget(self._holders, _name(worker))
+
+
+def build(given: Given) -> list[Driver]:
+    """The agents that files in the node's folder describe; a file that describes none costs that agent alone."""
+    found: list[Driver] = []
+    for path in sorted((given.folder / "acp").glob("*.toml")):
+        try:
+            found.append(of_agent(given, read_agent(path)))
+        except DriverError as error:
+            log.error("no ACP agent", file=str(path), error=str(error))
+    return found
+
+
+def of_agent(given: Given, agent: AcpAgent) -> AcpDriver:
+    """The driver of one agent, with those of the node's variables that it names."""
+    named = {name: given.variables[name] for name in agent.variables if name in given.variables}
+    return AcpDriver(given.holders, agent, python=given.python, environment=given.child(named))
 
 
 def _name(worker: Worker) -> str:

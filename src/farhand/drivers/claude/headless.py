@@ -24,7 +24,7 @@ from farhand.drivers.wires.handed import Expected, Handed
 from farhand.drivers.wires.held import HeldWire, Program, forget, open_wire, sentence
 from farhand.drivers.wires.sending import checked, shown_folders
 from farhand.drivers.wires.worded import worded
-from farhand.model.errors import AgentMissing, DriverError
+from farhand.model.errors import DriverError
 from farhand.model.facts import Noted, SessionKnown, TurnEnded
 from farhand.model.ports import (
     Batch,
@@ -205,7 +205,10 @@ class HeadlessLink:
 class HeadlessClaudeDriver:
     """The second mode: no screen, every message and answer by its id."""
 
-    backend = "claude-headless"
+    backend: str = launch.MANIFEST["backend"]
+    wire = "headless"
+    # What its workers' backend was called when it was one of its own.
+    formerly = ("claude-headless",)
     can = Can(interrupt=True, steer=True, images=True, files=True, models=True, modes=("default", "plan"), ids=True)
 
     def __init__(
@@ -241,12 +244,7 @@ class HeadlessClaudeDriver:
     def _run(self, worker: Worker, session: str) -> Program:
         if not Path(worker.directory).is_dir():
             raise DriverError(f"There is no folder {worker.directory}; {worker.name} cannot work there.")
-        program = shutil.which(self._program, path=self._environment.get("PATH"))
-        if program is None:
-            raise AgentMissing(
-                f"There is no '{self._program}' on PATH: npm install -g @anthropic-ai/claude-code",
-                program=self._program,
-            )
+        program = launch.found(self._program, self._environment)
         directory = str(Path(worker.directory).resolve())
         resume = launch.has_conversation(self._places.transcript(directory, session))
         words = launch.headless_line(program, worker.mode, worker.model, session, resume=resume)

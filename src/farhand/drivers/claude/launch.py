@@ -6,6 +6,7 @@ import os
 import re
 import secrets
 import shlex
+import shutil
 import tomllib
 from collections.abc import Mapping
 from importlib.resources import files
@@ -14,6 +15,7 @@ from typing import Any, Final
 
 import msgspec
 
+from farhand.model.errors import AgentMissing
 from farhand.model.words import Mode
 
 MANIFEST: Final[dict[str, Any]] = tomllib.loads(files(__package__).joinpath("manifest.toml").read_text("utf-8"))
@@ -123,6 +125,15 @@ def headless_line(program: str, mode: Mode, model: str, session: str, *, resume:
     arguments: list[str] = MANIFEST["modes"][mode.value]["arguments"]
     quiet = [] if mode is Mode.DEFAULT else arguments
     return [program, *talk, *more, *quiet, *chosen, *known]
+
+
+def found(program: str, environment: Mapping[str, str]) -> str:
+    """Where Claude Code is; raises AgentMissing with what to do about it."""
+    path = shutil.which(program, path=environment.get("PATH"))
+    if path is None:
+        how = "npm install -g @anthropic-ai/claude-code"
+        raise AgentMissing(f"There is no '{program}' on PATH: {how}", program=program)
+    return path
 
 
 def passed_on(own: Mapping[str, str]) -> dict[str, str]:

@@ -4,10 +4,11 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from farhand.drivers.wires.given import Given
 from farhand.drivers.wires.held import Program, forget, open_wire
 from farhand.drivers.wires.line_facts import to_line, translate
 from farhand.drivers.wires.line_link import LineLink
-from farhand.model.ports import Can, Holders
+from farhand.model.ports import Can, Driver, Holders
 from farhand.model.present import Worker
 
 AGENT = Path(__file__).with_name("agent.py")
@@ -31,6 +32,8 @@ class DemoDriver:
         self._environment = {**environment}
         self._backend = backend
 
+    wire = "headless"
+
     @property
     def backend(self) -> str:
         """As a worker's `backend` names it."""
@@ -51,6 +54,11 @@ class DemoDriver:
     async def end(self, worker: Worker) -> None:
         """Ends the agent and removes what it left."""
         await forget(self._holders, _name(worker))
+
+
+def build(given: Given) -> list[Driver]:
+    """The demo agent; it needs nothing of the node's variables."""
+    return [DemoDriver(given.holders, python=given.python, environment=given.child({}))]
 
 
 def _name(worker: Worker) -> str:

@@ -34,7 +34,6 @@ class _Whole(msgspec.Struct):
     """A session in one piece; its messages are not looked into before they are needed."""
 
     messages: list[msgspec.Raw] = []
-    sessionId: str = ""
 
 
 def read_spot(cursor: str) -> Spot:

@@ -7,9 +7,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from farhand.drivers.native.translate import to_line, translate
+from farhand.drivers.wires.given import Given
 from farhand.drivers.wires.held import Program, forget, open_wire
 from farhand.drivers.wires.line_link import LineLink
-from farhand.model.ports import Can, Errand, Holders
+from farhand.model.ports import Can, Driver, Errand, Holders
 from farhand.model.present import Worker
 from farhand.model.words import Mode
 
@@ -34,6 +35,8 @@ class NativeDriver:
         self._holders = holders
         self._python = python
         self._environment = {**environment}
+
+    wire = "headless"
 
     @property
     def backend(self) -> str:
@@ -62,6 +65,12 @@ class NativeDriver:
     async def end(self, worker: Worker) -> None:
         """Ends the agent and removes what it left; its session stays with the project's other sessions."""
         await forget(self._holders, _name(worker))
+
+
+def build(given: Given) -> list[Driver]:
+    """The SDK's agent, with the variables that lead it to a model."""
+    environment = given.child(model_variables(given.variables))
+    return [NativeDriver(given.holders, python=given.python, environment=environment)]
 
 
 def _name(worker: Worker) -> str:

@@ -1,0 +1,90 @@
+"""Which agents a node can run: every driver package is found by its manifest and builds its drivers itself."""
+
+from collections.abc import Iterable, Mapping
+from importlib import import_module, resources
+
+import structlog
+
+from farhand.config.settings import Settings
+from farhand.drivers.wires.given import Given
+from farhand.drivers.wires.station import Signs, Station
+from farhand.model.ports import Driver
+
+log = structlog.get_logger("roster")
+
+
+def drivers(settings: Settings) -> dict[str, Driver]:
+    """Everything that can run an agent here."""
+    return keyed(built(given(settings)))
+
+
+def given(settings: Settings) -> Given:
+    """What drivers are built from."""
+    import sys
+
+    from farhand.sandbox.environment import child_environment
+    from farhand.sandbox.holders import LocalHolders
+
+    def child(added: Mapping[str, str]) -> dict[str, str]:
+        return child_environment(settings.environment, added)
+
+    return Given(
+        folder=settings.folder,
+        holders=LocalHolders(settings.holders),
+        station=station(settings, child({})),
+        python=sys.executable,
+        variables=settings.environment,
+        child=child,
+        ask_seconds=settings.ask_deadline_seconds,
+    )
+
+
+def station(settings: Settings, environment: Mapping[str, str]) -> Station:
+    """Where interactive agents sit: the manager's own tmux, their hooks on the node's own socket."""
+    from farhand.drivers.wires.tmux import Tmux
+    from farhand.hooks.install import interpreter, place_program
+
+    signs = Signs(
+        node=settings.node,
+        tmux_prefix=settings.tmux_prefix,
+        folder=settings.folder,
+        socket=settings.hooks,
+        interpreter=interpreter(),
+        hook_program=place_program(settings.folder / "hooks"),
+        session_variables={
+            "BRIDGE_URL": settings.bridge_url(settings.port),
+            "PORT": str(settings.port),
+            "SESSIONS_DIR": str(settings.sessions),
+            "TMUX_PREFIX": settings.tmux_prefix,
+        },
+        ask_seconds=settings.ask_deadline_seconds,
+    )
+    server = ("tmux", "-S", settings.tmux_socket) if settings.tmux_socket else ("tmux",)
+    return Station(signs, Tmux(server, f"farhand-{settings.node}", environment))
+
+
+def packages() -> list[str]:
+    """The driver packages: those with a manifest."""
+    found = (entry for entry in resources.files("farhand.drivers").iterdir() if entry.is_dir())
+    return sorted(entry.name for entry in found if entry.joinpath("manifest.toml").is_file())
+
+
+def built(parts: Given, names: Iterable[str] | None = None) -> list[Driver]:
+    """The drivers of these packages, or of all; one that cannot be built costs nobody else."""
+    everyone: list[Driver] = []
+    for name in packages() if names is None else names:
+        try:
+            everyone += import_module(f"farhand.drivers.{name}.driver").build(parts)
+        except Exception:
+            log.exception("no driver", package=name)
+    return everyone
+
+
+def keyed(everyone: Iterable[Driver]) -> dict[str, Driver]:
+    """The drivers as a worker's `kind` names them: `<backend>` for the usual one, `<backend>/<wire>` for each."""
+    found: dict[str, Driver] = {}
+    for driver in everyone:
+        found.setdefault(driver.backend, driver)
+        found[f"{driver.backend}/{driver.wire}"] = driver
+        found.update(dict.fromkeys(getattr(driver, "formerly", ()), driver))
+    return found

@@ -1,0 +1,71 @@
+"""What `/hire` understands beside a name, and what becomes of a hiring that does not say everything."""
+
+import pytest
+
+from farhand.core.decide import House, decide
+from farhand.model import facts
+from farhand.model.commands import Hire
+from farhand.model.errors import BadInput, UnknownBackend
+from farhand.model.grammar import Wrong, read_hire
+from farhand.model.present import Present
+from farhand.model.words import Mode, Sender
+
+KINDS = ("claude", "claude/tmux", "claude/headless", "codex", "codex/headless", "codex/tmux", "demo", "demo/headless")
+
+
+def hire(argument: str) -> Hire:
+    wish = read_hire("1", argument, ["claude", "codex"])
+    assert isinstance(wish, Hire)
+    return wish
+
+
+@pytest.mark.parametrize(
+    ("said", "mode"),
+    [
+        ("ann", None),
+        ("ann --ask", Mode.DEFAULT),
+        ("ann --mode plan", Mode.PLAN),
+        ("—mode=YOLO ann", Mode.YOLO),
+        ("--mode auto_edit ann", Mode.AUTO_EDIT),
+    ],
+)
+def test_what_a_worker_may_do_unasked_is_said_with_its_name(said: str, mode: Mode | None) -> None:
+    assert hire(said).mode is mode
+    assert hire(said).worker == "ann"
+
+
+def test_a_wire_a_model_and_a_folder_are_said_with_the_name() -> None:
+    wish = hire("codex-ann --tmux --model o9 --dir /srv/site")
+    assert (wish.backend, wish.options, wish.model, wish.directory) == ("codex", {"wire": "tmux"}, "o9", "/srv/site")
+    assert hire("ann --codex --headless").options == {"wire": "headless"}
+    assert hire("ann").options == {}
+
+
+@pytest.mark.parametrize("said", ["", "ann bob", "ann --backend", "ann --mode", "--ask", "ann --model --tmux"])
+def test_half_a_hiring_gets_the_usage(said: str) -> None:
+    assert read_hire("1", said, ["codex"]) == Wrong(id="1", why="Usage: /hire <name>")
+
+
+def test_a_mode_that_does_not_exist_is_named_with_those_that_do() -> None:
+    wrong = read_hire("1", "ann --mode reckless", ["codex"])
+    assert wrong == Wrong(id="1", why="There is no mode 'reckless'. Known: default, auto_edit, plan, yolo.")
+
+
+def decided(command: Hire, mode: Mode = Mode.YOLO) -> facts.Hired:
+    hired = decide(Present(), command, Sender(via="test"), House(KINDS, "/", mode))[0].fact
+    assert isinstance(hired, facts.Hired)
+    return hired
+
+
+def test_a_hiring_without_a_mode_gets_the_nodes() -> None:
+    assert decided(hire("ann")).mode is Mode.YOLO
+    assert decided(hire("ann"), Mode.PLAN).mode is Mode.PLAN
+    assert decided(hire("ann --ask")).mode is Mode.DEFAULT
+
+
+def test_a_wire_that_the_backend_has_not_is_refused_with_those_it_has() -> None:
+    assert decided(hire("ann --codex --tmux")).options == {"wire": "tmux"}
+    with pytest.raises(BadInput, match=r"A demo worker has no wire 'tmux'\. It has: headless\."):
+        decided(hire("ann --demo --tmux"))
+    with pytest.raises(UnknownBackend, match=r"claude, codex, demo"):
+        decided(hire("ann --nobody --tmux"))
