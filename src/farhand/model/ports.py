@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from enum import StrEnum
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
 from farhand.model.commands import Accepted, Command
 from farhand.model.facts import AskSettled, Draft, Event, Fact
@@ -61,6 +61,8 @@ class Can(Word):
     ids: bool = False
     # The agent runs in a tmux session that a person can attach to.
     terminal: bool = False
+    # Its conversations can be listed, taken up and handed back: the driver is also a `KeepsSessions`.
+    sessions: bool = False
 
 
 class Taken(Word):
@@ -162,6 +164,34 @@ class Driver(Protocol):
 
     async def end(self, worker: Worker) -> None:
         """Ends the agent and removes what it left. Done twice, it does nothing more."""
+        ...
+
+
+class SessionFound(Word):
+    """A conversation that an agent has on this machine, as its own files tell."""
+
+    id: str
+    directory: str
+    # What it is about: its own summary, or the first thing that was said in it; one line.
+    title: str = ""
+    # When it was last written to, in seconds since 1970.
+    at: float = 0.0
+    # The agent's last answer in it, as far as the end of its file shows; shown to whoever takes it up.
+    answer: str = ""
+    # Whether an agent has it open right now; None where nobody can tell.
+    open: bool | None = None
+
+
+@runtime_checkable
+class KeepsSessions(Protocol):
+    """What a driver with `can.sessions` offers beside `Driver`."""
+
+    async def sessions(self, directory: str) -> list[SessionFound]:
+        """The agent's conversations of that folder, newest first; cheap however long they are."""
+        ...
+
+    def resume_command(self, worker: Worker) -> str:
+        """The shell command that goes on with the worker's session at the desk, its folder included."""
         ...
 
 
