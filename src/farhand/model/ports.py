@@ -187,7 +187,7 @@ class KeepsSessions(Protocol):
     """What a driver with `can.sessions` offers beside `Driver`."""
 
     async def sessions(self, directory: str) -> list[SessionFound]:
-        """The agent's conversations of that folder, newest first; cheap however long they are."""
+        """The agent's conversations of that folder, or of every folder for "", newest first; cheap however long."""
         ...
 
     def resume_command(self, worker: Worker) -> str:
