@@ -22,6 +22,7 @@ COMPILED = PROGRAM + "c"
 _UNCHECKED = (1).to_bytes(4, "little")
 ANSWERS = "send-to-telegram.py"
 FORWARDER = "forward-to-bridge.py"
+_SOURCES = {PROGRAM: "program.py", ANSWERS: "send_to_telegram.py", FORWARDER: "forward_to_bridge.py"}
 
 Groups = Mapping[str, Sequence[Mapping[str, Any]]]
 
@@ -33,32 +34,38 @@ def interpreter() -> str:
 
 def place_program(folder: Path) -> Path:
     """Copies the program to a place that outlives this installation of farhand; the path of what is to be run."""
-    source = Path(__file__).with_name("program.py").read_bytes()
     # The source is for people who want to read what their agents run, and for sessions that were started with it.
-    for name, content in ((PROGRAM, source), (COMPILED, compiled(source))):
-        if _read(folder / name) != content:
-            _write(folder / name, content, 0o700)
+    source = _place(folder, PROGRAM)
+    _write_if_new(folder / COMPILED, compiled(source.read_bytes()))
     return folder / COMPILED
+
+
+def _place(folder: Path, name: str) -> Path:
+    _write_if_new(folder / name, Path(__file__).with_name(_SOURCES[name]).read_bytes())
+    return folder / name
+
+
+def _write_if_new(path: Path, content: bytes) -> None:
+    if _read(path) != content:
+        _write(path, content, 0o700)
 
 
 def compiled(source: bytes) -> bytes:
     """The program as this interpreter wants it: to compile it anew at each event would take a fifth of its time."""
     code = compile(source, PROGRAM, "exec", dont_inherit=True, optimize=2)
-    return importlib.util.MAGIC_NUMBER + _UNCHECKED + importlib.util.source_hash(source) + marshal.dumps(code)
+    # Later versions of the format depend on who else holds the same objects: the same code would differ each time.
+    return importlib.util.MAGIC_NUMBER + _UNCHECKED + importlib.util.source_hash(source) + marshal.dumps(code, 2)
 
 
 def place_stop_hook(folder: Path) -> Path:
     """Copies the Stop hook, and its forwarder beside it; the path of the hook."""
-    for name, source in ((FORWARDER, "forward_to_bridge.py"), (ANSWERS, "send_to_telegram.py")):
-        content = Path(__file__).with_name(source).read_bytes()
-        if _read(folder / name) != content:
-            _write(folder / name, content, 0o700)
-    return folder / ANSWERS
+    _place(folder, FORWARDER)
+    return _place(folder, ANSWERS)
 
 
 def remove_programs(folder: Path) -> None:
     """Takes our programs out of the folder, and nothing else."""
-    for name in (PROGRAM, COMPILED, ANSWERS, FORWARDER):
+    for name in (*_SOURCES, COMPILED):
         _drop(folder / name)
 
 

@@ -15,14 +15,14 @@ import anyio.to_thread
 import msgspec
 
 from farhand.drivers.claude import launch
-from farhand.drivers.claude.asks import DENY, Picked, Question, decision, digest, question_of, raised, step_id, steps
+from farhand.drivers.claude.asks import DENY, Question, decision, digest, question_of, raised, step_id, steps
 from farhand.drivers.claude.launch import Places
-from farhand.drivers.claude.picks import Picks
 from farhand.drivers.claude.sessions import find_sessions, resume_command
 from farhand.drivers.claude.stream import StreamState, translate_stream
 from farhand.drivers.wires.fields import Fields, parse
 from farhand.drivers.wires.handed import Expected, Handed
 from farhand.drivers.wires.held import HeldWire, Program, forget, open_wire, sentence
+from farhand.drivers.wires.picks import Picked, Picks
 from farhand.drivers.wires.worded import worded
 from farhand.model.errors import DriverError
 from farhand.model.facts import Noted, SessionKnown, TurnEnded
