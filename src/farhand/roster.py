@@ -3,12 +3,15 @@
 import tomllib
 from collections.abc import Iterable, Mapping
 from importlib import import_module, resources
+from importlib.util import find_spec
+from types import ModuleType
 
 import structlog
 
 from farhand.config.settings import Settings
 from farhand.drivers.wires.given import Given
 from farhand.drivers.wires.station import Signs, Station
+from farhand.model.errors import UnknownBackend
 from farhand.model.ports import Driver
 
 log = structlog.get_logger("roster")
@@ -80,6 +83,15 @@ def asking_events() -> dict[str, frozenset[str]]:
         modes = hooks.items() if isinstance(hooks, dict) else ()
         found[manifest.get("backend", name)] = frozenset(event for event, mode in modes if mode == "ask")
     return found
+
+
+def hooks_of(backend: str) -> ModuleType:
+    """What puts hooks into the settings of that backend's CLI; raises UnknownBackend with those that have any."""
+    known = {name: f"farhand.drivers.{name}.installed" for name in packages()}
+    able = {name: module for name, module in known.items() if find_spec(module) is not None}
+    if backend not in able:
+        raise UnknownBackend(backend, known=sorted(able))
+    return import_module(able[backend])
 
 
 def built(parts: Given, names: Iterable[str] | None = None) -> list[Driver]:
