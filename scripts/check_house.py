@@ -54,7 +54,7 @@ def names_backends(path: Path, text: str, backends: Iterable[str]) -> list[str]:
         return []
     named = re.compile("|".join(backends), re.IGNORECASE)
     return [
-        f"{path.relative_to(ROOT)}:{number}: '{found[0]}' may be named in its own driver alone; ask what a driver can do"
+        f"{path.relative_to(ROOT)}:{number}: '{found[0]}' is named outside its own driver; ask what a driver can do"
         for number, line in enumerate(text.splitlines(), 1)
         if (found := named.search(line))
     ]

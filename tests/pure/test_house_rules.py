@@ -3,6 +3,8 @@
 import pytest
 from scripts import check_house
 
+from farhand.model.compat import BACKENDS
+
 SOURCE = check_house.SOURCE
 
 
@@ -17,7 +19,7 @@ SOURCE = check_house.SOURCE
     ],
 )
 def test_a_backend_that_is_named_elsewhere_is_found(place: str, line: str) -> None:
-    (complaint,) = check_house.names_backends(SOURCE / place, f"\n{line}\n", check_house.BACKENDS)
+    (complaint,) = check_house.names_backends(SOURCE / place, f"\n{line}\n", BACKENDS)
     assert complaint.startswith(f"src/farhand/{place}:2: ")
 
 
@@ -25,4 +27,4 @@ def test_a_backend_that_is_named_elsewhere_is_found(place: str, line: str) -> No
     "place", ["drivers/codex/link.py", "testing/studio.py", "model/compat.py", "sdk/settings.py", "drivers/native/x.py"]
 )
 def test_where_it_belongs_it_may_be_named(place: str) -> None:
-    assert check_house.names_backends(SOURCE / place, "codex", check_house.BACKENDS) == []
+    assert check_house.names_backends(SOURCE / place, "codex", BACKENDS) == []
