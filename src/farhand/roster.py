@@ -1,5 +1,6 @@
 """Which agents a node can run: every driver package is found by its manifest and builds its drivers itself."""
 
+import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -74,6 +75,18 @@ def packages() -> list[str]:
     """The driver packages: those with a manifest."""
     found = (entry for entry in resources.files("farhand.drivers").iterdir() if entry.is_dir())
     return sorted(entry.name for entry in found if entry.joinpath("manifest.toml").is_file())
+
+
+def asking_events() -> dict[str, frozenset[str]]:
+    """At which events the hooks of a backend wait for a person, as its manifest says."""
+    found: dict[str, frozenset[str]] = {}
+    for name in packages():
+        text = resources.files("farhand.drivers").joinpath(name, "manifest.toml").read_text("utf-8")
+        manifest = tomllib.loads(text)
+        hooks = manifest.get("hooks", {})
+        modes = hooks.items() if isinstance(hooks, dict) else ()
+        found[manifest.get("backend", name)] = frozenset(event for event, mode in modes if mode == "ask")
+    return found
 
 
 def hooks_of(backend: str) -> ModuleType:

@@ -28,6 +28,8 @@ PRODUCT = "claudecode-telegram"
 BANNER = "Claude-Telegram Multi-Session Bridge"
 # Answers of these backends are plain text, whatever the caller says.
 PLAIN_SOURCES = frozenset({"codex"})
+# Files of agents in which there are keys.
+ACCOUNT_FILES = frozenset({".claude.json"})
 PENDING_SECONDS = 600.0
 
 
