@@ -138,8 +138,14 @@ async def test_the_hook_is_tried_on_the_road_that_answers_take(tmp_path: Path, t
     assert (code, "farhand hook install" in told) == (3, True)
     await farhand(tmp_path, "hook", "install")
     code, told = await farhand(tmp_path, "hook", "test", **given)
-    assert (code, "Nobody is on the team." in told) == (3, True)
-    await known(team)
+    assert (code, "No chat is known yet." in told) == (3, True)
+    await team.asks("/team")
+    code, told = await farhand(tmp_path, "hook", "test", **given)
+    assert (code, "is reached" in told) == (0, True), told
+    await team.manager.reads("Test message of the Stop hook")
+    await team.hire("ann")
+    code, told = await farhand(tmp_path, "hook", "test", "--worker", "bob", **given)
+    assert (code, "Nobody called 'bob' is on the team." in told) == (3, True)
     code, told = await farhand(tmp_path, "hook", "test", **given)
     assert (code, "The hook reaches node 'test'" in told) == (0, True), told
-    await team.manager.reads("Test message of the Stop hook")
+    await team.manager.reads("ann:\nTest message of the Stop hook")
