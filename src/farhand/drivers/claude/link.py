@@ -44,7 +44,7 @@ from farhand.model.words import HowEnded, Mode, replace
 STOP_PATIENCE_SECONDS = 3.0
 INTERRUPT_PATIENCE_SECONDS = 1.5
 COMMAND_PATIENCE_SECONDS = 1.5
-DIALOG_PATIENCE_SECONDS = 1.5
+DIALOG_PATIENCE_SECONDS = 1.0
 IN_A_DIALOG = "Claude Code waits in a dialog: answer it at the desk, or pause the worker to close it."
 MOST_EXPECTED = 8
 MOST_ESCAPES = 4
