@@ -5,6 +5,7 @@ from farhand.model.names import normalize
 HOME_FOLDER = ".claude/telegram"
 NODES_FOLDER = "nodes"
 SESSIONS_FOLDER = "sessions"
+DEFAULT_SESSIONS = f"{HOME_FOLDER}/{SESSIONS_FOLDER}"
 TMUX_PREFIX = "claude-"
 DEFAULT_NODE = "prod"
 PORTS = {"prod": 8081, "dev": 8082, "test": 8095}
