@@ -61,6 +61,6 @@ async def test_a_limit_is_told_once_and_a_tap_tries_again(telegram: TelegramHous
     await manager.says("/retry ann")
     answer = await manager.reads("answer to hello")
     assert answer.text == "ann:\nanswer to hello"
-    chat = await manager.sees(lambda messages: True)
+    chat = await manager.sees(bool)
     assert sum("usage limit" in one.text for one in chat) == 1
     assert not any("Failed" in one.text for one in chat)
