@@ -46,7 +46,7 @@ def next_step(worker: Worker, can: Can, declined: Collection[MessageId] = ()) ->
             return Settle(ask=ask)
     if worker.tuning is not None:
         return worker.tuning
-    if turn is None and worker.queue:
+    if turn is None and worker.queue and worker.resumes_at is None:
         return Begin(message=worker.queue[0])
     if turn and turn.handed_over and can.steer:
         for message in worker.queue:

@@ -13,7 +13,20 @@ from farhand.core.steps import Begin, Leave, Restart, Step, next_step
 from farhand.model import facts, road
 from farhand.model.errors import AgentGone, DriverError, FarhandError, StoreError
 from farhand.model.facts import Draft, Fact
-from farhand.model.ports import Change, Clock, Cursor, Deliver, Driver, Link, NotTaken, Outcome, Settle, Stop, Taken
+from farhand.model.ports import (
+    Change,
+    Clock,
+    Cursor,
+    Deliver,
+    Driver,
+    KeepsSessions,
+    Link,
+    NotTaken,
+    Outcome,
+    Settle,
+    Stop,
+    Taken,
+)
 from farhand.model.present import Worker
 from farhand.model.words import HowEnded
 
@@ -249,8 +262,10 @@ class WorkerTask:
         await self._went_offline(HowEnded.INTERRUPTED, f"The worker was {why}.", at_start)
 
     async def _leave(self) -> None:
-        await self._end_agent("let go")
-        await self._record(facts.Ended())
+        worker, driver = self._worker, self._driver
+        resume = driver.resume_command(worker) if worker.handing_back and isinstance(driver, KeepsSessions) else ""
+        await self._end_agent("handed back" if resume else "let go")
+        await self._record(facts.Ended(resume=resume))
         log.info("worker ended", worker=self._name)
 
 

@@ -19,13 +19,18 @@ class Hire(Word, tag="hire"):
     mode: Mode | None = None
     options: dict[str, str] = {}
     focus: bool = True
+    # Take up this conversation of the agent, by its id or the beginning of it; where it is decides the directory, and
+    # without a name the worker is called after that. `anyway`: although somebody has it open at the desk.
+    session: str = ""
+    anyway: bool = False
 
 
 class End(Word, tag="end"):
-    """Let a worker go, and its agent with it."""
+    """Let a worker go, and its agent with it; `hand_back` says how to go on with its conversation at the desk."""
 
     id: CommandId
     worker: WorkerName
+    hand_back: bool = False
 
 
 class Focus(Word, tag="focus"):
@@ -90,6 +95,13 @@ class Relaunch(Word, tag="relaunch"):
     worker: WorkerName = ""
 
 
+class Retry(Word, tag="retry"):
+    """Go on with what waits although the worker's usage limit may still hold."""
+
+    id: CommandId
+    worker: WorkerName = ""
+
+
 class Tune(Word, tag="tune"):
     """Change a worker's model or mode."""
 
@@ -109,7 +121,7 @@ class Respond(Word, tag="respond"):
 
 
 Command: TypeAlias = (
-    Hire | End | Focus | Say | Reword | Steer | Withdraw | Answer | Interrupt | Relaunch | Tune | Respond
+    Hire | End | Focus | Say | Reword | Steer | Withdraw | Answer | Interrupt | Relaunch | Retry | Tune | Respond
 )
 
 

@@ -119,6 +119,7 @@ def fold(view: TurnView, event: Event) -> TurnView:
             | facts.InterruptAsked()
             | facts.Interrupted()
             | facts.Limited()
+            | facts.LimitLifted()
             | facts.Responded()
         ):
             return view

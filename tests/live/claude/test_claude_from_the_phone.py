@@ -78,7 +78,7 @@ class Phone:
 async def phone(studio: Studio, bot: FakeBot) -> AsyncIterator[Phone]:
     """A phone with a hired worker."""
     async with _running(Phone(studio, bot)) as opened:
-        await opened.manager.says("/hire ann")
+        await opened.manager.says("/hire ann --ask")
         await opened.manager.reads("Ann is added", seconds=SECONDS)
         yield opened
 

@@ -6,9 +6,11 @@ from collections.abc import Iterable
 import msgspec
 
 from farhand.channels.kit.card import (
+    AdoptTap,
     AnswerTap,
     DoneTap,
     PickTap,
+    RetryTap,
     SteerTap,
     StopTap,
     Tap,
@@ -18,12 +20,14 @@ from farhand.channels.kit.card import (
 from farhand.channels.telegram.words import Heard, Message, Query, Update
 from farhand.model import commands, grammar
 from farhand.model.grammar import Tell, Wish, Wrong
+from farhand.model.names import origin
 from farhand.model.present import Ask, Present
 from farhand.model.words import Word
 
 DATA_BYTES = 64
 MASK_CHARACTERS = 32
-ANSWER, ANSWER_BY_DIGEST, STOP, STEER, WITHDRAW, PICK, DONE, WORDS = "a", "d", "s", "n", "b", "p", "o", "w"
+ANSWER, ANSWER_BY_DIGEST, STOP, RETRY, ADOPT = "a", "d", "s", "r", "h"
+STEER, WITHDRAW, PICK, DONE, WORDS = "n", "b", "p", "o", "w"
 NOT_MINE = "That button is not one of mine."
 CLOSED = "Too late: that question is closed."
 
@@ -78,6 +82,7 @@ def message_command_id(message: Message, bot: str) -> str:
 
 def message_place(message: str, via: str, bot: str) -> tuple[int, int] | None:
     """The chat and number of a message that came over this bot."""
+    message = origin(message)
     parts = message.removeprefix(f"{via}:m:{bot}:").split(":")
     # What went to everybody has the worker's name behind it.
     if not message.startswith(f"{via}:m:{bot}:") or len(parts) not in {2, 3}:
@@ -131,6 +136,11 @@ def tap_data(tap: Tap) -> str:
             return f"{DONE}:{mask(chosen)}:{digest(ask)}"
         case WordsTap(ask=ask, chosen=chosen):
             return f"{WORDS}:{mask(chosen)}:{digest(ask)}"
+        case RetryTap(worker=worker):
+            return f"{RETRY}:{worker}"
+        case AdoptTap(backend=backend, session=session):
+            # The beginning of a long id will do.
+            return f"{ADOPT}:{backend}:{session}".encode()[:DATA_BYTES].decode(errors="ignore")
 
 
 def mask(chosen: tuple[int, ...]) -> str:
@@ -160,6 +170,11 @@ def tap_to_wish(query: Query, present: Present) -> Wish | Picked | Wordless:
         if worker is None:
             return Wrong(id=identity, why="That turn is over already.")
         return commands.Interrupt(id=identity, worker=worker.name)
+    if kind == RETRY:
+        return commands.Retry(id=identity, worker=rest)
+    if kind == ADOPT:
+        backend, _, session = rest.partition(":")
+        return commands.Hire(id=identity, worker="", backend=backend, session=session)
     place, _, name = rest.partition(":")
     if kind not in {ANSWER, ANSWER_BY_DIGEST} or not (place.isascii() and place.isdigit() and len(place) < 4):
         return Wrong(id=identity, why=NOT_MINE)
