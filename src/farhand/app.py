@@ -29,6 +29,7 @@ from farhand.model.commands import Hire
 from farhand.model.errors import NameTaken, NodeRunning, PortTaken, SettingMissing, StoreError
 from farhand.model.ports import Channel, Clock, Driver, Outbox
 from farhand.model.words import Sender
+from farhand.roster import asking_events
 from farhand.server import http
 from farhand.server.door import Door
 from farhand.server.local import closed
@@ -190,7 +191,13 @@ async def _running(
     deadlines = Deadlines(hub, clock)
     key = folder.key(settings.key)
     address = f"http://127.0.0.1:{port}"
-    posted = [route for station in stations(drivers.values()) for route in station.open_routes(address)]
+    seats = stations(drivers.values())
+    posted = [route for station in seats for route in station.open_routes(address)]
+
+    def whose(backend: str, session: str) -> str:
+        return hub.present.having(backend, session)
+
+    posted += [route for station in seats[:1] for route in station.intake_routes(whose, asking_events())]
     handed_in = [route for channel in built.channels for route in getattr(channel, "routes", list)()]
     for_neighbours = [route for channel in built.channels for route in getattr(channel, "local_routes", list)()]
     app = http.application([*http.routes(hub, built.status, key), *handed_in, *closed([*for_neighbours, *posted], key)])

@@ -333,15 +333,15 @@ def _slash(line: str, present: Present, new_id: Callable[[], str]) -> Command:
             return Focus(id=new_id(), worker=name)
         case "end", [name]:
             return End(id=new_id(), worker=name)
-        case "now", [number]:
-            return Steer(id=new_id(), message=_numbered(number, present))
-        case "drop", [number]:
-            return Withdraw(id=new_id(), message=_numbered(number, present))
         case "adopt", [backend, session] | [backend, session, _]:
             called = rest[2] if len(rest) > 2 else ""
             return Hire(id=new_id(), worker=called, backend=backend, session=session)
         case "handback", [name]:
             return End(id=new_id(), worker=name, hand_back=True)
+        case "now", [number]:
+            return Steer(id=new_id(), message=_numbered(number, present))
+        case "drop", [number]:
+            return Withdraw(id=new_id(), message=_numbered(number, present))
         case "stop", [] | [_]:
             return Interrupt(id=new_id(), worker=one)
         case "relaunch", [] | [_]:

@@ -314,13 +314,13 @@ class TelegramChannel:
         shown = [part for card in cards(event, turn, waited=waited) for part in parted(card)]
         return [parcel for card in shown for parcel in render(card, chat, NAME, self._bot)]
 
-    async def _slot_of(self, chat: int, message: int) -> str:
-        return await self._outbox.slot(self._box, str(chat), str(message))
-
     async def _directory(self, worker: str) -> Path | None:
         """Where that worker works."""
         known = (await self._hub.look()).workers.get(worker)
         return Path(known.directory) if known and known.directory else None
+
+    async def _slot_of(self, chat: int, message: int) -> str:
+        return await self._outbox.slot(self._box, str(chat), str(message))
 
     async def _put(self, parcel: Parcel) -> None:
         await self._outbox.put(self._box, (parcel,))

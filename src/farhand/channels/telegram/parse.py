@@ -26,8 +26,8 @@ from farhand.model.words import Word
 
 DATA_BYTES = 64
 MASK_CHARACTERS = 32
-ANSWER, ANSWER_BY_DIGEST, STOP, RETRY, ADOPT = "a", "d", "s", "r", "h"
-STEER, WITHDRAW, PICK, DONE, WORDS = "n", "b", "p", "o", "w"
+ANSWER, ANSWER_BY_DIGEST, STOP, STEER, WITHDRAW, PICK, DONE, WORDS = "a", "d", "s", "n", "b", "p", "o", "w"
+RETRY, ADOPT = "r", "h"
 NOT_MINE = "That button is not one of mine."
 CLOSED = "Too late: that question is closed."
 
@@ -126,6 +126,11 @@ def tap_data(tap: Tap) -> str:
             return whole if len(whole.encode()) <= DATA_BYTES else f"{ANSWER_BY_DIGEST}:{place}:{digest(ask)}"
         case StopTap(turn=turn):
             return f"{STOP}:{digest(turn)}"
+        case RetryTap(worker=worker):
+            return f"{RETRY}:{worker}"
+        case AdoptTap(backend=backend, session=session):
+            # The beginning of a long id will do.
+            return f"{ADOPT}:{backend}:{session}".encode()[:DATA_BYTES].decode(errors="ignore")
         case SteerTap(message=message):
             return f"{STEER}:{digest(message)}"
         case WithdrawTap(message=message):
@@ -136,11 +141,6 @@ def tap_data(tap: Tap) -> str:
             return f"{DONE}:{mask(chosen)}:{digest(ask)}"
         case WordsTap(ask=ask, chosen=chosen):
             return f"{WORDS}:{mask(chosen)}:{digest(ask)}"
-        case RetryTap(worker=worker):
-            return f"{RETRY}:{worker}"
-        case AdoptTap(backend=backend, session=session):
-            # The beginning of a long id will do.
-            return f"{ADOPT}:{backend}:{session}".encode()[:DATA_BYTES].decode(errors="ignore")
 
 
 def mask(chosen: tuple[int, ...]) -> str:
