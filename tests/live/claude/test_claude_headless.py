@@ -9,7 +9,7 @@ import anyio
 import anyio.to_thread
 import pytest
 
-from farhand.model.commands import Hire
+from farhand.model.commands import Hire, Retry
 from farhand.model.facts import (
     AnswerDelivered,
     AskRaised,
@@ -23,6 +23,7 @@ from farhand.model.facts import (
     TurnEnded,
     WentOffline,
 )
+from farhand.model.names import origin
 from farhand.model.words import HowEnded
 from farhand.testing.house import House
 from farhand.testing.models.anthropic import limited
@@ -168,13 +169,19 @@ async def kill_agents(studio: Studio) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
-async def test_an_error_of_the_model_ends_the_turn(studio: Studio) -> None:
-    studio.model.script.conversation("zz-limit", limited("limited until tomorrow"))
+async def test_a_usage_limit_parks_the_message_and_it_is_answered_later(studio: Studio) -> None:
+    studio.model.script.conversation("zz-limit", limited("limited until tomorrow"), say("tomorrow"))
     async with studio.open() as house:
         await hired(house, studio)
-        await house.say("zz-limit")
-        ended = await house.fact(TurnEnded)
-        assert ended.how is HowEnded.FAILED
-        assert "limited until tomorrow" in ended.error
+        parked = await house.say("zz-limit")
+        ended = await house.event(TurnEnded)
+        assert isinstance(ended.fact, TurnEnded)
+        assert ended.fact.how is HowEnded.PARKED
+        assert "limited until tomorrow" in ended.fact.error
         assert "limited until tomorrow" in (await house.fact(Limited)).text
         assert house.worker().state_at(0.0) == "limited"
+        assert [origin(one.id) for one in house.worker().queue] == [parked.message]
+        await house.send(Retry(id="again", worker="ann"))
+        answered = await house.event(TurnEnded, after=ended.seq)
+        assert answered.fact == TurnEnded(how=HowEnded.COMPLETED, usage=answered.fact.usage)  # type: ignore[union-attr]
+        assert await said(house) == "tomorrow"

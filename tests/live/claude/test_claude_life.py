@@ -9,7 +9,7 @@ from collections.abc import Callable
 import anyio
 import pytest
 
-from farhand.model.commands import Hire, Say, Tune
+from farhand.model.commands import Hire, Retry, Say, Tune
 from farhand.model.facts import (
     CameOnline,
     Ended,
@@ -27,6 +27,7 @@ from farhand.model.facts import (
     Used,
     WentOffline,
 )
+from farhand.model.names import origin
 from farhand.model.words import Attachment, HowEnded, Mode
 from farhand.testing.house import House
 from farhand.testing.models.anthropic import limited
@@ -96,6 +97,25 @@ async def test_a_turn_is_paused_and_the_next_message_is_answered(studio: Studio)
         again = await house.fact(TurnEnded, after=ended.seq)
         assert again.how is HowEnded.COMPLETED
         assert (await said(house)).endswith("next")
+
+
+async def test_each_turn_is_told_with_what_it_cost(studio: Studio) -> None:
+    studio.model.script.conversation("zz-cost", say("one"), say("two"))
+
+    def priced(event: Event) -> bool:
+        return isinstance(event.fact, Used) and bool(event.fact.usage.cost_dollars)
+
+    async with studio.open() as house:
+        await hired(house, studio)
+        costs, after = [], 0
+        for _ in range(2):
+            said = await house.say("zz-cost")
+            used = await house.event(Used, lambda event, of=said.message: priced(event) and event.turn == of)  # type: ignore[misc]
+            after = (await house.event(TurnEnded, after=after)).seq
+            assert isinstance(used.fact, Used)
+            costs.append(used.fact.usage.cost_dollars)
+    # The same tokens cost the same: the second turn has its own part of the sum.
+    assert costs[0] == costs[1]
 
 
 async def test_a_relaunched_worker_remembers(studio: Studio) -> None:
@@ -218,16 +238,22 @@ async def test_a_message_joins_a_running_turn(studio: Studio) -> None:
     assert any("also this" in text for text in studio.model.prompted("zz-steer")[-1].texts)
 
 
-async def test_an_error_of_the_model_ends_the_turn_with_its_reason(studio: Studio) -> None:
-    studio.model.script.conversation("zz-limit", limited("limited until tomorrow"))
+async def test_a_usage_limit_parks_the_message_and_it_is_answered_later(studio: Studio) -> None:
+    studio.model.script.conversation("zz-limit", limited("limited until tomorrow"), say("tomorrow"))
     async with studio.open() as house:
         await hired(house, studio)
-        await house.say("zz-limit")
-        ended = await house.fact(TurnEnded)
-        assert ended.how is HowEnded.FAILED
-        assert "limited until tomorrow" in ended.error
+        parked = await house.say("zz-limit")
+        ended = await house.event(TurnEnded)
+        assert isinstance(ended.fact, TurnEnded)
+        assert ended.fact.how is HowEnded.PARKED
+        assert "limited until tomorrow" in ended.fact.error
         assert "limited until tomorrow" in (await house.fact(Limited)).text
         assert house.worker().state_at(0.0) == "limited"
+        assert [origin(one.id) for one in house.worker().queue] == [parked.message]
+        await house.send(Retry(id="again", worker="ann"))
+        answered = await house.event(TurnEnded, after=ended.seq)
+        assert answered.fact == TurnEnded(how=HowEnded.COMPLETED, usage=answered.fact.usage)  # type: ignore[union-attr]
+        assert await said(house) == "tomorrow"
 
 
 async def test_what_is_typed_at_the_desk_is_told_too(studio: Studio) -> None:
