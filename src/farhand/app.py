@@ -18,10 +18,11 @@ from starlette.routing import BaseRoute
 from farhand import __version__
 from farhand.config import logs
 from farhand.config.settings import DAY_SECONDS, Settings
-from farhand.core.asks import Deadlines
 from farhand.core.clock import SystemClock
+from farhand.core.deadlines import Deadlines
 from farhand.core.decide import House
 from farhand.core.hub import LocalHub
+from farhand.core.sessions import Sessions
 from farhand.core.team import Team
 from farhand.model import compat
 from farhand.model.commands import Hire
@@ -166,8 +167,9 @@ async def _running(
     port: int,
 ) -> AsyncIterator[Node]:
     journal, outbox = SqliteJournal(database), SqliteOutbox(database)
-    house = House(frozenset(drivers), str(settings.working_directory), settings.hire_mode)
-    hub = LocalHub(journal, clock, house, await journal.load())
+    keeping = frozenset(kind for kind, driver in drivers.items() if driver.can.sessions)
+    house = House(frozenset(drivers), str(settings.working_directory), settings.hire_mode, keeping)
+    hub = LocalHub(journal, clock, house, await journal.load(), Sessions(drivers))
     team = Team(hub, journal, drivers, clock)
     built = Node(settings=settings, hub=hub, port=port, journal=journal, outbox=outbox)
     terminals = frozenset(name for name, driver in drivers.items() if driver.can.terminal)
@@ -261,12 +263,12 @@ async def drain(running: Node) -> None:
                 await finish()
 
 
-def set_up_logs(settings: Settings, *, to_file: bool) -> None:
-    """Logs into the node's folder, or to standard error."""
+def set_up_logs(settings: Settings, *, show: bool) -> None:
+    """Logs into the node's folder and, unless a conversation is shown there, to standard error."""
     secrets = [settings.telegram.token, settings.telegram.webhook_secret] if settings.telegram else []
     folder.make(settings.folder)
-    file = logs.open_log(settings.folder / "bridge.log") if to_file else None
-    logs.set_up(file, secrets=secrets, verbose=settings.verbose, quiet=settings.quiet)
+    file = logs.LogFile(settings.folder / compat.LOG_FILE)
+    logs.set_up(file, secrets=secrets, verbose=settings.verbose, quiet=settings.quiet, show=show)
 
 
 def channels(settings: Settings, *, telegram: bool) -> Channels:

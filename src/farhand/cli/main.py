@@ -10,14 +10,20 @@ COMMANDS = {
     "say": "give a worker a message",
     "hire": "take a worker on",
     "end": "let a worker go",
+    "sessions": "list the conversations that agents have on the node's machine",
+    "adopt": "take such a conversation up as a worker",
+    "handback": "end a worker and tell how to go on with its conversation at the desk",
     "focus": "choose who gets what is said without a name",
     "answer": "settle a question that waits",
     "interrupt": "stop a worker's turn",
     "relaunch": "restart a worker's agent",
+    "retry": "go on with what waits, although a usage limit may still hold",
     "ask": "ask an agent in this folder, without a node",
     "events": "print the journal, and follow it",
     "status": "tell how a node is",
     "stop": "stop a node; its agents live on",
+    "clean": "forget who the manager is, so that somebody can register anew",
+    "hook": "put hooks into an agent CLI's settings, take them out, try them",
 }
 
 USAGE = """usage: farhand <command> [options]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import importlib.util
 import json
+import marshal
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,6 +17,12 @@ from typing import Any
 from farhand.model.errors import SettingWrong
 
 PROGRAM = "farhand-hook.py"
+COMPILED = PROGRAM + "c"
+# A .pyc of this kind is run as it is: nobody looks for its source.
+_UNCHECKED = (1).to_bytes(4, "little")
+ANSWERS = "send-to-telegram.py"
+FORWARDER = "forward-to-bridge.py"
+_SOURCES = {PROGRAM: "program.py", ANSWERS: "send_to_telegram.py", FORWARDER: "forward_to_bridge.py"}
 
 Groups = Mapping[str, Sequence[Mapping[str, Any]]]
 
@@ -25,12 +33,40 @@ def interpreter() -> str:
 
 
 def place_program(folder: Path) -> Path:
-    """Copies the program to a place that outlives this installation of farhand; the path of the copy."""
-    source = Path(__file__).with_name("program.py").read_bytes()
-    target = folder / PROGRAM
-    if not target.exists() or target.read_bytes() != source:
-        _write(target, source, 0o700)
-    return target
+    """Copies the program to a place that outlives this installation of farhand; the path of what is to be run."""
+    # The source is for people who want to read what their agents run, and for sessions that were started with it.
+    source = _place(folder, PROGRAM)
+    _write_if_new(folder / COMPILED, compiled(source.read_bytes()))
+    return folder / COMPILED
+
+
+def _place(folder: Path, name: str) -> Path:
+    _write_if_new(folder / name, Path(__file__).with_name(_SOURCES[name]).read_bytes())
+    return folder / name
+
+
+def _write_if_new(path: Path, content: bytes) -> None:
+    if _read(path) != content:
+        _write(path, content, 0o700)
+
+
+def compiled(source: bytes) -> bytes:
+    """The program as this interpreter wants it: to compile it anew at each event would take a fifth of its time."""
+    code = compile(source, PROGRAM, "exec", dont_inherit=True, optimize=2)
+    # Later versions of the format depend on who else holds the same objects: the same code would differ each time.
+    return importlib.util.MAGIC_NUMBER + _UNCHECKED + importlib.util.source_hash(source) + marshal.dumps(code, 2)
+
+
+def place_stop_hook(folder: Path) -> Path:
+    """Copies the Stop hook, and its forwarder beside it; the path of the hook."""
+    _place(folder, FORWARDER)
+    return _place(folder, ANSWERS)
+
+
+def remove_programs(folder: Path) -> None:
+    """Takes our programs out of the folder, and nothing else."""
+    for name in (*_SOURCES, COMPILED):
+        _drop(folder / name)
 
 
 def install(settings: Path, groups: Groups, keep: Path) -> bool:
@@ -111,7 +147,11 @@ def is_ours(group: Any) -> bool:
     entries = group.get("hooks") if isinstance(group, dict) else None
     if not isinstance(entries, list) or not entries:
         return False
-    return all(isinstance(entry, dict) and PROGRAM in str(entry.get("command", "")) for entry in entries)
+    return all(isinstance(entry, dict) and _runs_ours(str(entry.get("command", ""))) for entry in entries)
+
+
+def _runs_ours(command: str) -> bool:
+    return PROGRAM in command or ANSWERS in command
 
 
 # --- files

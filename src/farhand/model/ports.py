@@ -9,7 +9,7 @@ from typing import Protocol, TypeAlias, runtime_checkable
 from farhand.model.commands import Accepted, Command
 from farhand.model.facts import AskSettled, Draft, Event, Fact
 from farhand.model.present import Ask, Message, Present, Worker
-from farhand.model.words import AskId, Sender, Seq, TurnId, Word
+from farhand.model.words import AskId, Sender, Seq, TurnId, Word, WorkerName
 
 # --- the hub
 
@@ -27,6 +27,11 @@ class Hub(Protocol):
 
     async def look(self) -> Present:
         """The present: team, focus, queues, asks."""
+        ...
+
+    async def sessions(self, backend: str = "", directory: str = "") -> "list[SessionFound]":
+        """The conversations that agents have on the node's machine, newest first: of one backend, of one folder,
+        or of all that can tell. Raises Refused for a backend that cannot."""
         ...
 
 
@@ -99,9 +104,10 @@ class Settle(Word):
 
 
 class Stop(Word):
-    """Stop the running turn."""
+    """Stop the running turn. Asked for again it has another number: only then does the agent hear it again."""
 
     turn: TurnId
+    number: Seq = 0
 
 
 class Change(Word):
@@ -180,6 +186,9 @@ class SessionFound(Word):
     answer: str = ""
     # Whether an agent has it open right now; None where nobody can tell.
     open: bool | None = None
+    # Whose it is: the kind of agent, and the worker that has it already. The core fills them in.
+    backend: str = ""
+    worker: WorkerName = ""
 
 
 @runtime_checkable

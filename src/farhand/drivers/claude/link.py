@@ -34,7 +34,6 @@ from farhand.drivers.wires.fields import Fields, parse
 from farhand.drivers.wires.handed import Expected, Handed
 from farhand.drivers.wires.hooks import Arrival, Arrived, Asked, spooled
 from farhand.drivers.wires.notify import Folders
-from farhand.drivers.wires.sending import checked, shown_folders
 from farhand.drivers.wires.tmux import Death, Pane, Tmux, TmuxGone
 from farhand.drivers.wires.transcript import read_lines
 from farhand.drivers.wires.worded import worded
@@ -53,11 +52,8 @@ MOST_ESCAPES = 4
 class InteractiveLink:
     """One worker's Claude Code. Only `facts` moves the spot; errands leave it a note."""
 
-    def __init__(
-        self, tmux: Tmux, pane: Pane, places: Places, spot: Spot, questions: Questions, folder: Path, directory: str
-    ) -> None:
+    def __init__(self, tmux: Tmux, pane: Pane, places: Places, spot: Spot, questions: Questions, folder: Path) -> None:
         self._spool = folder / "spool"
-        self._folders = shown_folders(directory, folder)
         self._handed = Handed(folder / "handed")
         # What the link's own opening brought to light.
         self.first: list[Heard] = []
@@ -179,7 +175,7 @@ class InteractiveLink:
                 self._proofs[one.fact.message].set()
         if any(isinstance(one.fact, TurnEnded) for one in heard):
             self._questions.close()
-        return [checked(one, self._folders) for one in heard]
+        return heard
 
     def _read(self) -> list[Heard]:
         """All that was added to the transcript."""
