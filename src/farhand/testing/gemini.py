@@ -57,9 +57,10 @@ class GeminiStudio(Workshop):
 class GeminiStage:
     """The CLI, scripted by its fake model."""
 
-    def __init__(self, studio: GeminiStudio, backend: str) -> None:
+    def __init__(self, studio: GeminiStudio, backend: str, wire: str) -> None:
         self._studio = studio
         self.backend = backend
+        self.options = {"wire": wire}
         self.directory = str(studio.project)
 
     def answers(self, marker: str, text: str) -> None:

@@ -60,10 +60,16 @@ class TestAProcessATurn(TestOverAcp):
         return Words(plain="zz-plain", tool="zz-tool", fail="zz-fail", slow="zz-slow")
 
 
-@pytest.fixture(params=["gemini"])
+class TestInTheTerminal(TestOverAcp):
+    """The same, where a person can sit down."""
+
+    kind = "gemini/tmux"
+
+
+@pytest.fixture(params=["headless", "tmux"])
 def stage(request: pytest.FixtureRequest, studio: GeminiStudio) -> GeminiStage:
     """Each of the ways to reach it that can ask."""
-    return GeminiStage(studio, request.param)
+    return GeminiStage(studio, "gemini", request.param)
 
 
 @pytest.mark.parametrize("promise", worker.PROMISES, ids=lambda promise: promise.__name__)
