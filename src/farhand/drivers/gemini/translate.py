@@ -153,8 +153,7 @@ def session_changed(session: str, state: State) -> Translated:
     if not session or session == state.session:
         return [], state
     ended, over = end_turn(state, HowEnded.COMPLETED)
-    kept = {"expected": over.expected, "seen": state.seen, "skipped": state.skipped, "turns": state.turns}
-    fresh = State(session=session, **kept)
+    fresh = State(session=session, expected=over.expected, seen=state.seen, turns=state.turns, skipped=state.skipped)
     return [*ended, Heard(fact=SessionKnown(session=session))], fresh
 
 
