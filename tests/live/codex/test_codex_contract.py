@@ -64,6 +64,16 @@ class TestInTheTerminal(TestOverTheAppServer):
     kind = "codex/tmux"
 
 
+class TestAProcessATurn(TestOverTheAppServer):
+    """The same, with `codex exec --json`, which cannot ask."""
+
+    kind = "codex/exec"
+
+    @pytest.fixture
+    def words(self) -> Words:
+        return Words(plain="zz-plain", fail="zz-fail", slow="zz-slow")
+
+
 class CodexStage:
     """Codex, scripted by its fake model."""
 

@@ -121,6 +121,22 @@ def settings_params(model: str | None, mode: str | None) -> dict[str, Any]:
     return changed
 
 
+def turn_line(
+    program: str, directory: str, mode: Mode, model: str, session: str, pictures: Iterable[str] = ()
+) -> list[str]:
+    """One turn of the headless CLI, its prompt on stdin. Nobody can be asked: its sandbox is all that holds it."""
+    _, sandbox = policy(mode, interactive=True)
+    free = mode is Mode.YOLO
+    limits = ["approval_policy=never", f"sandbox_mode={_quoted(sandbox)}"]
+    held = ["--dangerously-bypass-approvals-and-sandbox"] if free else [w for one in limits for w in ("-c", one)]
+    chosen = ["-m", model] if model else []
+    shown = [word for picture in pictures for word in ("-i", picture)]
+    known = ["resume"] if session else []
+    options = ["--json", "--skip-git-repo-check", *overrides(directory), *held, *chosen, *shown]
+    # The dash says that the prompt comes on stdin; `--` keeps a picture's path from taking it for another.
+    return [program, "exec", *known, *options, "--", *([session] if session else []), "-"]
+
+
 def terminal_line(program: str, worker: Worker, directory: str, hooks: Iterable[Hook], *, resume: str) -> list[str]:
     """The interactive CLI, without the shared server that would outlive it, and with hooks of this session alone."""
     approval, sandbox = policy(worker.mode, interactive=True)
