@@ -61,6 +61,7 @@ async def telegram_house(
             folder=parts.settings.folder,
             api_url=bot.address,
             public_url=url,
+            steers=parts.steers,
             **{"answer_seconds": 2.0, "chat_burst": 50, "poll_seconds": 1, **options},
         )
         return [TelegramChannel(given, hub(parts.hub), parts.outbox, parts.clock, tell)]

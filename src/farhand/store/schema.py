@@ -100,6 +100,7 @@ MIGRATIONS: tuple[str, ...] = (
     """,
     """
     ALTER TABLE messages ADD COLUMN on_its_way INTEGER NOT NULL DEFAULT 0;
+    CREATE INDEX outbox_reference ON outbox (channel, chat, reference) WHERE reference <> '';
     """,
     """
     ALTER TABLE workers ADD COLUMN limits INTEGER NOT NULL DEFAULT 0;

@@ -145,6 +145,7 @@ class ClaudeDriver:
             **self._environment,
             **launch.variables(worker.mode, root=os.geteuid() == 0),
             "FARHAND_OFFSET": str(plan.offset),
+            "FARHAND_PID_FROM": "CLAUDE_PID",
         }
         pane = await self.station.spawn(worker, plan.words, variables)
         await self.station.ready(pane, "Claude Code", Hands(self.station.tmux, pane).through_dialogs)

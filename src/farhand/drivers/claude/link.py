@@ -34,7 +34,7 @@ from farhand.drivers.wires.fields import Fields, parse
 from farhand.drivers.wires.handed import Expected, Handed
 from farhand.drivers.wires.hooks import Arrival, Arrived, Asked, spooled
 from farhand.drivers.wires.notify import Folders
-from farhand.drivers.wires.tmux import Death, Pane, Tmux, TmuxGone
+from farhand.drivers.wires.tmux import Death, Pane, Tmux, TmuxError, TmuxGone
 from farhand.drivers.wires.transcript import read_lines
 from farhand.drivers.wires.worded import worded
 from farhand.model.facts import Noted, Said, Seen, TurnEnded
@@ -44,7 +44,8 @@ from farhand.model.words import HowEnded, Mode, replace
 STOP_PATIENCE_SECONDS = 3.0
 INTERRUPT_PATIENCE_SECONDS = 1.5
 COMMAND_PATIENCE_SECONDS = 1.5
-DIALOG_PATIENCE_SECONDS = 1.5
+DIALOG_PATIENCE_SECONDS = 1.0
+IN_A_DIALOG = "Claude Code waits in a dialog: answer it at the desk, or pause the worker to close it."
 MOST_EXPECTED = 8
 MOST_ESCAPES = 4
 
@@ -132,6 +133,7 @@ class InteractiveLink:
 
     async def facts(self) -> AsyncIterator[Batch]:
         """Everything that the agent brings, in order, until it ends."""
+        self._after(DIALOG_PATIENCE_SECONDS, Later("start", ""))
         yield self._batch(self.first)
         self._settled_in.set()
         for kept in spooled(self._spool):
@@ -264,8 +266,8 @@ class InteractiveLink:
 
     async def _late(self, later: Later) -> list[Heard]:
         state = self._spot.state
-        if later.what == "dialog":
-            return await self._stuck()
+        if later.what in ("dialog", "start"):
+            return await self._stuck(later.what)
         if not state.running or state.prompt != later.prompt:
             return []
         match later.what:
@@ -288,14 +290,19 @@ class InteractiveLink:
         self._spot = replace(self._spot, state=state)
         return heard
 
-    async def _stuck(self) -> list[Heard]:
+    async def _stuck(self, what: str) -> list[Heard]:
         """A dialog that no hook asked about: only a person at the desk can close it, so tell one."""
-        if self._standing.status != "waiting" or self._questions or self._told_of_dialog:
+        if self._questions or self._told_of_dialog:
             return []
-        self._told_of_dialog = True
-        words = last_words(await self._hands.screen())
-        text = "Claude Code waits in a dialog: answer it at the desk, or pause the worker to close it."
-        return [Heard(fact=Noted(text=f"{text} {self._hands.where()}\n\n{words}"))]
+        try:
+            waits = self._standing.status == "waiting" if what == "dialog" else await self._hands.in_dialog()
+            if not waits:
+                return []
+            self._told_of_dialog = True
+            return [Heard(fact=Noted(text=f"{IN_A_DIALOG} {await self._hands.described()}"))]
+        except TmuxError:
+            # Whatever became of tmux, its end is told by itself.
+            return []
 
     async def _printed(self) -> list[Heard]:
         """A command that opened a panel: what it shows, and the panel closed again."""
@@ -340,9 +347,18 @@ class InteractiveLink:
             outcome = await self._hands.hand_over(text, proof if idle else None)
         finally:
             del self._proofs[errand.message.id]
+        if isinstance(outcome, NotTaken):
+            self._expect_no_more(one)
         if is_command(text) and not isinstance(outcome, NotTaken):
             self._commanded(errand)
         return outcome
+
+    def _expect_no_more(self, one: Expected) -> None:
+        """It was not typed: the same words that come later are somebody else's."""
+        self._handed.drop(one)
+        state = self._spot.state
+        left = tuple(other for other in state.expected if other.message != one.message)
+        self._spot = replace(self._spot, state=replace(state, expected=left))
 
     def _commanded(self, errand: Deliver) -> None:
         """A slash command may never reach the model: its turn ends with what the CLI does about it."""

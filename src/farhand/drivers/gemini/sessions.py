@@ -1,4 +1,4 @@
-"""The conversations that the Gemini CLI has on this machine, told by its own files: which, of which folder, about what."""
+"""The conversations that the Gemini CLI has on this machine, told by its own files: which, of what folder, on what."""
 
 from __future__ import annotations
 
