@@ -49,9 +49,13 @@ SILENT_HOOKS: Final = frozenset(
 TITLES: Final = {
     "update_plan": "Update the plan",
     "write_stdin": "Write to a running command",
+    "apply_patch": "Change files",
     "exec": "Run a script",
     "request_user_input": "Ask a question",
 }
+
+
+PATCHES: Final = ("apply_patch", "*** Begin Patch")
 
 
 class State(Word):
@@ -188,6 +192,7 @@ def _model(payload: Fields, state: State) -> Told:
         tool = payload.text("name") or "tool"
         detail = _arguments(payload)
         title = detail if tool in ("exec_command", "shell") else TITLES.get(tool, tool)
+        title = TITLES["apply_patch"] if detail.lstrip().startswith(PATCHES) else title
         facts, state = _started(call, tool, one_line(title), detail[:LONGEST_OUTPUT], state)
         return _heard(facts, state.running, state)
     if kind in OUTPUTS and call in state.tools:
