@@ -18,7 +18,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 import msgspec
 
 from farhand.cli.main import COMMANDS
-from farhand.model import commands, facts, frames, present, wire, words
+from farhand.model import commands, facts, frames, ports, present, wire, words
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = ROOT / "docs" / "reference"
@@ -186,10 +186,12 @@ with an `error`, and the connection stays open, unless a line has no end. Words 
 | `watch` | `after`, the last event that is known; without it, from now on | `watching`, then `events` on and on |
 | `look` | | `present` |
 | `status` | | `status` |
+| `sessions` | `backend` and `directory`, each of them for all when it is empty | `sessions` |
 
 ## Replies
 
 {section(frames.Reply).replace("](#accepted)", "](events.md#accepted)").replace("](#present)", "](events.md#present)")}
+{section(ports.SessionFound)}
 {section(wire.RemoteError)}
 ## Errors
 

@@ -18,10 +18,11 @@ from starlette.routing import BaseRoute
 from farhand import __version__
 from farhand.config import logs
 from farhand.config.settings import DAY_SECONDS, Settings
-from farhand.core.asks import Deadlines
 from farhand.core.clock import SystemClock
+from farhand.core.deadlines import Deadlines
 from farhand.core.decide import House
 from farhand.core.hub import LocalHub
+from farhand.core.sessions import Sessions
 from farhand.core.team import Team
 from farhand.model import compat
 from farhand.model.commands import Hire
@@ -166,8 +167,9 @@ async def _running(
     port: int,
 ) -> AsyncIterator[Node]:
     journal, outbox = SqliteJournal(database), SqliteOutbox(database)
-    house = House(frozenset(drivers), str(settings.working_directory), settings.hire_mode)
-    hub = LocalHub(journal, clock, house, await journal.load())
+    keeping = frozenset(kind for kind, driver in drivers.items() if driver.can.sessions)
+    house = House(frozenset(drivers), str(settings.working_directory), settings.hire_mode, keeping)
+    hub = LocalHub(journal, clock, house, await journal.load(), Sessions(drivers))
     team = Team(hub, journal, drivers, clock)
     built = Node(settings=settings, hub=hub, port=port, journal=journal, outbox=outbox)
     terminals = frozenset(name for name, driver in drivers.items() if driver.can.terminal)

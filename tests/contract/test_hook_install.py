@@ -12,7 +12,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from farhand.hooks.install import PROGRAM, install, installed, interpreter, merge, place_program, remove, uninstall
+from farhand.hooks.install import (
+    PROGRAM,
+    compiled,
+    install,
+    installed,
+    interpreter,
+    merge,
+    place_program,
+    remove,
+    uninstall,
+)
 from farhand.model.errors import SettingWrong
 
 GROUPS: dict[str, list[dict[str, Any]]] = {
@@ -119,6 +129,18 @@ def test_the_program_is_copied_once_and_runs_with_the_real_interpreter(tmp_path:
     assert place_program(tmp_path).stat().st_mtime_ns == before
     assert stat.S_IMODE(path.stat().st_mode) == 0o700
     assert not Path(interpreter()).is_symlink()
+
+
+def test_a_copy_that_was_spoilt_is_made_good(tmp_path: Path) -> None:
+    path = place_program(tmp_path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-20])
+    assert place_program(tmp_path).read_bytes() == whole
+
+
+def test_what_runs_is_compiled_from_the_source_beside_it(tmp_path: Path) -> None:
+    path = place_program(tmp_path)
+    assert path.read_bytes() == compiled((tmp_path / PROGRAM).read_bytes())
 
 
 foreign = st.fixed_dictionaries({"hooks": st.lists(st.fixed_dictionaries({"command": st.text()}))})

@@ -19,13 +19,13 @@ import uvicorn
 from starlette.applications import Starlette
 
 from farhand.drivers.wires.hooks import Asked, Desk, spooled
-from farhand.hooks.install import interpreter
+from farhand.hooks.install import interpreter, place_program
 from farhand.server.http import serve
 from farhand.server.sockets import listen
 from farhand.testing.models.serving import served
 
 pytestmark = pytest.mark.anyio
-PROGRAM = Path(__file__).parents[2] / "src/farhand/hooks/program.py"
+SOURCE = Path(__file__).parents[2] / "src/farhand/hooks/program.py"
 ALLOW: dict[str, Any] = {
     "hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": {"behavior": "allow"}}
 }
@@ -57,9 +57,14 @@ def variables(folder: Path, **more: str) -> dict[str, str]:
     return {"FARHAND_SOCKET": socket, "FARHAND_WORKER": "ann", "FARHAND_SPOOL": spool, **more}
 
 
+def placed(environment: Mapping[str, str]) -> Path:
+    """The program as a node puts it into its folder."""
+    return place_program(Path(environment["FARHAND_SPOOL"]).parent / "hooks")
+
+
 async def run(mode: str, payload: bytes, environment: Mapping[str, str], event: str = "PermissionRequest") -> bytes:
     """Runs the program to its end, which must be a good one; what it printed."""
-    command = [interpreter(), "-I", "-S", str(PROGRAM), mode, event]
+    command = [interpreter(), "-I", "-S", str(placed(environment)), mode, event]
     with anyio.fail_after(30):
         done = await anyio.run_process(command, input=payload, env=environment, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
@@ -194,8 +199,9 @@ async def test_a_hook_that_is_killed_is_noticed_and_prints_nothing(short_folder:
     desk = Desk()
     async with door(desk, short_folder / "s"):
         with desk.attended("ann") as arrivals:
-            command = [interpreter(), "-I", "-S", str(PROGRAM), "ask", "PermissionRequest"]
-            async with await anyio.open_process(command, env=variables(short_folder)) as process:
+            environment = variables(short_folder)
+            command = [interpreter(), "-I", "-S", str(placed(environment)), "ask", "PermissionRequest"]
+            async with await anyio.open_process(command, env=environment) as process:
                 assert process.stdin is not None
                 await process.stdin.send(b"{}")
                 await process.stdin.aclose()
@@ -212,7 +218,7 @@ async def test_a_hook_that_is_killed_is_noticed_and_prints_nothing(short_folder:
 async def test_without_an_answer_in_time_the_answer_is_no(short_folder: Path) -> None:
     """The grace is taken off in a copy, so that the test need not wait for it."""
     copy = short_folder / "program.py"
-    copy.write_text(PROGRAM.read_text().replace("GRACE_SECONDS = 15.0", "GRACE_SECONDS = 0.0"))
+    copy.write_text(SOURCE.read_text().replace("GRACE_SECONDS = 15.0", "GRACE_SECONDS = 0.0"))
     command = [interpreter(), "-I", "-S", str(copy), "ask", "PermissionRequest"]
     environment = variables(short_folder, FARHAND_ASK_SECONDS="0.5")
     with anyio.fail_after(30):
@@ -222,7 +228,7 @@ async def test_without_an_answer_in_time_the_answer_is_no(short_folder: Path) ->
 
 async def test_the_program_needs_nothing_but_the_standard_library() -> None:
     script = (
-        f"import sys; exec(open({str(PROGRAM)!r}).read().split('if __name__')[0]); "
+        f"import sys; exec(open({str(SOURCE)!r}).read().split('if __name__')[0]); "
         "main('report', 'Stop'); print(sorted(sys.modules))"
     )
     done = await anyio.run_process([sys.executable, "-I", "-S", "-c", script], input=b"{}", env={})

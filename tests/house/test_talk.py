@@ -4,12 +4,14 @@ from pathlib import Path
 
 import pytest
 
+from farhand.drivers.wires.line_facts import to_line
 from farhand.model import errors
 from farhand.model.commands import Hire, Reword, Say, Withdraw
 from farhand.model.facts import (
     Doubted,
     Ended,
     HandedOver,
+    Interrupted,
     Queued,
     Said,
     TurnEnded,
@@ -73,6 +75,40 @@ async def test_an_interrupt_overtakes_the_queue(house: House) -> None:
     await house.until(lambda present: not present.workers["ann"].queue and present.workers["ann"].turn is None)
     kinds = [type(errand) for _, errand in house.agent.performed]
     assert kinds == [Deliver, Stop, Deliver]
+
+
+async def test_a_second_interrupt_of_the_same_turn_reaches_the_agent_again(house: House) -> None:
+    await house.hire()
+    house.agent.stops = False
+    house.agent.plays(Said(text="working"))
+    await house.say("long")
+    await house.event(Said)
+    for _ in range(2):
+        asked = await house.interrupt()
+        await house.event(Interrupted, after=asked.seq)
+    stops = [errand for _, errand in house.agent.performed if isinstance(errand, Stop)]
+    assert len({stop.number for stop in stops}) == len(stops) == 2
+    keys = {to_line(stop) for stop in stops}
+    assert len(keys) == 2
+
+
+async def test_a_repeated_interrupt_has_the_same_key_after_a_restart(tmp_path: Path) -> None:
+    agent = ScriptedDriver()
+    agent.stops = False
+    agent.plays(Said(text="working"))
+    async with open_house(tmp_path, agent) as house:
+        await house.hire()
+        await house.say("long")
+        await house.event(Said)
+        agent.hangs = True
+        await house.interrupt()
+        await agent.wait_performed(2)
+    # The node is gone before anybody has heard that the agent was told.
+    agent.hangs = False
+    async with open_house(tmp_path, agent) as house:
+        await agent.wait_performed(3)
+        stops = [errand for _, errand in agent.performed if isinstance(errand, Stop)]
+        assert stops[0] == stops[1]
 
 
 async def test_nothing_to_interrupt_is_said(house: House) -> None:

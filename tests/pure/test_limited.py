@@ -1,12 +1,24 @@
 """A worker whose usage limit is reached is told apart from every other, until the limit ends or a turn completes."""
 
+import pytest
+
 from farhand.channels.kit import texts
-from farhand.channels.kit.card import cards
+from farhand.channels.kit.card import RetryTap, cards, ended
+from farhand.channels.telegram.parse import message_place, tap_data, tap_to_wish
+from farhand.channels.telegram.words import Person, Query
 from farhand.cli.conversation import event_line, team_lines
-from farhand.model import facts
+from farhand.core.admit import admit
+from farhand.core.decide import House, decide
+from farhand.core.steps import Begin, next_step
+from farhand.model import errors, facts
+from farhand.model.commands import Retry, Reword, Withdraw
 from farhand.model.facts import Event, Fact
-from farhand.model.present import Present, fold
-from farhand.model.words import HowEnded, Sender
+from farhand.model.grammar import read
+from farhand.model.names import again, origin
+from farhand.model.ports import Can, Heard
+from farhand.model.present import STOPPED_IN_THE_MIDDLE, Present, Worker, fold, resumes_at
+from farhand.model.view import TurnView
+from farhand.model.words import HowEnded, Sender, replace
 
 ME = Sender(via="test")
 LIMITED = facts.Limited(text="You've hit your limit", until=100.0)
@@ -42,8 +54,72 @@ def test_a_limit_is_over_at_its_time_or_with_a_completed_turn() -> None:
     assert state(*limited, at=100.0) == "available"
     assert state(*limited, facts.TurnStarted(), FAILED) == "limited"
     assert state(*limited, facts.TurnStarted(), DONE) == "available"
-    unknown = facts.Limited(text="limit")
-    assert state(facts.CameOnline(), unknown, at=1e12) == "limited"
+    unknown = (facts.CameOnline(), facts.Limited(text="limit"))
+    assert state(*unknown, at=59.0) == "limited"
+    assert state(*unknown, facts.LimitLifted(), at=59.0) == "available"
+
+
+def test_a_limit_without_a_known_end_is_tried_again_after_pauses_that_double() -> None:
+    pauses, now = [], present(facts.CameOnline())
+    for seq in range(10, 18):
+        now = fold(now, Event(seq=seq, at=1000.0, worker="ann", fact=facts.Limited(text="limit")))
+        pauses.append((now.workers["ann"].resumes_at or 0.0) - 1000.0)
+    assert pauses == [60, 120, 240, 480, 960, 1920, 3600, 3600]
+    assert resumes_at(until=900.0, at=1000.0, before=0) == 1060.0
+    assert resumes_at(until=5000.0, at=1000.0, before=9) == 5000.0
+    for cleared in (facts.RelaunchAsked(by=ME), facts.LimitLifted(by=ME)):
+        assert fold(now, Event(seq=20, at=1000.0, worker="ann", fact=cleared)).workers["ann"].resumes_at is None
+
+
+def parked(*during: Fact) -> Worker:
+    """A worker whose turn with the first of two messages was stopped by a limit."""
+    queued = [facts.Queued(message=name, text=name, by=ME) for name in ("t", "u")]
+    started: tuple[Fact, ...] = (
+        facts.CameOnline(),
+        *queued,
+        facts.TurnStarted(message="t"),
+        facts.HandedOver(message="t"),
+    )
+    now = present(*started, *during, LIMITED)
+    (draft,) = admit(now.workers["ann"], [Heard(fact=FAILED, turn="t")], at=0.0)
+    assert isinstance(draft.fact, facts.TurnEnded)
+    return fold(now, Event(seq=99, at=0.0, worker="ann", turn="t", fact=draft.fact)).workers["ann"]
+
+
+def test_a_message_that_a_limit_stopped_waits_again_before_all_others_and_under_a_new_name() -> None:
+    worker = parked()
+    assert [(one.id, one.text) for one in worker.queue] == [("t~2", "t"), ("u", "u")]
+    assert next_step(worker, Can()) is None
+    assert next_step(replace(worker, resumes_at=None), Can()) == Begin(message=worker.queue[0])
+
+
+def test_an_agent_that_was_stopped_in_the_middle_is_told_to_go_on_and_not_to_begin_anew() -> None:
+    worker = parked(facts.ToolStarted(call="c", tool="Bash", title="rm"))
+    assert worker.queue[0].text == f"{STOPPED_IN_THE_MIDDLE}t"
+
+
+def test_a_turn_that_fails_for_another_reason_or_is_stopped_by_a_person_is_not_put_back() -> None:
+    online = (facts.CameOnline(), facts.Queued(message="t", text="t", by=ME))
+    before = present(*online, LIMITED, facts.LimitLifted(), facts.TurnStarted(message="t")).workers["ann"]
+    assert [one.fact for one in admit(before, [Heard(fact=FAILED, turn="t")], at=0.0)] == [FAILED]
+    stopped = present(*online, facts.TurnStarted(message="t"), facts.InterruptAsked(by=ME), LIMITED).workers["ann"]
+    assert [one.fact for one in admit(stopped, [Heard(fact=FAILED, turn="t")], at=0.0)] == [FAILED]
+
+
+def test_a_message_that_waits_again_is_still_known_by_the_name_it_came_with() -> None:
+    assert (again("x"), again("x~2"), again("x~y"), origin("x~3"), origin("x~y")) == ("x~2", "x~3", "x~y~2", "x", "x~y")
+    now, house = Present(workers={"ann": parked()}), House((), "/")
+    (draft,) = decide(now, Reword(id="c", message="t", text="new"), ME, house)
+    assert draft.fact == facts.Reworded(message="t~2", text="new", by=ME)
+    (draft,) = decide(now, Withdraw(id="c", message="t"), ME, house)
+    assert draft.fact == facts.Withdrawn(message="t~2", by=ME)
+
+
+def test_nobody_can_be_tried_again_whom_no_limit_holds_up() -> None:
+    with pytest.raises(errors.CannotDo, match="No usage limit holds ann up"):
+        decide(present(facts.CameOnline()), Retry(id="c", worker="ann"), ME, House((), "/"))
+    (draft,) = decide(present(facts.CameOnline(), LIMITED), Retry(id="c", worker="ann"), ME, House((), "/"))
+    assert draft.fact == facts.LimitLifted(by=ME)
 
 
 def test_progress_on_the_phone_tells_of_a_limit_while_it_lasts() -> None:
@@ -57,8 +133,29 @@ def test_progress_on_the_phone_tells_of_a_limit_while_it_lasts() -> None:
 def test_a_limit_is_shown_with_its_end() -> None:
     event = Event(seq=7, at=0.0, worker="ann", fact=LIMITED)
     (card,) = cards(event, None)
-    assert (card.head, card.silent) == ("ann has reached its usage limit; it resets on 01 January at 00:01 UTC.", False)
+    when = "it resets on 01 January at 00:01 UTC"
+    assert card.head == f"ann has reached its usage limit; {when}. What waits goes on by itself."
+    assert (card.silent, card.buttons[0][0].tap) == (False, RetryTap(worker="ann"))
     assert event_line(event).startswith("ann: ✗ the usage limit is reached until ")
     assert "ann (limited until " in team_lines(present(facts.CameOnline(), LIMITED), 50.0)
     unknown = Event(seq=7, at=0.0, worker="ann", fact=facts.Limited(text="limit"))
     assert event_line(unknown) == "ann: ✗ the usage limit is reached."
+    assert "ann (limited until 00:01 UTC, backend=demo)" in texts.team(present(facts.CameOnline(), LIMITED))
+
+
+def test_a_limit_that_still_holds_is_no_news() -> None:
+    again_unknown = Event(seq=7, at=0.0, worker="ann", fact=facts.Limited(text="limit", again=1))
+    assert (cards(again_unknown, None), event_line(again_unknown)) == ([], "")
+    again_known = Event(seq=7, at=0.0, worker="ann", fact=replace(LIMITED, again=1))
+    assert cards(again_known, None)[0].silent
+    quiet = TurnView(worker="ann", turn="t~2", started_at=0.0, ended=facts.TurnEnded(how=HowEnded.PARKED))
+    assert [card.remove for card in ended(quiet)] == [True]
+    spoke, _ = ended(replace(quiet, text="half an answer"))
+    assert (spoke.markdown, spoke.foot[:1]) == ("half an answer", "⏸")
+
+
+def test_a_tap_tries_again() -> None:
+    query = Query(id="q", sender=Person(id=1), data=tap_data(RetryTap(worker="ann")))
+    assert tap_to_wish(query, Present()) == Retry(id="t:q", worker="ann")
+    assert read("m", "/retry ann", present(facts.CameOnline())) == Retry(id="m", worker="ann")
+    assert message_place("telegram:m:7:1:2~3", "telegram", "7") == (1, 2)

@@ -86,7 +86,7 @@ def test_an_errand_has_one_key_however_often_it_comes() -> None:
         b'{"prompt": "p", "text": "hi", "files": ["/a.png"]}\n',
     )
     assert to_line(Settle(ask=ask)) == ("answer q", b'{"answer": "q", "choice": "yes", "note": "quick"}\n')
-    assert to_line(Stop(turn="p")) == ("interrupt p", b'{"interrupt": "p"}\n')
+    assert to_line(Stop(turn="p", number=7)) == ("interrupt 7 p", b'{"interrupt": "p"}\n')
     assert to_line(Change(model="x")) is None
     assert to_line(Deliver(turn="p", message=message, joins=True)) is None
 

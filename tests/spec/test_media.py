@@ -191,6 +191,35 @@ async def test_a_file_that_may_not_be_sent_is_told(team: Team, tmp_path: Path) -
     assert not await team.bot.calls("sendDocument")
 
 
+@promise("media.18", "texts.17", "media.12")
+async def test_a_turns_answer_goes_by_the_same_rules(team: Team, tmp_path: Path) -> None:
+    await team.hire("ann")
+    answer = f"Look [[image:/no/such.png]] and [[file:{tmp_path}/server.pem|key]]"
+    team.claude.plays(Said(text=answer), TurnEnded(how=HowEnded.COMPLETED))
+    await team.manager.says("show me")
+    chat = await team.manager.sees(lambda chat: sum("failed" in one.text for one in chat) == 2)
+    told = [one.text for one in chat if one.text.startswith("ann:") and "is working" not in one.text]
+    assert told[-3:] == [
+        "ann:\nLook  and",
+        "ann: [Image failed: /no/such.png]",
+        f"ann: [File failed: {tmp_path}/server.pem]",
+    ]
+
+
+@promise("media.12")
+def test_the_workers_own_directory_is_a_working_directory(tmp_path: Path) -> None:
+    theirs, ours = tmp_path / "theirs", tmp_path / "ours"
+    for folder in (theirs, ours):
+        folder.mkdir()
+        (folder / "a.png").write_bytes(DOT)
+    # Everything under /tmp may be shown: the rule is looked at without it.
+    roots = [ours.resolve()]
+    given = PurePath(theirs / "a.png")
+    assert refusal(given, given, picture=True, roots=roots, closed=[])
+    assert not refusal(given, given, picture=True, roots=[*roots, theirs], closed=[])
+    assert ShownFiles(ours, ours).read(str(theirs / "a.png"), picture=True, directory=theirs) == DOT
+
+
 @promise("media.18")
 async def test_a_file_that_telegram_refuses_is_told(team: Team, tmp_path: Path) -> None:
     await known(team)

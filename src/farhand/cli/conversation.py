@@ -10,10 +10,10 @@ import anyio
 
 from farhand.cli.terminal import Terminal
 from farhand.model import facts
-from farhand.model.commands import Answer, Command, End, Focus, Hire, Interrupt, Relaunch, Say, Tune
+from farhand.model.commands import Answer, Command, End, Focus, Hire, Interrupt, Relaunch, Retry, Say, Tune
 from farhand.model.errors import BadInput, FarhandError
 from farhand.model.facts import Event
-from farhand.model.ports import Hub
+from farhand.model.ports import Hub, SessionFound
 from farhand.model.present import Ask, Present, Worker, fold
 from farhand.model.words import HowEnded, HowSettled, Mode, Sender
 
@@ -28,8 +28,12 @@ Type a message and Enter: it goes to the worker that the prompt names. A busy wo
   /focus name          whom to talk to from now on
   /stop [name]         stop the running turn
   /relaunch [name]     restart the agent, for one that is offline or stuck
+  /retry [name]        go on with what waits, although a usage limit may still hold
   /mode [name] mode    default, auto_edit, plan or yolo
   /end name            let somebody go
+  /sessions [backend] [folder]     conversations that agents have on this machine
+  /adopt backend session [name]    take one up as a worker
+  /handback name       end a worker and go on with its conversation at the desk
   /quit                leave; so do Ctrl-D and Ctrl-C on an empty line
 A question is answered by the number of a choice, and a word of advice after it if you like: 2 not on a Friday.
 Where several may be chosen, their numbers go with commas between them: 1,3."""
@@ -66,6 +70,8 @@ class Conversation:
         try:
             if line in ("/help", "/?"):
                 self._terminal.tell(HELP)
+            elif line.split(maxsplit=1)[0] == "/sessions":
+                self._terminal.tell(session_lines(await self._hub.sessions(*read_sessions(line))))
             elif line == "/team":
                 self._terminal.tell(team_lines(await self._hub.look(), time.time()))
             else:
@@ -147,12 +153,18 @@ def event_line(event: Event) -> str:
         case facts.AskSettled(how=how, choice=choice, by=by):
             over = f" over {by.via}" if by else ""
             return f"  answered: {choice}{over}" if how is HowSettled.ANSWERED else f"  {_SETTLED[how]}"
-        case facts.TurnEnded(how=HowEnded.COMPLETED):
+        case facts.TurnEnded(how=HowEnded.COMPLETED | HowEnded.PARKED):
             return ""
         case facts.TurnEnded(how=how, error=error):
             return f"{worker}: ✗ {how.value}{': ' + error if error else ''}"
+        case facts.Hired(session=session) if session:
+            note = f" {fact.note}" if fact.note else ""
+            last = f"\nIts last answer:\n{fact.answer}" if fact.answer else ""
+            return f"{worker} goes on with a conversation of {fact.backend} in {fact.directory}.{note}{last}"
         case facts.Hired(backend=backend):
             return f"{worker} is hired ({backend})."
+        case facts.Ended(resume=resume) if resume:
+            return f"{worker} is handed back. Go on at the desk with: {resume}"
         case facts.Ended():
             return f"{worker} left the team."
         case facts.Focused():
@@ -165,12 +177,35 @@ def event_line(event: Event) -> str:
             return f"{worker}: ✗ nobody can tell whether the message arrived. {why}"
         case facts.Tuned(refused=refused):
             return f"{worker}: ✗ {refused}" if refused else f"{worker} is tuned."
-        case facts.Limited(until=until):
-            return f"{worker}: ✗ the usage limit is reached{_until(until)}."
+        case facts.Limited(until=until, again=before):
+            # Tried again without knowing when the limit ends: that it still holds is no news.
+            return f"{worker}: ✗ the usage limit is reached{_until(until)}." if until or not before else ""
+        case facts.LimitLifted():
+            return f"{worker} is tried again: its usage limit should be over."
         case facts.Noted(text=text) | facts.Responded(text=text):
             return f"{worker}: {text}"
         case _:
             return ""
+
+
+def read_sessions(line: str) -> tuple[str, str]:
+    """The backend and the folder of `/sessions [backend] [folder]`; what has a slash in it is a folder."""
+    asked = line.split(maxsplit=2)[1:]
+    if asked and "/" in asked[0]:
+        return "", " ".join(asked)
+    return (asked[0] if asked else "", asked[1].strip() if len(asked) > 1 else "")
+
+
+def session_lines(found: list[SessionFound]) -> str:
+    """Conversations that could be taken up, a line each."""
+    if not found:
+        return "No agent has a conversation there."
+    lines = []
+    for one in found:
+        whose = f", {one.worker} has it" if one.worker else ", open at the desk" if one.open else ""
+        when = time.strftime("%d %b %H:%M", time.localtime(one.at))
+        lines.append(f"{one.backend} {one.id}  {when}{whose}\n    {one.title or '(no title)'}  [{one.directory}]")
+    return "\n".join(lines)
 
 
 def team_lines(present: Present, at: float) -> str:
@@ -189,7 +224,7 @@ def _state(worker: Worker, at: float) -> str:
     """Its state, with the reason when it is offline; an agent that never was online is on its way."""
     state = worker.state_at(at)
     if state == "limited" and worker.limited:
-        return f"limited{_until(worker.limited.until)}"
+        return f"limited{_until(worker.limited.until or worker.resumes_at)}"
     if state != "offline":
         return state
     return f"offline: {worker.why_offline}" if worker.why_offline else "starting"
@@ -253,10 +288,17 @@ def _slash(line: str, new_id: Callable[[], str]) -> Command:
             return Focus(id=new_id(), worker=name)
         case "end", [name]:
             return End(id=new_id(), worker=name)
+        case "adopt", [backend, session] | [backend, session, _]:
+            called = rest[2] if len(rest) > 2 else ""
+            return Hire(id=new_id(), worker=called, backend=backend, session=session)
+        case "handback", [name]:
+            return End(id=new_id(), worker=name, hand_back=True)
         case "stop", [] | [_]:
             return Interrupt(id=new_id(), worker=one)
         case "relaunch", [] | [_]:
             return Relaunch(id=new_id(), worker=one)
+        case "retry", [] | [_]:
+            return Retry(id=new_id(), worker=one)
         case "mode", [*name, mode] if mode in {known.value for known in Mode} and len(name) < 2:
             return Tune(id=new_id(), worker=name[0] if name else "", mode=Mode(mode))
         case _:

@@ -8,6 +8,7 @@ from farhand.client.door import SocketHub
 from farhand.model.commands import Say
 from farhand.model.errors import BadInput
 from farhand.model.facts import AskRaised, Doubted, Ended, Fact, HandedOver, Said, TurnEnded, Withdrawn
+from farhand.model.names import again
 from farhand.model.words import HowEnded
 
 
@@ -43,18 +44,23 @@ async def wait_for(hub: SocketHub, command: Say) -> int:
     """Sends the message and prints its answer, or why there will be none."""
     after = (await hub.look()).seq
     accepted = await hub.send(command, me())
-    turn: str | None = accepted.message
+    said = accepted.message
+    turn: str | None = said
     async for event in hub.watch(after=min(after, accepted.seq - 1)):
         match event.fact:
-            case HandedOver(message=message) if message == accepted.message:
+            case HandedOver(message=message) if message == said:
                 # Put into a running turn, it is answered there.
                 turn = event.turn
-            case Withdrawn(message=message) if message == accepted.message:
+            case Withdrawn(message=message) if message == said:
                 return _no_answer("The message was taken back.")
-            case Doubted(message=message, why=why) if message == accepted.message != event.turn:
+            case Doubted(message=message, why=why) if message == said != event.turn:
                 return _no_answer(why)
             case Ended() if event.worker == accepted.worker:
                 return _no_answer(f"{event.worker} was let go before the answer.")
+            case TurnEnded(how=HowEnded.PARKED) if event.turn == turn:
+                # A usage limit: the message waits and gets another turn, under its next name.
+                said = turn = again(said)
+                sys.stderr.write(f"\n[{event.worker} has reached its usage limit; the message waits]\n")
             case fact if event.turn == turn and (code := _show(event.worker, fact)) is not None:
                 return code
             case _:

@@ -16,6 +16,7 @@ from farhand.model.commands import Accepted, Command
 from farhand.model.errors import NodeNotRunning, NodeUnreachable
 from farhand.model.facts import Event
 from farhand.model.frames import Reply, Request
+from farhand.model.ports import SessionFound
 from farhand.model.present import Present
 from farhand.model.wire import decode_event, encode, raise_remote
 from farhand.model.words import Sender, Seq
@@ -123,6 +124,10 @@ class SocketHub:
     async def status(self) -> dict[str, Any]:
         """What the node says of itself."""
         return (await self._ask(Request(do="status"))).status or {}
+
+    async def sessions(self, backend: str = "", directory: str = "") -> list[SessionFound]:
+        """As `Hub.sessions`."""
+        return (await self._ask(Request(do="sessions", backend=backend, directory=directory))).sessions or []
 
     async def watch(self, after: Seq | None = None) -> AsyncIterator[Event]:
         """As `Hub.watch`, over a connection of its own."""

@@ -10,6 +10,7 @@ from farhand.model.commands import Accepted, Command
 from farhand.model.errors import NodeUnreachable
 from farhand.model.facts import Event
 from farhand.model.frames import Reply
+from farhand.model.ports import SessionFound
 from farhand.model.present import Present
 from farhand.model.wire import decode_event, encode, raise_remote
 from farhand.model.words import Sender, Seq
@@ -46,6 +47,11 @@ class HttpHub:
     async def status(self) -> dict[str, Any]:
         """What the node says of itself."""
         return (await self._ask("GET", "/api/hub/status")).status or {}
+
+    async def sessions(self, backend: str = "", directory: str = "") -> list[SessionFound]:
+        """As `Hub.sessions`."""
+        query = {"backend": backend, "directory": directory}
+        return (await self._ask("GET", "/api/hub/sessions", params=query)).sessions or []
 
     async def watch(self, after: Seq | None = None) -> AsyncIterator[Event]:
         """As `Hub.watch`."""

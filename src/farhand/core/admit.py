@@ -6,7 +6,7 @@ from farhand.model import facts
 from farhand.model.facts import Draft, Event, Fact
 from farhand.model.ports import Heard
 from farhand.model.present import Worker, fold_worker
-from farhand.model.words import HowEnded, HowSettled
+from farhand.model.words import HowEnded, HowSettled, replace
 
 
 def admit(worker: Worker, heard: Iterable[Heard], at: float) -> list[Draft]:
@@ -24,12 +24,23 @@ def _fitting(worker: Worker, heard: Heard) -> list[Draft]:
     turn = heard.turn if heard.turn is not None else running
     if not _belongs(worker, heard.fact, turn):
         return []
-    drafts = [Draft(worker=worker.name, turn=turn, fact=heard.fact)]
+    drafts = [Draft(worker=worker.name, turn=turn, fact=_limited(worker, heard.fact))]
     if isinstance(heard.fact, facts.TurnEnded):
         drafts = [*_withdrawals(worker, turn), *drafts]
     if _proves_arrival(worker, heard):
         drafts = [*handed_over(worker, turn), *drafts]
     return drafts
+
+
+def _limited(worker: Worker, fact: Fact) -> Fact:
+    """A limit is counted; a turn that failed because of one is parked, for its message is to be done yet."""
+    turn = worker.turn
+    if isinstance(fact, facts.Limited):
+        return replace(fact, again=worker.limits)
+    failed = isinstance(fact, facts.TurnEnded) and fact.how is HowEnded.FAILED
+    if failed and turn and turn.limited and turn.message and not turn.interrupt_asked:
+        return replace(fact, how=HowEnded.PARKED)
+    return fact
 
 
 def _belongs(worker: Worker, fact: Fact, turn: str | None) -> bool:

@@ -1,24 +1,36 @@
 """What a command means for the present: the facts it makes, or why it is refused. Pure."""
 
 from collections.abc import Collection, Mapping
+from itertools import chain, count
 from pathlib import PurePath
 from typing import assert_never
 
 from farhand.model import commands, errors, facts
 from farhand.model.commands import Command
 from farhand.model.facts import Draft, Fact
-from farhand.model.names import normalize, worker_name
+from farhand.model.names import LONGEST, RESERVED, normalize, origin, worker_name
+from farhand.model.ports import SessionFound
 from farhand.model.present import WIRE, Ask, Message, Present, Worker, kind_of
 from farhand.model.words import HowSettled, Mode, Sender
+
+NOBODY_KNOWS = "Nobody can tell whether it is still open at the desk; if it is, close it there."
 
 
 class House:
     """What a decision must know beside the present: the kinds of worker, and how one starts when nobody says so."""
 
-    def __init__(self, kinds: Collection[str], directory: str, mode: Mode = Mode.DEFAULT) -> None:
+    def __init__(
+        self, kinds: Collection[str], directory: str, mode: Mode = Mode.DEFAULT, keeping: Collection[str] = ()
+    ) -> None:
         self.kinds = kinds
         self.directory = directory
         self.mode = mode
+        # The kinds whose conversations can be handed back.
+        self.keeping = keeping
+
+    def inside(self, directory: str) -> str:
+        """The folder that is meant, seen from where workers start; nothing for none."""
+        return str(PurePath(self.directory) / directory) if directory else ""
 
     def check(self, backend: str, options: Mapping[str, str]) -> None:
         """Raises Refused when there is no such backend, or none with that wire."""
@@ -35,25 +47,31 @@ def message_id(command: commands.Say, sender: Sender) -> str:
     return f"{sender.via}:{command.id}"
 
 
-def decide(present: Present, command: Command, sender: Sender, house: House) -> list[Draft]:
-    """The facts that follow from the command. Raises Refused, and then nothing follows."""
+def decide(
+    present: Present, command: Command, sender: Sender, house: House, found: SessionFound | None = None
+) -> list[Draft]:
+    """The facts that follow from the command. Raises Refused, and then nothing follows.
+
+    `found` is the conversation that a Hire wants to take up."""
     match command:
         case commands.Hire():
-            return _hire(present, command, sender, house)
-        case commands.End(worker=name):
-            worker = find(present, name)
-            return [] if worker.ending else [_draft(worker, facts.EndAsked(by=sender))]
+            return _hire(present, command, sender, house, found)
+        case commands.End():
+            return _end(present, command, sender, house)
         case commands.Focus(worker=name):
             worker = find(present, name)
             return [_draft(worker, facts.Focused(by=sender))]
         case commands.Say():
             return _say(present, command, sender)
         case commands.Reword(message=message, text=text):
-            worker, _ = _waiting(present, message)
-            return [_draft(worker, facts.Reworded(message=message, text=_some_text(text), by=sender))]
+            worker, waiting = _waiting(present, message)
+            return [_draft(worker, facts.Reworded(message=waiting.id, text=_some_text(text), by=sender))]
+        case commands.Steer(message=message):
+            worker, waiting = _waiting(present, message)
+            return [] if waiting.steer else [_draft(worker, facts.SteerAsked(message=waiting.id, by=sender))]
         case commands.Withdraw(message=message):
-            worker, _ = _waiting(present, message)
-            return [_draft(worker, facts.Withdrawn(message=message, by=sender))]
+            worker, waiting = _waiting(present, message)
+            return [_draft(worker, facts.Withdrawn(message=waiting.id, by=sender))]
         case commands.Answer():
             return _answer(present, command, sender)
         case commands.Interrupt(worker=name):
@@ -63,6 +81,11 @@ def decide(present: Present, command: Command, sender: Sender, house: House) -> 
             return [_draft(worker, facts.InterruptAsked(by=sender))]
         case commands.Relaunch(worker=name):
             return [_draft(_staying(present, name), facts.RelaunchAsked(by=sender))]
+        case commands.Retry(worker=name):
+            worker = _staying(present, name)
+            if worker.resumes_at is None:
+                raise errors.CannotDo(f"No usage limit holds {worker.name} up.", worker=worker.name)
+            return [_draft(worker, facts.LimitLifted(by=sender))]
         case commands.Tune(worker=name, model=model, mode=mode):
             if model is None and mode is None:
                 raise errors.BadInput("Tune needs a model or a mode.")
@@ -97,26 +120,62 @@ def _draft(worker: Worker, fact: Fact) -> Draft:
     return Draft(worker=worker.name, turn=worker.turn.id if worker.turn else None, fact=fact)
 
 
-def _hire(present: Present, command: commands.Hire, sender: Sender, house: House) -> list[Draft]:
-    name = worker_name(command.worker)
+def _end(present: Present, command: commands.End, sender: Sender, house: House) -> list[Draft]:
+    worker = find(present, command.worker)
+    if command.hand_back and worker.kind not in house.keeping:
+        raise errors.CannotDo(f"The conversations of {worker.backend} cannot be handed back.", worker=worker.name)
+    if command.hand_back and not worker.session:
+        raise errors.CannotDo(f"{worker.name} has had no conversation yet.", worker=worker.name)
+    return [] if worker.ending else [_draft(worker, facts.EndAsked(by=sender, hand_back=command.hand_back))]
+
+
+def _hire(
+    present: Present, command: commands.Hire, sender: Sender, house: House, found: SessionFound | None
+) -> list[Draft]:
     house.check(command.backend, command.options)
+    if found is not None:
+        check_free(present, found, anyway=command.anyway)
+    name = worker_name(command.worker) if command.worker or found is None else free_name(found, present)
     if name in present.workers:
         raise errors.NameTaken(name)
     if not command.directory.isprintable():
         raise errors.BadInput("A directory's name is made of printable characters.")
-    directory = str(PurePath(house.directory) / command.directory)
+    directory = found.directory if found else str(PurePath(house.directory) / command.directory)
     hired = facts.Hired(
         backend=command.backend,
         directory=directory,
         model=command.model,
         mode=house.mode if command.mode is None else command.mode,
         options=command.options,
+        session=found.id if found else "",
+        answer=found.answer if found else "",
+        note=NOBODY_KNOWS if found and found.open is None else "",
         by=sender,
     )
     drafts = [Draft(worker=name, fact=hired)]
     if command.focus:
         drafts.append(Draft(worker=name, fact=facts.Focused(by=sender)))
     return drafts
+
+
+def check_free(present: Present, found: SessionFound, *, anyway: bool) -> None:
+    """Raises SessionTaken for a conversation that two would speak in."""
+    has_it = next((one.name for one in present.workers.values() if one.session == found.id), "")
+    if has_it:
+        raise errors.SessionTaken(f"{has_it} has that conversation already.", session=found.id, worker=has_it)
+    if found.open and not anyway:
+        raise errors.SessionTaken(
+            "That conversation is still open at the desk. Close it there first, or take it up with --anyway.",
+            session=found.id,
+        )
+
+
+def free_name(found: SessionFound, present: Present) -> str:
+    """A name for whoever takes that conversation up: its folder's, with a number where that is taken."""
+    wanted = normalize(PurePath(found.directory).name)[: LONGEST - 3].strip("-") or "worker"
+    wanted = f"{wanted}-1" if wanted in RESERVED else wanted
+    numbered = (f"{wanted}-{number}" for number in count(2))
+    return next(name for name in chain([wanted], numbered) if name not in present.workers)
 
 
 def _some_text(text: str) -> str:
@@ -142,16 +201,19 @@ def _say(present: Present, command: commands.Say, sender: Sender) -> list[Draft]
 
 def is_free(worker: Worker) -> bool:
     """Whether a turn may begin now."""
-    return worker.online and worker.turn is None and not worker.ending and not worker.relaunching
+    held_up = worker.ending or worker.relaunching or worker.resumes_at is not None
+    return worker.online and worker.turn is None and not held_up
 
 
 def _waiting(present: Present, message: str) -> tuple[Worker, Message]:
     for worker in present.workers.values():
         for one in worker.queue:
-            if one.id == message:
+            # One that a limit put back is still known by the name that it came with.
+            if message in (one.id, origin(one.id)) and not one.on_its_way:
                 return worker, one
-        taken = (worker.turn.message, *worker.steering) if worker.turn else worker.steering
-        if any(one and one.id == message for one in taken):
+        steering = (*worker.steering, *(one for one in worker.queue if one.on_its_way))
+        taken = (worker.turn.message, *steering) if worker.turn else steering
+        if any(one and message in (one.id, origin(one.id)) for one in taken):
             raise errors.MessageGone(message)
     raise errors.UnknownMessage(message)
 
@@ -183,6 +245,11 @@ def _chosen(ask: Ask, given: str) -> str:
 def gone(settled: facts.AskSettled) -> errors.AskGone:
     """The sentence for an answer that came too late."""
     return errors.AskGone(settled.ask, settled.how.value, settled.choice, settled.by.via if settled.by else "")
+
+
+def lift(worker: Worker) -> Draft:
+    """A limit whose time has come."""
+    return _draft(worker, facts.LimitLifted())
 
 
 def expire(ask: Ask) -> Draft:

@@ -8,13 +8,14 @@ from functools import partial
 import anyio
 import structlog
 
-from farhand.core.decide import House, decide, expire, gone, message_id
+from farhand.core.decide import House, decide, expire, gone, lift, message_id
+from farhand.core.sessions import Sessions
 from farhand.core.tail import Tail
 from farhand.model import road
-from farhand.model.commands import Accepted, Answer, Command, Say
+from farhand.model.commands import Accepted, Answer, Command, Hire, Say
 from farhand.model.errors import UnknownAsk
 from farhand.model.facts import Draft, Event
-from farhand.model.ports import Clock, Cursor, InboxEntry, Journal
+from farhand.model.ports import Clock, Cursor, InboxEntry, Journal, SessionFound
 from farhand.model.present import Ask, Present, Worker, fold
 from farhand.model.wire import checked, decode_event
 from farhand.model.words import Sender, Seq, replace
@@ -26,7 +27,10 @@ _CHUNK = 512
 class LocalHub:
     """The hub of this node. Decides on what will be, acts and tells only on what is written."""
 
-    def __init__(self, journal: Journal, clock: Clock, house: House, present: Present) -> None:
+    def __init__(
+        self, journal: Journal, clock: Clock, house: House, present: Present, sessions: Sessions | None = None
+    ) -> None:
+        self._sessions = sessions or Sessions({})
         self._journal = journal
         self._clock = clock
         self._house = house
@@ -79,8 +83,13 @@ class LocalHub:
         return accepted
 
     async def _decided(self, command: Command, sender: Sender) -> list[Draft]:
+        found = None
+        if isinstance(command, Hire) and command.session:
+            self._house.check(command.backend, command.options)
+            folder = self._house.inside(command.directory)
+            found = await self._sessions.one(command.backend, command.session, folder)
         try:
-            return decide(self._coming, command, sender, self._house)
+            return decide(self._coming, command, sender, self._house, found)
         except UnknownAsk:
             if isinstance(command, Answer) and (settled := await self._journal.settled(command.ask)):
                 raise gone(settled) from None
@@ -106,6 +115,12 @@ class LocalHub:
         current = self._coming.ask(ask.id)
         if current is not None and current.settled is None:
             await self._write([expire(current)])
+
+    async def lift(self, worker: Worker) -> None:
+        """Takes a worker's limit for over, if it still holds the same worker up."""
+        current = self._coming.workers.get(worker.name)
+        if current is not None and (current.since, current.resumes_at) == (worker.since, worker.resumes_at):
+            await self._write([lift(current)])
 
     async def _write(
         self, drafts: Sequence[Draft], *, inbox: InboxEntry | None = None, cursor: Cursor | None = None
@@ -163,6 +178,14 @@ class LocalHub:
     async def look(self) -> Present:
         """The present as it is written."""
         return self.present
+
+    async def sessions(self, backend: str = "", directory: str = "") -> list[SessionFound]:
+        """The conversations that agents have on this machine, each with the worker that has it."""
+        if backend:
+            self._house.check(backend, {})
+        has_it = {worker.session: worker.name for worker in self.present.workers.values() if worker.session}
+        found = await self._sessions.all(backend, self._house.inside(directory))
+        return [replace(one, worker=has_it.get(one.id, "")) for one in found]
 
     async def watch(self, after: Seq | None = None) -> AsyncIterator[Event]:
         """Every event after that number, then every new one."""

@@ -40,16 +40,16 @@ def next_step(worker: Worker, can: Can, declined: Collection[MessageId] = ()) ->
     if turn and turn.message and not turn.handed_over and not turn.doubted:
         return Deliver(turn=turn.id, message=turn.message)
     if turn and turn.interrupt_asked and not turn.interrupted:
-        return Stop(turn=turn.id)
+        return Stop(turn=turn.id, number=turn.interrupt_asked)
     for ask in worker.asks:
         if ask.settled is not None:
             return Settle(ask=ask)
     if worker.tuning is not None:
         return worker.tuning
-    if turn is None and worker.queue:
+    if turn is None and worker.queue and worker.resumes_at is None:
         return Begin(message=worker.queue[0])
     if turn and turn.handed_over and can.steer:
         for message in worker.queue:
-            if message.steer and message.id not in declined:
+            if message.steer and not message.on_its_way and message.id not in declined:
                 return Deliver(turn=turn.id, message=message, joins=True)
     return None

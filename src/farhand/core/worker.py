@@ -13,7 +13,20 @@ from farhand.core.steps import Begin, Leave, Restart, Step, next_step
 from farhand.model import facts, road
 from farhand.model.errors import AgentGone, DriverError, FarhandError, StoreError
 from farhand.model.facts import Draft, Fact
-from farhand.model.ports import Change, Clock, Cursor, Deliver, Driver, Link, NotTaken, Outcome, Settle, Stop, Taken
+from farhand.model.ports import (
+    Change,
+    Clock,
+    Cursor,
+    Deliver,
+    Driver,
+    KeepsSessions,
+    Link,
+    NotTaken,
+    Outcome,
+    Settle,
+    Stop,
+    Taken,
+)
 from farhand.model.present import Worker
 from farhand.model.words import HowEnded
 
@@ -173,9 +186,9 @@ class WorkerTask:
             case Settle(ask=ask):
                 problem = _problem(await link.perform(step))
                 await self._hub.record(self._name, lambda worker: _settled(worker, ask.id, problem))
-            case Stop(turn=turn):
+            case Stop():
                 problem = _problem(await link.perform(step))
-                await self._record(facts.Interrupted(problem=problem), of_turn=turn)
+                await self._hub.record(self._name, lambda worker: _stopped(worker, step, problem))
             case facts.TuneAsked(model=model, mode=mode):
                 refused = _problem(await link.perform(Change(model=model, mode=mode)))
                 await self._record(facts.Tuned(model=model, mode=mode, refused=refused))
@@ -187,6 +200,8 @@ class WorkerTask:
     async def _deliver(self, link: Link, step: Deliver) -> None:
         road.reached("worker.before_perform")
         self._tried.add(step.message.id)
+        if step.joins and not self._driver.can.ids:
+            await self._record(facts.SteerBegun(message=step.message.id), of_turn=step.turn)
         outcome: Outcome
         try:
             outcome = await link.perform(step)
@@ -198,6 +213,8 @@ class WorkerTask:
         if step.joins and isinstance(outcome, NotTaken):
             self._declined.add(step.message.id)
             self._tried.discard(step.message.id)
+            if not self._driver.can.ids:
+                await self._record(facts.SteerDeclined(message=step.message.id, why=outcome.why))
             return
         await self._hub.record(self._name, _delivered(step, outcome))
         self._tried.discard(step.message.id)
@@ -205,14 +222,14 @@ class WorkerTask:
 
     async def _doubt_what_was_under_way(self) -> None:
         """A message that was being handed over when the node died is not given twice to a wire without ids."""
+        for message in self._worker.queue:
+            if message.on_its_way:
+                await self._record(facts.Doubted(message=message.id, why=_ON_ITS_WAY))
         turn = self._worker.turn
         if self._driver.can.ids or not turn or not turn.message or turn.handed_over or turn.doubted:
             return
         if turn.message.id in self._tried or turn.seq <= self._hub.started_after:
-            why = (
-                "The node was restarted while the message was on its way. Look whether it arrived before repeating it."
-            )
-            await self._record(facts.Doubted(message=turn.message.id, why=why), of_turn=turn.id)
+            await self._record(facts.Doubted(message=turn.message.id, why=_ON_ITS_WAY), of_turn=turn.id)
 
     async def _record(self, fact: Fact, of_turn: str | None = None) -> None:
         """Writes one fact; one of a turn that is over by now has nothing left to say."""
@@ -245,8 +262,10 @@ class WorkerTask:
         await self._went_offline(HowEnded.INTERRUPTED, f"The worker was {why}.", at_start)
 
     async def _leave(self) -> None:
-        await self._end_agent("let go")
-        await self._record(facts.Ended())
+        worker, driver = self._worker, self._driver
+        resume = driver.resume_command(worker) if worker.handing_back and isinstance(driver, KeepsSessions) else ""
+        await self._end_agent("handed back" if resume else "let go")
+        await self._record(facts.Ended(resume=resume))
         log.info("worker ended", worker=self._name)
 
 
@@ -267,13 +286,22 @@ def _settled(worker: Worker, ask: str, problem: str) -> list[Draft]:
     return [Draft(worker=worker.name, turn=one.turn, fact=delivered) for one in worker.asks if one.id == ask]
 
 
+def _stopped(worker: Worker, step: Stop, problem: str) -> list[Draft]:
+    """That the agent was told, unless its turn is over or its end was asked for once more meanwhile."""
+    turn = worker.turn
+    if turn is None or (turn.id, turn.interrupt_asked) != (step.turn, step.number):
+        return []
+    return [Draft(worker=worker.name, turn=turn.id, fact=facts.Interrupted(problem=problem))]
+
+
 def _doubts(worker: Worker, tried: Collection[str]) -> list[Draft]:
     """A message that was on its way when the agent went may have arrived."""
-    turn = worker.turn
-    if turn is None or turn.message is None or turn.handed_over or turn.doubted or turn.message.id not in tried:
-        return []
-    doubted = facts.Doubted(message=turn.message.id, why="The agent went while the message was on its way to it.")
-    return [Draft(worker=worker.name, turn=turn.id, fact=doubted)]
+    turn, found = worker.turn, [one.id for one in worker.queue if one.on_its_way]
+    if turn and turn.message and not turn.handed_over and not turn.doubted and turn.message.id in tried:
+        found.insert(0, turn.message.id)
+    why = "The agent went while the message was on its way to it."
+    running = turn.id if turn else None
+    return [Draft(worker=worker.name, turn=running, fact=facts.Doubted(message=one, why=why)) for one in found]
 
 
 def _delivered(step: Deliver, outcome: Outcome) -> Callable[[Worker], list[Draft]]:

@@ -1,6 +1,6 @@
 """What an agent CLI runs at each of its events: brings the payload to the node, and waits for the answer to an ask.
 
-A single file for `python3 -I -S`: it imports nothing of ours, and nothing slow.
+A single file for `python3 -I -S`, run in its compiled form: it imports nothing of ours, and nothing slow.
 
     program.py report <event>    brings the payload, keeps it in the spool when the node is away; ends within 5 s
     program.py ask <event>       brings the payload and prints the answer; over a restart of the node it asks again

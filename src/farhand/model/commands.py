@@ -19,13 +19,18 @@ class Hire(Word, tag="hire"):
     mode: Mode | None = None
     options: dict[str, str] = {}
     focus: bool = True
+    # Take up this conversation of the agent, by its id or the beginning of it; where it is decides the directory, and
+    # without a name the worker is called after that. `anyway`: although somebody has it open at the desk.
+    session: str = ""
+    anyway: bool = False
 
 
 class End(Word, tag="end"):
-    """Let a worker go, and its agent with it."""
+    """Let a worker go, and its agent with it; `hand_back` says how to go on with its conversation at the desk."""
 
     id: CommandId
     worker: WorkerName
+    hand_back: bool = False
 
 
 class Focus(Word, tag="focus"):
@@ -51,6 +56,13 @@ class Reword(Word, tag="reword"):
     id: CommandId
     message: MessageId
     text: str
+
+
+class Steer(Word, tag="steer"):
+    """Put a message that still waits into the running turn, where the agent can."""
+
+    id: CommandId
+    message: MessageId
 
 
 class Withdraw(Word, tag="withdraw"):
@@ -83,6 +95,13 @@ class Relaunch(Word, tag="relaunch"):
     worker: WorkerName = ""
 
 
+class Retry(Word, tag="retry"):
+    """Go on with what waits although the worker's usage limit may still hold."""
+
+    id: CommandId
+    worker: WorkerName = ""
+
+
 class Tune(Word, tag="tune"):
     """Change a worker's model or mode."""
 
@@ -101,7 +120,9 @@ class Respond(Word, tag="respond"):
     html: bool = True
 
 
-Command: TypeAlias = Hire | End | Focus | Say | Reword | Withdraw | Answer | Interrupt | Relaunch | Tune | Respond
+Command: TypeAlias = (
+    Hire | End | Focus | Say | Reword | Steer | Withdraw | Answer | Interrupt | Relaunch | Retry | Tune | Respond
+)
 
 
 class Accepted(Word):

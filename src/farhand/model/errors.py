@@ -3,8 +3,8 @@
 FarhandError
 ├── Refused                     nothing was changed; the sender is told
 │   ├── BadInput                BadName, BadFrame, TooLarge
-│   ├── Unknown…                UnknownWorker, UnknownBackend, UnknownAsk, UnknownMessage
-│   ├── NameTaken, NoFocus, NothingRunning, AskGone, MessageGone, Leaving, CannotDo, NotAllowed
+│   ├── Unknown…                UnknownWorker, UnknownBackend, UnknownAsk, UnknownMessage, UnknownSession
+│   ├── NameTaken, SessionTaken, NoFocus, NothingRunning, AskGone, MessageGone, Leaving, CannotDo, NotAllowed
 ├── StoreError                  StoreCorrupt, StoreLocked, StoreNewer, StoreFull
 ├── DriverError                 AgentMissing, AgentGone
 ├── ChannelError
@@ -109,6 +109,18 @@ class NameTaken(Refused):
         super().__init__(
             f"There is a worker called '{name}' already. Choose another name, or end that one first.", name=name
         )
+
+
+class UnknownSession(Refused):
+    """No conversation of that agent has that id, or more than one begins so."""
+
+    code = "unknown_session"
+
+
+class SessionTaken(Refused):
+    """Somebody has that conversation already: a worker, or a person at the desk."""
+
+    code = "session_taken"
 
 
 class NoFocus(Refused):

@@ -30,17 +30,24 @@ class Hired(Word, tag="hired"):
     model: str = ""
     mode: Mode = Mode.DEFAULT
     options: dict[str, str] = {}
+    # The conversation that it takes up, the agent's last answer in it, and what a person should know about it.
+    session: str = ""
+    answer: str = ""
+    note: str = ""
     by: Sender
 
 
 class EndAsked(Word, tag="end_asked"):
-    """Somebody wants the worker gone; its agent is being ended."""
+    """Somebody wants the worker gone; its agent is being ended, or its conversation handed back to the desk."""
 
     by: Sender
+    hand_back: bool = False
 
 
 class Ended(Word, tag="ended"):
-    """The worker left the team and its agent is gone."""
+    """The worker left the team and its agent is gone; `resume` is the shell command that goes on at the desk."""
+
+    resume: str = ""
 
 
 class Focused(Word, tag="focused"):
@@ -109,6 +116,26 @@ class Reworded(Word, tag="reworded"):
     message: MessageId
     text: str
     by: Sender
+
+
+class SteerAsked(Word, tag="steer_asked"):
+    """A message that waits shall go into the running turn, if the agent takes it there."""
+
+    message: MessageId
+    by: Sender
+
+
+class SteerBegun(Word, tag="steer_begun"):
+    """A message is being put into the running turn over a wire without ids: after a kill nobody could tell."""
+
+    message: MessageId
+
+
+class SteerDeclined(Word, tag="steer_declined"):
+    """The running turn did not take the message; it waits for a turn of its own."""
+
+    message: MessageId
+    why: str = ""
 
 
 class Withdrawn(Word, tag="withdrawn"):
@@ -239,10 +266,20 @@ class TurnEnded(Word, tag="turn_ended"):
 
 
 class Limited(Word, tag="limited"):
-    """The agent's usage limit is reached: it can do nothing before `until`, if anybody knows when that is."""
+    """The agent's usage limit is reached: it can do nothing before `until`, if anybody knows when that is.
+
+    It comes before the end of the turn that it stopped. What is queued waits until LimitLifted."""
 
     text: str
     until: float | None = None
+    # How many limits came before it without a completed turn; the core counts them.
+    again: int = 0
+
+
+class LimitLifted(Word, tag="limit_lifted"):
+    """The limit is taken to be over: its time has come, or somebody wants to try. What is queued goes on."""
+
+    by: Sender | None = None
 
 
 class Responded(Word, tag="responded"):
@@ -271,6 +308,9 @@ Fact: TypeAlias = (
     | SessionKnown
     | Queued
     | Reworded
+    | SteerAsked
+    | SteerBegun
+    | SteerDeclined
     | Withdrawn
     | HandedOver
     | Seen
@@ -289,6 +329,7 @@ Fact: TypeAlias = (
     | Interrupted
     | TurnEnded
     | Limited
+    | LimitLifted
     | Responded
     | Noted
 )

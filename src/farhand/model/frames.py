@@ -6,6 +6,7 @@ import msgspec
 
 from farhand.model.commands import Accepted
 from farhand.model.errors import BadFrame, FarhandError
+from farhand.model.ports import SessionFound
 from farhand.model.present import Present
 from farhand.model.wire import RemoteError, error_fields
 from farhand.model.wire import encode as encode_json
@@ -14,12 +15,14 @@ LONGEST = 8 * 1024 * 1024
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """What a caller wants: `send` a command, `watch` events, `look` at the present, know the `status`."""
+    """What a caller wants: `send` a command, `watch` events, `look` at the present, know `status` or `sessions`."""
 
     id: int = 0
-    do: Literal["send", "watch", "look", "status"]
+    do: Literal["send", "watch", "look", "status", "sessions"]
     command: msgspec.Raw = msgspec.Raw(b"null")
     after: int | None = None
+    backend: str = ""
+    directory: str = ""
     via: str = "local"
     who: str = ""
 
@@ -31,6 +34,7 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     accepted: Accepted | None = None
     present: Present | None = None
     status: dict[str, Any] | None = None
+    sessions: list[SessionFound] | None = None
     watching: bool = False
     events: list[msgspec.Raw] | None = None
     error: RemoteError | None = None

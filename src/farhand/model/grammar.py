@@ -17,6 +17,8 @@ BLOCKED = frozenset(
     ).split()
 )
 EVERYBODY = "all"
+ANYWAY = "--anyway"
+ADOPT_USAGE = "Usage: /adopt <backend> <session> [name]; /sessions lists them."
 HIRE_USAGE = "Usage: /hire <name>"
 _VALUED = frozenset(("backend", "mode", "model", "dir", "directory"))
 
@@ -48,7 +50,15 @@ class Tell(Word):
     needs_focus: bool = False
 
 
-Wish: TypeAlias = Command | Question | Wrong | Tell
+class Listing(Word):
+    """The manager wants to see which conversations agents have on the node's machine: of a backend, of a folder."""
+
+    id: str
+    backend: str = ""
+    directory: str = ""
+
+
+Wish: TypeAlias = Command | Question | Wrong | Tell | Listing
 
 
 def find(name: str, present: Present) -> str:
@@ -128,6 +138,8 @@ def _command(identity: str, name: str, argument: str, present: Present, backends
             return commands.Interrupt(id=identity, worker=find(argument, present) or argument)
         case "relaunch":
             return commands.Relaunch(id=identity, worker=find(argument, present) or argument)
+        case "retry":
+            return commands.Retry(id=identity, worker=find(argument, present) or argument)
         case "focus":
             if not argument:
                 return Wrong(id=identity, why="Usage: /focus <name>")
@@ -136,6 +148,14 @@ def _command(identity: str, name: str, argument: str, present: Present, backends
             if not argument:
                 return Wrong(id=identity, why="Offboarding is permanent. Usage: /end <name>")
             return commands.End(id=identity, worker=find(argument, present) or argument)
+        case "handback":
+            if not argument:
+                return Wrong(id=identity, why="Usage: /handback <name>")
+            return commands.End(id=identity, worker=find(argument, present) or argument, hand_back=True)
+        case "sessions":
+            return read_listing(identity, argument, backends)
+        case "adopt":
+            return read_adopt(identity, argument)
         case "hire":
             return read_hire(identity, argument, backends)
         case _:
@@ -173,6 +193,36 @@ def read_hire(identity: str, argument: str, backends: Iterable[str]) -> Wish:
         model=terms.model,
         directory=terms.directory,
         options={WIRE: terms.wire} if terms.wire else {},
+    )
+
+
+def read_listing(identity: str, argument: str, backends: Iterable[str]) -> Wish:
+    """`[backend] [folder]`, either of them alone, or neither."""
+    first, rest = _parted(argument)
+    if first.lower() in set(backends):
+        return Listing(id=identity, backend=first.lower(), directory=rest)
+    return Listing(id=identity, directory=argument.strip())
+
+
+def read_adopt(identity: str, argument: str) -> Wish:
+    """`backend session [name]`, with `--anyway` and the flags of `/hire`."""
+    words = argument.replace("—", "--").split()
+    try:
+        named, terms = _terms([word for word in words if word != ANYWAY])
+    except ValueError as wrong:
+        return Wrong(id=identity, why=str(wrong))
+    if not 2 <= len(named) <= 3 or terms.backend:
+        return Wrong(id=identity, why=ADOPT_USAGE)
+    return commands.Hire(
+        id=identity,
+        worker=named[2] if len(named) > 2 else "",
+        backend=named[0].lower(),
+        session=named[1],
+        mode=terms.mode,
+        model=terms.model,
+        directory=terms.directory,
+        options={WIRE: terms.wire} if terms.wire else {},
+        anyway=ANYWAY in words,
     )
 
 

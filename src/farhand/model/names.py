@@ -1,4 +1,4 @@
-"""Names of workers and nodes: what they are made of, and which are taken by commands."""
+"""Names of workers, nodes and messages: what they are made of, and which are taken by commands."""
 
 import re
 
@@ -8,14 +8,15 @@ LONGEST = 32
 
 BOT_COMMANDS = frozenset(
     (
-        "adopt all end focus help hire interrupt learn pause progress relaunch review settings sprint start stop "
-        "team tune undo"
+        "adopt all end focus handback help hire interrupt learn pause progress relaunch retry review sessions settings "
+        "sprint start stop team tune undo"
     ).split()
 )
 CLI_COMMANDS = frozenset(
     (
-        "adapter adopt answer ask bench chat clean doctor end events fleet focus help hire hook hooks interrupt mcp "
-        "pair relaunch restart run say sessions settings skills status stop team tui version webhook"
+        "adapter adopt answer ask bench chat clean doctor end events fleet focus handback help hire hook hooks "
+        "interrupt mcp pair relaunch restart retry run say sessions settings skills status stop team tui version "
+        "webhook"
     ).split()
 )
 RESERVED = BOT_COMMANDS | CLI_COMMANDS | {"farhand", "manager", "me", "node", "nobody", "none", "self", "system"}
@@ -38,6 +39,22 @@ def worker_name(name: str) -> str:
     if clean in RESERVED:
         raise BadName(f'Cannot use "{clean}" - reserved command. Choose another name.', name=name)
     return clean
+
+
+def again(message: str) -> str:
+    """What a message is called that waits once more: no wire may take it for the one that it had before."""
+    first, tilde, times = message.rpartition("~")
+    return f"{first}~{int(times) + 1}" if tilde and _is_number(times) else f"{message}~2"
+
+
+def origin(message: str) -> str:
+    """What a message was called when it came."""
+    first, tilde, times = message.rpartition("~")
+    return first if tilde and _is_number(times) else message
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 10
 
 
 def node_name(name: str) -> str:

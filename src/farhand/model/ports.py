@@ -4,12 +4,12 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from enum import StrEnum
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
 from farhand.model.commands import Accepted, Command
 from farhand.model.facts import AskSettled, Draft, Event, Fact
 from farhand.model.present import Ask, Message, Present, Worker
-from farhand.model.words import AskId, Sender, Seq, TurnId, Word
+from farhand.model.words import AskId, Sender, Seq, TurnId, Word, WorkerName
 
 # --- the hub
 
@@ -27,6 +27,11 @@ class Hub(Protocol):
 
     async def look(self) -> Present:
         """The present: team, focus, queues, asks."""
+        ...
+
+    async def sessions(self, backend: str = "", directory: str = "") -> "list[SessionFound]":
+        """The conversations that agents have on the node's machine, newest first: of one backend, of one folder,
+        or of all that can tell. Raises Refused for a backend that cannot."""
         ...
 
 
@@ -61,6 +66,8 @@ class Can(Word):
     ids: bool = False
     # The agent runs in a tmux session that a person can attach to.
     terminal: bool = False
+    # Its conversations can be listed, taken up and handed back: the driver is also a `KeepsSessions`.
+    sessions: bool = False
 
 
 class Taken(Word):
@@ -97,9 +104,10 @@ class Settle(Word):
 
 
 class Stop(Word):
-    """Stop the running turn."""
+    """Stop the running turn. Asked for again it has another number: only then does the agent hear it again."""
 
     turn: TurnId
+    number: Seq = 0
 
 
 class Change(Word):
@@ -162,6 +170,37 @@ class Driver(Protocol):
 
     async def end(self, worker: Worker) -> None:
         """Ends the agent and removes what it left. Done twice, it does nothing more."""
+        ...
+
+
+class SessionFound(Word):
+    """A conversation that an agent has on this machine, as its own files tell."""
+
+    id: str
+    directory: str
+    # What it is about: its own summary, or the first thing that was said in it; one line.
+    title: str = ""
+    # When it was last written to, in seconds since 1970.
+    at: float = 0.0
+    # The agent's last answer in it, as far as the end of its file shows; shown to whoever takes it up.
+    answer: str = ""
+    # Whether an agent has it open right now; None where nobody can tell.
+    open: bool | None = None
+    # Whose it is: the kind of agent, and the worker that has it already. The core fills them in.
+    backend: str = ""
+    worker: WorkerName = ""
+
+
+@runtime_checkable
+class KeepsSessions(Protocol):
+    """What a driver with `can.sessions` offers beside `Driver`."""
+
+    async def sessions(self, directory: str) -> list[SessionFound]:
+        """The agent's conversations of that folder, or of every folder for "", newest first; cheap however long."""
+        ...
+
+    def resume_command(self, worker: Worker) -> str:
+        """The shell command that goes on with the worker's session at the desk, its folder included."""
         ...
 
 

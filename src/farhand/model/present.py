@@ -1,10 +1,11 @@
 """The present of a node: team, focus, queues, open turns and asks, folded from events. Pure."""
 
 from collections.abc import Mapping
-from typing import assert_never
+from typing import Any, assert_never
 
 from farhand.model import facts
 from farhand.model.facts import Event
+from farhand.model.names import again
 from farhand.model.words import (
     AskId,
     AskKind,
@@ -22,6 +23,14 @@ from farhand.model.words import (
     replace,
 )
 
+# Where nobody knows when a limit ends, it is tried again after pauses that double.
+FIRST_PAUSE_SECONDS = 60.0
+LONGEST_PAUSE_SECONDS = 3600.0
+STOPPED_IN_THE_MIDDLE = (
+    "Your usage limit stopped you in the middle of the message below. Go on where you stopped; "
+    "do not repeat what is done already.\n\n"
+)
+
 
 class Message(Word):
     """A message that waits, or that the running turn began with."""
@@ -32,6 +41,8 @@ class Message(Word):
     by: Sender
     attachments: tuple[Attachment, ...] = ()
     steer: bool = False
+    # It is being put into the running turn, and only its end could tell whether it arrived.
+    on_its_way: bool = False
 
 
 class Turn(Word):
@@ -43,8 +54,13 @@ class Turn(Word):
     message: Message | None = None
     handed_over: bool = False
     doubted: bool = False
-    interrupt_asked: bool = False
+    # The number of the event that asked last for its end.
+    interrupt_asked: Seq = 0
     interrupted: bool = False
+    # It has used a tool: what it did is done, whatever becomes of the turn.
+    acted: bool = False
+    # A usage limit came up in it.
+    limited: bool = False
 
 
 class Ask(Word):
@@ -87,6 +103,7 @@ class Worker(Word):
     online: bool = False
     why_offline: str = ""
     ending: bool = False
+    handing_back: bool = False
     relaunching: bool = False
     tuning: facts.TuneAsked | None = None
     turn: Turn | None = None
@@ -94,6 +111,9 @@ class Worker(Word):
     steering: tuple[Message, ...] = ()
     asks: tuple[Ask, ...] = ()
     limited: facts.Limited | None = None
+    # How many limits came in a row, and when the queue goes on by itself; None when nothing holds it up.
+    limits: int = 0
+    resumes_at: float | None = None
 
     @property
     def kind(self) -> str:
@@ -114,7 +134,7 @@ class Worker(Word):
 
     def is_limited(self, at: float) -> bool:
         """Whether its usage limit is reached and, as far as anybody knows, not yet lifted."""
-        return self.limited is not None and (self.limited.until is None or at < self.limited.until)
+        return self.resumes_at is not None and at < self.resumes_at
 
 
 class Present(Word):
@@ -162,6 +182,7 @@ def _hired(event: Event, fact: facts.Hired) -> Worker:
         model=fact.model,
         mode=fact.mode,
         options=fact.options,
+        session=fact.session,
     )
 
 
@@ -169,10 +190,10 @@ def fold_worker(worker: Worker, event: Event) -> Worker:
     """One worker after the event; the very same object when the event does not change it."""
     fact = event.fact
     match fact:
-        case facts.EndAsked():
-            return replace(worker, ending=True)
+        case facts.EndAsked(hand_back=hand_back):
+            return replace(worker, ending=True, handing_back=hand_back)
         case facts.RelaunchAsked():
-            return replace(worker, relaunching=True)
+            return replace(worker, relaunching=True, resumes_at=None)
         case facts.TuneAsked():
             return replace(worker, tuning=fact)
         case facts.Tuned():
@@ -188,8 +209,13 @@ def fold_worker(worker: Worker, event: Event) -> Worker:
         case facts.Queued():
             return replace(worker, queue=(*worker.queue, _message(event, fact)))
         case facts.Reworded(message=message, text=text):
-            reworded = tuple(replace(one, text=text) if one.id == message else one for one in worker.queue)
-            return replace(worker, queue=reworded)
+            return replace(worker, queue=_changed(worker.queue, message, text=text))
+        case facts.SteerAsked(message=message):
+            return replace(worker, queue=_changed(worker.queue, message, steer=True))
+        case facts.SteerBegun(message=message):
+            return replace(worker, queue=_changed(worker.queue, message, on_its_way=True))
+        case facts.SteerDeclined(message=message):
+            return replace(worker, queue=_changed(worker.queue, message, on_its_way=False))
         case facts.Withdrawn(message=message):
             return replace(worker, queue=without(worker.queue, message))
         case facts.TurnStarted(message=message):
@@ -199,7 +225,8 @@ def fold_worker(worker: Worker, event: Event) -> Worker:
         case facts.Doubted(message=message):
             return _doubted(worker, message)
         case facts.InterruptAsked():
-            return replace(worker, turn=worker.turn and replace(worker.turn, interrupt_asked=True, interrupted=False))
+            stopping = worker.turn and replace(worker.turn, interrupt_asked=event.seq, interrupted=False)
+            return replace(worker, turn=stopping)
         case facts.Interrupted():
             return replace(worker, turn=worker.turn and replace(worker.turn, interrupted=True))
         case facts.AskRaised():
@@ -211,11 +238,15 @@ def fold_worker(worker: Worker, event: Event) -> Worker:
         case facts.TurnEnded():
             return _turn_ended(worker, event, fact)
         case facts.Limited():
-            return replace(worker, limited=fact)
+            return _limited(worker, event, fact)
+        case facts.LimitLifted():
+            return replace(worker, resumes_at=None)
+        case facts.ToolStarted():
+            turn = worker.turn
+            return replace(worker, turn=replace(turn, acted=True)) if turn and not turn.acted else worker
         case (
             facts.Said()
             | facts.Thought()
-            | facts.ToolStarted()
             | facts.ToolEnded()
             | facts.Showed()
             | facts.Used()
@@ -228,6 +259,10 @@ def fold_worker(worker: Worker, event: Event) -> Worker:
             return worker
         case _:
             assert_never(fact)
+
+
+def _changed(queue: tuple[Message, ...], message: MessageId, **changes: Any) -> tuple[Message, ...]:
+    return tuple(replace(one, **changes) if one.id == message else one for one in queue)
 
 
 def without(queue: tuple[Message, ...], message: MessageId) -> tuple[Message, ...]:
@@ -259,9 +294,35 @@ def _turn_started(worker: Worker, event: Event, message: MessageId | None) -> Wo
 def _turn_ended(worker: Worker, event: Event, fact: facts.TurnEnded) -> Worker:
     if worker.turn is None or worker.turn.id != event.turn:
         return worker
-    # An agent that completes a turn has no limit any more.
-    limited = None if fact.how is HowEnded.COMPLETED else worker.limited
-    return replace(worker, turn=None, steering=(), limited=limited)
+    if fact.how is HowEnded.COMPLETED:
+        # An agent that completes a turn has no limit any more.
+        return replace(worker, turn=None, steering=(), limited=None, limits=0, resumes_at=None)
+    back = put_back(worker.turn, worker.steering) if fact.how is HowEnded.PARKED else ()
+    return replace(worker, turn=None, steering=(), queue=(*back, *worker.queue))
+
+
+def _limited(worker: Worker, event: Event, fact: facts.Limited) -> Worker:
+    turn = worker.turn and replace(worker.turn, limited=True)
+    resumes = resumes_at(fact.until, event.at, worker.limits)
+    return replace(worker, limited=fact, limits=worker.limits + 1, resumes_at=resumes, turn=turn)
+
+
+def resumes_at(until: float | None, at: float, before: int) -> float:
+    """When a limit that came at that time, after so many others, is taken to be over."""
+    if until is not None and until > at:
+        return until
+    return at + min(FIRST_PAUSE_SECONDS * 2.0 ** min(before, 30), LONGEST_PAUSE_SECONDS)
+
+
+def put_back(turn: Turn, steering: tuple[Message, ...]) -> tuple[Message, ...]:
+    """The messages of a turn that a limit stopped, as they wait for their next turn, each under its next name."""
+    first = (turn.message,) if turn.message else ()
+    return tuple(replace(one, id=again(one.id), text=_going_on(one.text, turn.acted)) for one in (*first, *steering))
+
+
+def _going_on(text: str, acted: bool) -> str:
+    """An agent that was stopped in the middle must not begin anew."""
+    return f"{STOPPED_IN_THE_MIDDLE}{text}" if acted and not text.startswith(STOPPED_IN_THE_MIDDLE) else text
 
 
 def _handed(worker: Worker, message: MessageId) -> Worker:
@@ -269,7 +330,7 @@ def _handed(worker: Worker, message: MessageId) -> Worker:
     if turn and turn.message and turn.message.id == message:
         return replace(worker, turn=replace(turn, handed_over=True))
     # A turn that is over by now has nobody to join.
-    joined = tuple(one for one in worker.queue if one.id == message and turn)
+    joined = tuple(replace(one, on_its_way=False) for one in worker.queue if one.id == message and turn)
     return replace(worker, queue=without(worker.queue, message), steering=(*worker.steering, *joined))
 
 

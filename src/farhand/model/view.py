@@ -111,11 +111,15 @@ def fold(view: TurnView, event: Event) -> TurnView:
             | facts.SessionKnown()
             | facts.Queued()
             | facts.Reworded()
+            | facts.SteerAsked()
+            | facts.SteerBegun()
+            | facts.SteerDeclined()
             | facts.Withdrawn()
             | facts.TurnStarted()
             | facts.InterruptAsked()
             | facts.Interrupted()
             | facts.Limited()
+            | facts.LimitLifted()
             | facts.Responded()
         ):
             return view

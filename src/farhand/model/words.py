@@ -76,6 +76,8 @@ class HowEnded(StrEnum):
     FAILED = "failed"
     INTERRUPTED = "interrupted"
     LOST = "lost"
+    # A usage limit stopped it: its message waits again, before all others.
+    PARKED = "parked"
 
 
 class Mode(StrEnum):

@@ -123,6 +123,9 @@ class _Visitor:
                 await self._say(frames.write(Reply(id=request.id, present=await self._hub.look())))
             case "status":
                 await self._say(frames.write(Reply(id=request.id, status=self._status())))
+            case "sessions":
+                found = await self._hub.sessions(request.backend, request.directory)
+                await self._say(frames.write(Reply(id=request.id, sessions=found)))
             case "watch":
                 if self._watches >= MOST_WATCHES:
                     raise BadFrame(f"One connection may have {MOST_WATCHES} watches.")

@@ -24,7 +24,8 @@ from farhand.server.door import OpenHub
 
 
 def routes(hub: OpenHub, status: Callable[[], dict[str, Any]], key: str) -> list[BaseRoute]:
-    """The hub over HTTP: `POST /api/hub/commands`, `GET /api/hub/events`, `/present` and `/status`; `GET /healthz`."""
+    """The hub over HTTP: `POST /api/hub/commands`, and to read `/events`, `/present`, `/status`, `/sessions`;
+    `GET /healthz` for anybody."""
 
     def allow(request: Request) -> None:
         given = request.headers.get("authorization", "").removeprefix("Bearer ")
@@ -53,6 +54,12 @@ def routes(hub: OpenHub, status: Callable[[], dict[str, Any]], key: str) -> list
         allow(request)
         return json_response(Reply(status=status()))
 
+    async def sessions(request: Request) -> Response:
+        allow(request)
+        asked = request.query_params
+        found = await hub.sessions(asked.get("backend", ""), asked.get("directory", ""))
+        return json_response(Reply(sessions=found))
+
     async def watch(request: Request) -> Response:
         allow(request)
         after = number(request.query_params.get("after"))
@@ -66,6 +73,7 @@ def routes(hub: OpenHub, status: Callable[[], dict[str, Any]], key: str) -> list
         Route("/api/hub/commands", send, methods=["POST"]),
         Route("/api/hub/present", look),
         Route("/api/hub/status", tell),
+        Route("/api/hub/sessions", sessions),
         Route("/api/hub/events", watch),
     ]
 

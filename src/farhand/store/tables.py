@@ -7,7 +7,7 @@ import msgspec
 
 from farhand.model import facts
 from farhand.model.facts import Event
-from farhand.model.present import Ask, Message, Present, Turn, Worker
+from farhand.model.present import Ask, Message, Present, Turn, Worker, put_back, resumes_at
 from farhand.model.wire import encode
 from farhand.model.words import Attachment, HowEnded, HowSettled, Mode, Receipt, Sender
 
@@ -27,7 +27,6 @@ def apply(db: sqlite3.Connection, event: Event) -> None:
         case (
             facts.Said()
             | facts.Thought()
-            | facts.ToolStarted()
             | facts.ToolEnded()
             | facts.Showed()
             | facts.Used()
@@ -35,6 +34,8 @@ def apply(db: sqlite3.Connection, event: Event) -> None:
             | facts.Noted()
         ):
             return
+        case facts.ToolStarted():
+            db.execute("UPDATE turns SET acted = 1 WHERE worker = ? AND acted = 0", (worker,))
         case (
             facts.Hired()
             | facts.EndAsked()
@@ -47,10 +48,19 @@ def apply(db: sqlite3.Connection, event: Event) -> None:
             | facts.WentOffline()
             | facts.SessionKnown()
             | facts.Limited()
+            | facts.LimitLifted()
         ):
             _apply_team(db, event, fact)
         case (
-            facts.Queued() | facts.Reworded() | facts.Withdrawn() | facts.HandedOver() | facts.Seen() | facts.Doubted()
+            facts.Queued()
+            | facts.Reworded()
+            | facts.SteerAsked()
+            | facts.SteerBegun()
+            | facts.SteerDeclined()
+            | facts.Withdrawn()
+            | facts.HandedOver()
+            | facts.Seen()
+            | facts.Doubted()
         ):
             _apply_message(db, event, fact)
         case facts.TurnStarted(message=message):
@@ -64,7 +74,7 @@ def apply(db: sqlite3.Connection, event: Event) -> None:
                 (Receipt.STARTED, event.turn, message, worker),
             )
         case facts.InterruptAsked():
-            db.execute("UPDATE turns SET interrupt_asked = 1, interrupted = 0 WHERE worker = ?", (worker,))
+            db.execute("UPDATE turns SET interrupt_asked = ?, interrupted = 0 WHERE worker = ?", (event.seq, worker))
         case facts.Interrupted():
             db.execute("UPDATE turns SET interrupted = 1 WHERE worker = ?", (worker,))
         case facts.TurnEnded():
@@ -87,6 +97,7 @@ TeamFact = (
     | facts.WentOffline
     | facts.SessionKnown
     | facts.Limited
+    | facts.LimitLifted
 )
 
 
@@ -95,18 +106,27 @@ def _apply_team(db: sqlite3.Connection, event: Event, fact: TeamFact) -> None:
     match fact:
         case facts.Hired():
             db.execute(
-                "INSERT OR REPLACE INTO workers (name, since, backend, directory, model, mode, options)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (worker, event.seq, fact.backend, fact.directory, fact.model, fact.mode, encode(fact.options)),
+                "INSERT OR REPLACE INTO workers (name, since, backend, directory, model, mode, options, session)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    worker,
+                    event.seq,
+                    fact.backend,
+                    fact.directory,
+                    fact.model,
+                    fact.mode,
+                    encode(fact.options),
+                    fact.session,
+                ),
             )
-        case facts.EndAsked():
-            db.execute("UPDATE workers SET ending = 1 WHERE name = ?", (worker,))
+        case facts.EndAsked(hand_back=hand_back):
+            db.execute("UPDATE workers SET ending = 1, handing_back = ? WHERE name = ?", (hand_back, worker))
         case facts.Ended():
             _forget(db, worker)
         case facts.Focused():
             db.execute("INSERT OR REPLACE INTO focus (one, worker) VALUES (1, ?)", (worker,))
         case facts.RelaunchAsked():
-            db.execute("UPDATE workers SET relaunching = 1 WHERE name = ?", (worker,))
+            db.execute("UPDATE workers SET relaunching = 1, resumes_at = NULL WHERE name = ?", (worker,))
         case facts.TuneAsked():
             db.execute("UPDATE workers SET tuning = ? WHERE name = ?", (encode(fact), worker))
         case facts.Tuned():
@@ -129,9 +149,21 @@ def _apply_team(db: sqlite3.Connection, event: Event, fact: TeamFact) -> None:
         case facts.SessionKnown(session=session):
             db.execute("UPDATE workers SET session = ? WHERE name = ?", (session, worker))
         case facts.Limited():
-            db.execute("UPDATE workers SET limited = ? WHERE name = ?", (encode(fact), worker))
+            _limit(db, event, fact)
+        case facts.LimitLifted():
+            db.execute("UPDATE workers SET resumes_at = NULL WHERE name = ?", (worker,))
         case _:
             assert_never(fact)
+
+
+def _limit(db: sqlite3.Connection, event: Event, fact: facts.Limited) -> None:
+    row = db.execute("SELECT limits FROM workers WHERE name = ?", (event.worker,)).fetchone()
+    if row is not None:
+        db.execute(
+            "UPDATE workers SET limited = ?, limits = limits + 1, resumes_at = ? WHERE name = ?",
+            (encode(fact), resumes_at(fact.until, event.at, row[0]), event.worker),
+        )
+        db.execute("UPDATE turns SET limited = 1 WHERE worker = ?", (event.worker,))
 
 
 def _forget(db: sqlite3.Connection, worker: str) -> None:
@@ -146,7 +178,17 @@ def _forget(db: sqlite3.Connection, worker: str) -> None:
     db.execute("UPDATE asks SET open = 0 WHERE worker = ? AND open = 1", (worker,))
 
 
-MessageFact = facts.Queued | facts.Reworded | facts.Withdrawn | facts.HandedOver | facts.Seen | facts.Doubted
+MessageFact = (
+    facts.Queued
+    | facts.Reworded
+    | facts.SteerAsked
+    | facts.SteerBegun
+    | facts.SteerDeclined
+    | facts.Withdrawn
+    | facts.HandedOver
+    | facts.Seen
+    | facts.Doubted
+)
 
 
 def _apply_message(db: sqlite3.Connection, event: Event, fact: MessageFact) -> None:
@@ -169,13 +211,20 @@ def _apply_message(db: sqlite3.Connection, event: Event, fact: MessageFact) -> N
             )
         case facts.Reworded(message=message, text=text):
             db.execute("UPDATE messages SET text = ? WHERE id = ?", (text, message))
+        case facts.SteerAsked(message=message):
+            db.execute("UPDATE messages SET steer = 1 WHERE id = ?", (message,))
+        case facts.SteerBegun(message=message):
+            db.execute("UPDATE messages SET on_its_way = 1 WHERE id = ?", (message,))
+        case facts.SteerDeclined(message=message):
+            db.execute("UPDATE messages SET on_its_way = 0 WHERE id = ?", (message,))
         case facts.Withdrawn(message=message):
             _set_receipt(db, message, Receipt.WITHDRAWN)
         case facts.HandedOver(message=message) | facts.Seen(message=message):
             _set_receipt(db, message, Receipt.SEEN if isinstance(fact, facts.Seen) else Receipt.HANDED_OVER)
             db.execute("UPDATE turns SET handed_over = 1 WHERE worker = ? AND message = ?", (event.worker, message))
             db.execute(
-                "UPDATE messages SET turn = (SELECT id FROM turns WHERE worker = ?) WHERE id = ? AND turn IS NULL",
+                "UPDATE messages SET on_its_way = 0, turn = (SELECT id FROM turns WHERE worker = ?)"
+                " WHERE id = ? AND turn IS NULL",
                 (event.worker, message),
             )
         case facts.Doubted(message=message):
@@ -190,18 +239,35 @@ def _set_receipt(db: sqlite3.Connection, message: str, receipt: Receipt) -> None
 
 
 def _apply_turn_ended(db: sqlite3.Connection, event: Event, fact: facts.TurnEnded) -> None:
-    row = db.execute("SELECT handed_over FROM turns WHERE worker = ? AND id = ?", (event.worker, event.turn)).fetchone()
-    if row is None:
+    turn = _turn(db, event.worker)
+    if turn is None or turn.id != event.turn:
         return
+    if fact.how is HowEnded.PARKED:
+        _put_back(db, event.worker, turn)
     db.execute("DELETE FROM turns WHERE worker = ? AND id = ?", (event.worker, event.turn))
     if fact.how is HowEnded.COMPLETED:
-        db.execute("UPDATE workers SET limited = NULL WHERE name = ?", (event.worker,))
-    end = receipt_at_end(fact.how, handed_over=bool(row[0]))
+        db.execute("UPDATE workers SET limited = NULL, limits = 0, resumes_at = NULL WHERE name = ?", (event.worker,))
+    end = receipt_at_end(fact.how, handed_over=turn.handed_over)
     db.execute(
         "UPDATE messages SET receipt = ?, turn = NULL WHERE worker = ? AND turn = ? AND receipt <> ?",
         (end, event.worker, event.turn, Receipt.UNKNOWN),
     )
     db.execute("UPDATE messages SET turn = NULL WHERE worker = ? AND turn = ?", (event.worker, event.turn))
+
+
+def _put_back(db: sqlite3.Connection, worker: str, turn: Turn) -> None:
+    """The messages of a turn that a limit stopped wait again, before all others and under new names."""
+    before = [*((turn.message,) if turn.message else ()), *_steering(db, worker, turn)]
+    after = put_back(turn, tuple(before[1:] if turn.message else before))
+    for old, new in reversed(list(zip(before, after, strict=True))):
+        row = db.execute(
+            "SELECT min(seq) FROM messages WHERE worker = ? AND receipt = ?", (worker, Receipt.QUEUED)
+        ).fetchone()
+        head = turn.seq if row[0] is None else min(row[0], turn.seq)
+        db.execute(
+            "UPDATE OR REPLACE messages SET id = ?, text = ?, seq = ?, receipt = ?, turn = NULL WHERE id = ?",
+            (new.id, new.text, head - 1, Receipt.QUEUED, old.id),
+        )
 
 
 def receipt_at_end(how: HowEnded, *, handed_over: bool) -> Receipt:
@@ -243,7 +309,7 @@ def load(db: sqlite3.Connection) -> Present:
     focus = db.execute("SELECT worker FROM focus").fetchone()
     rows = db.execute(
         "SELECT name, since, backend, directory, model, mode, options, session, online, why_offline, ending,"
-        " relaunching, tuning, limited FROM workers ORDER BY since"
+        " relaunching, tuning, limited, limits, resumes_at, handing_back FROM workers ORDER BY since"
     ).fetchall()
     workers = {row[0]: _worker(db, row) for row in rows}
     return Present(seq=seq, focus=focus[0] if focus else "", workers=workers)
@@ -251,7 +317,7 @@ def load(db: sqlite3.Connection) -> Present:
 
 def _worker(db: sqlite3.Connection, row: tuple[Any, ...]) -> Worker:
     name, since, backend, directory, model, mode, options, session, online, why, ending = row[:11]
-    relaunching, tuning, limited = row[11:]
+    relaunching, tuning, limited, limits, resumes, handing_back = row[11:]
     turn = _turn(db, name)
     return Worker(
         name=name,
@@ -272,12 +338,16 @@ def _worker(db: sqlite3.Connection, row: tuple[Any, ...]) -> Worker:
         steering=_steering(db, name, turn),
         asks=_asks(db, name),
         limited=_limited.decode(limited) if limited else None,
+        limits=limits,
+        resumes_at=resumes,
+        handing_back=bool(handing_back),
     )
 
 
 def _turn(db: sqlite3.Connection, worker: str) -> Turn | None:
     row = db.execute(
-        "SELECT id, seq, at, message, handed_over, doubted, interrupt_asked, interrupted FROM turns WHERE worker = ?",
+        "SELECT id, seq, at, message, handed_over, doubted, interrupt_asked, interrupted, acted, limited"
+        " FROM turns WHERE worker = ?",
         (worker,),
     ).fetchone()
     if row is None:
@@ -290,8 +360,10 @@ def _turn(db: sqlite3.Connection, worker: str) -> Turn | None:
         message=found[0] if found else None,
         handed_over=bool(row[4]),
         doubted=bool(row[5]),
-        interrupt_asked=bool(row[6]),
+        interrupt_asked=row[6],
         interrupted=bool(row[7]),
+        acted=bool(row[8]),
+        limited=bool(row[9]),
     )
 
 
@@ -304,7 +376,7 @@ def _steering(db: sqlite3.Connection, worker: str, turn: Turn | None) -> tuple[M
 
 def _messages(db: sqlite3.Connection, where: str, values: tuple[Any, ...]) -> tuple[Message, ...]:
     rows = db.execute(
-        f"SELECT id, text, at, sender, attachments, steer FROM messages WHERE {where} ORDER BY seq",  # noqa: S608
+        f"SELECT id, text, at, sender, attachments, steer, on_its_way FROM messages WHERE {where} ORDER BY seq",  # noqa: S608
         values,
     )
     return tuple(
@@ -315,6 +387,7 @@ def _messages(db: sqlite3.Connection, where: str, values: tuple[Any, ...]) -> tu
             by=_senders.decode(row[3]),
             attachments=_attachments.decode(row[4]),
             steer=bool(row[5]),
+            on_its_way=bool(row[6]),
         )
         for row in rows
     )

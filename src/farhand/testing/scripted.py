@@ -9,7 +9,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 
 from farhand.model.errors import AgentGone, DriverError
 from farhand.model.facts import Fact, Said, TurnEnded
-from farhand.model.ports import Batch, Can, Deliver, Errand, Heard, Outcome, Stop, Taken
+from farhand.model.ports import Batch, Can, Deliver, Errand, Heard, Outcome, SessionFound, Stop, Taken
 from farhand.model.present import Worker
 from farhand.model.words import HowEnded
 
@@ -75,7 +75,9 @@ class ScriptedDriver:
 
     def __init__(self, can: Can | None = None, backend: str = "scripted") -> None:
         self.backend = backend
-        self.can = can or Can(interrupt=True, steer=True, images=True, ids=True, models=True, modes=("default", "plan"))
+        self.can = can or Can(
+            interrupt=True, steer=True, images=True, ids=True, models=True, modes=("default", "plan"), sessions=True
+        )
         self.scripts: deque[Sequence[Fact]] = deque()
         self.outcomes: deque[Outcome] = deque()
         self.performed: list[tuple[str, Errand]] = []
@@ -89,6 +91,16 @@ class ScriptedDriver:
         # While it is there, an errand is done only when the test sets it.
         self.holds: anyio.Event | None = None
         self._moved = anyio.Event()
+        # The conversations that its agent has on this machine.
+        self.conversations: list[SessionFound] = []
+
+    async def sessions(self, directory: str) -> list[SessionFound]:
+        """As the test put them there."""
+        return [one for one in self.conversations if directory in ("", one.directory)]
+
+    def resume_command(self, worker: Worker) -> str:
+        """As a shell would take it."""
+        return f"cd {worker.directory} && {self.backend} --resume {worker.session}"
 
     def default(self, errand: Deliver) -> Sequence[Fact]:
         """What a message gets when no script waits: an echo."""

@@ -11,6 +11,7 @@ import anyio
 import pytest
 
 from farhand.drivers.wires.tmux import Pane
+from farhand.hooks.install import compiled
 from farhand.model.commands import Hire
 from farhand.model.facts import (
     AnswerDelivered,
@@ -163,7 +164,7 @@ async def press(studio: Studio, pane: Pane, key: str) -> None:
 
 async def kill_hooks(studio: Studio) -> None:
     """Kills every hook program that this studio runs."""
-    done = await anyio.run_process(["pgrep", "-f", f"{studio.folder}/hooks/farhand-hook.py ask"])
+    done = await anyio.run_process(["pgrep", "-f", f"{studio.folder}/hooks/farhand-hook.pyc ask"])
     for pid in done.stdout.split():
         os.kill(int(pid), signal.SIGKILL)
 
@@ -183,10 +184,10 @@ async def test_a_broken_hook_lets_nothing_run_and_the_dialog_is_told(studio: Stu
     studio.model.script.conversation("zz-broken", use("Bash", command="touch broken.txt", description="Broken"))
     async with studio.open() as house:
         await hired(house, studio)
-        hook = studio.folder / "hooks/farhand-hook.py"
+        hook = studio.folder / "hooks/farhand-hook.pyc"
         hook.unlink()
         if program is not None:
-            hook.write_text(program)
+            hook.write_bytes(compiled(program.encode()))
         await house.say("zz-broken")
         told = await house.fact(Noted)
         assert "waits in a dialog" in told.text

@@ -78,7 +78,7 @@ class Phone:
 async def phone(studio: Studio, bot: FakeBot) -> AsyncIterator[Phone]:
     """A phone with a hired worker."""
     async with _running(Phone(studio, bot)) as opened:
-        await opened.manager.says("/hire ann")
+        await opened.manager.says("/hire ann --ask")
         await opened.manager.reads("Ann is added", seconds=SECONDS)
         yield opened
 
@@ -166,7 +166,7 @@ async def test_a_hook_that_is_killed_lets_nothing_run(studio: Studio, phone: Pho
     studio.model.script.conversation("zz-kill", use("Bash", command="touch no.txt", description="No"))
     await phone.manager.says("zz-kill")
     await phone.ask("touch no.txt")
-    found = await anyio.run_process(["pgrep", "-f", f"{studio.folder}/.*farhand-hook.py ask"])
+    found = await anyio.run_process(["pgrep", "-f", f"{studio.folder}/.*farhand-hook.pyc ask"])
     for pid in found.stdout.split():
         os.kill(int(pid), signal.SIGKILL)
     await phone.manager.reads("nothing was allowed", seconds=SECONDS)

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farhand.drivers.claude.asks import Picked, Question, decision, digest, raised, steps
-from farhand.drivers.claude.schema import Fields
+from farhand.drivers.claude.asks import Question, decision, digest, raised, steps
 from farhand.drivers.claude.titles import LONGEST_TITLE, title
+from farhand.drivers.wires.fields import Fields
+from farhand.drivers.wires.picks import Picked
 from farhand.drivers.wires.visible import visible
 from farhand.model.words import AskKind
 

@@ -10,9 +10,9 @@ import pytest
 
 from farhand.drivers.claude.limits import limit, reset
 from farhand.drivers.claude.payloads import translate_hook
-from farhand.drivers.claude.schema import Fields
 from farhand.drivers.claude.stream import StreamState, translate_stream
 from farhand.drivers.claude.translate import State, translate
+from farhand.drivers.wires.fields import Fields
 from farhand.model.facts import Fact, Limited, TurnEnded
 from farhand.model.words import HowEnded
 

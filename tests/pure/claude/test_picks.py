@@ -7,10 +7,10 @@ from pathlib import Path
 import anyio
 import pytest
 
-from farhand.drivers.claude.asks import Picked, Question, digest
-from farhand.drivers.claude.picks import Picks
+from farhand.drivers.claude.asks import Question, digest
 from farhand.drivers.claude.questions import Questions
 from farhand.drivers.wires.hooks import Arrived, Asked
+from farhand.drivers.wires.picks import Picked, Picks
 from farhand.model.facts import AskSettled
 from farhand.model.ports import Taken
 from farhand.model.present import Ask

@@ -11,12 +11,13 @@ import anyio.abc
 import structlog
 from starlette.routing import Route
 
+from farhand.channels.files.left import left_answers
 from farhand.channels.files.pipes import Pipes
 from farhand.channels.files.places import Places, read, write
 from farhand.channels.files.routes import WorkerRoutes
 from farhand.channels.files.sessions import Sessions
 from farhand.model import facts
-from farhand.model.commands import Focus, Say
+from farhand.model.commands import Focus, Respond, Say
 from farhand.model.compat import LAST_ACTIVE_FILE, node_of_prefix
 from farhand.model.errors import NodeError, Refused, StoreError
 from farhand.model.facts import Event
@@ -136,8 +137,22 @@ class FilesChannel:
         try:
             self.sessions.begin(worker)
             self._pipes.start(name, self.places.make_pipe(name), tasks)
+            await self._pass_on(name)
         except (NodeError, OSError) as error:
             await self._tell(f"{name} has no pipe and no folder: {error}")
+
+    async def _pass_on(self, worker: str) -> None:
+        """Passes on what the worker's hook left here while the node was away; a repeat of a post is not a second."""
+        for answer in left_answers(self.places.session(worker), self._clock.now()):
+            command = Respond(id=f"{worker}:{answer.name}", worker=worker, text=answer.text, html=answer.html)
+            try:
+                await self._hub.send(command, Sender(via="http", who=worker))
+            except Refused as error:
+                log.warning("left answer refused", worker=worker, why=error.text)
+            except StoreError as error:
+                log.error("left answer waits", worker=worker, why=error.text)
+                return
+            answer.path.unlink(missing_ok=True)
 
     async def _tell(self, problem: str) -> None:
         log.error("files not kept", problem=problem)
@@ -167,6 +182,7 @@ class FilesChannel:
                     self.sessions.follow(event, worker)
                 if isinstance(event.fact, facts.Queued):
                     self._queued.set()
+                    await self._pass_on(event.worker)
 
     async def _welcome(self, event: Event) -> None:
         """Sent once for each hiring, however often the node dies."""

@@ -4,11 +4,12 @@ import time
 from collections.abc import Callable
 
 from farhand.channels.kit import texts
+from farhand.channels.kit.card import Card, session_list
 from farhand.channels.kit.texts import About
 from farhand.model import commands
 from farhand.model.commands import Command
 from farhand.model.errors import NothingRunning, Refused
-from farhand.model.grammar import Question, Tell, Wish, Wrong
+from farhand.model.grammar import Listing, Question, Tell, Wish, Wrong
 from farhand.model.ports import Hub
 from farhand.model.present import Present
 from farhand.model.words import Attachment, Sender
@@ -30,6 +31,8 @@ class Bot:
                 return self.answer(about, await self._hub.look())
             case Tell():
                 return await self.tell(wish, sender)
+            case Listing():
+                return (await self.listed(wish)).head
             case _:
                 return await self._send(wish, sender)
 
@@ -44,6 +47,15 @@ class Bot:
                 return texts.online(present)
             case _:
                 return texts.team(present)
+
+    async def listed(self, wish: Listing) -> Card:
+        """The conversations that could be taken up, or why they cannot be told."""
+        key = f"sessions:{wish.id}"
+        try:
+            found = await self._hub.sessions(wish.backend, wish.directory)
+        except Refused as error:
+            return Card(key=key, head=error.text)
+        return session_list(key, found, time.time())
 
     async def _send(self, command: Command, sender: Sender) -> str:
         try:

@@ -2,16 +2,19 @@
 
 import html
 import unicodedata
+from collections.abc import Sequence
 from typing import TypeAlias
 
 from farhand.channels.kit.texts import until_words
 from farhand.model import facts
 from farhand.model.facts import Event
+from farhand.model.ports import SessionFound
 from farhand.model.view import AskView, TurnView
 from farhand.model.words import AskKind, Attachment, HowEnded, HowSettled, MessageId, Sender, Word, replace
 
 TAIL_CHARACTERS = 280
 TITLE_CHARACTERS = 160
+MOST_SESSIONS = 8
 
 
 class AnswerTap(Word, tag="answer"):
@@ -27,7 +30,20 @@ class StopTap(Word, tag="stop"):
     turn: str
 
 
-Tap: TypeAlias = AnswerTap | StopTap
+class RetryTap(Word, tag="retry"):
+    """The button goes on with what waits although the worker's usage limit may still hold."""
+
+    worker: str
+
+
+class AdoptTap(Word, tag="adopt"):
+    """The button takes a conversation up as a worker."""
+
+    backend: str
+    session: str
+
+
+Tap: TypeAlias = AnswerTap | StopTap | RetryTap | AdoptTap
 
 
 class Button(Word):
@@ -136,6 +152,13 @@ def cards(event: Event, turn: TurnView | None) -> list[Card]:
         case facts.Responded(text=text, html=is_html):
             shown = text.strip() if is_html else html.escape(text.strip(), quote=False)
             return [Card(key=f"response:{event.seq}", worker=event.worker, html=shown)]
+        case facts.Limited():
+            return _limited(event, fact)
+        case facts.Hired(session=session) if session:
+            return [adopted(event, fact)]
+        case facts.Ended(resume=resume) if resume:
+            head = f"{event.worker.capitalize()} is handed back. Go on at the desk with:"
+            return [Card(key=f"notice:{event.seq}", worker=event.worker, head=head, verbatim=resume)]
         case facts.HandedOver(message=message):
             return [Card(key=f"taken:{message}", answers=message, reaction="👀", silent=True)]
         case _:
@@ -155,8 +178,13 @@ def ended(turn: TurnView) -> list[Card]:
         HowEnded.FAILED: f"✗ Failed{why}",
         HowEnded.INTERRUPTED: "■ Stopped.",
         HowEnded.LOST: f"? Lost{why}",
+        HowEnded.PARKED: "⏸ Stopped by the usage limit. Your message waits, and goes on by itself.",
     }[how]
     slot = progress_slot(turn)
+    gone = Card(key=f"{slot}:gone", slot=slot, remove=True, silent=True)
+    if how is HowEnded.PARKED and not turn.text.strip():
+        # The limit itself was told; that it still holds at the next try is no news.
+        return [gone]
     return [
         Card(
             key=f"answer:{turn.worker}:{turn.turn}",
@@ -166,7 +194,59 @@ def ended(turn: TurnView) -> list[Card]:
             foot=foot,
             answers=turn.message,
         ),
-        Card(key=f"{slot}:gone", slot=slot, remove=True, silent=True),
+        gone,
+    ]
+
+
+def adopted(event: Event, fact: facts.Hired) -> Card:
+    """A conversation taken up: the agent's last answer in it is all that is told of its past."""
+    name = event.worker.capitalize()
+    head = f"{name} goes on with a conversation of {fact.backend} in {fact.directory}. They'll stay on your team."
+    told = "\n\nIts last answer:" if fact.answer else ""
+    note = f"\n{fact.note}" if fact.note else ""
+    key = f"notice:{event.seq}"
+    return Card(key=key, worker=event.worker, head=head + note + told, markdown=fact.answer, silent=True)
+
+
+def session_list(key: str, found: Sequence[SessionFound], now: float) -> Card:
+    """Conversations that could be taken up, each with a button where nobody has it."""
+    lines: list[str] = []
+    buttons: list[tuple[Button, ...]] = []
+    for number, one in enumerate(found[:MOST_SESSIONS], 1):
+        whose = f" · {one.worker} has it" if one.worker else " · open at the desk" if one.open else ""
+        lines.append(f"{number}. {shortened(one.title, 80) or one.id}\n   {one.backend} · {ago(now - one.at)}{whose}")
+        lines.append(f"   {shortened(one.directory, 80)}")
+        if not one.worker and not one.open:
+            tap = AdoptTap(backend=one.backend, session=one.id)
+            buttons.append((Button(label=shortened(f"{number}. {one.title or one.id}", 40), tap=tap),))
+    left = len(found) - MOST_SESSIONS
+    more = [f"… and {left} older; name a folder to see less: /sessions <backend> <folder>"] if left > 0 else []
+    head = "\n".join(["Conversations on this machine; tap one to take it up:", *lines, *more])
+    return Card(key=key, head=head if found else "No agent has a conversation there.", buttons=tuple(buttons))
+
+
+def ago(seconds: float) -> str:
+    """How long ago, as people say it."""
+    for name, length in (("day", 86400), ("hour", 3600), ("minute", 60)):
+        if (number := int(seconds // length)) >= 1:
+            return f"{number} {name}{'' if number == 1 else 's'} ago"
+    return "just now"
+
+
+def _limited(event: Event, fact: facts.Limited) -> list[Card]:
+    """A limit is told once, with its end; tried again without knowing when it ends, it is no news."""
+    if fact.again and fact.until is None:
+        return []
+    when = until_words(fact.until) or "; nobody knows until when"
+    retry = Button(label="Try now", tap=RetryTap(worker=event.worker))
+    return [
+        Card(
+            key=f"notice:{event.seq}",
+            worker=event.worker,
+            head=f"{event.worker} has reached its usage limit{when}. What waits goes on by itself.",
+            buttons=((retry,),),
+            silent=bool(fact.again),
+        )
     ]
 
 
@@ -242,8 +322,6 @@ def notice(event: Event) -> str:
             return f"{name} could not be stopped: {problem}"
         case facts.AnswerDelivered(problem=problem) if problem:
             return f"{name} did not get your answer: {problem}"
-        case facts.Limited(until=until):
-            return f"{name} has reached its usage limit{until_words(until)}."
         case facts.Noted(text=text):
             return f"{name}: {text}"
         case _:
@@ -252,6 +330,4 @@ def notice(event: Event) -> str:
 
 def _hushed(event: Event) -> bool:
     """Whether a notice leaves the phone in peace: only what needs a person buzzes."""
-    return not isinstance(
-        event.fact, facts.WentOffline | facts.Doubted | facts.AnswerDelivered | facts.Interrupted | facts.Limited
-    )
+    return not isinstance(event.fact, facts.WentOffline | facts.Doubted | facts.AnswerDelivered | facts.Interrupted)

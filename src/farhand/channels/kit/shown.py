@@ -75,24 +75,25 @@ class ShownFiles:
         self._closed = [home / folder for folder in BLOCKED_FOLDERS]
         self._node = node.resolve() if node else None
 
-    def read(self, path: str, *, picture: bool) -> bytes:
-        """The file's content, or NotShown."""
+    def read(self, path: str, *, picture: bool, directory: Path | None = None) -> bytes:
+        """The file's content, or NotShown. Pictures may also come from the directory in which their worker works."""
         try:
             given = Path(path).expanduser()
             if not given.is_absolute():
                 raise NotShown(f"{path} is not sent: its path must be absolute.")
             real = given.resolve(strict=True)
-            if why := self._refusal(given, real, picture=picture):
+            if why := self._refusal(given, real, picture=picture, directory=directory):
                 raise NotShown(f"{path} is not sent: {why}")
             return _read(real)
         except (OSError, ValueError, RuntimeError) as error:
             raise NotShown(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
 
-    def _refusal(self, given: Path, real: Path, *, picture: bool) -> str:
+    def _refusal(self, given: Path, real: Path, *, picture: bool, directory: Path | None) -> str:
         sessions = self._sessions.resolve() if self._sessions else None
         if self._node and real.is_relative_to(self._node) and not (sessions and real.is_relative_to(sessions)):
             return "It lies in a folder that is closed."
-        return refusal(given, real, picture=picture, roots=self._roots, closed=self._closed)
+        roots = [*self._roots, *([directory.resolve()] if directory else [])]
+        return refusal(given, real, picture=picture, roots=roots, closed=self._closed)
 
 
 def _read(real: Path) -> bytes:

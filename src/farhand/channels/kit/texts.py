@@ -67,6 +67,9 @@ def team(present: Present) -> str:
 
 def _statuses(worker: Worker, focus: str) -> list[str]:
     state = "working" if is_working(worker) else "available"
+    if worker.resumes_at is not None and worker.turn is None:
+        waiting = f", {len(worker.queue)} waiting" if worker.queue else ""
+        state = f"limited until {datetime.fromtimestamp(worker.resumes_at, UTC):%H:%M} UTC{waiting}"
     return [*(["focused"] if worker.name == focus else []), state, f"backend={worker.backend}"]
 
 
@@ -91,6 +94,8 @@ def progress(present: Present, terminals: Collection[str], at: float) -> str:
         lines.append("Needs attention: worker app is not running. Use /relaunch.")
     if worker.limited and worker.is_limited(at):
         lines.append(f"Needs attention: usage limit reached{until_words(worker.limited.until)}.")
+        if worker.queue:
+            lines.append(f"{len(worker.queue)} waiting; /retry tries now.")
     return "\n".join([*lines, f"Mode: {'tmux' if in_tmux else f'{worker.backend} exec (stateless)'}"])
 
 
@@ -156,6 +161,8 @@ def done(command: Command, worker: str) -> str:
             return f"Bringing {name} back online..."
         case commands.Interrupt():
             return paused(worker)
+        case commands.Retry():
+            return f"{name} tries again."
         case _:
             return ""
 
@@ -168,6 +175,10 @@ def paused(worker: str) -> str:
 def refused(command: Command, error: Refused) -> str:
     """Why a command was not obeyed."""
     match command:
+        case commands.Hire(session=session) if session:
+            return error.text
+        case commands.End(worker=name, hand_back=True):
+            return f'Could not hand "{name}" back. {error.text}'
         case commands.Hire(worker=name):
             return error.text if isinstance(error, BadName) else f'Could not hire "{name}". {error.text}'
         case commands.End(worker=name):

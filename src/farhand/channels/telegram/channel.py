@@ -114,6 +114,7 @@ class TelegramChannel:
             options.token,
             options.api_url,
             shown=ShownFiles(options.sessions, options.working_directory, node=options.folder),
+            directory=self._directory,
             answer_seconds=options.answer_seconds,
             poll_seconds=options.poll_seconds,
         )
@@ -261,6 +262,9 @@ class TelegramChannel:
             and (wish is None or isinstance(wish, grammar.Tell))
         ):
             text = await self._take_file(message, wish, sender)
+        elif isinstance(wish, grammar.Listing):
+            for parcel in render(await self._clerk.listed(wish), message.chat.id, NAME, self._bot):
+                await self._put(parcel)
         elif wish is not None:
             text = await self._clerk.obey(wish, sender)
         if text:
@@ -303,6 +307,11 @@ class TelegramChannel:
             return ()
         shown = [part for card in cards(event, turn) for part in parted(card)]
         return [parcel for card in shown for parcel in render(card, chat, NAME, self._bot)]
+
+    async def _directory(self, worker: str) -> Path | None:
+        """Where that worker works."""
+        known = (await self._hub.look()).workers.get(worker)
+        return Path(known.directory) if known and known.directory else None
 
     async def _put(self, parcel: Parcel) -> None:
         await self._outbox.put(self._box, (parcel,))

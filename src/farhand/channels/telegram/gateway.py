@@ -4,7 +4,7 @@ import asyncio
 import logging
 import os
 import urllib.parse
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -58,6 +58,11 @@ class _Answer(msgspec.Struct):
     description: str = ""
 
 
+async def nowhere(_: str) -> Path | None:
+    """Nobody's directory is known."""
+    return None
+
+
 class Gateway:
     """One bot's connection to Telegram."""
 
@@ -67,6 +72,7 @@ class Gateway:
         api_url: str,
         *,
         shown: ShownFiles | None = None,
+        directory: Callable[[str], Awaitable[Path | None]] = nowhere,
         answer_seconds: float = 20.0,
         poll_seconds: int = POLL_SECONDS,
     ) -> None:
@@ -74,6 +80,7 @@ class Gateway:
         logging.getLogger("httpx").setLevel(logging.WARNING)
         self._token = token
         self._shown = shown or ShownFiles()
+        self._directory = directory
         self._poll_seconds = poll_seconds
         self._requests = HTTPXRequest(
             connection_pool_size=16,
@@ -199,8 +206,11 @@ class Gateway:
     async def _show(self, letter: Show) -> str:
         content = letter.text.encode()
         if not content:
+            directory = await self._directory(letter.worker)
             try:
-                content = await asyncio.to_thread(self._shown.read, letter.file.path, picture=letter.photo)
+                content = await asyncio.to_thread(
+                    self._shown.read, letter.file.path, picture=letter.photo, directory=directory
+                )
             except NotShown as error:
                 raise SendRefused(error.text) from None
 

@@ -5,14 +5,15 @@ from collections.abc import Iterable
 
 import msgspec
 
-from farhand.channels.kit.card import AnswerTap, StopTap, Tap
+from farhand.channels.kit.card import AdoptTap, AnswerTap, RetryTap, StopTap, Tap
 from farhand.channels.telegram.words import Heard, Message, Query, Update
 from farhand.model import commands, grammar
 from farhand.model.grammar import Tell, Wish, Wrong
+from farhand.model.names import origin
 from farhand.model.present import Present
 
 DATA_BYTES = 64
-ANSWER, ANSWER_BY_DIGEST, STOP = "a", "d", "s"
+ANSWER, ANSWER_BY_DIGEST, STOP, RETRY, ADOPT = "a", "d", "s", "r", "h"
 
 
 def heard(update: bytes | msgspec.Raw) -> tuple[int, Heard]:
@@ -51,6 +52,7 @@ def message_command_id(message: Message, bot: str) -> str:
 
 def message_place(message: str, via: str, bot: str) -> tuple[int, int] | None:
     """The chat and number of a message that came over this bot."""
+    message = origin(message)
     parts = message.removeprefix(f"{via}:m:{bot}:").split(":")
     # What went to everybody has the worker's name behind it.
     if not message.startswith(f"{via}:m:{bot}:") or len(parts) not in {2, 3}:
@@ -94,6 +96,11 @@ def tap_data(tap: Tap) -> str:
             return whole if len(whole.encode()) <= DATA_BYTES else f"{ANSWER_BY_DIGEST}:{place}:{digest(ask)}"
         case StopTap(turn=turn):
             return f"{STOP}:{digest(turn)}"
+        case RetryTap(worker=worker):
+            return f"{RETRY}:{worker}"
+        case AdoptTap(backend=backend, session=session):
+            # The beginning of a long id will do.
+            return f"{ADOPT}:{backend}:{session}".encode()[:DATA_BYTES].decode(errors="ignore")
 
 
 def tap_to_wish(query: Query, present: Present) -> Wish:
@@ -106,6 +113,11 @@ def tap_to_wish(query: Query, present: Present) -> Wish:
         if worker is None:
             return Wrong(id=identity, why="That turn is over already.")
         return commands.Interrupt(id=identity, worker=worker.name)
+    if kind == RETRY:
+        return commands.Retry(id=identity, worker=rest)
+    if kind == ADOPT:
+        backend, _, session = rest.partition(":")
+        return commands.Hire(id=identity, worker="", backend=backend, session=session)
     place, _, name = rest.partition(":")
     if kind not in {ANSWER, ANSWER_BY_DIGEST} or not (place.isascii() and place.isdigit() and len(place) < 4):
         return Wrong(id=identity, why="That button is not one of mine.")

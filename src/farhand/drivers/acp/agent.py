@@ -105,7 +105,7 @@ class Relay:
                     waiting.set_result(choice)
             case {"interrupt": str(prompt)}:
                 self._stopped.add(prompt)
-                if prompt == self._running and self._stopping is None:
+                if prompt == self._running and (self._stopping is None or self._stopping.done()):
                     self._stopping = asyncio.create_task(self._stop(), name="stop")
             case {"change": _}:
                 await self._change(said)

@@ -7,8 +7,9 @@ from typing import Any, Final
 
 import msgspec
 
-from farhand.drivers.claude.schema import Fields
 from farhand.drivers.claude.titles import detail, title
+from farhand.drivers.wires.fields import Fields
+from farhand.drivers.wires.picks import Picked
 from farhand.drivers.wires.visible import visible
 from farhand.model.facts import AskRaised
 from farhand.model.words import AskKind, Choice, Word
@@ -29,14 +30,6 @@ class Question(Word):
     tool: str
     arguments: dict[str, Any]
     suggestions: tuple[dict[str, Any], ...] = ()
-
-
-class Picked(Word):
-    """What a person chose, and the word of advice with it."""
-
-    choice: str
-    note: str = ""
-    expired: bool = False
 
 
 def question_of(payload: Fields, arguments: str = "tool_input") -> Question:

@@ -15,23 +15,25 @@ import msgspec
 import structlog
 
 from farhand.drivers.claude import launch
-from farhand.drivers.claude.handed import Handed
-from farhand.drivers.claude.hands import Hands, worded
+from farhand.drivers.claude.hands import Hands
 from farhand.drivers.claude.headless import HeadlessClaudeDriver
 from farhand.drivers.claude.launch import MANIFEST, Places
 from farhand.drivers.claude.link import InteractiveLink
 from farhand.drivers.claude.news import read_standing
 from farhand.drivers.claude.questions import Questions
+from farhand.drivers.claude.sessions import find_sessions, resume_command
 from farhand.drivers.claude.spot import Spot, read_spot
-from farhand.drivers.claude.translate import Expected, State
+from farhand.drivers.claude.translate import State
 from farhand.drivers.wires.given import Given
+from farhand.drivers.wires.handed import Expected, Handed
 from farhand.drivers.wires.hooks import POST_PATH
 from farhand.drivers.wires.station import Station
 from farhand.drivers.wires.tmux import Pane, TmuxError
 from farhand.drivers.wires.transcript import size_of
+from farhand.drivers.wires.worded import worded
 from farhand.model.errors import DriverError
 from farhand.model.facts import SessionKnown
-from farhand.model.ports import Can, Driver, Heard, Link
+from farhand.model.ports import Can, Driver, Heard, Link, SessionFound
 from farhand.model.present import Worker
 from farhand.model.words import replace
 
@@ -53,7 +55,14 @@ class ClaudeDriver:
     backend: str = MANIFEST["backend"]
     wire = "tmux"
     can = Can(
-        interrupt=True, steer=True, images=True, files=True, models=True, modes=tuple(MANIFEST["modes"]), terminal=True
+        interrupt=True,
+        steer=True,
+        images=True,
+        files=True,
+        models=True,
+        modes=tuple(MANIFEST["modes"]),
+        terminal=True,
+        sessions=True,
     )
 
     def __init__(self, station: Station, environment: Mapping[str, str], program: str = "claude") -> None:
@@ -73,7 +82,7 @@ class ClaudeDriver:
             except TmuxError as error:
                 raise DriverError(str(error)) from error
             questions = Questions(station.signs.ask_seconds)
-            link = InteractiveLink(station.tmux, pane, self._places, spot, questions, folder, worker.directory)
+            link = InteractiveLink(station.tmux, pane, self._places, spot, questions, folder)
             if spot.state.session != worker.session:
                 link.first = [Heard(fact=SessionKnown(session=spot.state.session))]
             with closing(link):
@@ -87,6 +96,14 @@ class ClaudeDriver:
         await self.station.end(worker)
         folder = self.station.folder(worker)
         await anyio.to_thread.run_sync(lambda: shutil.rmtree(folder, ignore_errors=True))
+
+    async def sessions(self, directory: str) -> list[SessionFound]:
+        """The conversations that Claude Code has in that folder, or in every one."""
+        return await anyio.to_thread.run_sync(find_sessions, self._places, directory)
+
+    def resume_command(self, worker: Worker) -> str:
+        """How to go on at the desk."""
+        return resume_command(worker, self._environment)
 
     # --- starting and finding
 

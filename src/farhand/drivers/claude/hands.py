@@ -12,8 +12,7 @@ from farhand.drivers.claude.screen import footer_says, holds, last_words, plain,
 from farhand.drivers.wires.tmux import Pane, Tmux
 from farhand.drivers.wires.tmux.submit import Doubtful, Habits, Occupied, submit, submit_quickly
 from farhand.model.ports import NotTaken, Outcome, Taken, Unknown
-from farhand.model.present import Message
-from farhand.model.words import Attachment, Mode
+from farhand.model.words import Mode
 
 # The text is seen in the box before Enter: no further wait is needed.
 HABITS = Habits(read_box=read_box, holds=holds, stash="C-s", enter_delay_seconds=0.0)
@@ -24,21 +23,6 @@ _LOOK_SECONDS = 0.1
 _DIALOG_SECONDS = 1.0
 _KEY_SECONDS = 0.3
 _MODES = 8
-
-
-def worded(message: Message) -> str:
-    """A message as the agent gets it: its text, then where its files are, unless the text says so already."""
-    untold = [one for one in message.attachments if one.path not in message.text]
-    return "\n\n".join([part for part in (message.text, *map(_file, untold)) if part.strip()])
-
-
-def _file(attachment: Attachment) -> str:
-    caption = f"{attachment.caption}\n\n" if attachment.caption else ""
-    if attachment.media_type.startswith("image/"):
-        return f"{caption}Manager sent image: {attachment.path}"
-    name = attachment.name or attachment.path.rpartition("/")[2]
-    kind = f" ({attachment.media_type})" if attachment.media_type else ""
-    return f"{caption}Manager sent file: {name}{kind}\nPath: {attachment.path}"
 
 
 def is_command(text: str) -> bool:

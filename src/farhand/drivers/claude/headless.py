@@ -15,16 +15,15 @@ import anyio.to_thread
 import msgspec
 
 from farhand.drivers.claude import launch
-from farhand.drivers.claude.asks import DENY, Picked, Question, decision, digest, question_of, raised, step_id, steps
-from farhand.drivers.claude.handed import Handed
-from farhand.drivers.claude.hands import worded
+from farhand.drivers.claude.asks import DENY, Question, decision, digest, question_of, raised, step_id, steps
 from farhand.drivers.claude.launch import Places
-from farhand.drivers.claude.picks import Picks
-from farhand.drivers.claude.schema import Fields, parse
-from farhand.drivers.claude.sending import checked, shown_folders
+from farhand.drivers.claude.sessions import find_sessions, resume_command
 from farhand.drivers.claude.stream import StreamState, translate_stream
-from farhand.drivers.claude.translate import Expected
+from farhand.drivers.wires.fields import Fields, parse
+from farhand.drivers.wires.handed import Expected, Handed
 from farhand.drivers.wires.held import HeldWire, Program, forget, open_wire, sentence
+from farhand.drivers.wires.picks import Picked, Picks
+from farhand.drivers.wires.worded import worded
 from farhand.model.errors import DriverError
 from farhand.model.facts import Noted, SessionKnown, TurnEnded
 from farhand.model.ports import (
@@ -38,6 +37,7 @@ from farhand.model.ports import (
     Link,
     NotTaken,
     Outcome,
+    SessionFound,
     Settle,
     Stop,
     Taken,
@@ -83,7 +83,6 @@ class HeadlessLink:
         first: list[Heard],
         handed: Handed,
         picks: Picks,
-        folders: tuple[Path, ...],
     ) -> None:
         self._wire = wire
         self._spot = spot
@@ -91,7 +90,6 @@ class HeadlessLink:
         self._first = first
         self._handed = handed
         self._picks = picks
-        self._folders = folders
 
     async def facts(self) -> AsyncIterator[Batch]:
         """What the agent says; at its end how it ended, with the place of its next life."""
@@ -102,7 +100,7 @@ class HeadlessLink:
             for line in lines:
                 heard += self._line(line)
             self._spot = replace(self._spot, wire=wire)
-            yield self._batch([checked(one, self._folders) for one in heard])
+            yield self._batch(heard)
         ended = Noted(text=sentence(await self._wire.exit()))
         self._spot = replace(self._spot, wire=self._wire.next_life, asks={})
         over = [Heard(fact=TurnEnded(how=HowEnded.FAILED, error=ended.text))] if self._spot.state.running else []
@@ -143,8 +141,8 @@ class HeadlessLink:
                 return await self._deliver(errand)
             case Settle(ask=ask):
                 return await self._settle(ask)
-            case Stop(turn=turn):
-                return await self._control(f"stop-{turn}", {"subtype": "interrupt"})
+            case Stop(turn=turn, number=number):
+                return await self._control(f"stop-{number}-{turn}", {"subtype": "interrupt"})
             case Change(model=model, mode=mode):
                 return await self._change(model, mode)
 
@@ -210,7 +208,16 @@ class HeadlessClaudeDriver:
     wire = "headless"
     # What its workers' backend was called when it was one of its own.
     formerly = ("claude-headless",)
-    can = Can(interrupt=True, steer=True, images=True, files=True, models=True, modes=("default", "plan"), ids=True)
+    can = Can(
+        interrupt=True,
+        steer=True,
+        images=True,
+        files=True,
+        models=True,
+        modes=("default", "plan"),
+        ids=True,
+        sessions=True,
+    )
 
     def __init__(
         self,
@@ -238,9 +245,8 @@ class HeadlessClaudeDriver:
         first = [] if worker.session == session else [Heard(fact=SessionKnown(session=session))]
         program = self._run(worker, session)
         async with open_wire(self._holders, _name(worker), program, spot.wire) as wire:
-            folders = shown_folders(worker.directory, self._folder)
             picks = Picks(self._folder / _name(worker) / "picks")
-            yield HeadlessLink(wire, spot, self._ask_seconds, first, self._handed(worker), picks, folders)
+            yield HeadlessLink(wire, spot, self._ask_seconds, first, self._handed(worker), picks)
 
     def _run(self, worker: Worker, session: str) -> Program:
         if not Path(worker.directory).is_dir():
@@ -254,6 +260,14 @@ class HeadlessClaudeDriver:
 
     def _handed(self, worker: Worker) -> Handed:
         return Handed(self._folder / _name(worker) / "handed")
+
+    async def sessions(self, directory: str) -> list[SessionFound]:
+        """The conversations that Claude Code has in that folder, or in every one."""
+        return await anyio.to_thread.run_sync(find_sessions, self._places, directory)
+
+    def resume_command(self, worker: Worker) -> str:
+        """How to go on at the desk."""
+        return resume_command(worker, self._environment)
 
     async def end(self, worker: Worker) -> None:
         """Ends the agent and removes what it left."""

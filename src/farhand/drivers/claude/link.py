@@ -13,8 +13,7 @@ import msgspec
 from anyio.streams.memory import MemoryObjectReceiveStream
 
 from farhand.drivers.claude.asks import question_of
-from farhand.drivers.claude.handed import Handed
-from farhand.drivers.claude.hands import Hands, is_command, worded
+from farhand.drivers.claude.hands import Hands, is_command
 from farhand.drivers.claude.launch import Places
 from farhand.drivers.claude.news import (
     Item,
@@ -28,15 +27,16 @@ from farhand.drivers.claude.news import (
 )
 from farhand.drivers.claude.payloads import stopped_without_transcript, translate_hook
 from farhand.drivers.claude.questions import Questions
-from farhand.drivers.claude.schema import Fields, parse
 from farhand.drivers.claude.screen import last_words, read_box
-from farhand.drivers.claude.sending import checked, shown_folders
 from farhand.drivers.claude.spot import Spot, write_spot
-from farhand.drivers.claude.translate import Expected, began, end_turn, session_changed, translate
+from farhand.drivers.claude.translate import began, end_turn, session_changed, translate
+from farhand.drivers.wires.fields import Fields, parse
+from farhand.drivers.wires.handed import Expected, Handed
 from farhand.drivers.wires.hooks import Arrival, Arrived, Asked, spooled
 from farhand.drivers.wires.notify import Folders
 from farhand.drivers.wires.tmux import Death, Pane, Tmux, TmuxGone
 from farhand.drivers.wires.transcript import read_lines
+from farhand.drivers.wires.worded import worded
 from farhand.model.facts import Noted, Said, Seen, TurnEnded
 from farhand.model.ports import Batch, Change, Deliver, Errand, Heard, NotTaken, Outcome, Settle, Stop, Taken
 from farhand.model.words import HowEnded, Mode, replace
@@ -52,11 +52,8 @@ MOST_ESCAPES = 4
 class InteractiveLink:
     """One worker's Claude Code. Only `facts` moves the spot; errands leave it a note."""
 
-    def __init__(
-        self, tmux: Tmux, pane: Pane, places: Places, spot: Spot, questions: Questions, folder: Path, directory: str
-    ) -> None:
+    def __init__(self, tmux: Tmux, pane: Pane, places: Places, spot: Spot, questions: Questions, folder: Path) -> None:
         self._spool = folder / "spool"
-        self._folders = shown_folders(directory, folder)
         self._handed = Handed(folder / "handed")
         # What the link's own opening brought to light.
         self.first: list[Heard] = []
@@ -178,7 +175,7 @@ class InteractiveLink:
                 self._proofs[one.fact.message].set()
         if any(isinstance(one.fact, TurnEnded) for one in heard):
             self._questions.close()
-        return [checked(one, self._folders) for one in heard]
+        return heard
 
     def _read(self) -> list[Heard]:
         """All that was added to the transcript."""

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import msgspec
 
-from farhand.drivers.claude.schema import parse
 from farhand.drivers.claude.screen import last_words
+from farhand.drivers.wires.fields import parse
 from farhand.drivers.wires.hooks import Arrival
 from farhand.drivers.wires.tmux import Death, TmuxGone
 from farhand.model.errors import AgentGone

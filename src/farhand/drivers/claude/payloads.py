@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from farhand.drivers.claude.limits import limit
-from farhand.drivers.claude.schema import Fields, parse
 from farhand.drivers.claude.translate import (
     State,
     Told,
@@ -14,6 +13,7 @@ from farhand.drivers.claude.translate import (
     prompted,
     session_changed,
 )
+from farhand.drivers.wires.fields import Fields, parse
 from farhand.model.facts import Said
 from farhand.model.ports import Heard
 from farhand.model.words import HowEnded, replace

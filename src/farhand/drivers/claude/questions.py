@@ -6,8 +6,9 @@ from collections.abc import Iterable
 
 import anyio
 
-from farhand.drivers.claude.asks import Picked, Question, decision, digest, hook_reply, raised, step_id, steps
+from farhand.drivers.claude.asks import Question, decision, digest, hook_reply, raised, step_id, steps
 from farhand.drivers.wires.hooks import Asked
+from farhand.drivers.wires.picks import Picked
 from farhand.model.facts import AskRaised, AskSettled
 from farhand.model.ports import NotTaken, Outcome, Taken
 from farhand.model.present import Ask

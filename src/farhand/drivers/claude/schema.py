@@ -4,68 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
-
-class Fields:
-    """A JSON object from outside. Every getter returns its kind, or that kind's empty value."""
-
-    __slots__ = ("_fields",)
-
-    def __init__(self, fields: Any) -> None:
-        self._fields: dict[str, Any] = fields if isinstance(fields, dict) else {}
-
-    def text(self, name: str) -> str:
-        """A string, or ''."""
-        value = self._fields.get(name)
-        return value if isinstance(value, str) else ""
-
-    def flag(self, name: str) -> bool:
-        """True only for true."""
-        return self._fields.get(name) is True
-
-    def whole(self, name: str) -> int:
-        """A whole number, or 0."""
-        value = self._fields.get(name)
-        return value if isinstance(value, int) and not isinstance(value, bool) else 0
-
-    def number(self, name: str) -> float | None:
-        """A number, or None."""
-        value = self._fields.get(name)
-        return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
-
-    def fields(self, name: str) -> Fields:
-        """An object, or an empty one."""
-        return Fields(self._fields.get(name))
-
-    def list(self, name: str) -> list[Fields]:
-        """The objects of a list; what is no object is left out."""
-        value = self._fields.get(name)
-        return [Fields(item) for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-    def any(self, name: str) -> Any:
-        """Whatever is there."""
-        return self._fields.get(name)
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._fields
-
-    def __bool__(self) -> bool:
-        return bool(self._fields)
-
-    @property
-    def plain(self) -> dict[str, Any]:
-        """The object as it came."""
-        return self._fields
-
-
-def parse(line: bytes | str) -> Fields | None:
-    """One JSON object, or None when the line is none."""
-    try:
-        value = msgspec.json.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
-    return Fields(value) if isinstance(value, dict) else None
+from farhand.drivers.wires.fields import Fields
 
 
 def blocks(message: Fields) -> list[Fields]:

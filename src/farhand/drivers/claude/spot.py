@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from farhand.drivers.claude.asks import Picked
 from farhand.drivers.claude.translate import State
+from farhand.drivers.wires.picks import Picked
 from farhand.model.words import Word
 
 

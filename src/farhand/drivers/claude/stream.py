@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from farhand.drivers.claude.limits import event_reset, limit
-from farhand.drivers.claude.schema import Fields, blocks, parse, plain_text
-from farhand.drivers.claude.translate import INTERRUPTED, LONGEST_OUTPUT, Expected, squeezed, tool_started
-from farhand.drivers.wires.shown import OPENING, split_shown
+from farhand.drivers.claude.schema import blocks, plain_text
+from farhand.drivers.claude.translate import INTERRUPTED, LONGEST_OUTPUT, tool_started
+from farhand.drivers.wires.fields import Fields, parse
+from farhand.drivers.wires.handed import Expected, squeezed
 from farhand.model.facts import (
     Fact,
     Limited,
@@ -13,7 +14,6 @@ from farhand.model.facts import (
     Said,
     Seen,
     SessionKnown,
-    Showed,
     Thought,
     ToolEnded,
     TurnEnded,
@@ -36,8 +36,6 @@ class StreamState(Word):
     spoke: bool = False
     # Text and thought of the block that is being streamed: its whole form, which follows, is not told again.
     text: str = ""
-    # Words that may be part of a tag: they wait for the rest of it.
-    held: str = ""
     thought: str = ""
     expected: tuple[Expected, ...] = ()
     usage: Usage = Usage()
@@ -117,7 +115,7 @@ def _system(record: Fields, state: StreamState) -> tuple[list[Fact], StreamState
 def _piece(event: Fields, state: StreamState) -> tuple[list[Fact], StreamState]:
     kind, delta = event.text("type"), event.fields("delta")
     if kind == "content_block_start":
-        return [], replace(state, text="", held="", thought="")
+        return [], replace(state, text="", thought="")
     if kind == "content_block_delta" and delta.text("text"):
         return _streamed(delta.text("text"), state)
     if kind == "content_block_delta" and (thought := delta.text("thinking")):
@@ -126,14 +124,8 @@ def _piece(event: Fields, state: StreamState) -> tuple[list[Fact], StreamState]:
 
 
 def _streamed(delta: str, state: StreamState) -> tuple[list[Fact], StreamState]:
-    whole = state.text + state.held + delta
-    tag = whole.find(OPENING)
-    end = tag if tag >= 0 else len(whole) - whole.endswith(OPENING[0])
-    fresh = whole[len(state.text) : end]
-    if not fresh:
-        return [], replace(state, held=whole[end:])
     gap = "\n\n" if state.spoke and not state.text else ""
-    return [Said(text=gap + fresh)], replace(state, text=whole[:end], held=whole[end:], spoke=True)
+    return [Said(text=gap + delta)], replace(state, text=state.text + delta, spoke=True)
 
 
 def _assistant(record: Fields, state: StreamState) -> tuple[list[Fact], StreamState]:
@@ -152,11 +144,10 @@ def _block(block: Fields, state: StreamState) -> tuple[list[Fact], StreamState]:
     match block.text("type"):
         case "text":
             text = block.text("text")
-            words, files = split_shown(text, len(state.text) if text.startswith(state.text) else 0)
+            rest = text[len(state.text) :] if text.startswith(state.text) else text
             gap = "\n\n" if state.spoke and not state.text else ""
-            said: list[Fact] = [Said(text=gap + words)] if words else []
-            shown: list[Fact] = [Showed(file=file) for file in files]
-            return said + shown, replace(state, text="", held="", spoke=state.spoke or bool(text))
+            said: list[Fact] = [Said(text=gap + rest)] if rest else []
+            return said, replace(state, text="", spoke=state.spoke or bool(text))
         case "thinking":
             thought = block.text("thinking")
             rest = thought[len(state.thought) :] if thought.startswith(state.thought) else thought

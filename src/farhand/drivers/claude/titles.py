@@ -6,7 +6,7 @@ import difflib
 
 import msgspec
 
-from farhand.drivers.claude.schema import Fields
+from farhand.drivers.wires.fields import Fields
 
 LONGEST_TITLE = 120
 

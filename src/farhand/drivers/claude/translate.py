@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from farhand.drivers.claude.limits import limit, written_at
-from farhand.drivers.claude.schema import Fields, blocks, parse, plain_text
+from farhand.drivers.claude.schema import blocks, plain_text
 from farhand.drivers.claude.titles import detail, title
-from farhand.drivers.wires.shown import OPENING, split_shown
+from farhand.drivers.wires.fields import Fields, parse
+from farhand.drivers.wires.handed import Expected, squeezed
 from farhand.model.facts import (
     Fact,
     Limited,
@@ -15,7 +16,6 @@ from farhand.model.facts import (
     Said,
     Seen,
     SessionKnown,
-    Showed,
     Thought,
     ToolEnded,
     ToolStarted,
@@ -40,14 +40,6 @@ SILENT = frozenset(
 SILENT_SYSTEM = frozenset(
     "stop_hook_summary local_command informational bridge_status away_summary memory_saved status".split()
 )
-
-
-class Expected(Word):
-    """A message that was handed over and not yet seen: the beginning of its turn, or a word into a running one."""
-
-    message: str
-    text: str
-    turn: str = ""
 
 
 class State(Word):
@@ -86,11 +78,6 @@ class State(Word):
 
 
 Told: TypeAlias = tuple[list[Heard], State]
-
-
-def squeezed(text: str) -> str:
-    """A prompt as it is compared: the CLI trims it, and line ends may change."""
-    return " ".join(text.split())
 
 
 def translate(line: bytes, state: State, at: float = 0.0) -> Told:
@@ -301,25 +288,14 @@ def _written(text: str, state: State) -> tuple[list[Fact], State]:
     """A text block came into the transcript: say what its display has not said already."""
     state = replace(state, last_text=text)
     if not state.streamed:
-        said, state = _say_and_show(text, 0, state)
+        said, state = _say(text, state)
         return said, replace(state, covered=state.covered + text)
     if state.streamed.startswith(text):
         return [], replace(state, streamed=state.streamed[len(text) :])
     if text.startswith(state.streamed):
-        start = len(state.streamed)
-        said, state = _say_and_show(text, start, state)
-        return said, replace(state, streamed="", covered=text[start:])
-    return _say_and_show(text, 0, replace(state, streamed="", covered=""))
-
-
-def _say_and_show(text: str, start: int, state: State) -> tuple[list[Fact], State]:
-    """The words from `start` on, and the files that their tags show."""
-    words, files = split_shown(text, start)
-    facts: list[Fact] = [Showed(file=file) for file in files]
-    if start:
-        return [*([Said(text=words)] if words else []), *facts], state
-    said, state = _say(words, state)
-    return said + facts, state
+        rest = text[len(state.streamed) :]
+        return ([Said(text=rest)] if rest else []), replace(state, streamed="", covered=rest)
+    return _say(text, replace(state, streamed="", covered=""))
 
 
 def displayed(payload: Fields, state: State) -> Told:
@@ -327,9 +303,6 @@ def displayed(payload: Fields, state: State) -> Told:
     delta = payload.text("delta")
     if not state.running or not delta or payload.text("prompt_id") != state.prompt:
         return [], state
-    if OPENING in delta:
-        # It may show a file: the transcript has the whole text, and knows what is code.
-        return [], replace(state, showing=payload.text("message_id"), piece=-1)
     index, fresh = payload.whole("index"), payload.text("message_id") != state.showing
     if index != (0 if fresh else state.piece):
         # Hooks may overtake one another: leave the rest of this message to the transcript.

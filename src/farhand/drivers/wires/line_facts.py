@@ -76,8 +76,8 @@ def to_line(errand: Errand) -> tuple[str, bytes] | None:
             choice = ask.settled.choice if ask.settled else ""
             note = ask.settled.note if ask.settled else ""
             return f"answer {ask.id}", _line({"answer": ask.id, "choice": choice, "note": note})
-        case Stop(turn=turn):
-            return f"interrupt {turn}", _line({"interrupt": turn})
+        case Stop(turn=turn, number=number):
+            return f"interrupt {number} {turn}", _line({"interrupt": turn})
         case _:
             assert_never(errand)
 

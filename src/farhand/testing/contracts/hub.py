@@ -6,8 +6,8 @@ import pytest
 from farhand.model import errors
 from farhand.model.commands import Answer, Focus, Hire, Say
 from farhand.model.facts import Event, Hired, Queued, Said, TurnEnded
-from farhand.model.ports import Hub
-from farhand.model.words import Sender
+from farhand.model.ports import Hub, SessionFound
+from farhand.model.words import Sender, replace
 from farhand.testing.house import SAFETY_SECONDS, House
 
 ME = Sender(via="contract")
@@ -88,6 +88,16 @@ class HubContract:
         await house.event(Said, lambda event: event.fact == Said(text="answer to message 19"))
         count = house.hub.present.seq
         assert await collect(hub, 0, count) == await collect(hub, 0, count)
+
+    async def test_conversations_are_listed_and_taken_up(self, hub: Hub, house: House) -> None:
+        found = SessionFound(id="one", directory="/a", title="ünïcödé", at=2.5, answer="done", open=None)
+        house.agent.conversations = [found]
+        assert await hub.sessions("scripted", "/a") == [replace(found, backend="scripted")]
+        assert await hub.sessions("scripted", "/b") == []
+        await hub.send(Hire(id="h", worker="ann", backend="scripted", session="one"), ME)
+        assert [one.worker for one in await hub.sessions()] == ["ann"]
+        with pytest.raises(errors.UnknownBackend):
+            await hub.sessions("nobody")
 
     async def test_what_is_sent_arrives_whole(self, hub: Hub, house: House) -> None:
         await house.hire("ann")

@@ -5,7 +5,21 @@ import pytest
 
 from farhand.model import errors
 from farhand.model.commands import Accepted
-from farhand.model.facts import AskRaised, Draft, Hired, Limited, Noted, Queued, Said, TurnEnded, TurnStarted
+from farhand.model.facts import (
+    AskRaised,
+    Draft,
+    Fact,
+    HandedOver,
+    Hired,
+    Limited,
+    LimitLifted,
+    Noted,
+    Queued,
+    Said,
+    ToolStarted,
+    TurnEnded,
+    TurnStarted,
+)
 from farhand.model.ports import Cursor, InboxEntry, Journal, Outbox, Parcel
 from farhand.model.present import Present, fold
 from farhand.model.wire import decode_event
@@ -71,6 +85,31 @@ class StoreContract:
             await journal.append([event])
             present = fold(present, event)
         assert await journal.load() == present
+
+    async def test_the_tables_put_back_what_a_limit_stopped(self, journal: Journal) -> None:
+        await journal.load()
+        present = Present()
+        messages = [Queued(message=name, text=name, by=ME, steer=name == "c") for name in "abc"]
+        parked = TurnEnded(how=HowEnded.PARKED)
+        facts: list[tuple[Fact, str | None]] = [
+            (TurnStarted(message="a"), "a"),
+            (HandedOver(message="a"), "a"),
+            (HandedOver(message="c"), "a"),
+            (ToolStarted(call="1", tool="t", title="t"), "a"),
+            (Limited(text="limit"), "a"),
+            (parked, "a"),
+            (LimitLifted(), None),
+            (TurnStarted(message="a~2"), "a~2"),
+            (Limited(text="limit", again=1), "a~2"),
+            (parked, "a~2"),
+        ]
+        drafts = [HIRED, *(Draft(worker="ann", fact=fact) for fact in messages)]
+        drafts += [Draft(worker="ann", turn=turn, fact=fact) for fact, turn in facts]
+        for event in journal.stamp(drafts, at=1.0):
+            await journal.append([event])
+            present = fold(present, event)
+            assert await journal.load() == present
+        assert [one.id for one in present.workers["ann"].queue] == ["a~3", "c~2", "b"]
 
     async def test_the_outbox_keeps_order_and_coalesces_edits(self, outbox: Outbox) -> None:
         def parcel(key: str, body: bytes, *, slot: str = "", edit: bool = False) -> Parcel:

@@ -59,6 +59,8 @@ class Failure(Step, frozen=True, tag="failure"):
     kind: str = "api_error"
     message: str = "the fake model was told to fail"
     headers: dict[str, str] = {}
+    # What the error's body says beside its kind and its message.
+    fields: dict[str, Any] = {}
 
 
 AnyStep: TypeAlias = Reply | Failure

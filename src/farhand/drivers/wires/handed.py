@@ -7,9 +7,22 @@ from pathlib import Path
 
 import msgspec
 
-from farhand.drivers.claude.translate import Expected
+from farhand.model.words import Word
 
 MOST = 500
+
+
+class Expected(Word):
+    """A message that was handed over and not yet seen: the beginning of its turn, or a word into a running one."""
+
+    message: str
+    text: str
+    turn: str = ""
+
+
+def squeezed(text: str) -> str:
+    """A prompt as it is compared: the CLI trims it, and line ends may change."""
+    return " ".join(text.split())
 
 
 class Handed:

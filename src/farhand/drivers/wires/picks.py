@@ -7,10 +7,17 @@ from pathlib import Path
 
 import msgspec
 
-from farhand.drivers.claude.asks import Picked
 from farhand.model.words import AskId, Word
 
 MOST = 500
+
+
+class Picked(Word):
+    """What a person chose, and the word of advice with it."""
+
+    choice: str
+    note: str = ""
+    expired: bool = False
 
 
 class Given(Word):

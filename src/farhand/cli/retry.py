@@ -1,0 +1,18 @@
+"""`farhand retry`: goes on with what waits, although a usage limit may still hold."""
+
+import argparse
+
+from farhand.cli.options import add_node, new_id
+from farhand.cli.simple import send
+from farhand.model.commands import Retry
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What `retry` takes."""
+    add_node(parser)
+    parser.add_argument("worker", nargs="?", default="", help="the worker's name (default: the focused one)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Sends the command."""
+    return send(arguments, Retry(id=new_id(), worker=arguments.worker), "{worker} tries again.")

@@ -1,0 +1,30 @@
+"""`farhand sessions`: lists the conversations that agents have on the node's machine."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from farhand.cli.options import add_node, with_hub
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What `sessions` takes."""
+    add_node(parser)
+    parser.add_argument("backend", nargs="?", default="", help="the kind of agent (default: all that can tell)")
+    parser.add_argument("folder", nargs="?", default=".", help="where they were held (default: here)")
+    parser.add_argument("--all", action="store_true", help="of every folder")
+    parser.add_argument("--json", action="store_true", help="one JSON object a conversation")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prints them, newest first."""
+    from farhand.cli.conversation import session_lines
+    from farhand.model.wire import encode
+
+    folder = "" if arguments.all else str(Path(arguments.folder).absolute())
+    found = with_hub(arguments, lambda hub: hub.sessions(arguments.backend, folder))
+    if arguments.json:
+        sys.stdout.write("".join(encode(one).decode() + "\n" for one in found))
+    else:
+        sys.stdout.write(session_lines(found) + "\n")
+    return 0

@@ -1,0 +1,57 @@
+"""The conversations that agents keep on this machine: found over their drivers, chosen by id."""
+
+from collections.abc import Mapping
+
+import structlog
+
+from farhand.model.errors import CannotDo, UnknownSession
+from farhand.model.ports import Driver, KeepsSessions, SessionFound
+from farhand.model.words import replace
+
+log = structlog.get_logger("sessions")
+SHORTEST = 4
+
+
+class Sessions:
+    """Asks the drivers; one that cannot read its agent's files costs nobody else."""
+
+    def __init__(self, drivers: Mapping[str, Driver]) -> None:
+        # Every wire of a backend leads to the same conversations.
+        self._keepers: dict[str, KeepsSessions] = {}
+        for driver in drivers.values():
+            if driver.can.sessions and isinstance(driver, KeepsSessions):
+                self._keepers.setdefault(driver.backend, driver)
+
+    async def all(self, backend: str, directory: str) -> list[SessionFound]:
+        """Those of a backend, or of every one that can tell, newest first."""
+        if backend and backend not in self._keepers:
+            raise CannotDo(f"The conversations of {backend} cannot be listed.", backend=backend)
+        found: list[SessionFound] = []
+        for name in [backend] if backend else self._keepers:
+            found += await self._of(name, directory)
+        return sorted(found, key=lambda one: one.at, reverse=True)
+
+    async def _of(self, backend: str, directory: str) -> list[SessionFound]:
+        try:
+            listed = await self._keepers[backend].sessions(directory)
+        except Exception:
+            log.exception("sessions not listed", backend=backend)
+            return []
+        return [replace(one, backend=backend) for one in listed]
+
+    async def one(self, backend: str, session: str, directory: str) -> SessionFound:
+        """The one with that id, or whose id alone begins so."""
+        listed = await self.all(backend, directory)
+        return chosen(listed, session, backend)
+
+
+def chosen(listed: list[SessionFound], session: str, backend: str) -> SessionFound:
+    """The conversation that is meant; UnknownSession when there is none, or more than one. Pure."""
+    exact = [one for one in listed if one.id == session]
+    begun = [one for one in listed if one.id.startswith(session)] if len(session) >= SHORTEST else []
+    found = exact or begun
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise UnknownSession(f"{backend} has no conversation '{session}' on this machine.", session=session)
+    raise UnknownSession(f"More than one conversation of {backend} begins with '{session}'.", session=session)

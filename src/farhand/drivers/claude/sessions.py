@@ -1,0 +1,128 @@
+"""The conversations that Claude Code keeps on this machine: listed from its own files, handed back with its flag."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from farhand.drivers.claude.launch import Places
+from farhand.drivers.claude.schema import blocks
+from farhand.drivers.wires.ends import Ends, newest, one_line, read_ends
+from farhand.drivers.wires.fields import Fields, parse
+from farhand.model.ports import SessionFound
+from farhand.model.present import Worker
+
+MOST_SESSIONS = 200
+LONGEST_ANSWER = 8000
+# What a conversation is called, the best name first: the field that has it, by the kind of line.
+TITLES = (("custom-title", "customTitle"), ("ai-title", "aiTitle"), ("summary", "summary"))
+
+
+def find_sessions(places: Places, directory: str) -> list[SessionFound]:
+    """Those of a folder, or of every folder for "", newest first."""
+    projects = places.config / "projects"
+    wanted = str(Path(directory).resolve()) if directory else ""
+    folders = [places.transcript(wanted, "any").parent] if wanted else sorted(projects.glob("*/"))
+    files = (path for folder in folders for path in folder.glob("*.jsonl"))
+    running = open_sessions(places)
+    found = (session_of(path.stem, read_ends(path), running) for path in newest(files, MOST_SESSIONS))
+    # Two folders may share a name of Claude Code's: only the lines themselves tell them apart.
+    return [one for one in found if one is not None and (not wanted or _same(one.directory, wanted))]
+
+
+def _same(directory: str, wanted: str) -> bool:
+    return directory == wanted or str(Path(directory).resolve()) == wanted
+
+
+def open_sessions(places: Places) -> frozenset[str]:
+    """Which sessions a running Claude Code says it has open."""
+    found: set[str] = set()
+    for file in (places.config / "sessions").glob("*.json"):
+        record = _record(file)
+        if file.stem.isdecimal() and record is not None and _is_alive(int(file.stem)):
+            found.add(record.text("sessionId"))
+    return frozenset(found - {""})
+
+
+def _record(file: Path) -> Fields | None:
+    try:
+        return parse(file.read_bytes())
+    except OSError:
+        return None
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def session_of(session: str, ends: Ends, running: frozenset[str] = frozenset()) -> SessionFound | None:
+    """The conversation whose transcript has these ends; None for one in which nobody spoke. Pure."""
+    head, tail = _records(ends.head), _records(ends.tail)
+    first = next((line for line in head if _asked(line)), None)
+    title = _title(head, tail) or (_asked(first) if first else "") or _last_prompt(tail)
+    if first is None and (ends.whole or not title):
+        return None
+    directory = next((line.text("cwd") for line in (*head, *tail) if line.text("cwd")), "")
+    return SessionFound(
+        id=session,
+        directory=directory,
+        title=one_line(title),
+        at=ends.written_at,
+        answer=_answer(tail)[:LONGEST_ANSWER],
+        open=session in running,
+    )
+
+
+def _records(lines: Iterable[bytes]) -> list[Fields]:
+    parsed = (parse(line) for line in lines)
+    return [line for line in parsed if line is not None and not line.flag("isSidechain")]
+
+
+def _asked(line: Fields) -> str:
+    """What a person said in that line, if one did."""
+    if line.text("type") != "user" or line.flag("isMeta") or line.flag("isCompactSummary"):
+        return ""
+    content = blocks(line.fields("message"))
+    text = "\n".join(block.text("text") for block in content if block.text("type") == "text").strip()
+    # Commands and their output are written as tags that no person typed.
+    return "" if text.startswith(("<command-", "<local-command-", "[Request interrupted")) else text
+
+
+def _title(head: list[Fields], tail: list[Fields]) -> str:
+    lines = [*reversed(tail), *reversed(head)]
+    for kind, field in TITLES:
+        found = next((line.text(field) for line in lines if line.text("type") == kind and line.text(field)), "")
+        if found:
+            return found
+    return ""
+
+
+def _last_prompt(tail: list[Fields]) -> str:
+    return next((line.text("lastPrompt") for line in reversed(tail) if line.text("lastPrompt")), "")
+
+
+def _answer(tail: list[Fields]) -> str:
+    """The text of the last message in which the agent spoke; its blocks are lines of their own."""
+    spoken = [
+        (line.fields("message").text("id"), block.text("text"))
+        for line in tail
+        if line.text("type") == "assistant" and not line.flag("isApiErrorMessage")
+        for block in blocks(line.fields("message"))
+        if block.text("type") == "text" and block.text("text").strip()
+    ]
+    return "\n".join(text for message, text in spoken if message == spoken[-1][0]).strip() if spoken else ""
+
+
+def resume_command(worker: Worker, environment: Mapping[str, str]) -> str:
+    """What to type at the desk to go on with the worker's conversation."""
+    config = environment.get("CLAUDE_CONFIG_DIR", "")
+    where = f"CLAUDE_CONFIG_DIR={shlex.quote(config)} " if config else ""
+    return f"cd {shlex.quote(worker.directory)} && {where}claude --resume {shlex.quote(worker.session)}"

@@ -1,0 +1,191 @@
+"""A question of Codex as an ask, and its answer as Codex wants it. Pure; whatever is unclear denies."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, Final
+
+import msgspec
+
+from farhand.drivers.codex.schema import one_line, shell_words
+from farhand.drivers.wires.fields import Fields
+from farhand.drivers.wires.picks import Picked
+from farhand.drivers.wires.visible import visible
+from farhand.model.facts import AskRaised
+from farhand.model.words import AskKind, Choice, Word
+
+ALLOW: Final = "allow"
+SESSION: Final = "session"
+DENY: Final = "deny"
+OTHER: Final = "other"
+DENIED = "The manager said no."
+EXPIRED = "Nobody answered in time, so the answer is no."
+
+COMMAND: Final = "item/commandExecution/requestApproval"
+CHANGE: Final = "item/fileChange/requestApproval"
+PERMISSIONS: Final = "item/permissions/requestApproval"
+INPUT: Final = "item/tool/requestUserInput"
+ELICITATION: Final = "mcpServer/elicitation/request"
+HOOK: Final = "PermissionRequest"
+METHODS: Final = frozenset((COMMAND, CHANGE, PERMISSIONS, INPUT, ELICITATION))
+# What says when or through whom a question came, not what is asked.
+_PASSING: Final = frozenset("startedAtMs threadId turnId itemId approvalId availableDecisions environmentId".split())
+
+
+class Question(Word):
+    """What the agent asks leave for, as it came."""
+
+    method: str
+    params: dict[str, Any]
+    # What the files would become: a question about them names only their item.
+    title: str = ""
+    detail: str = ""
+
+
+def digest(question: Question) -> str:
+    """Names exactly what will run: another command, or the same with one more space, has another digest."""
+    asked = {name: value for name, value in question.params.items() if name not in _PASSING}
+    exact = msgspec.json.encode([question.method, asked, question.detail], order="deterministic")
+    return hashlib.sha256(exact).hexdigest()
+
+
+def steps(question: Question) -> int:
+    """How many asks the question is made of: one for each question of a questionnaire."""
+    return max(1, len(_questions(question)))
+
+
+def step_id(ask: str, step: int) -> str:
+    """The id of one step of a question."""
+    return f"{ask}.{step}" if step else ask
+
+
+def raised(ask: str, question: Question, deadline_seconds: float | None, step: int = 0) -> AskRaised:
+    """The ask, with everything that a person needs to decide."""
+    about, words, choices, whole = _worded(question, step)
+    return AskRaised(
+        ask=step_id(ask, step),
+        question=visible(words),
+        choices=choices,
+        about=about,
+        detail=visible(whole),
+        digest=digest(question),
+        deadline_seconds=deadline_seconds,
+    )
+
+
+def _worded(question: Question, step: int) -> tuple[AskKind, str, tuple[Choice, ...], str]:
+    params, questions = Fields(question.params), _questions(question)
+    if questions:
+        one = questions[min(step, len(questions) - 1)]
+        return AskKind.CHOICE, one.text("question") or one.text("header"), _options(one), _described(one)
+    match question.method:
+        case "item/commandExecution/requestApproval":
+            command = shell_words(params.any("command"))
+            return AskKind.PERMISSION, f"Run: {one_line(command or 'a command')}", _choices(), _command(params, command)
+        case "item/fileChange/requestApproval":
+            reason = _reason(params, "grantRoot")
+            return AskKind.PERMISSION, question.title or "Change files", _choices(), question.detail + reason
+        case "PermissionRequest":
+            return AskKind.PERMISSION, *_hooked(params)
+        case "item/permissions/requestApproval":
+            wanted = _pretty(params.any("permissions")) + _reason(params, "cwd")
+            return AskKind.PERMISSION, "Give Codex more permissions", _choices(), wanted
+        case _:
+            server = params.text("serverName")
+            words = params.text("message") or params.text("title") or "A question of a tool server"
+            return AskKind.PERMISSION, f"{server}: {words}", _choices(session=False), _pretty(_elicited(params))
+
+
+def _elicited(params: Fields) -> dict[str, Any]:
+    return {name: value for name, value in params.plain.items() if name not in _PASSING}
+
+
+def _hooked(params: Fields) -> tuple[str, tuple[Choice, ...], str]:
+    """A question of the interactive CLI, whose hook knows yes and no alone."""
+    tool, given = params.text("tool_name"), params.fields("tool_input")
+    command = shell_words(given.any("command"))
+    if tool == "Bash" and command and set(given.plain) <= {"command", "description"}:
+        reason = f"\n\nReason: {given.text('description')}" if given.text("description") else ""
+        return f"Run: {one_line(command)}", _choices(session=False), command + reason
+    words = f"{tool}: {one_line(command)}" if command else tool or "Use a tool"
+    return words, _choices(session=False), _pretty(given.plain)
+
+
+def _command(params: Fields, command: str) -> str:
+    """The whole of what would run, and what it would be allowed to."""
+    raw = params.text("command")
+    wrapped = f"\n\nAs: {raw}" if raw and raw != command and command not in raw else ""
+    more = [name for name in ("additionalPermissions", "networkApprovalContext") if params.any(name) is not None]
+    granted = "".join(f"\n\n{name}: {_pretty(params.any(name))}" for name in more)
+    return (command or raw) + wrapped + granted + _reason(params, "cwd")
+
+
+def _reason(params: Fields, where: str) -> str:
+    told = {"Reason": params.text("reason"), "In": params.text(where)}
+    lines = [f"{name}: {text}" for name, text in told.items() if text]
+    return "\n\n" + "\n".join(lines) if lines else ""
+
+
+def _choices(*, session: bool = True) -> tuple[Choice, ...]:
+    for_session = (Choice(id=SESSION, label="Allow for this session"),) if session else ()
+    return (Choice(id=ALLOW, label="Allow once"), *for_session, Choice(id=DENY, label="Deny", allows=False))
+
+
+def _questions(question: Question) -> list[Fields]:
+    return Fields(question.params).list("questions") if question.method == INPUT else []
+
+
+def _options(question: Fields) -> tuple[Choice, ...]:
+    labels = [option.text("label") for option in question.list("options")]
+    options = tuple(Choice(id=str(number), label=visible(label)) for number, label in enumerate(labels, 1))
+    other = Choice(id=OTHER, label="Something else (write it)")
+    return (*options, other, Choice(id=DENY, label="Do not answer", allows=False))
+
+
+def _described(question: Fields) -> str:
+    return "\n".join(f"{option.text('label')}: {option.text('description')}" for option in question.list("options"))
+
+
+def decision(question: Question, picked: tuple[Picked, ...]) -> dict[str, Any]:
+    """The result of the app-server's request."""
+    last = picked[-1] if picked else Picked(choice=DENY)
+    allowed = last.choice in (ALLOW, SESSION) and not last.expired
+    match question.method:
+        case "item/commandExecution/requestApproval" | "item/fileChange/requestApproval":
+            yes = "acceptForSession" if last.choice == SESSION else "accept"
+            return {"decision": yes if allowed else "decline"}
+        case "item/permissions/requestApproval":
+            wanted = Fields(question.params).fields("permissions").plain
+            granted = {name: value for name, value in wanted.items() if value is not None}
+            return {"permissions": granted if allowed else {}, "scope": "session" if last.choice == SESSION else "turn"}
+        case "item/tool/requestUserInput":
+            return {"answers": _answers(question, picked)}
+        case _:
+            action = "accept" if allowed else "decline"
+            return {"action": action, "content": {} if allowed else None, "_meta": None}
+
+
+def _answers(question: Question, picked: tuple[Picked, ...]) -> dict[str, Any]:
+    given = zip(_questions(question), picked, strict=False)
+    return {one.text("id"): {"answers": _answer(one, choice)} for one, choice in given}
+
+
+def _answer(question: Fields, picked: Picked) -> list[str]:
+    labels = {str(number): option.text("label") for number, option in enumerate(question.list("options"), 1)}
+    if picked.expired or picked.choice == DENY:
+        return []
+    chosen = [labels[picked.choice]] if picked.choice in labels else []
+    return [*chosen, *([picked.note] if picked.note else [])]
+
+
+def hook_reply(question: Question, picked: tuple[Picked, ...]) -> dict[str, Any]:
+    """A decision as the PermissionRequest hook prints it."""
+    last = picked[-1] if picked else Picked(choice=DENY)
+    answer: dict[str, Any] = {"behavior": "allow"}
+    if last.choice != ALLOW or last.expired or question.method != HOOK:
+        answer = {"behavior": "deny", "message": last.note or (EXPIRED if last.expired else DENIED)}
+    return {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": answer}}
+
+
+def _pretty(value: Any) -> str:
+    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()

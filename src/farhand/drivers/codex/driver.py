@@ -1,0 +1,12 @@
+"""Builds the drivers of Codex."""
+
+from __future__ import annotations
+
+from farhand.drivers.codex.headless import HeadlessCodexDriver
+from farhand.drivers.wires.given import Given
+from farhand.model.ports import Driver
+
+
+def build(given: Given) -> list[Driver]:
+    """Codex without a terminal, which is the usual one."""
+    return [HeadlessCodexDriver(given)]

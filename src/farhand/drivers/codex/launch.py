@@ -1,0 +1,120 @@
+"""How Codex is started: its command lines, its policies, the variables it needs. Decides in functions."""
+
+from __future__ import annotations
+
+import shutil
+import tomllib
+from collections.abc import Iterable, Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from farhand.model.errors import AgentMissing, DriverError
+from farhand.model.present import Worker
+from farhand.model.words import Mode
+
+MANIFEST: Final[dict[str, Any]] = tomllib.loads(files(__package__).joinpath("manifest.toml").read_text("utf-8"))
+MODES: Final = tuple(MANIFEST["modes"])
+PASSED = frozenset("SSH_AUTH_SOCK GIT_SSH_COMMAND EDITOR VISUAL".split())
+PASSED_PREFIXES = ("OPENAI_", "CODEX_", "AZURE_", "AWS_", "OLLAMA_", "GIT_AUTHOR_", "GIT_COMMITTER_")
+SANDBOXES: Final[dict[str, dict[str, Any]]] = {
+    "read-only": {"type": "readOnly", "networkAccess": False},
+    "workspace-write": {
+        "type": "workspaceWrite",
+        "writableRoots": [],
+        "networkAccess": False,
+        "excludeTmpdirEnvVar": False,
+        "excludeSlashTmp": False,
+    },
+    "danger-full-access": {"type": "dangerFullAccess"},
+}
+
+
+def home(environment: Mapping[str, str]) -> Path:
+    """Where Codex keeps its things, as CODEX_HOME or HOME say."""
+    given = environment.get("CODEX_HOME")
+    return Path(given) if given else Path(environment.get("HOME", "/")) / ".codex"
+
+
+def passed_on(own: Mapping[str, str]) -> dict[str, str]:
+    """What of the node's variables Codex needs to reach its model: its own, and those that its settings name."""
+    named = PASSED | set(_named(_settings(home(own) / "config.toml")))
+    return {name: value for name, value in own.items() if name in named or name.startswith(PASSED_PREFIXES)}
+
+
+def _settings(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+        return {}
+
+
+def _named(settings: Mapping[str, Any]) -> Iterable[str]:
+    providers = settings.get("model_providers")
+    for provider in providers.values() if isinstance(providers, dict) else ():
+        fields = provider if isinstance(provider, dict) else {}
+        headers = fields.get("env_http_headers")
+        yield from [fields["env_key"]] if isinstance(fields.get("env_key"), str) else []
+        yield from [name for name in headers.values() if isinstance(name, str)] if isinstance(headers, dict) else []
+
+
+def found(program: str, environment: Mapping[str, str]) -> str:
+    """Where the program is; raises AgentMissing with what to do."""
+    path = shutil.which(program, path=environment.get("PATH"))
+    if path is None:
+        raise AgentMissing(f"There is no '{program}' on PATH: {MANIFEST['install']}", program=program)
+    return path
+
+
+def workplace(worker: Worker) -> str:
+    """The worker's folder, resolved; raises DriverError when there is none."""
+    directory = Path(worker.directory)
+    if not directory.is_dir():
+        raise DriverError(f"There is no folder {directory}; {worker.name} cannot work there.")
+    return str(directory.resolve())
+
+
+def overrides(directory: str) -> list[str]:
+    """Settings of this process alone: quiet, and at home in its folder. The person's own file stays as it is."""
+    trusted = f'projects={{{_quoted(directory)}={{trust_level="trusted"}}}}'
+    return [word for setting in [*MANIFEST["quiet"], trusted] for word in ("-c", setting)]
+
+
+def _quoted(text: str) -> str:
+    return msgspec.json.encode(text).decode()
+
+
+def policy(mode: Mode) -> tuple[str, str]:
+    """What a mode is to Codex: when it asks, and its sandbox."""
+    chosen = MANIFEST["modes"][mode.value]
+    return chosen["approval"], chosen["sandbox"]
+
+
+def app_server_line(program: str, directory: str) -> list[str]:
+    """The two-way headless CLI: JSON-RPC over its pipes."""
+    return [program, "app-server", *overrides(directory)]
+
+
+def thread_params(worker: Worker, directory: str) -> dict[str, Any]:
+    """How a thread begins, or goes on."""
+    approval, sandbox = policy(worker.mode)
+    model = {"model": worker.model} if worker.model else {}
+    return {"cwd": directory, "approvalPolicy": approval, "sandbox": sandbox, **model}
+
+
+def settings_params(model: str | None, mode: str | None) -> dict[str, Any]:
+    """What changes in a thread that is open."""
+    changed: dict[str, Any] = {"model": model} if model else {}
+    if mode is not None:
+        approval, sandbox = policy(Mode(mode))
+        changed |= {"approvalPolicy": approval, "sandboxPolicy": SANDBOXES[sandbox]}
+    return changed
+
+
+def resume_command(worker: Worker) -> str:
+    """What a person types to go on with the worker's session at the desk."""
+    import shlex
+
+    return f"cd {shlex.quote(worker.directory)} && {MANIFEST['program']} resume {shlex.quote(worker.session)}"

@@ -1,0 +1,86 @@
+"""The conversations that Codex keeps on this machine: listed from both ends of its rollouts, handed back by its id."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import anyio.to_thread
+
+from farhand.drivers.codex import launch
+from farhand.drivers.codex.schema import Item, read_item
+from farhand.drivers.wires.ends import Ends, newest, one_line, read_ends
+from farhand.drivers.wires.fields import Fields, parse
+from farhand.drivers.wires.given import Given
+from farhand.model.ports import SessionFound
+from farhand.model.present import Worker
+
+MOST_SESSIONS = 200
+LONGEST_ANSWER = 8000
+
+
+def find_sessions(home: Path, directory: str) -> list[SessionFound]:
+    """Those of a folder, or of every folder for "", newest first."""
+    wanted = str(Path(directory).resolve()) if directory else ""
+    files = newest((home / "sessions").glob("*/*/*/rollout-*.jsonl"), MOST_SESSIONS)
+    found = (session_of(read_ends(path)) for path in files)
+    return [one for one in found if one is not None and (not wanted or _same(one.directory, wanted))]
+
+
+def _same(directory: str, wanted: str) -> bool:
+    return directory == wanted or str(Path(directory).resolve()) == wanted
+
+
+def session_of(ends: Ends) -> SessionFound | None:
+    """The conversation whose rollout has these ends; None when nobody spoke, or it is a helper's. Pure."""
+    head, tail = _records(ends.head), _records(ends.tail)
+    about = next((one.fields("payload") for one in head if one.text("type") == "session_meta"), Fields({}))
+    first = next((item.text for item in _items(head) if item.kind == "user" and item.text.strip()), "")
+    if not about.text("id") or not first or isinstance(about.any("source"), dict):
+        return None
+    answers = [item.text for item in _items(tail) if item.kind == "said" and item.text.strip()]
+    return SessionFound(
+        id=about.text("id"),
+        directory=about.text("cwd"),
+        title=one_line(first),
+        at=ends.written_at,
+        answer=answers[-1][:LONGEST_ANSWER] if answers else "",
+    )
+
+
+def _records(lines: Iterable[bytes]) -> list[Fields]:
+    parsed = (parse(line) for line in lines)
+    return [line for line in parsed if line is not None]
+
+
+def _items(records: Iterable[Fields]) -> list[Item]:
+    payloads = (one.fields("payload") for one in records if one.text("type") == "event_msg")
+    return [read_item(one.fields("item")) for one in payloads if one.text("type") == "item_completed"]
+
+
+def rollout_of(home: Path, session: str) -> Path | None:
+    """Where the session of that id is written, if it is."""
+    if not session or not session.replace("-", "").isalnum():
+        return None
+    found = newest((home / "sessions").glob(f"*/*/*/rollout-*-{session}.jsonl"), 1)
+    return found[0] if found else None
+
+
+class KeptSessions:
+    """What every driver of Codex knows of its sessions, and of where it lives."""
+
+    def __init__(self, given: Given) -> None:
+        self._given = given
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What Codex finds in its environment: its settings may name a variable at any time."""
+        return self._given.child(launch.passed_on(self._given.variables))
+
+    async def sessions(self, directory: str) -> list[SessionFound]:
+        """Codex's conversations of that folder, or of every folder for "", newest first."""
+        return await anyio.to_thread.run_sync(find_sessions, launch.home(self.environment), directory)
+
+    def resume_command(self, worker: Worker) -> str:
+        """What to type at the desk to go on with the worker's session."""
+        return launch.resume_command(worker)

@@ -1,0 +1,158 @@
+"""The conversations that the Gemini CLI has on this machine, as its own files tell: which, of which folder, about what."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from farhand.drivers.gemini.schema import words
+from farhand.drivers.wires.fields import Fields, parse
+from farhand.model.ports import SessionFound
+from farhand.sdk.projects import MARKER, find_slug
+
+HEAD_BYTES = 256 * 1024
+TAIL_BYTES = 64 * 1024
+TITLE_CHARACTERS = 120
+MOST = 200
+_NAME = re.compile(r"^session-(?P<minute>\d{4}-\d\d-\d\dT\d\d-\d\d)-(?P<start>[A-Za-z0-9_-]{1,8})\.jsonl?$")
+_SUMMARY = re.compile(rb'"summary":\s*("(?:[^"\\]|\\.)*")')
+_SESSION = re.compile(rb'"sessionId":\s*"([^"]+)"')
+_KIND = re.compile(rb'"kind":\s*"subagent"')
+
+
+def folders(directory: str, kept: Path) -> Iterator[tuple[str, Path]]:
+    """The folders of the CLI's sessions for that directory, or for each there is, when it is empty."""
+    if directory:
+        slug = find_slug(Path(directory).resolve(), kept)
+        if slug:
+            yield str(Path(directory).resolve()), kept / "tmp" / slug / "chats"
+        return
+    for marker in sorted((kept / "tmp").glob(f"*/{MARKER}")):
+        try:
+            yield marker.read_text("utf-8").strip(), marker.parent / "chats"
+        except (OSError, UnicodeDecodeError):
+            continue
+
+
+def list_sessions(directory: str, kept: Path) -> list[SessionFound]:
+    """The sessions of a directory, newest first; of each file the beginning and the end are read, and no more."""
+    files = [(owner, entry) for owner, folder in folders(directory, kept) for entry in _entries(folder)]
+    newest = sorted(files, key=lambda each: -each[1].stat().st_mtime)[:MOST]
+    found: dict[str, SessionFound] = {}
+    for owner, entry in newest:
+        session = _described(owner, Path(entry.path), entry.stat().st_mtime)
+        if session is not None:
+            found.setdefault(session.id, session)
+    return list(found.values())
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return [entry for entry in entries if _NAME.match(entry.name) and entry.is_file()]
+    except OSError:
+        return []
+
+
+def _described(owner: str, path: Path, at: float) -> SessionFound | None:
+    try:
+        head, tail = _ends(path)
+    except OSError:
+        return None
+    session = _SESSION.search(head)
+    if session is None or _KIND.search(head[:4096]):
+        return None
+    first = first_words(head, whole=path.suffix == ".json")
+    if not first:
+        # Nobody has said anything in it.
+        return None
+    return SessionFound(id=session[1].decode(), directory=owner, title=_title(tail, first), at=at)
+
+
+def _ends(path: Path) -> tuple[bytes, bytes]:
+    with path.open("rb") as file:
+        head = file.read(HEAD_BYTES)
+        file.seek(max(0, path.stat().st_size - TAIL_BYTES))
+        return head, file.read(TAIL_BYTES)
+
+
+def _title(tail: bytes, first: str) -> str:
+    summaries = _SUMMARY.findall(tail)
+    try:
+        title = json.loads(summaries[-1]) if summaries else first
+    except ValueError:
+        title = first
+    line = " ".join(str(title).split()) or first
+    return line if len(line) <= TITLE_CHARACTERS else line[: TITLE_CHARACTERS - 1] + "…"
+
+
+def first_words(head: bytes, *, whole: bool) -> str:
+    """The first thing that a person said, as far as the beginning of the file shows."""
+    for message in _whole_messages(head) if whole else _lines(head):
+        text = words(message.any("content")).strip()
+        if message.text("type") == "user" and text and not text.startswith(("/", "?")):
+            return text
+    return ""
+
+
+def _lines(head: bytes) -> Iterator[Fields]:
+    for line in head.split(b"\n"):
+        record = parse(line)
+        if record is None:
+            continue
+        if record.text("id"):
+            yield record
+        yield from record.fields("$set").list("messages")
+
+
+def _whole_messages(head: bytes) -> Iterator[Fields]:
+    """The messages at the beginning of a file in one piece, which may be cut off anywhere."""
+    text = head.decode("utf-8", "ignore")
+    place = text.find("[", text.find('"messages"'))
+    decoder = json.JSONDecoder()
+    while 0 < place < len(text):
+        start = text.find("{", place)
+        try:
+            message, place = decoder.raw_decode(text, start)
+        except ValueError:
+            return
+        yield Fields(message)
+
+
+def find_file(session: str, kept: Path) -> Path | None:
+    """The file of a session, known by its id and not by where the agent works; the newest when there are several."""
+    start = re.sub(r"[^A-Za-z0-9_-]", "_", session)[:8]
+    found = [path for path in (kept / "tmp").glob(f"*/chats/session-*-{start}.json*") if _NAME.match(path.name)]
+    for path in sorted(found, key=lambda each: (each.suffix == ".jsonl", each.stat().st_mtime), reverse=True):
+        with path.open("rb") as file:
+            name = _SESSION.search(file.read(4096))
+        if name is not None and name[1].decode() == session:
+            return path
+    return None
+
+
+def has_conversation(session: str, kept: Path) -> bool:
+    """Whether there is something to resume: the CLI refuses a session in which nobody spoke."""
+    path = find_file(session, kept) if session else None
+    if path is None:
+        return False
+    with path.open("rb") as file:
+        head = file.read(HEAD_BYTES)
+    return bool(first_words(head, whole=path.suffix == ".json"))
+
+
+def age(session: str, kept: Path, minute: str) -> None:
+    """Gives a session that began in this minute an older name.
+
+    Over ACP the CLI (0.61) opens a new file before it loads the old one, and both would have the same name.
+    """
+    path = find_file(session, kept)
+    name = _NAME.match(path.name) if path is not None else None
+    if path is None or name is None or name["minute"] < minute:
+        return
+    older = path.with_name(f"session-{name['minute'][:10]}T00-00-{name['start']}{path.suffix}")
+    if not older.exists():
+        path.rename(older)

@@ -1,0 +1,63 @@
+"""The first and the last lines of a file of lines, however long it is in between."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+END_BYTES = 128 * 1024
+
+
+class Ends(msgspec.Struct, frozen=True):
+    """Whole lines from both ends of a file; the same ones on both sides when `whole`."""
+
+    head: tuple[bytes, ...] = ()
+    tail: tuple[bytes, ...] = ()
+    whole: bool = True
+    written_at: float = 0.0
+
+
+def read_ends(path: Path, each_bytes: int = END_BYTES) -> Ends:
+    """What stands at both ends; nothing for a file that cannot be read. Half a line is left out."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except OSError:
+        return Ends()
+    try:
+        found = os.fstat(descriptor)
+        head = os.pread(descriptor, each_bytes, 0)
+        if found.st_size <= each_bytes:
+            lines = _lines(head[: head.rfind(b"\n") + 1])
+            return Ends(lines, lines, whole=True, written_at=found.st_mtime)
+        tail = os.pread(descriptor, each_bytes, max(found.st_size - each_bytes, 0))
+    except OSError:
+        return Ends()
+    finally:
+        os.close(descriptor)
+    first = _lines(head[: head.rfind(b"\n") + 1])
+    last = _lines(tail[tail.find(b"\n") + 1 : tail.rfind(b"\n") + 1])
+    return Ends(first, last, whole=False, written_at=found.st_mtime)
+
+
+def _lines(data: bytes) -> tuple[bytes, ...]:
+    return tuple(line for line in data.split(b"\n") if line.strip())
+
+
+def newest(paths: Iterable[Path], most: int) -> list[Path]:
+    """The files that were written last, newest first; what cannot be looked at is left out."""
+    dated: list[tuple[float, Path]] = []
+    for path in paths:
+        try:
+            dated.append((path.stat().st_mtime, path))
+        except OSError:
+            continue
+    return [path for _, path in sorted(dated, key=lambda one: (-one[0], one[1].name))[:most]]
+
+
+def one_line(text: str, most: int = 120) -> str:
+    """A title: on one line, cut with an ellipsis."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else line[: most - 1].rstrip() + "…"

@@ -1,0 +1,113 @@
+"""A conversation that an agent has on this machine is listed, taken up as a worker, and handed back to the desk."""
+
+from pathlib import Path
+
+import pytest
+
+from farhand.model import errors
+from farhand.model.commands import End, Hire
+from farhand.model.facts import CameOnline, Ended, Focused, Hired, SessionKnown
+from farhand.model.ports import Can, SessionFound
+from farhand.model.words import Mode, replace
+from farhand.testing.house import House, open_house
+from farhand.testing.scripted import ScriptedDriver
+
+pytestmark = pytest.mark.anyio
+OLD = SessionFound(id="aaaa-old", directory="/work/shop", title="the shop", at=1.0, answer="It is done.", open=False)
+NEW = SessionFound(id="bbbb-new", directory="/work/shop", title="newer", at=2.0, open=True)
+ELSEWHERE = SessionFound(id="bbbb-else", directory="/work/garden", title="roses", at=3.0)
+
+
+@pytest.fixture
+def house_of_three(house: House) -> House:
+    house.agent.conversations = [OLD, NEW, ELSEWHERE]
+    return house
+
+
+def adopt(house: House, session: str, worker: str = "", **more: object) -> Hire:
+    return Hire(id=house.id(), worker=worker, backend="scripted", session=session, **more)  # type: ignore[arg-type]
+
+
+async def test_conversations_are_listed_newest_first_with_whoever_has_them(house_of_three: House) -> None:
+    house = house_of_three
+    await house.send(adopt(house, "aaaa-old", "ann"))
+    listed = await house.hub.sessions()
+    assert [(one.id, one.backend, one.worker) for one in listed] == [
+        ("bbbb-else", "scripted", ""),
+        ("bbbb-new", "scripted", ""),
+        ("aaaa-old", "scripted", "ann"),
+    ]
+    assert [one.id for one in await house.hub.sessions("scripted", "/work/garden")] == ["bbbb-else"]
+    with pytest.raises(errors.UnknownBackend):
+        await house.hub.sessions("nobody")
+
+
+async def test_one_is_taken_up_where_it_was_held_and_its_last_answer_is_all_that_is_told(house_of_three: House) -> None:
+    house = house_of_three
+    accepted = await house.send(adopt(house, "aaaa", mode=Mode.PLAN))
+    hired = await house.fact(Hired)
+    assert (accepted.worker, hired.session, hired.directory) == ("shop", "aaaa-old", "/work/shop")
+    assert (hired.answer, hired.note, hired.mode) == ("It is done.", "", Mode.PLAN)
+    await house.fact(CameOnline)
+    assert house.worker("shop").session == house.agent.links["shop"].worker.session == "aaaa-old"
+    told = [type(event.fact) for event in await house.history()]
+    assert told == [Hired, Focused, CameOnline]
+
+
+async def test_what_is_open_at_the_desk_is_not_doubled_silently(house_of_three: House) -> None:
+    house = house_of_three
+    with pytest.raises(errors.SessionTaken, match="still open at the desk"):
+        await house.send(adopt(house, "bbbb-new"))
+    assert house.hub.present.workers == {}
+    assert (await house.send(adopt(house, "bbbb-new", "bob", anyway=True))).worker == "bob"
+    with pytest.raises(errors.SessionTaken, match="bob has that conversation already"):
+        await house.send(adopt(house, "bbbb-new", "eve", anyway=True))
+    await house.send(adopt(house, "bbbb-else", "rose"))
+    assert "Nobody can tell" in (await house.fact(Hired, lambda event: event.worker == "rose")).note
+
+
+async def test_a_conversation_that_is_not_there_or_not_meant_alone_is_refused(house_of_three: House) -> None:
+    house = house_of_three
+    for session, why in (("cccc", "has no conversation 'cccc'"), ("bbbb", "More than one"), ("a", "no conversation")):
+        with pytest.raises(errors.UnknownSession, match=why):
+            await house.send(adopt(house, session))
+    # Its folder tells which of two is meant.
+    assert (await house.send(adopt(house, "bbbb", directory="/work/garden"))).worker == "garden"
+
+
+async def test_a_name_is_found_where_the_folder_s_is_taken(house_of_three: House) -> None:
+    house = house_of_three
+    house.agent.conversations.append(replace(OLD, id="dddd", directory="/work/team"))
+    await house.hire("shop")
+    assert (await house.send(adopt(house, "aaaa"))).worker == "shop-2"
+    assert (await house.send(adopt(house, "dddd"))).worker == "team-1"
+
+
+async def test_a_worker_is_handed_back_with_the_command_that_goes_on_at_the_desk(house_of_three: House) -> None:
+    house = house_of_three
+    await house.send(adopt(house, "aaaa", "ann"))
+    await house.fact(CameOnline)
+    await house.agent.links["ann"].say(SessionKnown(session="cleared"))
+    await house.fact(SessionKnown)
+    await house.send(End(id="back", worker="ann", hand_back=True))
+    assert (await house.fact(Ended)).resume == "cd /work/shop && scripted --resume cleared"
+    assert house.agent.ended == ["ann"]
+    # One that is only let go leaves no such word.
+    await house.hire("bob")
+    await house.end("bob")
+    assert (await house.fact(Ended, lambda event: event.worker == "bob")).resume == ""
+
+
+async def test_what_cannot_be_handed_back_stays(tmp_path: Path) -> None:
+    async with open_house(tmp_path, ScriptedDriver(Can())) as house:
+        await house.hire("ann")
+        with pytest.raises(errors.CannotDo, match="cannot be handed back"):
+            await house.send(End(id="1", worker="ann", hand_back=True))
+        with pytest.raises(errors.CannotDo, match="cannot be listed"):
+            await house.hub.sessions("scripted")
+        assert await house.hub.sessions() == []
+    async with open_house(tmp_path / "other") as house:
+        await house.hire("ann")
+        with pytest.raises(errors.CannotDo, match="no conversation yet"):
+            await house.send(End(id="1", worker="ann", hand_back=True))
+        assert not house.worker().ending

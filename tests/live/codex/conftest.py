@@ -1,0 +1,29 @@
+"""A studio of the real Codex for every test here."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from farhand.testing.codex import CodexStudio, lasting_home
+from farhand.testing.models.responses import FakeResponses
+
+ROOT = Path(__file__).resolve().parents[3]
+PROGRAMS = ROOT / ".cache/npm/node_modules/.bin"
+
+
+@pytest.fixture
+async def studio(short_folder: Path, tmux_server: tuple[str, ...]) -> AsyncIterator[CodexStudio]:
+    """A studio whose fake model fails the test on steps that nobody asked for, and on calls of any other kind."""
+    model = FakeResponses()
+    async with model.served() as address:
+        with lasting_home(ROOT / ".cache" / "homes") as home:
+            opened = CodexStudio(short_folder, home, tmux_server, model, address, PROGRAMS)
+            settings = opened.settings.read_text()
+            yield opened
+            await opened.tidy()
+            assert opened.settings.read_text() == settings, "the person's own settings were touched"
+    model.script.check()
+    assert model.strange == []
