@@ -6,14 +6,12 @@ from farhand.drivers.opencode import titles
 from farhand.drivers.opencode.limits import limit, spent
 from farhand.drivers.opencode.schema import Error, Part, RunLine, read, sentence
 from farhand.drivers.opencode.translate import LONGEST_OUTPUT
-from farhand.drivers.wires.shown import split_shown
 from farhand.model.facts import (
     Fact,
     Limited,
     Said,
     Seen,
     SessionKnown,
-    Showed,
     Thought,
     ToolEnded,
     ToolStarted,
@@ -72,10 +70,8 @@ def _part(line: RunLine, state: RunState) -> tuple[list[Fact], RunState]:
 
 
 def _text(part: Part, state: RunState) -> tuple[list[Fact], RunState]:
-    words, files = split_shown(part.text, 0)
     gap = "\n\n" if state.spoke else ""
-    said: list[Fact] = [Said(text=gap + words)] if words else []
-    return [*said, *(Showed(file=file) for file in files)], replace(state, spoke=state.spoke or bool(words))
+    return ([Said(text=gap + part.text)] if part.text else []), replace(state, spoke=state.spoke or bool(part.text))
 
 
 def _tool(part: Part) -> list[Fact]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import time
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,6 @@ from farhand.drivers.opencode.translate import (
     whole_from,
     without_request,
 )
-from farhand.drivers.wires.sending import checked
 from farhand.drivers.wires.worded import worded
 from farhand.model.facts import AskRaised, Noted, TurnEnded
 from farhand.model.ports import (
@@ -81,7 +80,6 @@ class HttpLink:
         tuning: Tuning,
         seconds: float,
         first: list[Heard],
-        folders: Iterable[Path],
     ) -> None:
         self._api = api
         self._host = host
@@ -92,7 +90,6 @@ class HttpLink:
         self._tuning = tuning
         self._seconds = seconds
         self._first = first
-        self._folders = tuple(folders)
         self._looking = anyio.Lock()
 
     @property
@@ -137,8 +134,7 @@ class HttpLink:
         return self._batch([*over, Heard(fact=ended)])
 
     def _batch(self, heard: list[Heard]) -> Batch:
-        told = tuple(checked(one, self._folders) for one in heard)
-        return Batch(heard=told, cursor=msgspec.json.encode(self._spot).decode())
+        return Batch(heard=tuple(heard), cursor=msgspec.json.encode(self._spot).decode())
 
     async def _take(self, events: list[bytes]) -> list[Heard]:
         heard: list[Heard] = []

@@ -14,7 +14,6 @@ from farhand.drivers.opencode.link import HttpLink, Spot, Tuning
 from farhand.drivers.opencode.schema import Session
 from farhand.drivers.opencode.server import Host
 from farhand.drivers.opencode.translate import State
-from farhand.drivers.wires.sending import shown_folders
 from farhand.model.facts import Noted, SessionKnown
 from farhand.model.ports import Heard
 from farhand.model.present import Worker
@@ -42,9 +41,8 @@ async def open_link(
     if worker.session != begun.session:
         first = [*first, Heard(fact=SessionKnown(session=begun.session))]
     tuning = Tuning(mode=worker.mode, model=worker.model, agent=session.agent)
-    folders = shown_folders(worker.directory, folder)
     spot = _spot(cursor, begun, kept)
-    return HttpLink(api, host, kept, spot, tuning, seconds, first, folders), begun.session
+    return HttpLink(api, host, kept, spot, tuning, seconds, first), begun.session
 
 
 async def _begin(api: Api, worker: Worker, known: Session | None) -> Begun:

@@ -27,14 +27,12 @@ from farhand.drivers.opencode.schema import (
     read,
     sentence,
 )
-from farhand.drivers.wires.shown import OPENING, split_shown
 from farhand.model.facts import (
     AskSettled,
     Fact,
     Noted,
     Said,
     Seen,
-    Showed,
     Thought,
     ToolEnded,
     ToolStarted,
@@ -201,28 +199,23 @@ def _words(part: Part, state: State) -> Told:
     over = part.time is not None and part.time.end is not None
     if not over:
         return _NONE, replace(state, parts={**state.parts, part.id: known}) if part.id not in state.parts else state
-    facts = _fresh(part.text, known, state, over=True)
+    facts = _fresh(part.text, known, state)
     state = replace(state, parts={**state.parts, part.id: replace(known, told=len(part.text), whole=True)})
     return facts, replace(state, spoke=True) if part.type == "text" and part.text else state
 
 
-def _fresh(text: str, known: Telling, state: State, *, over: bool) -> list[Fact]:
+def _fresh(text: str, known: Telling, state: State) -> list[Fact]:
     rest = text[known.told :]
     if known.kind == "reasoning":
         return [Thought(text=rest)] if rest else []
     gap = "\n\n" if state.spoke and not known.told else ""
-    words, files = split_shown(text, known.told) if over and OPENING in text else (rest, ())
-    said: list[Fact] = [Said(text=gap + words)] if words else []
-    return [*said, *(Showed(file=file) for file in files)]
+    return [Said(text=gap + rest)] if rest else []
 
 
 def _delta(grown: PartDelta, state: State, _at: float, _seconds: float | None) -> Told:
     known = state.parts.get(grown.partID)
     if known is None or known.whole or grown.field != "text" or not grown.delta or grown.messageID not in state.replies:
         return _NONE, state
-    # Words that may be part of a tag wait for the part's end, which has them all.
-    if known.kind == "text" and OPENING[0] in grown.delta:
-        return _NONE, whole_from(state, grown.partID, known.kind)
     told = msgspec.structs.replace(known, told=known.told + len(grown.delta))  # type: ignore[type-var]
     parts = {**state.parts, grown.partID: told}
     if known.kind == "reasoning":

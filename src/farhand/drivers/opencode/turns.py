@@ -18,7 +18,6 @@ from farhand.drivers.opencode.kept import write_private
 from farhand.drivers.opencode.lines import RunState, ended, translate_line
 from farhand.drivers.opencode.server import QUIET, checked_directory, program
 from farhand.drivers.wires.held import Lines, sentence
-from farhand.drivers.wires.sending import checked, shown_folders
 from farhand.drivers.wires.worded import worded
 from farhand.model.errors import DriverError
 from farhand.model.ports import (
@@ -110,7 +109,6 @@ class ExecLink:
         self._spot = spot
         self._mode, self._model = worker.mode, worker.model
         self._news = anyio.Event()
-        self._folders = shown_folders(worker.directory, driver.folder(worker))
 
     async def facts(self) -> AsyncIterator[Batch]:
         """What each run says, and how it ended."""
@@ -171,8 +169,7 @@ class ExecLink:
         return self._batch([Heard(fact=fact, turn=run.turn) for fact in facts])
 
     def _batch(self, heard: list[Heard]) -> Batch:
-        told = tuple(checked(one, self._folders) for one in heard)
-        return Batch(heard=told, cursor=msgspec.json.encode(self._spot).decode())
+        return Batch(heard=tuple(heard), cursor=msgspec.json.encode(self._spot).decode())
 
     # --- errands
 
