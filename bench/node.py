@@ -108,7 +108,7 @@ async def serve(folder: Path) -> None:
 def main() -> None:
     """Logs as a node does, and serves."""
     folder = Path(sys.argv[1])
-    logs.set_up(logs.open_log(folder / "bridge.log"))
+    logs.set_up(logs.LogFile(folder / "bridge.log"), show=False)
     anyio.run(serve, folder)
 
 

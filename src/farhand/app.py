@@ -263,12 +263,12 @@ async def drain(running: Node) -> None:
                 await finish()
 
 
-def set_up_logs(settings: Settings, *, to_file: bool) -> None:
-    """Logs into the node's folder, or to standard error."""
+def set_up_logs(settings: Settings, *, show: bool) -> None:
+    """Logs into the node's folder and, unless a conversation is shown there, to standard error."""
     secrets = [settings.telegram.token, settings.telegram.webhook_secret] if settings.telegram else []
     folder.make(settings.folder)
-    file = logs.open_log(settings.folder / "bridge.log") if to_file else None
-    logs.set_up(file, secrets=secrets, verbose=settings.verbose, quiet=settings.quiet)
+    file = logs.LogFile(settings.folder / compat.LOG_FILE)
+    logs.set_up(file, secrets=secrets, verbose=settings.verbose, quiet=settings.quiet, show=show)
 
 
 def channels(settings: Settings, *, telegram: bool) -> Channels:

@@ -2,12 +2,15 @@
 
 from collections.abc import Iterable, Mapping
 from importlib import import_module, resources
+from importlib.util import find_spec
+from types import ModuleType
 
 import structlog
 
 from farhand.config.settings import Settings
 from farhand.drivers.wires.given import Given
 from farhand.drivers.wires.station import Signs, Station
+from farhand.model.errors import UnknownBackend
 from farhand.model.ports import Driver
 
 log = structlog.get_logger("roster")
@@ -67,6 +70,15 @@ def packages() -> list[str]:
     """The driver packages: those with a manifest."""
     found = (entry for entry in resources.files("farhand.drivers").iterdir() if entry.is_dir())
     return sorted(entry.name for entry in found if entry.joinpath("manifest.toml").is_file())
+
+
+def hooks_of(backend: str) -> ModuleType:
+    """What puts hooks into the settings of that backend's CLI; raises UnknownBackend with those that have any."""
+    known = {name: f"farhand.drivers.{name}.installed" for name in packages()}
+    able = {name: module for name, module in known.items() if find_spec(module) is not None}
+    if backend not in able:
+        raise UnknownBackend(backend, known=sorted(able))
+    return import_module(able[backend])
 
 
 def built(parts: Given, names: Iterable[str] | None = None) -> list[Driver]:

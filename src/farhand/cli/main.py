@@ -22,6 +22,8 @@ COMMANDS = {
     "events": "print the journal, and follow it",
     "status": "tell how a node is",
     "stop": "stop a node; its agents live on",
+    "clean": "forget who the manager is, so that somebody can register anew",
+    "hook": "put hooks into an agent CLI's settings, take them out, try them",
 }
 
 USAGE = """usage: farhand <command> [options]

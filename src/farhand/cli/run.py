@@ -52,7 +52,7 @@ def _serve(settings: Settings, *, talks: bool, telegram: bool) -> None:
 
     from farhand import app, roster
 
-    app.set_up_logs(settings, to_file=talks)
+    app.set_up_logs(settings, show=not talks)
     drivers = roster.drivers(settings)
     channels = app.channels(settings, telegram=telegram)
     if talks:

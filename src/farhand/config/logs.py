@@ -4,14 +4,16 @@ import json
 import logging
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, TextIO, cast
 
 import msgspec
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
 REDACTED = "[redacted]"
+MOST_BYTES = 10_000_000
 _encode = msgspec.json.Encoder(enc_hook=repr).encode
 
 
@@ -60,29 +62,79 @@ class _Foreign(logging.Handler):
         structlog.get_logger(record.name).warning(record.getMessage())
 
 
-def open_log(path: Path) -> TextIO:
-    """The log file, for its owner alone, appended to line by line."""
-    file = path.open("a", buffering=1, encoding="utf-8")
-    path.chmod(0o600)
-    return file
+class LogFile:
+    """A log file for its owner alone; when it is full it becomes the old one, and the one before that goes."""
+
+    def __init__(self, path: Path, most_bytes: int = MOST_BYTES) -> None:
+        self._path = path
+        self._most_bytes = most_bytes
+        self._file = self._open()
+
+    def write(self, text: str) -> int:
+        """Adds whole lines. A disk that is full costs the line, not the node."""
+        with suppress(OSError):
+            if self._file.tell() + len(text) > self._most_bytes:
+                self._turn_over()
+            return self._file.write(text)
+        return 0
+
+    def flush(self) -> None:
+        """Writes out what is in the buffer."""
+        with suppress(OSError):
+            self._file.flush()
+
+    def close(self) -> None:
+        """Ends it."""
+        self._file.close()
+
+    def _open(self) -> TextIO:
+        file = self._path.open("a", buffering=1, encoding="utf-8", errors="backslashreplace")
+        self._path.chmod(0o600)
+        return file
+
+    def _turn_over(self) -> None:
+        self._file.close()
+        self._path.replace(self._path.with_name(f"{self._path.name}.1"))
+        self._file = self._open()
 
 
-def set_up(file: TextIO | None, *, secrets: Iterable[str] = (), verbose: bool = False, quiet: bool = False) -> None:
-    """Sends all logs to that file; to standard error when there is none."""
+class _Copy:
+    """Leaves a copy of every line in the file, on its way to the terminal."""
+
+    def __init__(self, file: LogFile) -> None:
+        self._file = file
+
+    def __call__(self, _: WrappedLogger, __: str, line: EventDict) -> EventDict:
+        self._file.write(as_json(line) + "\n")
+        return line
+
+
+def set_up(
+    file: LogFile | None,
+    *,
+    secrets: Iterable[str] = (),
+    verbose: bool = False,
+    quiet: bool = False,
+    show: bool = True,
+) -> None:
+    """Sends all logs to standard error, if they are to be shown, and to the file, if there is one."""
     level = logging.DEBUG if verbose else logging.ERROR if quiet else logging.INFO
+    shown = show or file is None
     render: Processor = structlog.processors.JSONRenderer(serializer=as_json)
-    if file is None and sys.stderr.isatty():
+    if shown and sys.stderr.isatty():
         render = structlog.dev.ConsoleRenderer()
+    copies: list[Processor] = [_Copy(file)] if shown and file else []
     structlog.configure(
         processors=[
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.format_exc_info,
             Redactor(secrets),
+            *copies,
             render,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.WriteLoggerFactory(file or sys.stderr),
+        logger_factory=structlog.WriteLoggerFactory(sys.stderr if shown else cast("TextIO", file)),
         cache_logger_on_first_use=False,
     )
     root = logging.getLogger()

@@ -119,6 +119,17 @@ def node_folder(node: str, environ: Mapping[str, str]) -> Path:
     return home(environ) / compat.NODES_FOLDER / node
 
 
+def sessions_folder(folder: Path, environ: Mapping[str, str]) -> Path:
+    """Where the small files of the workers of the node in that folder are."""
+    given = environ.get("SESSIONS_DIR")
+    return Path(given).expanduser() if given else folder / compat.SESSIONS_FOLDER
+
+
+def ask_deadline(environ: Mapping[str, str]) -> float:
+    """How long a question waits for its answer."""
+    return number(environ, "FARHAND_ASK_DEADLINE_SECONDS", 3600.0, least=1.0)
+
+
 def number(environ: Mapping[str, str], name: str, default: float, *, least: float = 0.0) -> float:
     """A number from the environment, or SettingWrong with what would have worked."""
     text = environ.get(name, "").strip()
@@ -208,7 +219,7 @@ def read_settings(
         verbose=verbose,
         quiet=quiet,
         retention_days=number(environ, "FARHAND_RETENTION_DAYS", 90.0, least=1.0),
-        ask_deadline_seconds=number(environ, "FARHAND_ASK_DEADLINE_SECONDS", 3600.0, least=1.0),
+        ask_deadline_seconds=ask_deadline(environ),
         hire_mode=hire_mode(environ.get("FARHAND_HIRE_MODE", "")),
         telegram=telegram,
         host=environ.get("FARHAND_HOST", "").strip() or "0.0.0.0",  # noqa: S104

@@ -20,6 +20,9 @@ PROGRAM = "farhand-hook.py"
 COMPILED = PROGRAM + "c"
 # A .pyc of this kind is run as it is: nobody looks for its source.
 _UNCHECKED = (1).to_bytes(4, "little")
+ANSWERS = "send-to-telegram.py"
+FORWARDER = "forward-to-bridge.py"
+_SOURCES = {PROGRAM: "program.py", ANSWERS: "send_to_telegram.py", FORWARDER: "forward_to_bridge.py"}
 
 Groups = Mapping[str, Sequence[Mapping[str, Any]]]
 
@@ -31,12 +34,20 @@ def interpreter() -> str:
 
 def place_program(folder: Path) -> Path:
     """Copies the program to a place that outlives this installation of farhand; the path of what is to be run."""
-    source = Path(__file__).with_name("program.py").read_bytes()
     # The source is for people who want to read what their agents run, and for sessions that were started with it.
-    for name, content in ((PROGRAM, source), (COMPILED, compiled(source))):
-        if _read(folder / name) != content:
-            _write(folder / name, content, 0o700)
+    source = _place(folder, PROGRAM)
+    _write_if_new(folder / COMPILED, compiled(source.read_bytes()))
     return folder / COMPILED
+
+
+def _place(folder: Path, name: str) -> Path:
+    _write_if_new(folder / name, Path(__file__).with_name(_SOURCES[name]).read_bytes())
+    return folder / name
+
+
+def _write_if_new(path: Path, content: bytes) -> None:
+    if _read(path) != content:
+        _write(path, content, 0o700)
 
 
 def compiled(source: bytes) -> bytes:
@@ -44,6 +55,18 @@ def compiled(source: bytes) -> bytes:
     code = compile(source, PROGRAM, "exec", dont_inherit=True, optimize=2)
     # Later versions of the format depend on who else holds the same objects: the same code would differ each time.
     return importlib.util.MAGIC_NUMBER + _UNCHECKED + importlib.util.source_hash(source) + marshal.dumps(code, 2)
+
+
+def place_stop_hook(folder: Path) -> Path:
+    """Copies the Stop hook, and its forwarder beside it; the path of the hook."""
+    _place(folder, FORWARDER)
+    return _place(folder, ANSWERS)
+
+
+def remove_programs(folder: Path) -> None:
+    """Takes our programs out of the folder, and nothing else."""
+    for name in (*_SOURCES, COMPILED):
+        _drop(folder / name)
 
 
 def install(settings: Path, groups: Groups, keep: Path) -> bool:
@@ -124,7 +147,11 @@ def is_ours(group: Any) -> bool:
     entries = group.get("hooks") if isinstance(group, dict) else None
     if not isinstance(entries, list) or not entries:
         return False
-    return all(isinstance(entry, dict) and PROGRAM in str(entry.get("command", "")) for entry in entries)
+    return all(isinstance(entry, dict) and _runs_ours(str(entry.get("command", ""))) for entry in entries)
+
+
+def _runs_ours(command: str) -> bool:
+    return PROGRAM in command or ANSWERS in command
 
 
 # --- files

@@ -14,6 +14,12 @@ BRIDGE_PID_FILE = "bridge.pid"
 PORT_FILE = "port"
 LOG_FILE = "bridge.log"
 LAST_ACTIVE_FILE = "last_active"
+LAST_CHAT_FILE = "last_chat_id"
+# What earlier bridges called the manager's chat.
+ADMIN_CHAT_FILE = "admin_chat_id"
+ADMIN_FILES = (ADMIN_CHAT_FILE, LAST_CHAT_FILE)
+CHAT_FILE = "chat_id"
+TUNNEL_FILES = ("tunnel.log", "tunnel.pid", "tunnel_url")
 DEFAULT_BACKEND = "claude"
 BACKENDS = ("claude", "codex", "gemini", "opencode")
 TEMPORARY_FOLDER = "/tmp/claudecode-telegram"  # noqa: S108

@@ -4,7 +4,8 @@ import os
 import secrets
 from pathlib import Path
 
-ADMIN_FILE = "last_chat_id"
+from farhand.model.compat import ADMIN_CHAT_FILE, LAST_CHAT_FILE
+
 WEBHOOK_FILE = "webhook_url"
 SECRET_FILE = "webhook_secret"  # noqa: S105
 BOT_ID_FILE = "bot_id"
@@ -34,11 +35,11 @@ class Kept:
         fresh.replace(self._folder / name)
 
     def admin(self) -> int | None:
-        text = self.read(ADMIN_FILE)
+        text = self.read(LAST_CHAT_FILE) or self.read(ADMIN_CHAT_FILE)
         return int(text) if text.lstrip("-").isascii() and text.lstrip("-").isdigit() else None
 
     def keep_admin(self, chat: int) -> None:
-        self.write(ADMIN_FILE, str(chat))
+        self.write(LAST_CHAT_FILE, str(chat))
 
     def webhook_url(self) -> str:
         return self.read(WEBHOOK_FILE)

@@ -21,6 +21,8 @@ from farhand.model.words import Mode
 MANIFEST: Final[dict[str, Any]] = tomllib.loads(files(__package__).joinpath("manifest.toml").read_text("utf-8"))
 REPORT_TIMEOUT_SECONDS = 10
 POST_TIMEOUT_SECONDS = 5
+# It waits up to 5 s for the transcript.
+ANSWER_TIMEOUT_SECONDS = 20
 ASK_GRACE_SECONDS = 60
 # Never in an agent's environment, whatever the tmux server has in its own.
 SECRETS = ("TELEGRAM_BOT_TOKEN", "TELEGRAM_WEBHOOK_SECRET")
@@ -89,14 +91,29 @@ def hook_groups(
     }
 
 
+def installed_groups(interpreter: str, program: Path, ask_seconds: float) -> dict[str, list[dict[str, Any]]]:
+    """The same hooks for a person's own settings: they leave sessions alone that bring theirs."""
+    hooks: dict[str, str] = MANIFEST["hooks"]
+    return {
+        event: [{"hooks": [_run(interpreter, program, event, mode, ask_seconds, "installed")]}]
+        for event, mode in hooks.items()
+    }
+
+
+def answer_groups(interpreter: str, program: Path) -> dict[str, list[dict[str, Any]]]:
+    """The Stop hook that posts answers of sessions which carry a bridge's variables."""
+    command = shlex.join([interpreter, "-I", "-S", str(program)])
+    return {"Stop": [{"hooks": [{"type": "command", "command": command, "timeout": ANSWER_TIMEOUT_SECONDS}]}]}
+
+
 def _post(door: Door) -> dict[str, Any]:
     headers = {"X-Farhand-Key": door.key}
     return {"type": "http", "url": door.address, "timeout": POST_TIMEOUT_SECONDS, "headers": headers}
 
 
-def _run(interpreter: str, program: Path, event: str, mode: str, ask_seconds: float) -> dict[str, Any]:
+def _run(interpreter: str, program: Path, event: str, mode: str, ask_seconds: float, *more: str) -> dict[str, Any]:
     asks = mode == "ask"
-    command = shlex.join([interpreter, "-I", "-S", str(program), "ask" if asks else "report", event])
+    command = shlex.join([interpreter, "-I", "-S", str(program), "ask" if asks else "report", event, *more])
     # The CLI's own patience ends after ours: it is we who say no.
     timeout = int(ask_seconds) + ASK_GRACE_SECONDS if asks else REPORT_TIMEOUT_SECONDS
     return {"type": "command", "command": command, "timeout": timeout}

@@ -50,7 +50,7 @@ def passed_on(own: Mapping[str, str]) -> dict[str, str]:
 
 def found(environment: Mapping[str, str]) -> str:
     """Where the CLI is; raises AgentMissing with what to do about it."""
-    program = MANIFEST["program"]
+    program: str = MANIFEST["program"]
     path = shutil.which(program, path=environment.get("PATH"))
     if path is None:
         raise AgentMissing(f"There is no '{program}' on PATH: {MANIFEST['install']}", program=program)

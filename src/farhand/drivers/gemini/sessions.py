@@ -1,4 +1,4 @@
-"""The conversations that the Gemini CLI has on this machine, as its own files tell: which, of which folder, about what."""
+"""The conversations that the Gemini CLI has on this machine, told by its own files: which, of which folder, about what."""
 
 from __future__ import annotations
 

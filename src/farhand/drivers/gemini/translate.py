@@ -19,7 +19,6 @@ from farhand.drivers.gemini.schema import (
 from farhand.drivers.gemini.titles import detail, title
 from farhand.drivers.wires.fields import Fields, parse
 from farhand.drivers.wires.handed import Expected, squeezed
-from farhand.drivers.wires.shown import split_shown
 from farhand.model.facts import (
     Fact,
     Limited,
@@ -27,7 +26,6 @@ from farhand.model.facts import (
     Said,
     Seen,
     SessionKnown,
-    Showed,
     Thought,
     ToolEnded,
     ToolStarted,
@@ -272,10 +270,10 @@ def _thoughts(message: Fields, last: Told) -> list[Fact]:
 def _text(text: str, last: Told, *, spoke: bool) -> tuple[list[Fact], bool]:
     if not text or text == last.text or (last.text and not text.startswith(last.text)):
         return [], spoke
-    plain, files = split_shown(text, len(last.text))
+    fresh = text[len(last.text) :]
     gap = "\n\n" if spoke and not last.text else ""
-    said: list[Fact] = [Said(text=gap + plain)] if plain.strip() else []
-    return [*said, *(Showed(file=file) for file in files)], spoke or bool(said)
+    said: list[Fact] = [Said(text=gap + fresh)] if fresh.strip() else []
+    return said, spoke or bool(said)
 
 
 def _used(message: Fields, last: Told, total: Usage) -> tuple[list[Fact], Usage]:

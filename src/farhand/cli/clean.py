@@ -1,0 +1,45 @@
+"""`farhand clean`: forgets who the manager is and where answers go, so that somebody can register anew."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from farhand.cli.options import add_node
+from farhand.config.settings import choose_node, node_folder, sessions_folder
+from farhand.model.compat import ADMIN_FILES, CHAT_FILE, TUNNEL_FILES
+from farhand.model.errors import NodeRunning
+from farhand.store.folder import running
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What `clean` takes."""
+    add_node(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Removes the files, and says which."""
+    node = choose_node(arguments.node, os.environ)
+    folder = node_folder(node, os.environ)
+    if (process := running(folder)) is not None:
+        raise NodeRunning(
+            f"Node '{node}' is running (pid {process}) and knows its manager.", hints=(f"farhand stop --node {node}",)
+        )
+    gone = [path for path in meant(folder, sessions_folder(folder, os.environ)) if _remove(path)]
+    told = "".join(f"  {path}\n" for path in gone)
+    sys.stdout.write(f"Node '{node}' knows no manager any more:\n{told}" if gone else f"Node '{node}' is clean.\n")
+    return 0
+
+
+def meant(folder: Path, sessions: Path) -> list[Path]:
+    """Who the manager is, where each worker's answers go, and what a tunnel has left behind."""
+    kept = [folder / name for name in (*ADMIN_FILES, *TUNNEL_FILES)]
+    return [*kept, *sorted(sessions.glob(f"*/{CHAT_FILE}"))]
+
+
+def _remove(path: Path) -> bool:
+    try:
+        path.unlink()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True

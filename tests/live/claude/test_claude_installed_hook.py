@@ -1,0 +1,105 @@
+"""The Stop hook in a person's own settings, run by the real Claude Code: in tmux, without tmux, and beside our own."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import anyio
+import pytest
+from tests.live.claude.test_claude_from_the_phone import MANAGER, SECONDS, Phone, _running
+from tests.spec.promises import promise
+
+from farhand.testing.models.script import say
+from farhand.testing.stage import until
+from farhand.testing.studio import Studio
+from farhand.testing.telegram import FakeBot
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+async def phone(studio: Studio, bot: FakeBot) -> AsyncIterator[Phone]:
+    """A phone with a worker of another kind, and the hook in the settings of whoever calls Claude Code here."""
+    command = [sys.executable, "-m", "farhand", "hook", "install", "--events"]
+    await anyio.run_process(command, env=studio.environment)
+    assert "send-to-telegram.py" in (studio.folder / "home/.claude/settings.json").read_text()
+    async with _running(Phone(studio, bot)) as opened:
+        await opened.manager.says("/hire bob --backend demo")
+        await opened.manager.reads("Bob is added", seconds=SECONDS)
+        yield opened
+
+
+def sessions(studio: Studio) -> Path:
+    return studio.folder / "farhand/nodes/test/sessions"
+
+
+def carried(phone: Phone) -> dict[str, str]:
+    """What spec 2 says a session carries."""
+    return {
+        "BRIDGE_URL": f"http://127.0.0.1:{phone._port}",
+        "PORT": str(phone._port),
+        "SESSIONS_DIR": str(sessions(phone.studio)),
+        "TMUX_PREFIX": "claude-test-",
+    }
+
+
+async def in_tmux(studio: Studio, phone: Phone, prompt: str) -> None:
+    """Claude Code in a session called as a worker's, started by somebody else."""
+    given = [word for name, value in carried(phone).items() for word in ("-e", f"{name}={value}")]
+    command = f"claude -p {prompt} > said 2>&1; exec sleep 1000"
+    words = ["new-session", "-d", "-s", "claude-test-bob", "-c", str(studio.project), *given, command]
+    await anyio.run_process([*studio.server, *words], env=studio.environment)
+
+
+@promise("hook.1", "hook.2", "hook.3", "hook.5", "hook.8", "hook.9", "hook.10", "flows.2")
+async def test_answers_of_a_session_in_tmux_and_of_one_without(studio: Studio, phone: Phone) -> None:
+    studio.model.script.conversation("zz-tmux", say("**Bold** news & `code`"))
+    studio.model.script.conversation("zz-plain", say("no tmux here"))
+    pending = sessions(studio) / "bob" / "pending"
+    await until(lambda: not pending.exists())
+    pending.write_text("1")
+    await in_tmux(studio, phone, "zz-tmux")
+    answer = await phone.manager.reads("Bold news", seconds=SECONDS)
+    assert answer.text == "bob:\nBold news & code"
+    assert not pending.exists()
+    environment = {**studio.environment, **carried(phone), "BRIDGE_SESSION": "bob"}
+    await anyio.run_process(["claude", "-p", "zz-plain"], env=environment, cwd=studio.project, stdin=-3)
+    await phone.manager.reads("no tmux here", seconds=SECONDS)
+    assert await phone.answers("Bold news") == await phone.answers("no tmux here") == 1
+
+
+@promise("hook.4", "security.3")
+async def test_sessions_of_nobody_and_our_own_ones_say_nothing_by_it(studio: Studio, phone: Phone) -> None:
+    studio.model.script.conversation("zz-nobody", say("none of your business"))
+    studio.model.script.conversation("You are ann", say("Ann is ready."))
+    studio.model.script.conversation("zz-once", say("told once"))
+    await phone.manager.says("/hire ann --ask")
+    await phone.manager.reads("Ann is ready.", seconds=SECONDS)
+    await phone.manager.says("zz-once")
+    await phone.manager.reads("told once", seconds=SECONDS)
+    await anyio.run_process(["claude", "-p", "zz-nobody"], env=studio.environment, cwd=studio.project, stdin=-3)
+    # What the hook of the session would have left is looked for once its agent has ended.
+    await phone.manager.says("/end ann")
+    await phone.manager.reads("Ann removed", seconds=SECONDS)
+    chat = await phone.bot.messages(MANAGER)
+    said = [one.text for one in chat if one.from_bot and not one.deleted]
+    assert sum("told once" in one for one in said) == 1
+    assert not [one for one in said if "none of your business" in one]
+    assert not list(sessions(studio).rglob("answers/*"))
+
+
+async def test_an_answer_while_the_node_is_dead_comes_when_it_is_back(studio: Studio, phone: Phone) -> None:
+    studio.model.script.conversation("zz-away", say("said while you were away"))
+    await phone.kill()
+    await in_tmux(studio, phone, "zz-away")
+    answers = sessions(studio) / "bob" / "answers"
+    await until(lambda: answers.is_dir() and [one.suffix for one in answers.iterdir()] == [".json"])
+    (left,) = answers.iterdir()
+    assert json.loads(left.read_bytes())["session"] == "bob"
+    assert left.stat().st_mode & 0o777 == 0o600
+    await phone.start()
+    await phone.manager.reads("said while you were away", seconds=SECONDS)
+    assert await phone.answers("said while you were away") == 1
