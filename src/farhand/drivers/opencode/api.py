@@ -10,6 +10,7 @@ import msgspec
 
 from farhand.drivers.opencode.schema import (
     DATA,
+    Info,
     Message,
     Permission,
     Questions,
@@ -88,16 +89,16 @@ class Api:
         while True:
             query: dict[str, Any] = {"limit": page, **({"before": before} if before else {})}
             answer = await self._request("GET", f"/session/{session}/message", query=query)
-            some = read_list(answer.content, Message)
-            found = [*(one for one in some if one.info.id > after), *found]
+            some = _identified(answer.content)
+            found = [*(one for name, one in some if name > after), *found]
             before = answer.headers.get("x-next-cursor", "")
-            if not before or not some or some[0].info.id <= after:
+            if not before or not some or some[0][0] <= after:
                 return found
 
     async def newest(self, session: str) -> str:
         """The id of the last message; empty if there is none."""
         answer = await self._request("GET", f"/session/{session}/message", query={"limit": 1})
-        return max((one.info.id for one in read_list(answer.content, Message)), default="")
+        return max((name for name, _ in _identified(answer.content)), default="")
 
     async def has_message(self, session: str, message: str) -> bool:
         """Whether the session has that message."""
@@ -196,6 +197,12 @@ class _Provider(msgspec.Struct):
 
 class _Providers(msgspec.Struct):
     providers: list[_Provider] = []
+
+
+def _identified(content: bytes) -> list[tuple[str, Message]]:
+    """Messages with their ids, those that can be read."""
+    some = [(read(one.info, Info), one) for one in read_list(content, Message)]
+    return [(info.id, one) for info, one in some if info is not None]
 
 
 async def _events(chunks: AsyncIterator[bytes]) -> AsyncIterator[list[bytes]]:

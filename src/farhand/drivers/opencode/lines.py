@@ -51,7 +51,7 @@ def translate_line(line: bytes, state: RunState) -> tuple[list[Fact], RunState]:
 
 
 def _part(line: RunLine, state: RunState) -> tuple[list[Fact], RunState]:
-    part = read(line.part, Part) if line.part is not None else None
+    part = read(line.part, Part)
     if part is None:
         return [], replace(state, skipped=state.skipped + 1)
     match line.type:

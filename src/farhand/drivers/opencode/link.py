@@ -16,7 +16,7 @@ from farhand.drivers.opencode import asks, modes
 from farhand.drivers.opencode.api import Api, ApiError
 from farhand.drivers.opencode.ids import message_id, part_id
 from farhand.drivers.opencode.kept import Kept
-from farhand.drivers.opencode.schema import Message, Part, Permission, read
+from farhand.drivers.opencode.schema import Info, Message, Part, Permission, read
 from farhand.drivers.opencode.server import Host
 from farhand.drivers.opencode.translate import (
     AT_REST,
@@ -188,11 +188,13 @@ class HttpLink:
 
     def _missed(self, message: Message) -> list[Heard]:
         heard: list[Heard] = []
-        info = message.info
+        info = read(message.info, Info)
+        if info is None:
+            return []
         joins = any(one.id == info.id and not one.turn for one in self._state.expected)
         if info.role == "user" and self._state.running and info.id not in self._state.prompts and not joins:
             heard += self._translated(_event(AT_REST, self._named()))
-        heard += self._translated(_event("message.updated", {"info": _plain(info)}))
+        heard += self._translated(_event("message.updated", {"info": message.info}))
         for raw in message.parts:
             heard += self._translated(_event("message.part.updated", {"part": raw}))
             part = read(raw, Part)
@@ -337,10 +339,6 @@ class HttpLink:
 
 def _event(kind: str, properties: Any) -> bytes:
     return msgspec.json.encode({"type": kind, "properties": properties})
-
-
-def _plain(info: Any) -> Any:
-    return msgspec.to_builtins(info, builtin_types=(msgspec.Raw,))
 
 
 def _picture(attachment: Attachment) -> dict[str, str] | None:

@@ -17,7 +17,7 @@ from farhand.drivers.opencode.translate import State
 from farhand.model.facts import Noted, SessionKnown
 from farhand.model.ports import Heard
 from farhand.model.present import Worker
-from farhand.model.words import Mode
+from farhand.model.words import Mode, replace
 
 LOST = "The session cannot be taken up again: OpenCode does not know it. A new one begins."
 
@@ -67,7 +67,10 @@ def _spot(cursor: str, begun: Begun, kept: Kept) -> Spot:
         spot = msgspec.json.decode(cursor, type=Spot) if cursor else Spot()
     except msgspec.MsgspecError:
         spot = Spot()
-    if spot.state.session == begun.session:
-        return spot
-    state = State(session=begun.session, after=begun.after, newest=begun.after, expected=kept.given())
-    return Spot(state=state)
+    state = spot.state
+    if state.session != begun.session:
+        state = State(session=begun.session, after=begun.after, newest=begun.after)
+        spot = Spot()
+    # What was given after the cursor was written is recognised when it turns up.
+    known = {one.id: one for one in (*kept.given(), *state.expected) if one.id > state.after}
+    return replace(spot, state=replace(state, expected=tuple(known.values())))

@@ -89,13 +89,13 @@ class Info(Foreign, frozen=True):
     parentID: str = ""  # noqa: N815
     time: Time = Time()
     error: Error | None = None
-    summary: msgspec.Raw | None = None
+    summary: Any = None
 
 
 class Message(Foreign, frozen=True):
     """A message with its parts, as a session has it."""
 
-    info: Info
+    info: msgspec.Raw
     parts: list[msgspec.Raw] = []
 
 
@@ -216,7 +216,7 @@ class RunLine(Foreign, frozen=True):
 
     type: str
     sessionID: str = ""  # noqa: N815
-    part: msgspec.Raw | None = None
+    part: msgspec.Raw = msgspec.Raw()
     error: Error | None = None
 
 

@@ -163,7 +163,7 @@ def _reply(info: Info, state: State) -> Told:
         seen = [Seen(message=ours.message)]
     parent = {f"parent {info.parentID}": True} if seen else {}
     # The words of a summary that makes room are no answer: its parts are not told.
-    name = f"summary {info.id}" if info.summary is not None and bytes(info.summary) == b"true" else info.id
+    name = f"summary {info.id}" if info.summary is True else info.id
     replies = {**state.replies, **parent, name: info.time.completed is not None}
     return seen, replace(state, replies=replies, error=info.error or state.error)
 
