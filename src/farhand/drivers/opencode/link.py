@@ -22,6 +22,8 @@ from farhand.drivers.opencode.translate import (
     AT_REST,
     Expected,
     State,
+    event,
+    told_as_events,
     translate,
     whole_from,
     without_request,
@@ -138,12 +140,12 @@ class HttpLink:
 
     async def _take(self, events: list[bytes]) -> list[Heard]:
         heard: list[Heard] = []
-        for event in events:
-            heard += self._translated(event)
+        for one in events:
+            heard += self._translated(one)
         return await self._without_granted(heard)
 
-    def _translated(self, event: bytes) -> list[Heard]:
-        told, state = translate(event, self._state, time.time(), self._seconds)
+    def _translated(self, came: bytes) -> list[Heard]:
+        told, state = translate(came, self._state, time.time(), self._seconds)
         if state is not self._state:
             self._spot = replace(self._spot, state=state)
         return told
@@ -175,7 +177,7 @@ class HttpLink:
             for message in messages:
                 heard += self._missed(message)
             if not busy:
-                heard += self._translated(_event(AT_REST if self._reborn else "session.idle", self._named()))
+                heard += self._translated(event(AT_REST if self._reborn else "session.idle", self._named()))
             self._reborn = False
             return await self._without_granted(heard + await self._requests(busy=busy))
 
@@ -193,11 +195,10 @@ class HttpLink:
             return []
         joins = any(one.id == info.id and not one.turn for one in self._state.expected)
         if info.role == "user" and self._state.running and info.id not in self._state.prompts and not joins:
-            heard += self._translated(_event(AT_REST, self._named()))
-        heard += self._translated(_event("message.updated", {"info": message.info}))
-        for raw in message.parts:
-            heard += self._translated(_event("message.part.updated", {"part": raw}))
-            part = read(raw, Part)
+            heard += self._translated(event(AT_REST, self._named()))
+        for told in told_as_events(message):
+            heard += self._translated(told)
+        for part in (read(raw, Part) for raw in message.parts):
             if part is not None and part.id in self._state.parts:
                 self._spot = replace(self._spot, state=whole_from(self._state, part.id, part.type))
         return heard
@@ -212,15 +213,15 @@ class HttpLink:
                 self._spot = replace(self._spot, state=without_request(self._state, request))
             elif request not in waiting:
                 over = {**self._named(), "requestID": request}
-                heard += self._translated(_event("permission.replied", over))
+                heard += self._translated(event("permission.replied", over))
         for wanted in permissions:
             if busy:
-                heard += self._translated(_event("permission.asked", wanted))
+                heard += self._translated(event("permission.asked", wanted))
             elif wanted.sessionID == state.session:
                 # What an aborted turn had asked for waits for nothing: nobody may let it go on by mistake.
                 await self._api.reply(wanted.id, "reject")
         for asked in questions:
-            heard += self._translated(_event("question.asked", asked)) if busy else []
+            heard += self._translated(event("question.asked", asked)) if busy else []
         return heard
 
     # --- errands
@@ -234,8 +235,7 @@ class HttpLink:
                 case Settle(ask=ask):
                     return await self._settle(ask)
                 case Stop():
-                    await self._api.abort(self._state.session)
-                    return Taken()
+                    return await self._stop()
                 case Change(model=model, mode=mode):
                     return await self._change(model, mode)
         except ApiError as error:
@@ -280,6 +280,11 @@ class HttpLink:
         if self._tuning.mode is Mode.PLAN:
             return modes.PLAN_AGENT
         return modes.WORK_AGENT if self._tuning.agent == modes.PLAN_AGENT else ""
+
+    async def _stop(self) -> Outcome:
+        self._spot = replace(self._spot, state=replace(self._state, stopped=self._state.running))
+        await self._api.abort(self._state.session)
+        return Taken()
 
     async def _settle(self, ask: Ask) -> Outcome:
         name, settled = asks.request_of(ask.id), ask.settled
@@ -335,10 +340,6 @@ class HttpLink:
             await self._api.add_rules(self._state.session, modes.rules(wanted))
             self._tuning.mode = wanted
         return Taken()
-
-
-def _event(kind: str, properties: Any) -> bytes:
-    return msgspec.json.encode({"type": kind, "properties": properties})
 
 
 def _picture(attachment: Attachment) -> dict[str, str] | None:

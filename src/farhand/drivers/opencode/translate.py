@@ -13,6 +13,7 @@ from farhand.drivers.opencode.schema import (
     Error,
     Event,
     Info,
+    Message,
     MessageUpdated,
     Named,
     Part,
@@ -45,6 +46,16 @@ from farhand.model.words import HowEnded, HowSettled, Usage, Word, replace
 
 LONGEST_OUTPUT = 20_000
 ABORTED = "MessageAbortedError"
+# Events that say nothing about a turn.
+SILENT = frozenset(
+    """server.connected server.heartbeat server.instance.disposed session.updated session.diff session.deleted
+    message.removed message.part.removed plugin.added catalog.updated reference.updated integration.updated
+    todo.updated file.edited file.watcher.updated lsp.updated lsp.client.diagnostics mcp.tools.changed
+    vcs.branch.updated command.executed installation.updated installation.update-available project.updated
+    tui.prompt.append
+    tui.command.execute tui.toast.show tui.session.select pty.created pty.updated pty.exited pty.deleted
+    global.disposed storage.write ide.installed""".split()
+)
 # An event of our own: the session was looked at and does nothing.
 AT_REST = "farhand.at_rest"
 MOST_EXPECTED = 500
@@ -86,6 +97,8 @@ class State(Word):
     tools: dict[str, bool] = {}
     spoke: bool = False
     error: Error | None = None
+    # Somebody wants the turn to stop.
+    stopped: bool = False
     usage: Usage = Usage()
     limited: bool = False
     # Requests that wait, as they came.
@@ -105,7 +118,7 @@ def translate(data: bytes, state: State, at: float = 0.0, seconds: float | None 
         return [], replace(state, skipped=state.skipped + 1)
     handler = _KINDS.get(event.type)
     if handler is None:
-        return [], state
+        return [], state if event.type in SILENT else replace(state, skipped=state.skipped + 1)
     kind, tell = handler
     found = read(event.properties, kind)
     if found is None:
@@ -119,6 +132,17 @@ def translate(data: bytes, state: State, at: float = 0.0, seconds: float | None 
     if isinstance(facts[-1], TurnEnded):
         state = _rested(state)
     return heard, state
+
+
+def told_as_events(message: Message) -> list[bytes]:
+    """A message of a session as the events that it would have come with."""
+    parts = [event("message.part.updated", {"part": part}) for part in message.parts]
+    return [event("message.updated", {"info": message.info}), *parts]
+
+
+def event(kind: str, properties: Any) -> bytes:
+    """An event as it comes over the stream."""
+    return msgspec.json.encode({"type": kind, "properties": properties})
 
 
 def whole_from(state: State, part: str, kind: str) -> State:
@@ -279,6 +303,8 @@ def _ended(state: State, error: Error | None) -> Told:
     if error is not None:
         aborted = error.name == ABORTED
         how, why = (HowEnded.INTERRUPTED, "") if aborted else (HowEnded.FAILED, sentence(error))
+    elif state.stopped:
+        how = HowEnded.INTERRUPTED
     left: list[Fact] = [
         ToolEnded(call=call, ok=False, output="The turn ended before the tool did.")
         for call, done in state.tools.items()

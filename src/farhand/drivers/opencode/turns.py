@@ -45,7 +45,6 @@ from farhand.model.words import HowEnded, Mode, Word, replace
 KEPT_RUNS = 8
 BUSY = "OpenCode runs one command a turn: it takes a message when the turn is over."
 CANNOT_ASK = "A run cannot wait for an answer: what would have asked was refused."
-INTERRUPTED_CODES = (2, 130)
 
 
 class Run(Word):
@@ -114,15 +113,18 @@ class ExecLink:
         """What each run says, and how it ended."""
         while True:
             run = self._next()
-            if run is None:
+            found = await self._driver.holders.attach(run.holder) if run else None
+            if run is None or found is None:
+                # Written down and not begun: it begins when its message is delivered, after a kill once more.
                 await self._news.wait()
                 self._news = anyio.Event()
                 continue
             if self._spot.run != run:
                 session = self._spot.state.session or self._worker.session
                 self._spot = RunSpot(run=run, state=RunState(session=session, message=run.message))
-            async for batch in self._follow(run):
-                yield batch
+            async with found as held:
+                async for batch in self._follow(run, held):
+                    yield batch
 
     def _next(self) -> Run | None:
         """The run to read: the one that is not over, or the next."""
@@ -133,22 +135,16 @@ class ExecLink:
         start = names.index(current.holder) + 1 if current and current.holder in names else 0
         return runs[start] if start < len(runs) else None
 
-    async def _follow(self, run: Run) -> AsyncIterator[Batch]:
-        found = await self._driver.holders.attach(run.holder)
-        if found is None:
-            gone = Exit(errors="Its files are gone.")
-            yield self._over(run, gone)
-            return
-        async with found as held:
-            lines = Lines()
-            async for chunk, offset in held.follow(self._spot.offset):
-                whole = lines.add(chunk)
-                if whole:
-                    behind = len(chunk) - chunk.rfind(b"\n") - 1
-                    heard = self._told(run, whole)
-                    self._spot = replace(self._spot, offset=offset - behind)
-                    yield self._batch(heard)
-            yield self._over(run, await held.wait_exit())
+    async def _follow(self, run: Run, held: Held) -> AsyncIterator[Batch]:
+        lines = Lines()
+        async for chunk, offset in held.follow(self._spot.offset):
+            whole = lines.add(chunk)
+            if whole:
+                behind = len(chunk) - chunk.rfind(b"\n") - 1
+                heard = self._told(run, whole)
+                self._spot = replace(self._spot, offset=offset - behind)
+                yield self._batch(heard)
+        yield self._over(run, await held.wait_exit())
 
     def _told(self, run: Run, lines: list[bytes]) -> list[Heard]:
         heard: list[Heard] = []
@@ -222,12 +218,8 @@ class ExecLink:
             return NotTaken(why="That turn is not running.")
         self._runs.stop(run)
         async with found as held:
-            await _end(held)
+            await held.signal("TERM")
         return Taken()
-
-
-async def _end(held: Held) -> None:
-    await held.signal("TERM")
 
 
 class ExecDriver:
