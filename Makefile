@@ -1,5 +1,5 @@
 # Two commands do everything on a fresh machine: `make run` and `make test`.
-.PHONY: help run test test-fast check bench record format lock reference picture setup-run setup-dev setup-tests
+.PHONY: help run test test-fast check bench live record format lock reference picture setup-run setup-dev setup-tests
 PYTEST = .venv/bin/python -m pytest -q -p no:cacheprovider
 
 help:
@@ -8,6 +8,7 @@ help:
 	@echo "make test-fast  pure, contract and house tests, but for those that need the fake Telegram"
 	@echo "make check      style, types, the rule of imports, sizes, docs"
 	@echo "make bench      the figures, beside their floors"
+	@echo "make live CLI=codex@latest   the driver contract with another version of an agent CLI"
 	@echo "make record     what the real Gemini CLI decides, for the tests to replay"
 	@echo "make format     what ruff can put right by itself"
 	@echo "make lock       the lock files, anew"
@@ -44,6 +45,9 @@ check: setup-dev
 
 bench: setup-dev
 	.venv/bin/python -m bench
+
+live: setup-tests
+	.venv/bin/python -m scripts.live $(CLI)
 
 record: setup-tests
 	.venv/bin/python scripts/record_policies.py

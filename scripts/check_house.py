@@ -1,4 +1,4 @@
-"""Checks what no linter knows: sizes of modules and functions, words to avoid in names, an opening sentence."""
+"""Checks what no linter knows: sizes, words to avoid, an opening sentence, and where a backend may be named."""
 
 from __future__ import annotations
 
@@ -6,12 +6,22 @@ import ast
 import re
 import sys
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
+
+from farhand.model.compat import BACKENDS
 
 MODULE_LINES = 600
 FUNCTION_LINES = 80
 AVOIDED = {"utils", "util", "manager", "helper", "helpers", "base", "common", "misc"}
 ROOT = Path(__file__).resolve().parent.parent
+SOURCE = ROOT / "src" / "farhand"
+# Whoever else needs to know what an agent can do asks its driver. A name may stand in its own driver, in what tests
+# are made of, and among the names that people and programs already rely on.
+NAMED = (SOURCE / "testing", SOURCE / "model" / "compat.py")
+# To the SDK, and to the driver that runs it, one of these names is a vendor of models and the CLI whose settings and
+# files it reads; no worker's backend is meant.
+VENDORS = (SOURCE / "sdk", SOURCE / "drivers" / "native")
 
 
 def complaints(path: Path) -> list[str]:
@@ -33,6 +43,21 @@ def complaints(path: Path) -> list[str]:
             if length > FUNCTION_LINES:
                 found.append(f"{name}:{node.lineno}: {node.name} has {length} lines; {FUNCTION_LINES} is the limit")
     return found
+
+
+def names_backends(path: Path, text: str, backends: Iterable[str]) -> list[str]:
+    """Every line on which a backend is named that has no business there."""
+    if path.is_relative_to(SOURCE / "drivers"):
+        own = path.relative_to(SOURCE / "drivers").parts[0]
+        backends = [name for name in backends if name != own]
+    if any(path.is_relative_to(place) for place in (*NAMED, *VENDORS)) or not path.is_relative_to(SOURCE):
+        return []
+    named = re.compile("|".join(backends), re.IGNORECASE)
+    return [
+        f"{path.relative_to(ROOT)}:{number}: '{found[0]}' is named outside its own driver; ask what a driver can do"
+        for number, line in enumerate(text.splitlines(), 1)
+        if (found := named.search(line))
+    ]
 
 
 def unlocked() -> list[str]:
@@ -59,6 +84,8 @@ def main() -> int:
         for path in sorted((ROOT / folder).rglob("*.py"))
     ]
     found = [line for path in modules for line in complaints(path)]
+    for path in sorted(one for one in SOURCE.rglob("*") if one.suffix in {".py", ".toml"}):
+        found += names_backends(path, path.read_text("utf-8"), BACKENDS)
     found += unlocked()
     for line in found:
         print(line)

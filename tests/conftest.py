@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from farhand.testing.clis import programs
 from farhand.testing.house import House, open_house
 from farhand.testing.models.anthropic import FakeAnthropic
 from farhand.testing.studio import Studio
 
 # Where `make setup-tests` puts the agent CLIs.
-PROGRAMS = Path(__file__).parents[1] / ".cache/npm/node_modules/.bin"
+PROGRAMS = programs(Path(__file__).resolve().parents[1])
 
 # The agent CLIs run on the node that the set-up put there.
 os.environ["PATH"] = f"{Path(__file__).resolve().parent.parent / '.cache' / 'node' / 'bin'}:{os.environ['PATH']}"

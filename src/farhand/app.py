@@ -29,6 +29,7 @@ from farhand.model.commands import Hire
 from farhand.model.errors import NameTaken, NodeRunning, PortTaken, SettingMissing, StoreError
 from farhand.model.ports import Channel, Clock, Driver, Outbox
 from farhand.model.words import Sender
+from farhand.roster import asking_events
 from farhand.server import http
 from farhand.server.door import Door
 from farhand.server.local import closed
@@ -67,6 +68,8 @@ class Parts:
     backends: frozenset[str] = frozenset()
     # Those whose agents run in tmux.
     terminals: frozenset[str] = frozenset()
+    # Those who take a word in mid-turn.
+    steers: frozenset[str] = frozenset()
 
 
 Channels = Callable[[Parts], list[Channel]]
@@ -182,12 +185,19 @@ async def _running(
         built.announce,
         frozenset(name for name in drivers if "/" not in name),
         terminals,
+        frozenset(name for name, driver in drivers.items() if driver.can.steer),
     )
     built.channels = channels(parts)
     deadlines = Deadlines(hub, clock)
     key = folder.key(settings.key)
     address = f"http://127.0.0.1:{port}"
-    posted = [route for station in stations(drivers.values()) for route in station.open_routes(address)]
+    seats = stations(drivers.values())
+    posted = [route for station in seats for route in station.open_routes(address)]
+
+    def whose(backend: str, session: str) -> str:
+        return hub.present.having(backend, session)
+
+    posted += [route for station in seats[:1] for route in station.intake_routes(whose, asking_events())]
     handed_in = [route for channel in built.channels for route in getattr(channel, "routes", list)()]
     for_neighbours = [route for channel in built.channels for route in getattr(channel, "local_routes", list)()]
     app = http.application([*http.routes(hub, built.status, key), *handed_in, *closed([*for_neighbours, *posted], key)])
@@ -333,6 +343,7 @@ def telegram_channel(parts: Parts, inbox: Callable[[str], Path] | None = None) -
         poll_seconds=given.poll_seconds,
         version=__version__,
         terminals=parts.terminals,
+        steers=parts.steers,
         backends=parts.backends | frozenset(compat.BACKENDS),
         sessions=parts.settings.sessions,
         working_directory=parts.settings.working_directory,

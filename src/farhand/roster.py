@@ -1,13 +1,18 @@
 """Which agents a node can run: every driver package is found by its manifest and builds its drivers itself."""
 
-from collections.abc import Iterable, Mapping
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
 from importlib import import_module, resources
 from importlib.util import find_spec
+from pathlib import Path
 from types import ModuleType
 
 import structlog
 
 from farhand.config.settings import Settings
+from farhand.drivers.wires.adapter import Read, answer
 from farhand.drivers.wires.given import Given
 from farhand.drivers.wires.station import Signs, Station
 from farhand.model.errors import UnknownBackend
@@ -72,6 +77,18 @@ def packages() -> list[str]:
     return sorted(entry.name for entry in found if entry.joinpath("manifest.toml").is_file())
 
 
+def asking_events() -> dict[str, frozenset[str]]:
+    """At which events the hooks of a backend wait for a person, as its manifest says."""
+    found: dict[str, frozenset[str]] = {}
+    for name in packages():
+        text = resources.files("farhand.drivers").joinpath(name, "manifest.toml").read_text("utf-8")
+        manifest = tomllib.loads(text)
+        hooks = manifest.get("hooks", {})
+        modes = hooks.items() if isinstance(hooks, dict) else ()
+        found[manifest.get("backend", name)] = frozenset(event for event, mode in modes if mode == "ask")
+    return found
+
+
 def hooks_of(backend: str) -> ModuleType:
     """What puts hooks into the settings of that backend's CLI; raises UnknownBackend with those that have any."""
     known = {name: f"farhand.drivers.{name}.installed" for name in packages()}
@@ -79,6 +96,24 @@ def hooks_of(backend: str) -> ModuleType:
     if backend not in able:
         raise UnknownBackend(backend, known=sorted(able))
     return import_module(able[backend])
+
+
+@dataclass(frozen=True)
+class Called:
+    """An agent CLI that can be called once for a message."""
+
+    source: str
+    answer: Callable[[str, Path, Path, Mapping[str, str]], Read]
+
+
+def adapter_of(backend: str) -> Called:
+    """What calls that backend's CLI; raises UnknownBackend with those that can be called."""
+    found = (entry for entry in resources.files("farhand.drivers").iterdir() if entry.is_dir())
+    able = sorted(entry.name for entry in found if entry.joinpath("adapter.py").is_file() and entry.name != "wires")
+    if backend not in able:
+        raise UnknownBackend(backend, known=able)
+    adapter = import_module(f"farhand.drivers.{backend}.adapter").ADAPTER
+    return Called(adapter.source, partial(answer, adapter))
 
 
 def built(parts: Given, names: Iterable[str] | None = None) -> list[Driver]:

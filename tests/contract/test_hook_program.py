@@ -75,7 +75,7 @@ async def test_a_report_arrives_whole(short_folder: Path) -> None:
     desk, payload = Desk(), json.dumps({"text": "é\n" * 100_000}).encode()
     async with door(desk, short_folder / "s"):
         with desk.attended("ann") as arrivals:
-            environment = variables(short_folder, CLAUDE_PID="4321")
+            environment = variables(short_folder, FARHAND_PID_FROM="OWN_PID", OWN_PID="4321")
             assert await run("report", payload, environment, "Stop") == b""
             arrived = arrivals.receive_nowait()
     assert not isinstance(arrived, Asked)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import segno
 from tests.spec.promises import promise
 from tests.spec.team import Team, team_house
 
@@ -14,6 +15,19 @@ from farhand.testing.scripted import ScriptedDriver
 from farhand.testing.telegram import FakeBot
 
 pytestmark = pytest.mark.anyio
+
+
+def modules(drawn: str) -> list[list[bool]]:
+    """The dark modules of a code on a terminal, two rows in a line, without its margin of two."""
+    rows: list[list[bool]] = []
+    for line in drawn.splitlines():
+        rows += [[one in " ▄" for one in line], [one in " ▀" for one in line]]
+    return [row[2:-2] for row in rows[2 : len(rows[0]) - 2]]
+
+
+def modules_of(link: str) -> list[list[bool]]:
+    """The modules that a code for this link has."""
+    return [[bool(one) for one in row] for row in segno.make(link, micro=False).matrix]
 
 
 @promise("routing.1", "routing.2", "routing.4", "security.4", "states.2", "files.5")
@@ -51,6 +65,7 @@ async def test_with_pairing_the_code_of_the_terminal_is_needed(
         shown = capsys.readouterr().err
         code = shown.split("send this code to the bot: ")[1].split()[0]
         assert f"https://t.me/{bot.username}?start={code}" in shown
+        assert modules(shown.partition(f"start={code}\n")[2]) == modules_of(f"https://t.me/{bot.username}?start={code}")
         eve = bot.person(666, "Eve")
         for text in ("hello", "/start", "/start WRONGONE", "", code[:-1]):
             await eve.says(text or "?")

@@ -30,7 +30,9 @@ _EXIT_CODES = {"bad_prompt": 2, "session_not_found": 2, "settings": 3, "no_key":
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command's own arguments."""
     parser.add_argument("prompt", nargs="*", help="what to ask; piped input is added to it")
-    parser.add_argument("-m", "--model", help="gemini-…, openai:… or anthropic:…")
+    parser.add_argument(
+        "-m", "--model", help="the model; before another vendor's stands that vendor: openai:…, anthropic:…"
+    )
     parser.add_argument("-o", "--output-format", choices=("text", "json", "stream-json"), default="text")
     parser.add_argument("--cwd", type=Path, help="the folder to work in (default: this one)")
     parser.add_argument("--instructions", help="added to the system instruction")
@@ -210,7 +212,7 @@ class _Json:
 
 
 class _StreamJson:
-    """A JSON object a line, as `gemini -o stream-json` writes them."""
+    """A JSON object a line, as the CLI whose settings we share writes them."""
 
     def __init__(self, prompt: str, session: Session) -> None:
         self._prompt = prompt

@@ -56,7 +56,7 @@ async def _try(hub: SocketHub, settings: Settings, module: ModuleType, program: 
 def session_variables(settings: Settings, worker: str, address: str) -> dict[str, str]:
     """What a session carries that runs outside of tmux, and no more."""
     return {
-        "PATH": os.environ.get("PATH", os.defpath),
+        **{name: value for name, value in os.environ.items() if name == "PATH"},
         "TMUX_PREFIX": settings.tmux_prefix,
         "SESSIONS_DIR": str(settings.sessions),
         "BRIDGE_URL": address,

@@ -23,6 +23,7 @@ COMMANDS = {
     "status": "tell how a node is",
     "stop": "stop a node; its agents live on",
     "clean": "forget who the manager is, so that somebody can register anew",
+    "adapter": "call an agent CLI once for a worker and post its answer",
     "hook": "put hooks into an agent CLI's settings, take them out, try them",
 }
 

@@ -52,7 +52,8 @@ def main(mode: str, event: str, given: str = "") -> None:
 
 def request_head(event: str, mode: str, worker: str, name: str, length: int) -> bytes:
     """A plain HTTP request: the node's socket speaks nothing else."""
-    agent = variable("CLAUDE_PID") or str(posix.getppid())
+    # A CLI that runs hooks in a shell names itself in a variable; its driver says in which.
+    agent = variable(variable("FARHAND_PID_FROM")) or str(posix.getppid())
     lines = [
         f"POST /hooks/{mode} HTTP/1.1",
         "Host: farhand",

@@ -25,7 +25,7 @@ PAUSE_SECONDS = 0.5
 TMUX_SECONDS = 3
 BLOCK_BYTES = 64 * 1024
 WARNING = "\n\n⚠️ May be incomplete. Retry if needed."
-FEEDBACK = "How is Claude doing this session"
+FEEDBACK = "doing this session"
 MARKERS = tuple("·✶✻⏵⎿")
 NOISE = ("stop hook", "Whirring", "Herding", "Mulling", "Recombobulating", "Cooked for", "Saut", "Tip:")
 HEADER = re.compile(r"^[a-z]+:$")
@@ -71,7 +71,7 @@ def find_session(environ: Mapping[str, str]) -> Session | None:
     shown = tmux(environ, "show-environment", "-t", f"={name}") if name else ""
     config = read_config(shown, environ)
     if not name and environ.get("BRIDGE_SESSION"):
-        name = (config["TMUX_PREFIX"] or "claude-") + environ["BRIDGE_SESSION"]
+        name = config["TMUX_PREFIX"] + environ["BRIDGE_SESSION"]
     return decide(name, config)
 
 

@@ -5,6 +5,7 @@ from farhand.model.names import normalize
 HOME_FOLDER = ".claude/telegram"
 NODES_FOLDER = "nodes"
 SESSIONS_FOLDER = "sessions"
+DEFAULT_SESSIONS = f"{HOME_FOLDER}/{SESSIONS_FOLDER}"
 TMUX_PREFIX = "claude-"
 DEFAULT_NODE = "prod"
 PORTS = {"prod": 8081, "dev": 8082, "test": 8095}
@@ -27,6 +28,8 @@ PRODUCT = "claudecode-telegram"
 BANNER = "Claude-Telegram Multi-Session Bridge"
 # Answers of these backends are plain text, whatever the caller says.
 PLAIN_SOURCES = frozenset({"codex"})
+# Files of agents in which there are keys.
+ACCOUNT_FILES = frozenset({".claude.json"})
 PENDING_SECONDS = 600.0
 
 

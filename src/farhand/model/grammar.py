@@ -173,7 +173,7 @@ class _Terms(Word):
 
 
 def read_hire(identity: str, argument: str, backends: Iterable[str]) -> Wish:
-    """`name`, `name --backend b`, `name --codex`, or a name that begins with its backend: `codex-alice`.
+    """`name`, `name --backend b`, `name --b`, or a name that begins with its backend: `b-alice`.
 
     `--tmux` and `--headless` choose the wire, `--ask` and `--mode m` what it may do unasked; `--model`, `--dir`.
     """

@@ -144,6 +144,11 @@ class Present(Word):
     focus: WorkerName = ""
     workers: dict[WorkerName, Worker] = {}
 
+    def having(self, backend: str, session: str) -> WorkerName:
+        """The worker that has that conversation; where two share one, it is nobody's, for it is not guessed at."""
+        found = [one.name for one in self.workers.values() if (one.backend, one.session) == (backend, session)]
+        return found[0] if session and len(found) == 1 else ""
+
     def ask(self, ask: AskId) -> Ask | None:
         """The ask with that id, if it is still of the present."""
         return next((one for worker in self.workers.values() for one in worker.asks if one.id == ask), None)

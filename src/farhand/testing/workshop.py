@@ -17,6 +17,7 @@ from farhand.hooks.install import interpreter, place_program
 from farhand.model.ports import Driver
 from farhand.roster import built, keyed
 from farhand.sandbox.holders import LocalHolders
+from farhand.testing import witness
 from farhand.testing.house import House, open_house, settings_in
 
 
@@ -58,6 +59,7 @@ class Workshop:
 
     async def tidy(self) -> None:
         """Ends every held agent that a test has left here; tmux ends with its own fixture."""
+        witness.keep(self.folder, *(() if self.home.is_relative_to(self.folder) else (self.home,)))
         holders = LocalHolders(settings_in(self.folder).holders)
         for name in await holders.names():
             await holders.forget(name)

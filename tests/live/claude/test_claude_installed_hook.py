@@ -92,7 +92,8 @@ async def test_sessions_of_nobody_and_our_own_ones_say_nothing_by_it(studio: Stu
 
 
 async def test_an_answer_while_the_node_is_dead_comes_when_it_is_back(studio: Studio, phone: Phone) -> None:
-    studio.model.script.conversation("zz-away", say("said while you were away"))
+    long = "\n\n".join(f"Paragraph {number}: " + "word " * 60 for number in range(40)).strip()
+    studio.model.script.conversation("zz-away", say(f"said while you were away\n\n{long}\n\nthe last line"))
     await phone.kill()
     await in_tmux(studio, phone, "zz-away")
     answers = sessions(studio) / "bob" / "answers"
@@ -101,5 +102,10 @@ async def test_an_answer_while_the_node_is_dead_comes_when_it_is_back(studio: St
     assert json.loads(left.read_bytes())["session"] == "bob"
     assert left.stat().st_mode & 0o777 == 0o600
     await phone.start()
-    await phone.manager.reads("said while you were away", seconds=SECONDS)
+    await phone.manager.reads("the last line", seconds=SECONDS)
     assert await phone.answers("said while you were away") == 1
+    pages = [one.text for one in await phone.bot.messages(MANAGER) if one.from_bot and "bob:\n" in one.text]
+    told = "\n".join(page.removeprefix("bob:\n") for page in pages)
+    assert len(pages) > 3
+    assert all(told.count(f"Paragraph {number}:") == 1 for number in range(40))
+    assert told.count("word") == 40 * 60

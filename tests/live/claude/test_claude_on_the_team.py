@@ -140,3 +140,72 @@ async def test_paused_relaunched_and_let_go(studio: Studio, phone: Phone) -> Non
     await until(lambda: not folder.exists())
     assert "claude-test-ann" not in await tmux(studio, "list-sessions")
     assert json.loads(await called(phone, "/workers")) == {"workers": []}
+
+
+@promise("media.18", "media.12", "texts.17")
+async def test_files_in_its_answer_go_by_the_rules(studio: Studio, phone: Phone) -> None:
+    notes = studio.project / "notes.md"
+    notes.write_text("for the manager")
+    answer = f"Here. [[file:{notes}|the notes]] [[image:/no/such.png]] `[[file:/in/code.md]]` [[file:/etc/x.pem]]"
+    studio.model.script.conversation("zz-files", say(answer))
+    await phone.manager.says("zz-files")
+    await phone.manager.reads("ann: [Image failed: /no/such.png]", seconds=SECONDS)
+    await phone.manager.reads("ann: [File failed: /etc/x.pem]", seconds=SECONDS)
+    assert "[[file:/in/code.md]]" in (await phone.manager.reads("ann:\nHere.", seconds=SECONDS)).text
+    sent = await phone.bot.until_calls(lambda calls: calls, "sendDocument")
+    assert [call.parameters["caption"] for call in sent] == ["ann: the notes"]
+
+
+async def test_relaunched_and_let_go_in_mid_turn(studio: Studio, phone: Phone) -> None:
+    studio.model.script.conversation("zz-one", Reply((Text("half of one"), Hold("one"))))
+    studio.model.script.conversation("zz-next", say("here again"))
+    studio.model.script.conversation("zz-two", Reply((Text("half of two"), Hold("two"))))
+    await phone.manager.says("zz-one")
+    await studio.model.asked("zz-one")
+    await phone.manager.says("/relaunch")
+    await phone.manager.reads("■ Stopped.", seconds=SECONDS)
+    await phone.manager.says("zz-next")
+    await phone.manager.reads("here again", seconds=SECONDS)
+    await phone.manager.says("zz-two")
+    await studio.model.asked("zz-two")
+    await phone.manager.says("/end ann")
+    await phone.manager.reads("Ann removed from your team.", seconds=SECONDS)
+    chat = await phone.bot.messages(MANAGER)
+    assert sum("■ Stopped." in one.text for one in chat if not one.deleted) == 2
+    assert "claude-test-ann" not in await tmux(studio, "list-sessions")
+    assert not await anyio.to_thread.run_sync(studio.agents)
+
+
+@promise("commands.3", "commands.7", "commands.14", "routing.6", "texts.1")
+async def test_what_the_manager_asks_the_bot_about_it(studio: Studio, phone: Phone) -> None:
+    async def asks(text: str) -> str:
+        spoken = await phone.manager.says(text)
+        chat = await phone.manager.sees(lambda seen: any(one.reply_to == spoken.message_id for one in seen))
+        return next(one.text for one in chat if one.reply_to == spoken.message_id)
+
+    assert await asks("/team") == "Your team:\nFocused: ann\nWorkers:\n- ann (focused, available, backend=claude)"
+    settings = await asks("/settings")
+    assert phone.bot.token not in settings
+    assert f"Bot token: {phone.bot.token[:4]}...{phone.bot.token[-4:]}" in settings
+    assert "ann" in settings
+    assert "not supported" in await asks("/compact")
+    studio.model.script.conversation("What did you learn", say("Problem, fix, why."))
+    assert "zz" not in await asks("/focus ann")
+    await phone.manager.says("/learn")
+    await phone.manager.reads("Problem, fix, why.", seconds=SECONDS)
+
+
+async def test_mentions_and_colleagues(studio: Studio, phone: Phone) -> None:
+    studio.model.script.conversation("You are bob", say("Bob is ready."))
+    studio.model.script.conversation("zz-everyone", say("one of us"))
+    studio.model.script.conversation("zz-everyone", say("one of us"))
+    studio.model.script.conversation("zz-only", say("ann alone"))
+    await phone.manager.says("/hire bob")
+    await phone.manager.reads("bob:\nBob is ready.", seconds=SECONDS)
+    await phone.manager.says("@all zz-everyone")
+    for name in ("ann", "bob"):
+        await phone.manager.reads(f"{name}:\none of us", seconds=SECONDS)
+    await phone.manager.says("@ann zz-only you")
+    await phone.manager.reads("ann:\nann alone", seconds=SECONDS)
+    listed = json.loads(await called(phone, "/workers"))["workers"]
+    assert [(one["name"], one["protocol"]) for one in listed] == [("ann", "tmux"), ("bob", "tmux")]

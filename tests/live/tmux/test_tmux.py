@@ -10,9 +10,12 @@ from pathlib import Path
 
 import anyio
 import pytest
+from tests.spec.promises import promise
 
+from farhand.drivers.claude import hands
 from farhand.drivers.wires.tmux import Pane, Tmux, TmuxGone, TmuxMissing, TmuxRefused
 from farhand.drivers.wires.tmux.submit import Doubtful, Habits, Occupied, Submitted, submit
+from farhand.model.ports import Outcome, Taken
 
 pytestmark = pytest.mark.anyio
 
@@ -273,3 +276,23 @@ async def test_without_tmux_the_sentence_says_what_to_install(short_folder: Path
     async with Tmux(["/no/such/tmux"], "door", ENVIRONMENT).opened() as wire:
         with pytest.raises(TmuxMissing, match="install the package tmux"):
             await wire.find("x")
+
+
+@promise("security.5")
+async def test_messages_at_once_into_one_pane_do_not_mix(
+    tmux: Tmux, typist: Pane, short_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hands, "HABITS", HABITS)
+    keyboard = hands.Hands(tmux, typist)
+    messages = [f"{number} " + f"word{number}\n" * 300 + str(number) for number in range(6)]
+    outcomes: list[Outcome] = []
+
+    async def say(text: str) -> None:
+        outcomes.append(await keyboard.hand_over(text))
+
+    async with anyio.create_task_group() as tasks:
+        for message in messages:
+            tasks.start_soon(say, message)
+    assert outcomes == [Taken()] * len(messages)
+    await until(lambda: len(submitted(short_folder)) == len(messages))
+    assert sorted(submitted(short_folder)) == messages

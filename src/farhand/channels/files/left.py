@@ -23,6 +23,7 @@ class LeftAnswer(Word):
 
 class _Body(msgspec.Struct):
     text: str
+    escape: bool = False
 
 
 def left_answers(folder: Path, now: float) -> list[LeftAnswer]:
@@ -39,13 +40,14 @@ def _read(path: Path, now: float) -> LeftAnswer | None:
     if path.suffix not in {".json", ".md"} or path.is_symlink() or not path.is_file():
         return None
     try:
-        ready = path.suffix == ".json"
-        if not ready and now - path.stat().st_mtime < YOUNG_SECONDS:
+        if path.suffix == ".md" and now - path.stat().st_mtime < YOUNG_SECONDS:
             return None
         content = path.read_bytes()[: LARGEST_BYTES + 1]
-        text = msgspec.json.decode(content, type=_Body).text if ready else content.decode("utf-8", "replace")
+        body = _Body(content.decode("utf-8", "replace"), escape=True)
+        if path.suffix == ".json":
+            body = msgspec.json.decode(content, type=_Body)
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
         return None
-    if not text.strip() or len(content) > LARGEST_BYTES:
+    if not body.text.strip() or len(content) > LARGEST_BYTES:
         return None
-    return LeftAnswer(path=path, name=path.stem, text=text, html=ready)
+    return LeftAnswer(path=path, name=path.stem, text=body.text, html=not body.escape)

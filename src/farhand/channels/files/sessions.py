@@ -9,6 +9,8 @@ from farhand.model.facts import Event
 from farhand.model.present import Present, Worker
 
 CHAT, PENDING, BACKEND = "chat_id", "pending", "backend"
+# Behind the backend's name: the agent's own conversation, for programs that want to go on with it.
+SESSION_ID = "_session_id"
 
 
 class Sessions:
@@ -48,6 +50,8 @@ class Sessions:
                 write(self.places.make_session(worker.name) / PENDING, str(int(event.at)))
             case facts.TurnEnded() if not worker.queue and worker.turn is None:
                 self.clear(worker.name)
+            case facts.SessionKnown(session=session):
+                write(self.places.make_session(worker.name) / f"{worker.backend}{SESSION_ID}", session)
             case facts.InterruptAsked() | facts.RelaunchAsked() | facts.Responded():
                 self.clear(worker.name)
             case _:

@@ -5,6 +5,7 @@ import stat
 from collections.abc import Iterable
 from pathlib import Path, PurePath
 
+from farhand.model import compat
 from farhand.model.errors import ChannelError
 
 LARGEST_BYTES = 20 * 1024 * 1024
@@ -20,10 +21,10 @@ BLOCKED_NAMES = frozenset(
     (
         ".env .npmrc .pypirc .netrc .git-credentials id_rsa id_ed25519 id_dsa credentials kubeconfig "
         # What agents and their neighbours sign in with.
-        ".credentials.json .claude.json auth.json oauth_creds.json google_accounts.json mcp-oauth-tokens.json "
+        ".credentials.json auth.json oauth_creds.json google_accounts.json mcp-oauth-tokens.json "
         "application_default_credentials.json credentials.json access_tokens.db hosts.yml token.json"
     ).split()
-)
+).union(compat.ACCOUNT_FILES)
 # Folders of a home that hold nothing else but keys.
 BLOCKED_FOLDERS = (
     ".ssh",

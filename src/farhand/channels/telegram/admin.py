@@ -1,6 +1,7 @@
 """Who may speak to the team: the chat that is set, the first person that wrote, or the first that sent the code."""
 
 import hmac
+import io
 import secrets
 from collections.abc import Callable
 
@@ -13,6 +14,15 @@ ALPHABET = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
 CODE_CHARACTERS = 8
 # After so many wrong codes there is a new one, so that nobody can go through them all.
 WRONG_CODES = 10
+
+
+def as_qr(link: str) -> str:
+    """The link as a code that a phone reads off a dark terminal."""
+    import segno
+
+    drawn = io.StringIO()
+    segno.make(link, micro=False).terminal(out=drawn, border=2, compact=True)
+    return drawn.getvalue().rstrip("\n")
 
 
 class Pairing:
@@ -28,8 +38,11 @@ class Pairing:
         """Shows a code, and the link that sends it once the bot's name is known."""
         self._bot = bot or self._bot
         self.code = self.code or "".join(secrets.choice(ALPHABET) for _ in range(CODE_CHARACTERS))
-        link = f"\nor open https://t.me/{self._bot}?start={self.code}" if self._bot else ""
-        self._show(f"To become the manager, send this code to the bot: {self.code}{link}")
+        told = f"To become the manager, send this code to the bot: {self.code}"
+        if self._bot:
+            link = f"https://t.me/{self._bot}?start={self.code}"
+            told += f"\nor open {link}\n{as_qr(link)}"
+        self._show(told)
 
     def is_right(self, text: str) -> bool:
         """Whether the text is the code, alone or behind `/start`."""

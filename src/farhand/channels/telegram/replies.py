@@ -11,11 +11,8 @@ MENU = (
     ("learn", "Ask what was learned"),
     ("pause", "Stop what is running"),
     ("relaunch", "Restart a worker"),
-    ("retry", "Try again before a usage limit ends"),
     ("settings", "Show the settings"),
     ("hire", "Add a worker"),
-    ("sessions", "Conversations to take up"),
-    ("handback", "Go on with a worker's conversation at the desk"),
     ("end", "Let a worker go"),
 )
 MOST_COMMANDS = 100

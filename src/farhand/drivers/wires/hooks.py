@@ -27,7 +27,7 @@ class Arrived(msgspec.Struct, frozen=True):
     event: str
     payload: bytes
     agent: int = 0
-    # It had the key that only this worker's own session knows.
+    # It had the key that only this worker's own session knows, or its session's id.
     keyed: bool = False
     spooled: Path | None = None
 
@@ -93,6 +93,10 @@ class Desk:
                 if self._workers.get(worker) is send:
                     del self._workers[worker]
 
+    def listener(self, worker: str) -> MemoryObjectSendStream[Arrival] | None:
+        """Where a payload for that worker goes, while somebody listens."""
+        return self._workers.get(worker)
+
     def routes(self) -> list[Route]:
         """For the node's own socket, never for the public side."""
         return [
@@ -131,7 +135,7 @@ class Desk:
         asked = Asked(await _arrived(request))
         try:
             await stream.send(asked)
-            answer = await _answer_or_none(request, asked)
+            answer = await answer_or_none(request, asked)
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             return Response(status_code=503)
         except anyio.get_cancelled_exc_class():
@@ -153,7 +157,7 @@ async def _arrived(request: Request) -> Arrived:
     )
 
 
-async def _answer_or_none(request: Request, asked: Asked) -> dict[str, Any] | None:
+async def answer_or_none(request: Request, asked: Asked) -> dict[str, Any] | None:
     """The answer, unless the hook goes away first."""
     answer: dict[str, Any] | None = None
     told = False

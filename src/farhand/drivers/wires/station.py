@@ -12,6 +12,7 @@ import structlog
 from starlette.routing import Route
 
 from farhand.drivers.wires.hooks import Desk
+from farhand.drivers.wires.intake import Intake, Whose
 from farhand.drivers.wires.notify import Folders
 from farhand.drivers.wires.tmux import Pane, Tmux, TmuxError, TmuxGone, TmuxRefused
 from farhand.drivers.wires.tmux.death import is_over
@@ -56,6 +57,10 @@ class Station:
         """What the node's HTTP listener must serve, and from now on where it listens."""
         self.address = address
         return self.desk.open_routes()
+
+    def intake_routes(self, whose: Whose, asking: Mapping[str, frozenset[str]]) -> list[Route]:
+        """What the node's HTTP listener must serve for hooks that know no more than their session."""
+        return Intake(self.desk, whose, asking).routes()
 
     async def run(self, *, task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
         """Keeps what all workers share open until it is cancelled."""

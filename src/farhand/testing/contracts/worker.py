@@ -58,7 +58,9 @@ class Stage(Protocol):
 
 async def hired(house: House, stage: Stage) -> None:
     """A worker who can be spoken to."""
-    command = Hire(id=house.id(), worker="ann", backend=stage.backend, directory=stage.directory)
+    # A stage with `options` chooses among the wires of its backend.
+    options: dict[str, str] = getattr(stage, "options", {})
+    command = Hire(id=house.id(), worker="ann", backend=stage.backend, directory=stage.directory, options=options)
     after = (await house.send(command)).seq
     await house.fact(CameOnline, after=after - 1)
 

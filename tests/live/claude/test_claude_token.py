@@ -1,0 +1,90 @@
+"""The bot's token, looked for wherever anybody but the node could see it, while the real Claude Code works: nowhere."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import anyio
+import pytest
+from tests.live.claude.test_claude_from_the_phone import MANAGER, SECONDS, Phone, _running
+from tests.spec.promises import promise
+
+from farhand.testing.models.script import say, use
+from farhand.testing.studio import Studio
+from farhand.testing.telegram import FakeBot
+
+pytestmark = pytest.mark.anyio
+LOOK = "env > tool.env; ps axwwe > ps.txt; tmux show-environment > tmux.txt; tmux show-environment -g >> tmux.txt"
+
+
+@pytest.fixture
+async def phone(studio: Studio, bot: FakeBot) -> AsyncIterator[Phone]:
+    """A phone with a worker that asks nobody, in a home with a hook that writes down what it sees."""
+    settings = studio.folder / "home" / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    hook = {"type": "command", "command": f"env > {studio.folder}/hook.env; cat > {studio.folder}/hook.in"}
+    settings.write_text(json.dumps({"hooks": {"Stop": [{"hooks": [hook]}], "PreToolUse": [{"hooks": [hook]}]}}))
+    studio.model.script.conversation("You are ann", say("Ann is ready."))
+    async with _running(Phone(studio, bot)) as opened:
+        await opened.manager.says("/hire ann --mode yolo")
+        await opened.manager.reads("Ann is ready.", seconds=SECONDS)
+        yield opened
+
+
+def processes(folder: Path) -> Iterator[tuple[str, bytes]]:
+    """What the system shows of every process of the test: its words and its environment."""
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdecimal():
+            continue
+        try:
+            environment = (entry / "environ").read_bytes()
+            if str(folder).encode() in environment or int(entry.name) == os.getpid():
+                yield entry.name, (entry / "cmdline").read_bytes() + environment
+        except OSError:
+            continue
+
+
+@promise("security.1")
+async def test_the_token_is_nowhere(studio: Studio, phone: Phone) -> None:
+    token = phone.bot.token
+    secret = token.split(":")[1].encode()
+    studio.model.script.conversation("zz-look", use("Bash", command=LOOK, description="Look"), say("looked around"))
+    studio.model.script.conversation("zz-error", say("said in spite of errors"))
+    await phone.manager.says("zz-look")
+    await phone.manager.reads("looked around", seconds=SECONDS)
+    # What goes wrong is told and logged: with the address, of which the token is a part, if nobody took it out.
+    await phone.bot.fault("sendMessage", "status", code=502)
+    await phone.bot.fault("sendMessage", "cut")
+    await phone.bot.fault("sendMessage", "status", code=400)
+    await phone.bot.fault("setMessageReaction", "status", code=401)
+    await phone.manager.says("zz-error")
+    await phone.manager.reads("said in spite of errors", seconds=SECONDS)
+    await phone.manager.says("/settings")
+    await phone.manager.reads("Bot token:", seconds=SECONDS)
+
+    seen = dict(processes(studio.folder))
+    assert len(seen) > 3
+    assert not [pid for pid, shown in seen.items() if secret in shown]
+    for name in ("project/tool.env", "project/ps.txt", "project/tmux.txt", "hook.env", "hook.in", "node.log"):
+        assert (studio.folder / name).stat().st_size, name
+    written = [path for path in studio.folder.rglob("*") if path.is_file() and not path.is_symlink()]
+    log = studio.folder / "farhand/nodes/test/bridge.log"
+    assert log in written
+    assert log.stat().st_mode & 0o777 == 0o600
+    assert not [path for path in written if secret in path.read_bytes()]
+    chat = await phone.bot.messages(MANAGER)
+    assert not [one for one in chat if one.from_bot and secret.decode() in one.text]
+    # The search itself can find something.
+    assert phone.bot.username.encode() in b"".join(path.read_bytes() for path in written)
+
+
+async def test_nothing_the_node_says_at_the_desk_has_it(studio: Studio, phone: Phone) -> None:
+    secret = phone.bot.token.split(":")[1].encode()
+    environment = {**studio.environment, "FARHAND_HOME": str(studio.folder / "farhand"), "NODE_NAME": "test"}
+    for words in (["status", "--json"], ["status"], ["events"]):
+        done = await anyio.run_process([sys.executable, "-m", "farhand", *words], env=environment, check=False)
+        assert secret not in done.stdout + done.stderr
