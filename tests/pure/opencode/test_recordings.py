@@ -19,6 +19,7 @@ from farhand.drivers.opencode.schema import Message
 from farhand.drivers.opencode.server import LISTENING
 from farhand.drivers.opencode.translate import Expected, State, event, told_as_events, translate
 from farhand.model.ports import Heard
+from farhand.model.words import replace
 
 HERE = Path(__file__).parent
 RECORDED = HERE / "recordings"
@@ -61,7 +62,7 @@ def beginning(path: Path) -> Any:
     # A single reply is told by the message that it answers.
     parent = json.loads(path.read_text())["info"]["parentID"] if path.name == "serve-message.json" else ""
     started = State(session=session(path))
-    return msgspec.structs.replace(started, running=True, turn="t", prompts=(parent,)) if parent else started
+    return replace(started, running=True, turn="t", prompts=(parent,)) if parent else started
 
 
 def way(path: Path) -> Translator:
