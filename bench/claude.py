@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import statistics
 import subprocess
 import tempfile
@@ -18,16 +19,18 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from bench.rows import Row, beside
+from farhand.drivers.claude.link import DIALOG_PATIENCE_SECONDS
 from farhand.drivers.wires.hooks import POST_PATH, Desk
 from farhand.drivers.wires.transcript import read_lines, size_of
-from farhand.hooks.install import interpreter, place_program
+from farhand.hooks.install import compiled, interpreter, place_program
 from farhand.model.commands import Hire
-from farhand.model.facts import CameOnline, Seen, TurnEnded, TurnStarted
+from farhand.model.facts import CameOnline, Noted, Seen, TurnEnded, TurnStarted
+from farhand.model.words import Mode
 from farhand.server.http import serve
 from farhand.server.sockets import listen
 from farhand.testing.house import House
 from farhand.testing.models.anthropic import FakeAnthropic
-from farhand.testing.models.script import say
+from farhand.testing.models.script import say, use
 from farhand.testing.models.serving import served
 from farhand.testing.studio import Studio
 
@@ -109,6 +112,50 @@ async def talk() -> list[Row]:
                 return await conversation(studio, model, ends)
             finally:
                 await anyio.run_process([*server, "kill-server"], check=False)
+
+
+async def notices() -> list[Row]:
+    """How soon the manager is told that Claude Code was killed, that tmux was, and that a dialog is in the way."""
+    with tempfile.TemporaryDirectory(prefix="fh") as name:
+        folder, model = Path(name), Timed()
+        server = ("tmux", "-f", "/dev/null", "-S", str(folder / "tmux"))
+        async with model.served() as address:
+            studio = Studio(folder, server, model, address, PROGRAMS)
+            try:
+                async with studio.open() as house:
+                    return await told_of(house, studio, model)
+            finally:
+                await anyio.run_process([*server, "kill-server"], check=False)
+
+
+async def told_of(house: House, studio: Studio, model: Timed) -> list[Row]:
+    """The three, in one session after the other."""
+    studio.model.script.conversation("zz", use("Bash", command="touch x", description="Touch"))
+    hire = Hire(id="hire", worker="ann", backend="claude", directory=str(studio.project), mode=Mode.DEFAULT)
+    await house.send(hire)
+    after = (await house.event(CameOnline)).seq
+    # The look that is due at every start shall not be the one that finds it.
+    await anyio.sleep(2 * DIALOG_PATIENCE_SECONDS)
+    # A hook that says nothing leaves Claude Code in a dialog that nobody was asked about.
+    (studio.folder / "hooks/farhand-hook.pyc").write_bytes(compiled(b""))
+    await house.say("zz")
+    told = await house.event(Noted, after=after)
+    dialog = told.at - model.answered_at
+    pane = (await studio.tmux.find("claude-test-ann"))["claude-test-ann"]
+    started = time.time()
+    os.kill(pane.pid, signal.SIGKILL)
+    told = await house.event(Noted, after=told.seq)
+    killed = told.at - started
+    await house.event(CameOnline, after=told.seq)
+    tmux = int((await studio.tmux.command("display-message", "-p", "#{pid}"))[0])
+    started = time.time()
+    os.kill(tmux, signal.SIGKILL)
+    gone = (await house.event(Noted, after=told.seq)).at - started
+    return [
+        Row("Claude Code killed → told", killed * 1000, "ms", limit=2000.0),
+        Row("tmux killed → told", gone * 1000, "ms", limit=2000.0),
+        Row("stuck in a dialog → told", dialog * 1000, "ms", limit=2000.0),
+    ]
 
 
 class Timed(FakeAnthropic):
@@ -234,6 +281,6 @@ def follow(path: Path, line: bytes) -> float:
 
 def rows() -> list[Row]:
     """Every figure, measured in this run."""
-    found = [*anyio.run(talk), *anyio.run(idle)]
+    found = [*anyio.run(talk), *anyio.run(notices), *anyio.run(idle)]
     with tempfile.TemporaryDirectory() as name:
         return [*found, *hook_cost(Path(name)), *transcripts(Path(name))]

@@ -68,6 +68,8 @@ class Parts:
     backends: frozenset[str] = frozenset()
     # Those whose agents run in tmux.
     terminals: frozenset[str] = frozenset()
+    # Those who take a word in mid-turn.
+    steers: frozenset[str] = frozenset()
 
 
 Channels = Callable[[Parts], list[Channel]]
@@ -183,6 +185,7 @@ async def _running(
         built.announce,
         frozenset(name for name in drivers if "/" not in name),
         terminals,
+        frozenset(name for name, driver in drivers.items() if driver.can.steer),
     )
     built.channels = channels(parts)
     deadlines = Deadlines(hub, clock)
@@ -340,6 +343,7 @@ def telegram_channel(parts: Parts, inbox: Callable[[str], Path] | None = None) -
         poll_seconds=given.poll_seconds,
         version=__version__,
         terminals=parts.terminals,
+        steers=parts.steers,
         backends=parts.backends | frozenset(compat.BACKENDS),
         sessions=parts.settings.sessions,
         working_directory=parts.settings.working_directory,

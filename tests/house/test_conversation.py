@@ -10,7 +10,7 @@ import pytest
 
 from farhand.cli.conversation import Conversation
 from farhand.cli.terminal import PlainTerminal
-from farhand.model.facts import AskRaised, AskSettled, Said, TurnEnded
+from farhand.model.facts import AskRaised, AskSettled, Said, SteerAsked, TurnEnded, Withdrawn
 from farhand.model.words import Choice
 from farhand.testing.house import SAFETY_SECONDS, House
 
@@ -106,9 +106,21 @@ async def test_a_message_for_a_busy_worker_waits_and_is_told_so(house: House) ->
         desk.type("first")
         await desk.see("ann: thinking")
         desk.type("second")
-        await desk.see("ann is busy: your message waits for its turn.\n")
+        await desk.see("ann is busy: your message waits. /queue shows it.\n")
         desk.type("/team")
         await desk.see("› ann (working, backend=scripted, 1 queued)")
+        desk.type("/edit 1 the  second")
+        await house.until(lambda present: present.workers["ann"].queue[0].text == "the  second")
+        desk.type("/queue")
+        await desk.see("  1. ann: the second\n")
+        desk.type("/drop 1")
+        await house.event(Withdrawn)
+        desk.type("/drop 1")
+        await desk.see("✗ No message waits under the number 1")
+        desk.type("third")
+        await house.until(lambda present: len(present.workers["ann"].queue) == 1)
+        desk.type("/now 1")
+        await house.event(SteerAsked)
 
 
 async def test_leaving_leaves_the_team_as_it_is(house: House) -> None:

@@ -140,7 +140,7 @@ def test_a_busy_worker_is_told_and_the_message_waits(desk: Desk) -> None:
     desk.type("slow\r")
     desk.see("I count to")
     desk.type("and then this please\r")
-    desk.see("demo is busy: your message waits for its turn.")
+    desk.see("demo is busy: your message waits. /queue shows it.")
     desk.type("/stop\r")
     desk.see("demo: ✗ interrupted")
     desk.see("You said: “and then this please”")

@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farhand.channels.kit.card import AnswerTap, StopTap
+from farhand.channels.kit.card import AnswerTap, DoneTap, PickTap, SteerTap, StopTap, WithdrawTap, WordsTap
 from farhand.channels.telegram.parse import (
     DATA_BYTES,
+    Picked,
+    Wordless,
     heard,
     message_command_id,
     message_place,
@@ -23,8 +25,9 @@ from farhand.channels.telegram.words import Chat, Message, Person, Query
 from farhand.model import commands
 from farhand.model.grammar import Question, Tell, Wrong
 from farhand.model.present import Ask, Present, Turn, Worker
+from farhand.model.present import Message as Waiting
 from farhand.model.wire import checked
-from farhand.model.words import Choice
+from farhand.model.words import Choice, Sender, replace
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False) | st.text(max_size=8),
@@ -94,6 +97,42 @@ def test_a_button_fits_and_finds_its_ask_again(ask: str, place: int) -> None:
     assert 1 <= len(data.encode("utf-8", "surrogatepass")) <= DATA_BYTES
     wish = tap_to_wish(Query(id="9", sender=Person(id=1), data=data), present(ask))
     assert wish == commands.Answer(id="t:9", ask=ask, choice=CHOICES[place].id)
+
+
+@given(st.text(max_size=120), st.sets(st.integers(0, 99)))
+def test_a_button_of_several_choices_fits_and_finds_its_ask_again(ask: str, chosen: set[int]) -> None:
+    made = tuple(sorted(chosen))
+    team = present(ask)
+    known = team.workers["ann-b"].asks[0]
+    for tap in (PickTap(ask=ask, chosen=made), DoneTap(ask=ask, chosen=made), WordsTap(ask=ask, chosen=made)):
+        data = tap_data(tap)
+        assert len(data.encode()) <= DATA_BYTES
+        wish = tap_to_wish(Query(id="9", sender=Person(id=1), data=data), team)
+        if chosen - {0, 1}:
+            assert isinstance(wish, Wrong)
+        elif isinstance(tap, PickTap):
+            assert wish == Picked(ask=known, chosen=made)
+        elif isinstance(tap, WordsTap):
+            assert wish == Wordless(ask=known, chosen=made)
+        else:
+            choice = ",".join(CHOICES[place].id for place in made)
+            assert wish == commands.Answer(id="t:9", ask=ask, choice=choice)
+
+
+@given(st.text(max_size=120))
+def test_a_button_of_a_waiting_message_finds_it_and_no_other(message: str) -> None:
+    team = present()
+    queue = (Waiting(id=message, text="x", at=0.0, by=Sender(via="telegram")),)
+    waiting = replace(team, workers={"ann-b": replace(team.workers["ann-b"], queue=queue)})
+    taps = {
+        tap_data(SteerTap(message=message)): commands.Steer(id="t:9", message=message),
+        tap_data(WithdrawTap(message=message)): commands.Withdraw(id="t:9", message=message),
+    }
+    for data, wish in taps.items():
+        assert len(data.encode()) <= DATA_BYTES
+        query = Query(id="9", sender=Person(id=1), data=data)
+        assert tap_to_wish(query, waiting) == wish
+        assert tap_to_wish(query, team) == Wrong(id="t:9", why="That message waits no more.")
 
 
 @given(st.text(max_size=120))

@@ -10,15 +10,30 @@ import anyio
 
 from farhand.cli.terminal import Terminal
 from farhand.model import facts
-from farhand.model.commands import Answer, Command, End, Focus, Hire, Interrupt, Relaunch, Retry, Say, Tune
+from farhand.model.commands import (
+    Answer,
+    Command,
+    End,
+    Focus,
+    Hire,
+    Interrupt,
+    Relaunch,
+    Retry,
+    Reword,
+    Say,
+    Steer,
+    Tune,
+    Withdraw,
+)
 from farhand.model.errors import BadInput, FarhandError
 from farhand.model.facts import Event
 from farhand.model.ports import Hub, SessionFound
-from farhand.model.present import Ask, Present, Worker, fold
+from farhand.model.present import Ask, Message, Present, Worker, fold
 from farhand.model.words import HowEnded, HowSettled, Mode, Sender
 
 # The numbers that a line begins with, when it answers a question.
 ONE = re.compile(r"([0-9]{1,3})(?=\s|$)")
+EDIT = re.compile(r"/edit\s+([0-9]{1,4})\s+(.+)", re.DOTALL)
 SEVERAL = re.compile(r"([0-9]{1,3}(?:\s*,\s*[0-9]{1,3})*)(?=\s|$)")
 HELP = """\
 Type a message and Enter: it goes to the worker that the prompt names. A busy worker takes it after its turn.
@@ -26,6 +41,10 @@ Type a message and Enter: it goes to the worker that the prompt names. A busy wo
   /team                who is there and what they do
   /hire name [backend] take somebody on; the backend is demo unless you name one
   /focus name          whom to talk to from now on
+  /queue               the messages that wait for their turn, with their numbers
+  /now n               put a message that waits into the running turn, where the agent can
+  /edit n message      say it otherwise
+  /drop n              take it back
   /stop [name]         stop the running turn
   /relaunch [name]     restart the agent, for one that is offline or stuck
   /retry [name]        go on with what waits, although a usage limit may still hold
@@ -74,13 +93,15 @@ class Conversation:
                 self._terminal.tell(session_lines(await self._hub.sessions(*read_sessions(line))))
             elif line == "/team":
                 self._terminal.tell(team_lines(await self._hub.look(), time.time()))
+            elif line == "/queue":
+                self._terminal.tell(queue_lines(await self._hub.look()))
             else:
                 # A number answers the question that the person has seen, not one that came meanwhile.
                 command = read_line(line, self._present, lambda: uuid.uuid4().hex)
                 busy = isinstance(command, Say) and _is_busy(await self._hub.look(), command.worker)
                 accepted = await self._hub.send(command, self._sender)
                 if busy:
-                    self._terminal.tell(f"{accepted.worker} is busy: your message waits for its turn.", "dim")
+                    self._terminal.tell(f"{accepted.worker} is busy: your message waits. /queue shows it.", "dim")
         except FarhandError as error:
             self._terminal.tell(f"✗ {error.text}", "red")
 
@@ -220,6 +241,28 @@ def team_lines(present: Present, at: float) -> str:
     return "\n".join(lines)
 
 
+def queue_lines(present: Present) -> str:
+    """The messages that wait, by the numbers that `/now`, `/edit` and `/drop` know them by."""
+    lines = [f"  {number}. {name}: {_one_line(one)}" for number, (name, one) in enumerate(_queued(present), 1)]
+    return "\n".join(lines) or "No message waits."
+
+
+def _queued(present: Present) -> list[tuple[str, Message]]:
+    return [(worker.name, one) for worker in present.workers.values() for one in worker.queue]
+
+
+def _one_line(message: Message) -> str:
+    text = " ".join(message.text.split()) or "a file"
+    return text if len(text) <= 100 else f"{text[:99]}…"
+
+
+def _numbered(number: str, present: Present) -> str:
+    queued = _queued(present)
+    if not number.isdecimal() or not 1 <= int(number) <= len(queued):
+        raise BadInput(f"No message waits under the number {number}; /queue tells which do.")
+    return queued[int(number) - 1][1].id
+
+
 def _state(worker: Worker, at: float) -> str:
     """Its state, with the reason when it is offline; an agent that never was online is on its way."""
     state = worker.state_at(at)
@@ -258,7 +301,7 @@ def read_line(line: str, present: Present, new_id: Callable[[], str]) -> Command
         name, _, text = line[1:].partition(" ")
         return Say(id=new_id(), worker=name, text=text)
     if line.startswith("/"):
-        return _slash(line, new_id)
+        return _slash(line, present, new_id)
     return Say(id=new_id(), text=line)
 
 
@@ -273,7 +316,9 @@ def _read_answer(line: str, ask: Ask) -> tuple[str, str] | None:
     return ",".join(ask.choices[place - 1].id for place in places), line[found.end() :].strip()
 
 
-def _slash(line: str, new_id: Callable[[], str]) -> Command:
+def _slash(line: str, present: Present, new_id: Callable[[], str]) -> Command:
+    if found := EDIT.match(line):
+        return Reword(id=new_id(), message=_numbered(found[1], present), text=found[2])
     try:
         word, *rest = shlex.split(line[1:])
     except ValueError as error:
@@ -293,6 +338,10 @@ def _slash(line: str, new_id: Callable[[], str]) -> Command:
             return Hire(id=new_id(), worker=called, backend=backend, session=session)
         case "handback", [name]:
             return End(id=new_id(), worker=name, hand_back=True)
+        case "now", [number]:
+            return Steer(id=new_id(), message=_numbered(number, present))
+        case "drop", [number]:
+            return Withdraw(id=new_id(), message=_numbered(number, present))
         case "stop", [] | [_]:
             return Interrupt(id=new_id(), worker=one)
         case "relaunch", [] | [_]:

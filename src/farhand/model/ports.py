@@ -400,6 +400,10 @@ class Outbox(Protocol):
         """What the surface called the first message of that slot; empty if unsent."""
         ...
 
+    async def slot(self, channel: str, chat: str, reference: str) -> str:
+        """The slot of the message that the surface calls so; empty for one that is not ours, or has none."""
+        ...
+
     async def references(self, channel: str, chat: str, limit: int) -> list[str]:
         """What the surface called the newest messages of that chat."""
         ...

@@ -95,6 +95,8 @@ class Choice(Word):
     id: str
     label: str
     allows: bool = True
+    # It takes words: a refusal may have them along, any other choice is made by them.
+    words: bool = False
 
 
 class Attachment(Word):

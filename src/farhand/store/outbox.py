@@ -94,6 +94,19 @@ class SqliteOutbox:
 
         return await self._database.read(read)
 
+    async def slot(self, channel: str, chat: str, reference: str) -> str:
+        """The slot of the message that the surface calls so."""
+
+        def read(db: sqlite3.Connection) -> str:
+            row = db.execute(
+                "SELECT slot FROM outbox WHERE channel = ? AND chat = ? AND reference = ? AND edit = 0 AND slot <> ''"
+                " ORDER BY id DESC LIMIT 1",
+                (channel, chat, reference),
+            ).fetchone()
+            return str(row[0]) if row else ""
+
+        return await self._database.read(read)
+
     async def references(self, channel: str, chat: str, limit: int) -> list[str]:
         """What the surface called the newest messages of that chat, the newest first."""
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 
+import anyio
 import pytest
 
+from farhand.drivers.claude.launch import MANIFEST
+from farhand.drivers.claude.screen import read_box
 from farhand.model.commands import Hire
-from farhand.model.facts import CameOnline, Said, Seen, TurnEnded
+from farhand.model.facts import CameOnline, Noted, Said, Seen, TurnEnded
 from farhand.model.words import HowEnded
 from farhand.testing.house import House
 from farhand.testing.models.script import say
-from farhand.testing.studio import Studio
+from farhand.testing.studio import Studio, until
 
 pytestmark = pytest.mark.anyio
 
@@ -43,3 +46,56 @@ async def test_an_untrusted_folder_of_an_older_account_is_trusted_by_keys(studio
         await house.say("zz-hello")
         assert (await house.fact(Said)).text == "hello manager"
         await house.event(TurnEnded)
+
+
+async def test_a_dialog_that_nobody_knows_is_told_and_answered_at_the_desk(
+    studio: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    account = {"hasCompletedOnboarding": True, "customApiKeyResponses": {"approved": [], "rejected": []}}
+    (studio.folder / "home/.claude.json").write_text(json.dumps(account))
+    # To a driver that knows no dialogs, the question whether the folder is trusted is a strange one.
+    monkeypatch.setitem(MANIFEST, "dialogs", [])
+    studio.model.script.conversation("zz-hello", say("hello manager"))
+    async with studio.open() as house:
+        await hired(house, studio)
+        told = (await house.fact(Noted)).text
+        assert "waits in a dialog" in told
+        assert "attach -t" in told
+        assert "Yes, I trust this folder" in told
+        # As long as it stands there, a message is refused with the same, and not typed into it.
+        await house.say("zz-early")
+        failed = await house.event(TurnEnded)
+        assert "no input box" in failed.fact.error  # type: ignore[union-attr]
+        assert "Yes, I trust this folder" in failed.fact.error  # type: ignore[union-attr]
+        pane = (await studio.tmux.find("claude-test-ann"))["claude-test-ann"]
+        await studio.tmux.press(pane, "Down", "Enter")
+        await until(studio, pane, "Do you want to use this API key?")
+        # A dialog hears no key in its first moments.
+        with anyio.fail_after(20):
+            while read_box(await studio.tmux.capture(pane, colours=True)) is None:
+                await studio.tmux.press(pane, "Up", "Enter")
+                await anyio.sleep(0.5)
+        await house.say("zz-hello")
+        assert (await house.fact(TurnEnded, after=failed.seq)).how is HowEnded.COMPLETED
+
+
+async def test_a_panel_at_the_desk_keeps_a_message_out_and_is_told(studio: Studio) -> None:
+    studio.model.script.conversation("zz-hello", say("hello manager"))
+    async with studio.open() as house:
+        await hired(house, studio)
+        pane = (await studio.tmux.find("claude-test-ann"))["claude-test-ann"]
+        await studio.tmux.type(pane, "/config")
+        await studio.tmux.press(pane, "Enter")
+        with anyio.fail_after(20):
+            while read_box(await studio.tmux.capture(pane, colours=True)) is not None:  # noqa: ASYNC110
+                await anyio.sleep(0.05)
+        await house.say("zz-hello")
+        failed = await house.event(TurnEnded)
+        assert "no input box" in failed.fact.error  # type: ignore[union-attr]
+        assert "attach -t" in failed.fact.error  # type: ignore[union-attr]
+        with anyio.fail_after(20):
+            while read_box(await studio.tmux.capture(pane, colours=True)) is None:
+                await studio.tmux.press(pane, "Escape")
+                await anyio.sleep(0.3)
+        await house.say("zz-hello")
+        assert (await house.fact(TurnEnded, after=failed.seq)).how is HowEnded.COMPLETED

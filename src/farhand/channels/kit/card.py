@@ -9,8 +9,9 @@ from farhand.channels.kit.texts import until_words
 from farhand.model import facts
 from farhand.model.facts import Event
 from farhand.model.ports import SessionFound
+from farhand.model.present import Ask
 from farhand.model.view import AskView, TurnView
-from farhand.model.words import AskKind, Attachment, HowEnded, HowSettled, MessageId, Sender, Word, replace
+from farhand.model.words import AskKind, Attachment, Choice, HowEnded, HowSettled, MessageId, Sender, Word, replace
 
 TAIL_CHARACTERS = 280
 TITLE_CHARACTERS = 160
@@ -22,6 +23,39 @@ class AnswerTap(Word, tag="answer"):
 
     ask: str
     place: int
+
+
+class PickTap(Word, tag="pick"):
+    """The button changes what is chosen, where several may be: the choices at these places from now on."""
+
+    ask: str
+    chosen: tuple[int, ...]
+
+
+class DoneTap(Word, tag="done"):
+    """The button settles an ask with the choices at these places."""
+
+    ask: str
+    chosen: tuple[int, ...]
+
+
+class WordsTap(Word, tag="words"):
+    """The button asks for the words that go with the choices at these places; they settle the ask."""
+
+    ask: str
+    chosen: tuple[int, ...]
+
+
+class SteerTap(Word, tag="steer"):
+    """The button puts a message that waits into the running turn."""
+
+    message: str
+
+
+class WithdrawTap(Word, tag="withdraw"):
+    """The button takes a message back that waits."""
+
+    message: str
 
 
 class StopTap(Word, tag="stop"):
@@ -43,7 +77,7 @@ class AdoptTap(Word, tag="adopt"):
     session: str
 
 
-Tap: TypeAlias = AnswerTap | StopTap | RetryTap | AdoptTap
+Tap: TypeAlias = AnswerTap | PickTap | DoneTap | WordsTap | SteerTap | WithdrawTap | StopTap | RetryTap | AdoptTap
 
 
 class Button(Word):
@@ -135,12 +169,19 @@ def revealed(text: str) -> str:
     )
 
 
-def cards(event: Event, turn: TurnView | None) -> list[Card]:
-    """What a surface shows of one fact, with its turn as it stands after it."""
+def cards(event: Event, turn: TurnView | None, *, waited: bool = False) -> list[Card]:
+    """What a surface shows of one fact, with its turn as it stands after it, and whether its message had to wait."""
     fact = event.fact
     match fact:
+        case facts.Queued(message=message, text=text) if waited:
+            return [waiting(event.worker, message, text)]
+        case facts.Reworded(message=message, text=text) if waited:
+            return [replace(waiting(event.worker, message, text), key=f"queued:{message}:{event.seq}", edit=True)]
         case facts.TurnStarted() if turn is not None:
-            return [progress(turn, event.at)]
+            over = [waits_no_more(turn.message)] if waited and turn.message else []
+            return [progress(turn, event.at), *over]
+        case facts.Withdrawn(message=message) if waited:
+            return [waits_no_more(message)]
         case facts.TurnEnded() if turn is not None:
             return ended(turn)
         case facts.AskRaised():
@@ -160,7 +201,9 @@ def cards(event: Event, turn: TurnView | None) -> list[Card]:
             head = f"{event.worker.capitalize()} is handed back. Go on at the desk with:"
             return [Card(key=f"notice:{event.seq}", worker=event.worker, head=head, verbatim=resume)]
         case facts.HandedOver(message=message):
-            return [Card(key=f"taken:{message}", answers=message, reaction="👀", silent=True)]
+            taken = Card(key=f"taken:{message}", answers=message, reaction="👀", silent=True)
+            joined = waited and turn is not None and turn.message != message
+            return [taken, waits_no_more(message)] if joined else [taken]
         case _:
             text = notice(event)
             return (
@@ -250,7 +293,40 @@ def _limited(event: Event, fact: facts.Limited) -> list[Card]:
     ]
 
 
-def ask(worker: str, shown: AskView) -> Card:
+def waiting(worker: str, message: MessageId, text: str) -> Card:
+    """A message that waits for its turn: it can be put into the running one, or taken back."""
+    now = Button(label="Say it now", tap=SteerTap(message=message))
+    back = Button(label="Take it back", tap=WithdrawTap(message=message))
+    return Card(
+        key=f"queued:{message}",
+        slot=f"queued:{message}",
+        worker=worker,
+        head=f"{worker} is busy, this waits: {revealed(shortened(text, TITLE_CHARACTERS)) or 'a file'}",
+        buttons=((now, back),),
+        answers=message,
+        silent=True,
+    )
+
+
+def waits_no_more(message: MessageId) -> Card:
+    """The end of a waiting message's card."""
+    return Card(key=f"queued:{message}:gone", slot=f"queued:{message}", remove=True, silent=True)
+
+
+def open_ask(ask_now: Ask, chosen: tuple[int, ...], key: str) -> Card:
+    """An ask that is open, drawn again with some of its choices made."""
+    raised = facts.AskRaised(
+        ask=ask_now.id,
+        question=ask_now.question,
+        choices=ask_now.choices,
+        about=ask_now.about,
+        detail=ask_now.detail,
+        several=ask_now.several,
+    )
+    return replace(ask(ask_now.worker, AskView(raised=raised), chosen), key=key, edit=True)
+
+
+def ask(worker: str, shown: AskView, chosen: tuple[int, ...] = ()) -> Card:
     """A question with a button for every answer, or, once settled, with who answered and how."""
     raised = shown.raised
     slot = f"ask:{raised.ask}"
@@ -263,13 +339,34 @@ def ask(worker: str, shown: AskView) -> Card:
         verbatim=revealed(raised.detail),
     )
     if shown.settled is None:
-        buttons = tuple(
-            (Button(label=shortened(choice.label, 60) or choice.id, tap=AnswerTap(ask=raised.ask, place=place)),)
-            for place, choice in enumerate(raised.choices)
-        )
-        return replace(card, buttons=buttons)
+        return replace(card, buttons=_ask_buttons(raised, chosen))
     foot = settlement(shown.settled, {choice.id: choice.label for choice in raised.choices})
     return replace(card, key=f"{slot}:settled", foot=foot, edit=True)
+
+
+def _ask_buttons(raised: facts.AskRaised, chosen: tuple[int, ...]) -> tuple[tuple[Button, ...], ...]:
+    """A row for every choice, refusals last; where several may be made, each can be ticked before they are sent."""
+    rows = [_choice_row(raised, place, choice, chosen) for place, choice in enumerate(raised.choices)]
+    if raised.several and chosen:
+        done = Button(label=f"✓ Send {len(chosen)}", tap=DoneTap(ask=raised.ask, chosen=chosen))
+        first_refusal = next((place for place, one in enumerate(raised.choices) if not one.allows), len(rows))
+        rows.insert(first_refusal, (done,))
+    return tuple(rows)
+
+
+def _choice_row(raised: facts.AskRaised, place: int, choice: Choice, chosen: tuple[int, ...]) -> tuple[Button, ...]:
+    label = shortened(choice.label, 56) or choice.id
+    plain = Button(label=label, tap=AnswerTap(ask=raised.ask, place=place))
+    if not choice.allows:
+        why = Button(label=f"{shortened(choice.label, 40)}, and say why", tap=WordsTap(ask=raised.ask, chosen=(place,)))
+        return (plain, why) if choice.words else (plain,)
+    if choice.words:
+        return (Button(label=f"✎ {label}", tap=WordsTap(ask=raised.ask, chosen=(*chosen, place))),)
+    if not raised.several:
+        return (plain,)
+    ticked = place in chosen
+    after = tuple(one for one in chosen if one != place) if ticked else tuple(sorted({*chosen, place}))
+    return (Button(label=f"{'☑' if ticked else '☐'} {label}", tap=PickTap(ask=raised.ask, chosen=after)),)
 
 
 def settlement(settled: facts.AskSettled, labels: dict[str, str]) -> str:
@@ -278,13 +375,17 @@ def settlement(settled: facts.AskSettled, labels: dict[str, str]) -> str:
     answer = ", ".join(labels.get(one, one) for one in made)
     match settled.how:
         case HowSettled.ANSWERED:
-            return f"→ {answer}{by(settled.by)}"
+            return f"→ {answer}{_said(settled.note)}{by(settled.by)}"
         case HowSettled.DESK:
             return "→ answered at the desk"
         case HowSettled.EXPIRED:
             return f"→ nobody answered in time{f': {answer}' if answer else ''}"
         case HowSettled.WITHDRAWN:
             return "→ no longer asked"
+
+
+def _said(note: str) -> str:
+    return f" (“{shortened(revealed(note), 300)}”)" if note.strip() else ""
 
 
 def by(sender: Sender | None) -> str:

@@ -3,17 +3,19 @@
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
+import anyio
 import structlog
 
 from farhand.model import road, view
 from farhand.model.errors import StoreError
-from farhand.model.facts import Event, TurnEnded, TurnStarted
+from farhand.model.facts import Event, Queued, TurnEnded, TurnStarted
 from farhand.model.ports import Clock, Hub, Outbox, Parcel
 from farhand.model.view import TurnView
-from farhand.model.words import Seq
+from farhand.model.words import MessageId, Seq
 
 log = structlog.get_logger("follow")
 STORE_PAUSE_SECONDS = 2.0
+MOST_WAITED = 1000
 
 # Lays out one event, with its turn as it stands after it. Pure, so that a repeat is equal.
 Compose: TypeAlias = Callable[[Event, TurnView | None], Sequence[Parcel]]
@@ -25,11 +27,14 @@ class Turns:
     def __init__(self) -> None:
         self._views: dict[tuple[str, str], TurnView] = {}
         self._starts: dict[tuple[str, str], Seq] = {}
+        # Whether a message came while its worker was at something else.
+        self._waited: dict[MessageId, bool] = {}
 
     def forget(self) -> None:
         """Starts with nothing, before events are folded anew."""
         self._views.clear()
         self._starts.clear()
+        self._waited.clear()
 
     def since(self, seq: Seq) -> Seq:
         """From which number on events are needed to go on after this one: the start of the oldest turn that runs."""
@@ -39,8 +44,17 @@ class Turns:
         """The turns that run now."""
         return list(self._views.values())
 
+    def waited(self, event: Event) -> bool:
+        """Whether the message of this event had to wait; of one from before this node's start nobody knows: yes."""
+        message = getattr(event.fact, "message", None)
+        return message is not None and self._waited.get(message, True)
+
     def fold(self, event: Event) -> TurnView | None:
         """The event's turn after it; None for an event of no turn. A turn that ended is forgotten."""
+        if isinstance(event.fact, Queued):
+            self._waited[event.fact.message] = any(worker == event.worker for worker, _ in self._views)
+            for old in list(self._waited)[:-MOST_WAITED]:
+                del self._waited[old]
         if event.turn is None:
             return None
         key = (event.worker, event.turn)
@@ -72,6 +86,8 @@ class Follower:
         self._put = put
         self._clock = clock
         self.turns = Turns()
+        # Set once the channel's place is known: what is written after that will be told.
+        self.placed = anyio.Event()
 
     async def run(self) -> None:
         """Follows until it is cancelled. When the store refuses, it starts anew from what the store has."""
@@ -85,6 +101,7 @@ class Follower:
 
     async def _follow(self) -> None:
         put, since = await self._place()
+        self.placed.set()
         async for event in self._hub.watch(after=since):
             turn = self.turns.fold(event)
             if event.seq <= put:

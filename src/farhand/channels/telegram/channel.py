@@ -29,10 +29,11 @@ from farhand.channels.telegram.gateway import Gateway
 from farhand.channels.telegram.health import Health, Tell, keep_quiet
 from farhand.channels.telegram.kept import Kept
 from farhand.channels.telegram.media import Inbox, NotFetched, sent_with
-from farhand.channels.telegram.parse import heard, message_command_id, tap_to_wish, to_wish
+from farhand.channels.telegram.parse import heard, message_command_id, to_wish
 from farhand.channels.telegram.progress import Progress
 from farhand.channels.telegram.render import notice, render
 from farhand.channels.telegram.replies import menu
+from farhand.channels.telegram.taps import Taps
 from farhand.channels.telegram.typing import Typing
 from farhand.channels.telegram.words import Amend, Heard, Message, Post, Query, React, Remove, Show, unseal
 from farhand.model import grammar
@@ -80,6 +81,8 @@ class Options:
     # For `/settings` and `/progress`.
     version: str = ""
     terminals: frozenset[str] = frozenset()
+    # Kinds of workers that take a word in mid-turn.
+    steers: frozenset[str] = frozenset()
     backends: frozenset[str] = frozenset(BACKENDS)
     # Where a worker's files from Telegram go; pictures that workers show come from there or the working directory.
     sessions: Path | None = None
@@ -106,6 +109,7 @@ class TelegramChannel:
         self._kept = Kept(options.folder)
         self._admin = Admin(self._kept, options.admin_chat_id, Pairing(options.show) if options.pairing else None)
         self._clerk = Bot(hub, self._about)
+        self._taps = Taps(hub, self._clerk, self._put, self._slot_of, NAME, self._bot, options.steers)
         self._greeted = False
         # Called when the manager's chat becomes known.
         self.learned: Callable[[], Awaitable[None]] = nobody_waits
@@ -223,6 +227,8 @@ class TelegramChannel:
         """Obeys one update; returns when it is written down. One that trips an error of ours is given up after a few
         tries and told, for it would come again and again and nothing after it would be heard."""
         number, what = heard(update)
+        # What is obeyed before a new channel knows where to begin would never be answered.
+        await self._follower.placed.wait()
         try:
             await self._take(number, what)
         except FarhandError:
@@ -246,7 +252,7 @@ class TelegramChannel:
                 await self._take_message(what)
                 return
         elif isinstance(what, Query) and what.message and self._admin.may(what.message.chat, what.sender):
-            await self._take_tap(what)
+            await self._take_tap(what, what.message.chat.id)
             return
         log.info("update passed over", update=number, kind=type(what).__name__)
 
@@ -255,8 +261,10 @@ class TelegramChannel:
         present = await self._hub.look()
         wish = to_wish(message, present, NAME, self._bot, self._options.backends)
         sender = Sender(via=NAME, who=message.sender.first_name[:64] if message.sender else "")
-        text = ""
-        if (
+        text = await self._taps.words(message, sender)
+        if text is not None:
+            pass
+        elif (
             sent_with(message) is not None
             and not message.edit_date
             and (wish is None or isinstance(wish, grammar.Tell))
@@ -281,9 +289,8 @@ class TelegramChannel:
             return error.text
         return await self._clerk.tell(tell, sender, files)
 
-    async def _take_tap(self, query: Query) -> None:
-        wish: grammar.Wish = tap_to_wish(query, await self._hub.look())
-        text = await self._clerk.obey(wish, Sender(via=NAME, who=query.sender.first_name[:64]))
+    async def _take_tap(self, query: Query, chat: int) -> None:
+        text = await self._taps.take(query, chat)
         if self._tasks:
             self._tasks.start_soon(self._answer_tap, query.id, text or "✓", name="telegram tap")
 
@@ -305,13 +312,17 @@ class TelegramChannel:
         chat = self._admin.chat
         if chat is None:
             return ()
-        shown = [part for card in cards(event, turn) for part in parted(card)]
+        waited = self._follower.turns.waited(event)
+        shown = [part for card in cards(event, turn, waited=waited) for part in parted(card)]
         return [parcel for card in shown for parcel in render(card, chat, NAME, self._bot)]
 
     async def _directory(self, worker: str) -> Path | None:
         """Where that worker works."""
         known = (await self._hub.look()).workers.get(worker)
         return Path(known.directory) if known and known.directory else None
+
+    async def _slot_of(self, chat: int, message: int) -> str:
+        return await self._outbox.slot(self._box, str(chat), str(message))
 
     async def _put(self, parcel: Parcel) -> None:
         await self._outbox.put(self._box, (parcel,))

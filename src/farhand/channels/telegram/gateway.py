@@ -10,7 +10,15 @@ from pathlib import Path
 
 import httpx
 import msgspec
-from telegram import Bot, InlineKeyboardButton, InlineKeyboardMarkup, LinkPreviewOptions, Message, ReplyParameters
+from telegram import (
+    Bot,
+    ForceReply,
+    InlineKeyboardButton,
+    InlineKeyboardMarkup,
+    LinkPreviewOptions,
+    Message,
+    ReplyParameters,
+)
 from telegram.error import (
     BadRequest,
     ChatMigrated,
@@ -167,7 +175,7 @@ class Gateway:
                 letter.chat,
                 text,
                 parse_mode=mode,
-                reply_markup=_markup(letter.keys),
+                reply_markup=ForceReply() if letter.wants_reply else _markup(letter.keys),
                 disable_notification=letter.silent,
                 message_thread_id=letter.thread,
                 reply_parameters=answered,

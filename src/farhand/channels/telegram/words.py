@@ -106,6 +106,8 @@ class Post(Word, tag="post"):
     plain: str
     keys: tuple[tuple[Key, ...], ...] = ()
     silent: bool = False
+    # The phone opens a reply to this message.
+    wants_reply: bool = False
     thread: int | None = None
     # The message that it answers: by its number, or by the slot of one of ours.
     reply_to: int | None = None

@@ -90,7 +90,7 @@ def _options(question: Fields) -> tuple[Choice, ...]:
     labels = [option.text("label") for option in question.list("options")]
     options = tuple(Choice(id=str(number), label=visible(label)) for number, label in enumerate(labels, 1))
     other = "Several, or something else (write it)" if question.flag("multiSelect") else "Something else (write it)"
-    return (*options, Choice(id=OTHER, label=other), Choice(id=DENY, label="Do not answer", allows=False))
+    return (*options, Choice(id=OTHER, label=other, words=True), Choice(id=DENY, label="Do not answer", allows=False))
 
 
 def _described(question: Fields) -> str:
@@ -102,7 +102,7 @@ def _plan_choices() -> tuple[Choice, ...]:
     return (
         Choice(id=ALLOW, label="Go ahead, ask before edits"),
         Choice(id=ACCEPT_EDITS, label="Go ahead, edit freely"),
-        Choice(id=DENY, label="Keep planning", allows=False),
+        Choice(id=DENY, label="Keep planning", allows=False, words=True),
     )
 
 
@@ -113,7 +113,7 @@ def _permission_choices(question: Question) -> tuple[Choice, ...]:
         Choice(id=ALLOW, label="Allow once"),
         Choice(id=SESSION, label="Allow for this session"),
         *shown,
-        Choice(id=DENY, label="Deny", allows=False),
+        Choice(id=DENY, label="Deny", allows=False, words=True),
     )
 
 

@@ -23,6 +23,8 @@ _LOOK_SECONDS = 0.1
 _DIALOG_SECONDS = 1.0
 _KEY_SECONDS = 0.3
 _MODES = 8
+# A dialog that stands so long at the start, and that nobody knows, is one for a person.
+UNKNOWN_DIALOG_SECONDS = 1.5
 
 
 def is_command(text: str) -> bool:
@@ -33,6 +35,24 @@ def is_command(text: str) -> bool:
 def guarded(text: str) -> str:
     """The text as it is pasted: a leading `!` would run a shell command, a path would be taken for a command."""
     return " " + text if text.startswith("!") or (text.startswith("/") and not is_command(text)) else text
+
+
+class Still:
+    """Counts how often in a row a screen was the same."""
+
+    def __init__(self) -> None:
+        self._seen = ""
+        self._times = 0
+
+    def looks(self, screen: str) -> int:
+        self._times = self._times + 1 if screen == self._seen else 0
+        self._seen = screen
+        return self._times
+
+
+def is_dialog(screen: str) -> bool:
+    """Whether something on the screen waits for a choice or a key."""
+    return "❯" in screen or "Enter to" in screen or "Press " in screen
 
 
 class Hands:
@@ -52,7 +72,7 @@ class Hands:
                 result = await submit(self._tmux, self._pane, guarded(text), HABITS, keys=is_command(text))
         match result:
             case Occupied(why=why):
-                return NotTaken(why=f"{why} {self.where()}")
+                return NotTaken(why=f"{why} {await self.described()}")
             case Doubtful(why=why):
                 return Unknown(why=why)
             case _:
@@ -61,6 +81,15 @@ class Hands:
     def where(self) -> str:
         """What a person types to see for himself."""
         return f"Look at it: {' '.join(self._tmux.server)} attach -t '{self._pane.session}'."
+
+    async def in_dialog(self) -> bool:
+        """Whether the screen has no input box, and something on it waits for a key."""
+        screen = await self.screen()
+        return read_box(screen) is None and is_dialog(plain(screen))
+
+    async def described(self) -> str:
+        """What stands on the screen, for a person who must decide what to do about it."""
+        return f"{self.where()}\n\n{last_words(await self.screen())}"
 
     async def escape(self) -> None:
         """Presses Escape: stops a turn, closes a dialog, says no to a question."""
@@ -91,11 +120,16 @@ class Hands:
         return False
 
     async def through_dialogs(self) -> str | None:
-        """Answers first-run dialogs until the input box is there; otherwise what stands on the screen instead."""
-        patience = _DIALOG_SECONDS
+        """Answers first-run dialogs until the input box is there, or a dialog that nobody knows: a person must see it.
+
+        Otherwise what stands on the screen instead."""
+        patience, still = _DIALOG_SECONDS, Still()
         with anyio.move_on_after(_START_SECONDS):
             while read_box(await self.screen()) is None:
-                if dialog_key(plain(await self.screen()), MANIFEST["dialogs"]) is None:
+                screen = plain(await self.screen())
+                if dialog_key(screen, MANIFEST["dialogs"]) is None:
+                    if is_dialog(screen) and still.looks(screen) * _LOOK_SECONDS >= UNKNOWN_DIALOG_SECONDS:
+                        return None
                     await anyio.sleep(_LOOK_SECONDS)
                     continue
                 await anyio.sleep(patience)

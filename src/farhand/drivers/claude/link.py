@@ -13,28 +13,32 @@ import msgspec
 from anyio.streams.memory import MemoryObjectReceiveStream
 
 from farhand.drivers.claude.asks import question_of
+from farhand.drivers.claude.costs import priced
 from farhand.drivers.claude.hands import Hands, is_command
-from farhand.drivers.claude.launch import Places
+from farhand.drivers.claude.launch import COST, Places
 from farhand.drivers.claude.news import (
     Item,
     Later,
+    Priced,
     Standing,
     Told,
     Written,
     death_sentence,
     raise_if_wanted,
+    read_cost,
     read_standing,
 )
 from farhand.drivers.claude.payloads import stopped_without_transcript, translate_hook
 from farhand.drivers.claude.questions import Questions
 from farhand.drivers.claude.screen import last_words, read_box
 from farhand.drivers.claude.spot import Spot, write_spot
-from farhand.drivers.claude.translate import began, end_turn, session_changed, translate
+from farhand.drivers.claude.translate import translate
+from farhand.drivers.claude.turns import began, end_turn, session_changed
 from farhand.drivers.wires.fields import Fields, parse
 from farhand.drivers.wires.handed import Expected, Handed
 from farhand.drivers.wires.hooks import Arrival, Arrived, Asked, spooled
 from farhand.drivers.wires.notify import Folders
-from farhand.drivers.wires.tmux import Death, Pane, Tmux, TmuxGone
+from farhand.drivers.wires.tmux import Death, Pane, Tmux, TmuxError, TmuxGone
 from farhand.drivers.wires.transcript import read_lines
 from farhand.drivers.wires.worded import worded
 from farhand.model.facts import Noted, Said, Seen, TurnEnded
@@ -44,7 +48,8 @@ from farhand.model.words import HowEnded, Mode, replace
 STOP_PATIENCE_SECONDS = 3.0
 INTERRUPT_PATIENCE_SECONDS = 1.5
 COMMAND_PATIENCE_SECONDS = 1.5
-DIALOG_PATIENCE_SECONDS = 1.5
+DIALOG_PATIENCE_SECONDS = 1.0
+IN_A_DIALOG = "Claude Code waits in a dialog: answer it at the desk, or pause the worker to close it."
 MOST_EXPECTED = 8
 MOST_ESCAPES = 4
 
@@ -55,6 +60,7 @@ class InteractiveLink:
     def __init__(self, tmux: Tmux, pane: Pane, places: Places, spot: Spot, questions: Questions, folder: Path) -> None:
         self._spool = folder / "spool"
         self._handed = Handed(folder / "handed")
+        self._cost = folder / COST
         # What the link's own opening brought to light.
         self.first: list[Heard] = []
         self._tmux = tmux
@@ -82,6 +88,7 @@ class InteractiveLink:
         tasks.start_soon(self._hear_death, name="death")
         tasks.start_soon(self._follow, folders, name="transcript")
         tasks.start_soon(self._hear_standing, folders, name="standing")
+        tasks.start_soon(self._hear_cost, folders, name="cost")
 
     def close(self) -> None:
         """Nobody listens any more; hooks that wait ask the next link."""
@@ -128,10 +135,21 @@ class InteractiveLink:
                     self._send.send_nowait(now)
                 await change.wait()
 
+    async def _hear_cost(self, folders: Folders) -> None:
+        before = Priced()
+        with folders.watched(self._cost.parent) as change:
+            while True:
+                now = read_cost(self._cost)
+                if now != before:
+                    before = now
+                    self._send.send_nowait(now)
+                await change.wait()
+
     # --- facts
 
     async def facts(self) -> AsyncIterator[Batch]:
         """Everything that the agent brings, in order, until it ends."""
+        self._after(DIALOG_PATIENCE_SECONDS, Later("start", ""))
         yield self._batch(self.first)
         self._settled_in.set()
         for kept in spooled(self._spool):
@@ -164,6 +182,10 @@ class InteractiveLink:
                 heard += self._stands(item)
             case Later():
                 heard += await self._late(item)
+            case Priced(payload=payload):
+                told, state = priced(payload, self._spot.state)
+                self._spot = replace(self._spot, state=state)
+                heard += told
             case Told(facts=facts):
                 heard += [Heard(fact=fact) for fact in facts]
             case Death():
@@ -264,8 +286,8 @@ class InteractiveLink:
 
     async def _late(self, later: Later) -> list[Heard]:
         state = self._spot.state
-        if later.what == "dialog":
-            return await self._stuck()
+        if later.what in ("dialog", "start"):
+            return await self._stuck(later.what)
         if not state.running or state.prompt != later.prompt:
             return []
         match later.what:
@@ -288,14 +310,19 @@ class InteractiveLink:
         self._spot = replace(self._spot, state=state)
         return heard
 
-    async def _stuck(self) -> list[Heard]:
+    async def _stuck(self, what: str) -> list[Heard]:
         """A dialog that no hook asked about: only a person at the desk can close it, so tell one."""
-        if self._standing.status != "waiting" or self._questions or self._told_of_dialog:
+        if self._questions or self._told_of_dialog:
             return []
-        self._told_of_dialog = True
-        words = last_words(await self._hands.screen())
-        text = "Claude Code waits in a dialog: answer it at the desk, or pause the worker to close it."
-        return [Heard(fact=Noted(text=f"{text} {self._hands.where()}\n\n{words}"))]
+        try:
+            waits = self._standing.status == "waiting" if what == "dialog" else await self._hands.in_dialog()
+            if not waits:
+                return []
+            self._told_of_dialog = True
+            return [Heard(fact=Noted(text=f"{IN_A_DIALOG} {await self._hands.described()}"))]
+        except TmuxError:
+            # Whatever became of tmux, its end is told by itself.
+            return []
 
     async def _printed(self) -> list[Heard]:
         """A command that opened a panel: what it shows, and the panel closed again."""
@@ -340,9 +367,18 @@ class InteractiveLink:
             outcome = await self._hands.hand_over(text, proof if idle else None)
         finally:
             del self._proofs[errand.message.id]
+        if isinstance(outcome, NotTaken):
+            self._expect_no_more(one)
         if is_command(text) and not isinstance(outcome, NotTaken):
             self._commanded(errand)
         return outcome
+
+    def _expect_no_more(self, one: Expected) -> None:
+        """It was not typed: the same words that come later are somebody else's."""
+        self._handed.drop(one)
+        state = self._spot.state
+        left = tuple(other for other in state.expected if other.message != one.message)
+        self._spot = replace(self._spot, state=replace(state, expected=left))
 
     def _commanded(self, errand: Deliver) -> None:
         """A slash command may never reach the model: its turn ends with what the CLI does about it."""

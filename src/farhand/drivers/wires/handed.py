@@ -40,6 +40,10 @@ class Handed:
         finally:
             os.close(descriptor)
 
+    def drop(self, one: Expected) -> None:
+        """It was not handed over after all."""
+        self.add(Expected(message=one.message, text=""))
+
     def all(self) -> tuple[Expected, ...]:
         """Those that were handed over, each once, the newest of them."""
         try:
@@ -53,4 +57,4 @@ class Handed:
             except msgspec.MsgspecError:
                 continue
             found[one.message] = one
-        return tuple(found.values())
+        return tuple(one for one in found.values() if one.text)

@@ -125,6 +125,8 @@ class StoreContract:
         assert (await outbox.waiting("tg", "c"))[0].doubtful
         await outbox.sent(waiting[0].id, "99")
         assert await outbox.reference("tg", "p") == "99"
+        assert await outbox.slot("tg", "c", "99") == "p"
+        assert await outbox.slot("tg", "c", "98") == await outbox.slot("tg", "d", "99") == ""
         assert len(await outbox.waiting("tg", "c")) == 2
         assert await outbox.waiting("other", "c") == []
         assert (await outbox.chats("tg"), await outbox.chats("other")) == (["c"], [])

@@ -25,6 +25,8 @@ class Habits(msgspec.Struct, frozen=True):
     # Brings the cursor away from the end, where a backslash would swallow the Enter.
     home: str = "C-a"
     patience_seconds: float = 3.0
+    # How long the box may be out of sight before whoever waits is told.
+    box_seconds: float = 1.5
     look_every_seconds: float = 0.015
 
 
@@ -83,7 +85,7 @@ async def submit_quickly(tmux: Tmux, pane: Pane, text: str, habits: Habits, proo
 
 async def _make_room(tmux: Tmux, pane: Pane, habits: Habits) -> Occupied | None:
     box = habits.read_box(await tmux.capture(pane, colours=True))
-    if box is None and not await _until(tmux, pane, habits, lambda seen: seen is not None):
+    if box is None and not await _until(tmux, pane, habits, lambda seen: seen is not None, habits.box_seconds):
         return Occupied("There is no input box on the screen: a dialog may be open.")
     if not box:
         return None
@@ -104,8 +106,10 @@ async def _enter(tmux: Tmux, pane: Pane, habits: Habits, held: str) -> Result:
     return Doubtful("Enter was pressed, and the text still stands in the input box.")
 
 
-async def _until(tmux: Tmux, pane: Pane, habits: Habits, right: Callable[[str | None], bool]) -> bool:
-    with anyio.move_on_after(habits.patience_seconds):
+async def _until(
+    tmux: Tmux, pane: Pane, habits: Habits, right: Callable[[str | None], bool], seconds: float | None = None
+) -> bool:
+    with anyio.move_on_after(habits.patience_seconds if seconds is None else seconds):
         # tmux tells of output, not of a drawn screen: look again until it is drawn.
         while not right(habits.read_box(await tmux.capture(pane, colours=True))):  # noqa: ASYNC110
             await anyio.sleep(habits.look_every_seconds)

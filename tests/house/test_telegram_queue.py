@@ -1,0 +1,121 @@
+"""A busy worker's queue on the phone: what waits is seen, reworded, taken back or put into the running turn."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from tests.house.telegram_house import TelegramHouse, telegram_house
+
+from farhand.model.facts import HandedOver, Said, TurnEnded, Withdrawn
+from farhand.model.ports import Can, Deliver
+from farhand.model.words import HowEnded
+from farhand.testing.scripted import ScriptedDriver
+from farhand.testing.telegram import FakeBot
+from farhand.testing.telegram.words import Shown
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+async def telegram(tmp_path: Path, bot: FakeBot) -> AsyncIterator[TelegramHouse]:
+    async with telegram_house(tmp_path, bot) as opened:
+        await busy(opened)
+        yield opened
+
+
+async def busy(telegram: TelegramHouse) -> None:
+    """A worker in the middle of a turn."""
+    await telegram.house.hire()
+    telegram.agent.plays(Said(text="at it"))
+    await telegram.manager.says("a long one")
+    await telegram.house.event(Said)
+
+
+async def waits(telegram: TelegramHouse, text: str) -> Shown:
+    """Says something to the busy worker; the card that tells that it waits."""
+    spoken = await telegram.manager.says(text)
+    card = await telegram.manager.reads(f"ann is busy, this waits: {text}")
+    assert card.reply_to == spoken.message_id
+    assert card.silent
+    return card
+
+
+def gone(card: Shown, chat: tuple[Shown, ...]) -> bool:
+    return next(one for one in chat if one.message_id == card.message_id).deleted
+
+
+async def end_turn(telegram: TelegramHouse) -> None:
+    turn = telegram.house.worker().turn
+    assert turn is not None
+    await telegram.agent.links["ann"].say(TurnEnded(how=HowEnded.COMPLETED), turn=turn.id)
+
+
+async def test_a_message_that_waits_is_seen_until_its_turn_comes(telegram: TelegramHouse) -> None:
+    card = await waits(telegram, "second")
+    assert card.labels == ("Say it now", "Take it back")
+    await end_turn(telegram)
+    await telegram.manager.reads("answer to second")
+    await telegram.manager.sees(lambda chat: gone(card, chat))
+
+
+async def test_a_message_that_waits_for_nobody_has_no_card(telegram: TelegramHouse) -> None:
+    await end_turn(telegram)
+    await telegram.house.until(lambda present: present.workers["ann"].turn is None)
+    await telegram.manager.says("at once")
+    await telegram.manager.reads("answer to at once")
+    shown = await telegram.bot.messages(telegram.manager.id)
+    assert not [one for one in shown if "this waits" in one.text]
+
+
+async def test_a_message_that_waits_is_reworded_by_an_edit(telegram: TelegramHouse) -> None:
+    spoken = await telegram.manager.says("secnd")
+    card = await telegram.manager.reads("this waits: secnd")
+    await telegram.manager.edits(spoken.message_id, "second")
+    reworded = await telegram.manager.reads("this waits: second")
+    assert reworded.message_id == card.message_id
+    assert reworded.labels == card.labels
+    await end_turn(telegram)
+    await telegram.manager.reads("answer to second")
+
+
+async def test_a_message_that_waits_is_taken_back_by_a_tap(telegram: TelegramHouse) -> None:
+    card = await waits(telegram, "never mind")
+    await telegram.manager.taps(card, "Take it back")
+    await telegram.house.event(Withdrawn)
+    await telegram.manager.sees(lambda chat: gone(card, chat))
+    assert not telegram.house.worker().queue
+
+
+async def test_a_message_that_waits_is_put_into_the_running_turn_by_a_tap(telegram: TelegramHouse) -> None:
+    card = await waits(telegram, "and mind this")
+    message = telegram.house.worker().queue[0].id
+    await telegram.manager.taps(card, "Say it now")
+    await telegram.house.event(HandedOver, lambda event: event.fact == HandedOver(message=message))
+    await telegram.manager.sees(lambda chat: gone(card, chat))
+    joined = [errand for _, errand in telegram.agent.performed if isinstance(errand, Deliver) and errand.joins]
+    assert [errand.message.text for errand in joined] == ["and mind this"]
+
+
+async def test_a_worker_that_hears_nothing_in_mid_turn_is_not_said_to(tmp_path: Path, bot: FakeBot) -> None:
+    async with telegram_house(tmp_path, bot, agent=ScriptedDriver(can=Can(ids=True))) as telegram:
+        await busy(telegram)
+        card = await waits(telegram, "and mind this")
+        tapped = await telegram.manager.taps(card, "Say it now")
+        await telegram.bot.until_standing(lambda standing: tapped.query_id in standing.answered_queries)
+        (call,) = await telegram.bot.calls("answerCallbackQuery")
+        assert "cannot be spoken to in mid-turn" in call.parameters["text"]
+        assert not telegram.house.worker().queue[0].steer
+
+
+async def test_the_card_goes_also_when_the_node_was_away(tmp_path: Path, bot: FakeBot) -> None:
+    agent = ScriptedDriver()
+    async with telegram_house(tmp_path, bot, agent=agent) as telegram:
+        await busy(telegram)
+        card = await waits(telegram, "second")
+    async with telegram_house(tmp_path, bot, agent=agent) as telegram:
+        await agent.wait_opened(2)
+        await end_turn(telegram)
+        await telegram.manager.reads("answer to second")
+        await telegram.manager.sees(lambda chat: gone(card, chat))
