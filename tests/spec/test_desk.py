@@ -125,6 +125,12 @@ async def test_another_settings_file_and_a_backend_without_one(tmp_path: Path) -
     assert not (tmp_path / ".claude" / "settings.json").exists()
     code, told = await farhand(tmp_path, "hook", "install", "--backend", "demo")
     assert (code, told.startswith("error: No backend called 'demo'. Known: claude")) == (1, True)
+    older = tmp_path / "older" / "settings.json"
+    older.parent.mkdir()
+    older.write_text('{"hooks": {"Stop": [{"hooks": [{"command": "~/.claude/hooks/send-to-telegram.sh"}]}]}}')
+    assert "answers may come twice" in (await farhand(tmp_path, "hook", "status", "--settings", str(older)))[1]
+    code, told = await farhand(tmp_path, "hook", "install", "--settings", str(older / "below.json"))
+    assert (code, "cannot be used: Not a directory." in told) == (1, True)
     settings.write_text("{ broken")
     code, told = await farhand(tmp_path, "hook", "install", "--settings", str(settings))
     assert (code, "left as it is" in told) == (2, True)
