@@ -45,7 +45,7 @@ class Session:
 def main(payload: bytes, environ: Mapping[str, str], wait: Callable[[float], None] = time.sleep) -> None:
     """Brings the answer that has just ended."""
     session = find_session(environ)
-    transcript = transcript_of(payload)
+    transcript = transcript_of(payload) if session is not None else None
     if session is None or transcript is None:
         return
     told = last_answer(transcript, wait)
