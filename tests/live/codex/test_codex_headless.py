@@ -236,6 +236,30 @@ async def test_a_word_into_a_running_turn_joins_it(studio: CodexStudio) -> None:
     assert studio.model.prompted("also three")
 
 
+async def test_the_questions_of_a_form_are_asked_one_by_one_and_answered_together(studio: CodexStudio) -> None:
+    with studio.settings.open("a") as settings:
+        settings.write("\n[features]\ndefault_mode_request_user_input = true\n")
+    options = [{"label": "Red", "description": "warm"}, {"label": "Blue", "description": "cold"}]
+    form = [
+        {"id": "colour", "header": "Colour", "question": "Which colour?", "options": options},
+        {"id": "size", "header": "Size", "question": "Which size?", "options": options},
+    ]
+    studio.model.script.conversation("zz-form", use("request_user_input", questions=form), say("thank you"))
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.say("zz-form")
+        first = await house.event(AskRaised)
+        second = await house.fact(AskRaised, after=first.seq)
+        assert isinstance(first.fact, AskRaised)
+        assert (first.fact.question, second.question) == ("Which colour?", "Which size?")
+        await house.answer(second.ask, "other", note="huge")
+        await house.answer(first.fact.ask, "2")
+        assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
+    told = "\n".join(studio.model.prompted("zz-form")[-1].texts)
+    assert "Blue" in told
+    assert "huge" in told
+
+
 async def test_sessions_are_listed_and_handed_back(studio: CodexStudio) -> None:
     studio.model.script.conversation("zz-first", say("the answer"))
     driver = studio.drivers()["codex"]
