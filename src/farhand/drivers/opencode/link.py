@@ -151,17 +151,21 @@ class HttpLink:
         return told
 
     async def _without_granted(self, heard: list[Heard]) -> list[Heard]:
-        """A worker that need not ask is let go on at once, its helpers, too."""
-        if self._tuning.mode is not Mode.YOLO:
-            return heard
+        """What was allowed before is let go on at once; so is a worker that need not ask, and its helpers."""
         rest: list[Heard] = []
         for one in heard:
             wanted = self._state.permissions.get(one.fact.ask) if isinstance(one.fact, AskRaised) else None
-            if wanted is None:
-                rest.append(one)
-            else:
+            if wanted is not None and self._may(wanted):
                 await self._send_reply(wanted, asks.Reply(reply="once"))
+            else:
+                rest.append(one)
         return rest
+
+    def _may(self, wanted: Permission) -> bool:
+        if self._tuning.mode is Mode.YOLO:
+            return True
+        every = [(wanted.permission, pattern) for pattern in wanted.always]
+        return bool(every) and all(one in self._state.granted for one in every)
 
     # --- what was missed
 
@@ -314,6 +318,8 @@ class HttpLink:
         if reply.lasting:
             lasting = [modes.rule(wanted.permission, pattern, "allow") for pattern in reply.lasting]
             await self._api.add_rules(wanted.sessionID, lasting)
+            granted = tuple((wanted.permission, pattern) for pattern in reply.lasting)
+            self._spot = replace(self._spot, state=replace(self._state, granted=(*self._state.granted, *granted)))
         return await self._send(wanted.id, lambda: self._api.reply(wanted.id, reply.reply, reply.message))
 
     async def _send(self, request: str, send: Any) -> Outcome:
@@ -339,6 +345,7 @@ class HttpLink:
             wanted = Mode(mode)
             await self._api.add_rules(self._state.session, modes.rules(wanted))
             self._tuning.mode = wanted
+            self._spot = replace(self._spot, state=replace(self._state, granted=()))
         return Taken()
 
 

@@ -103,6 +103,8 @@ class State(Word):
     limited: bool = False
     # Requests that wait, as they came.
     permissions: dict[str, Permission] = {}
+    # What was allowed for the session: a turn that runs does not see the session's new rules.
+    granted: tuple[tuple[str, str], ...] = ()
     questions: dict[str, Questions] = {}
     skipped: int = 0
 
@@ -322,6 +324,7 @@ def _rested(state: State) -> State:
         expected=tuple(one for one in state.expected if one.id not in state.prompts)[-MOST_EXPECTED:],
         after=state.newest,
         newest=state.newest,
+        granted=state.granted,
         skipped=state.skipped,
     )
 
