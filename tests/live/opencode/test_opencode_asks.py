@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from farhand.model.ports import Change, Deliver, Driver, NotTaken, Settle, Taken
 from farhand.model.present import Message, Worker
 from farhand.model.words import Attachment, HowEnded, HowSettled, Mode, Sender, replace
 from farhand.testing.contracts.driver import Talk, answered, talking
-from farhand.testing.models.script import Hold, Reply, Text, say, use
+from farhand.testing.models.script import Failure, Hold, Reply, Text, say, use
 from farhand.testing.opencode import OTHER_MODEL, OpenCodeStudio
 from farhand.testing.studio import red_pixel
 
@@ -52,6 +53,7 @@ async def test_what_is_allowed_for_the_session_asks_no_more(
     script = studio.model.script
     script.conversation("zz-one", touch("one"), touch("two"), say("done"))
     script.conversation("zz-edit", use("write", filePath=str(studio.project / "x"), content="hello\n"), say("wrote"))
+    script.conversation("zz-limit", Failure(429, "rate_limit_error", "come back later", {"retry-after": "7200"}))
     async with talking(driver, worker) as talk:
         await talk.say("t1", "zz-one")
         first = await talk.hear(facts.AskRaised)
@@ -68,6 +70,11 @@ async def test_what_is_allowed_for_the_session_asks_no_more(
         assert "+hello" in second.detail
         await settle(talk, second, "deny", "not there")
         await talk.ended("t2")
+        await talk.say("t3", "zz-limit")
+        limited = await talk.hear(facts.Limited)
+        assert limited.until is not None
+        assert limited.until > time.time() + 3600
+        assert (await talk.ended("t3")).how is HowEnded.FAILED
     assert (studio.project / "two").exists()
     assert not (studio.project / "x").exists()
     assert "not there" in str((await studio.model.asked("zz-edit", times=2)).body)

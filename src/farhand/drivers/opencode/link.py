@@ -29,7 +29,7 @@ from farhand.drivers.opencode.translate import (
     without_request,
 )
 from farhand.drivers.wires.worded import worded
-from farhand.model.facts import AskRaised, Noted, TurnEnded
+from farhand.model.facts import AskRaised, Limited, Noted, TurnEnded
 from farhand.model.ports import (
     Batch,
     Change,
@@ -142,6 +142,9 @@ class HttpLink:
         heard: list[Heard] = []
         for one in events:
             heard += self._translated(one)
+        if any(isinstance(one.fact, Limited) for one in heard) and self._state.running:
+            # OpenCode would wait and hold the turn; the core parks its message and knows when to go on.
+            await self._api.abort(self._state.session)
         return await self._without_granted(heard)
 
     def _translated(self, came: bytes) -> list[Heard]:
@@ -174,7 +177,10 @@ class HttpLink:
         async with self._looking:
             messages = await self._api.messages(self._state.session, self._state.after)
             busy = await self._busy()
-            if not busy:
+            if busy:
+                children = tuple(one.id for one in await self._api.children(self._state.session))
+                self._spot = replace(self._spot, state=replace(self._state, children=children))
+            else:
                 # It may have come to its end in between.
                 messages = await self._api.messages(self._state.session, self._state.after)
             heard: list[Heard] = []
