@@ -26,11 +26,12 @@ def touches(studio: GeminiStudio, marker: str, name: str, *then: str) -> Path:
     return studio.project / name
 
 
-async def hire(phone: Phone, wire: str) -> None:
-    """A worker who asks."""
+async def hire(studio: GeminiStudio, phone: Phone, wire: str) -> None:
+    """A worker who asks, and has said that it is ready."""
     option = " --tmux" if wire == "tmux" else ""
+    studio.model.expect(says("I am ready"), prompt="a long-lived worker on this team")
     await phone.manager.says(f"/hire ann --gemini --ask{option}")
-    await phone.reads("Ann is added")
+    await phone.reads("I am ready")
 
 
 @pytest.mark.parametrize("wire", WIRES)
@@ -43,7 +44,7 @@ async def test_asks_are_allowed_and_denied_and_the_answer_comes_once_after_a_kil
     gate = Event()
     studio.model.expect(held(gate, "the first half ", "and the second half", before=1), prompt="zz-away")
     async with with_phone(studio, bot) as phone:
-        await hire(phone, wire)
+        await hire(studio, phone, wire)
         await phone.manager.says("zz-one")
         await phone.manager.taps(await phone.reads("touch one.txt"), "Allow once" if wire == "tmux" else "Allow")
         await phone.reads("made one")
@@ -78,7 +79,7 @@ async def test_an_ask_that_nobody_answers_is_denied(studio: GeminiStudio, bot: F
     file = touches(studio, "zz-late", "late.txt", *(["what a pity"] if wire == "headless" else []))
     studio.model.expect(says("still here"), prompt="zz-more")
     async with with_phone(studio, bot, FARHAND_ASK_DEADLINE_SECONDS="2") as phone:
-        await hire(phone, wire)
+        await hire(studio, phone, wire)
         await phone.manager.says("zz-late")
         await phone.reads("touch late.txt")
         await phone.manager.says("zz-more")
@@ -89,7 +90,7 @@ async def test_an_ask_that_nobody_answers_is_denied(studio: GeminiStudio, bot: F
 async def test_an_agent_whose_link_is_killed_runs_nothing(studio: GeminiStudio, bot: FakeBot) -> None:
     file = touches(studio, "zz-kill", "kill.txt")
     async with with_phone(studio, bot) as phone:
-        await hire(phone, "headless")
+        await hire(studio, phone, "headless")
         await phone.manager.says("zz-kill")
         await phone.reads("touch kill.txt")
         for pid in await anyio.to_thread.run_sync(studio.agents):
