@@ -9,7 +9,7 @@ import anyio
 import anyio.to_thread
 import pytest
 
-from farhand.model.commands import Hire
+from farhand.model.commands import Hire, Retry
 from farhand.model.facts import (
     AnswerDelivered,
     AskRaised,
@@ -168,13 +168,19 @@ async def kill_agents(studio: Studio) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
-async def test_an_error_of_the_model_ends_the_turn(studio: Studio) -> None:
-    studio.model.script.conversation("zz-limit", limited("limited until tomorrow"))
+async def test_a_limit_parks_the_message_and_a_try_brings_it_once(studio: Studio) -> None:
+    studio.model.script.conversation("zz-limit", limited("limited until tomorrow"), say("here I am again"))
     async with studio.open() as house:
         await hired(house, studio)
         await house.say("zz-limit")
-        ended = await house.fact(TurnEnded)
-        assert ended.how is HowEnded.FAILED
-        assert "limited until tomorrow" in ended.error
+        parked = await house.event(TurnEnded)
+        assert isinstance(parked.fact, TurnEnded)
+        assert parked.fact.how is HowEnded.PARKED
+        assert "limited until tomorrow" in parked.fact.error
         assert "limited until tomorrow" in (await house.fact(Limited)).text
         assert house.worker().state_at(0.0) == "limited"
+        await house.send(Retry(id="now", worker="ann"))
+        assert (await house.fact(TurnEnded, after=parked.seq)).how is HowEnded.COMPLETED
+        assert house.worker().queue == ()
+        told = [event.fact.text for event in await house.history() if isinstance(event.fact, Said)]
+        assert "".join(told) == "here I am again"

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import anyio
 import pytest
 
-from farhand.model.commands import Hire, Say, Tune
+from farhand.model.commands import Hire, Retry, Say, Tune
 from farhand.model.facts import (
     CameOnline,
     Ended,
@@ -96,6 +96,25 @@ async def test_a_turn_is_paused_and_the_next_message_is_answered(studio: Studio)
         again = await house.fact(TurnEnded, after=ended.seq)
         assert again.how is HowEnded.COMPLETED
         assert (await said(house)).endswith("next")
+
+
+async def test_each_turn_is_told_with_what_it_cost(studio: Studio) -> None:
+    studio.model.script.conversation("zz-cost", say("one"), say("two"))
+
+    def priced(event: Event) -> bool:
+        return isinstance(event.fact, Used) and bool(event.fact.usage.cost_dollars)
+
+    async with studio.open() as house:
+        await hired(house, studio)
+        costs, after = [], 0
+        for _ in range(2):
+            said = await house.say("zz-cost")
+            used = await house.event(Used, lambda event, of=said.message: priced(event) and event.turn == of)  # type: ignore[misc]
+            after = (await house.event(TurnEnded, after=after)).seq
+            assert isinstance(used.fact, Used)
+            costs.append(used.fact.usage.cost_dollars)
+    # The same tokens cost the same: the second turn has its own part of the sum.
+    assert costs[0] == costs[1]
 
 
 async def test_a_relaunched_worker_remembers(studio: Studio) -> None:
@@ -218,16 +237,22 @@ async def test_a_message_joins_a_running_turn(studio: Studio) -> None:
     assert any("also this" in text for text in studio.model.prompted("zz-steer")[-1].texts)
 
 
-async def test_an_error_of_the_model_ends_the_turn_with_its_reason(studio: Studio) -> None:
-    studio.model.script.conversation("zz-limit", limited("limited until tomorrow"))
+async def test_a_limit_parks_the_message_and_a_try_brings_it_once(studio: Studio) -> None:
+    studio.model.script.conversation("zz-limit", limited("limited until tomorrow"), say("here I am again"))
     async with studio.open() as house:
         await hired(house, studio)
         await house.say("zz-limit")
-        ended = await house.fact(TurnEnded)
-        assert ended.how is HowEnded.FAILED
-        assert "limited until tomorrow" in ended.error
+        parked = await house.event(TurnEnded)
+        assert isinstance(parked.fact, TurnEnded)
+        assert parked.fact.how is HowEnded.PARKED
+        assert "limited until tomorrow" in parked.fact.error
         assert "limited until tomorrow" in (await house.fact(Limited)).text
         assert house.worker().state_at(0.0) == "limited"
+        await house.send(Retry(id="now", worker="ann"))
+        assert (await house.fact(TurnEnded, after=parked.seq)).how is HowEnded.COMPLETED
+        assert house.worker().queue == ()
+        told = [event.fact.text for event in await house.history() if isinstance(event.fact, Said)]
+        assert "".join(told) == "here I am again"
 
 
 async def test_what_is_typed_at_the_desk_is_told_too(studio: Studio) -> None:
