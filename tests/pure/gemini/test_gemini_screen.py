@@ -37,6 +37,9 @@ def test_what_is_typed_is_read_and_a_hint_is_not() -> None:
 def test_the_mode_and_the_standing_are_read() -> None:
     assert says(screen("tui-yolo.txt"), "YOLO")
     assert not says(screen("tui-idle.txt"), "YOLO")
+    edits = screen("tui-idle.txt").replace("Shift+Tab to accept edits", "auto-accept edits Shift+Tab to plan")
+    assert says(edits, "auto-accept edits")
+    assert not says(edits, "plan")
     titles = ["◇  Ready (dir)", "✦  Working… (dir)", "✋  Action Required (dir)", "tmux"]
     assert [standing(title) for title in titles] == ["idle", "busy", "waiting", ""]
     assert "Request cancelled." in last_words(screen("tui-cancelled.txt"))
