@@ -42,11 +42,12 @@ def test_new_kinds_new_fields_lost_fields_and_what_did_not_come_up_are_told() ->
 
 
 def test_lines_of_another_protocol_are_no_news(tmp_path: Path) -> None:
-    (tmp_path / "recorded").write_bytes(b"\n".join(lines({"type": "a"})))
+    (tmp_path / "recorded").write_bytes(b"\n".join(lines({"t": 1, "dir": "in", "msg": {"type": "a"}}, {"id": 7})))
     (tmp_path / "same").write_bytes(b"\n".join([*lines({"type": "a"}), b"no json", b"[1]", b"\xff"]))
-    (tmp_path / "other").write_bytes(b"\n".join(lines({"type": "ours"})))
+    (tmp_path / "other").write_bytes(b"\n".join(lines({"type": "ours"}, {"id": 1})))
     told = witness.report([tmp_path / "recorded"], [tmp_path / "same", tmp_path / "other"])
-    assert told == ["1 kinds recorded, 1 seen in 1 files; 1 files speak something else"]
+    whole = "2 kinds recorded, 1 seen in 1 files; 1 files speak something else"
+    assert told == ["- not seen now  (no type)", whole]
 
 
 def test_what_a_cli_wrote_is_kept_only_when_somebody_wants_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,7 @@ import msgspec
 FOLDER = "FARHAND_WITNESS"
 LARGEST = 32 * 1024 * 1024
 # Under these names a line tells more of its kind than its own type does.
+NO_TYPE = "(no type)"
 INNER = ("item", "payload", "event", "part", "message", "update", "params")
 
 
@@ -58,7 +59,11 @@ def record(line: bytes) -> dict[str, Any] | None:
         found = msgspec.json.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    if not isinstance(found, dict):
+        return None
+    # A recording of both directions wraps each message with its time and its way.
+    inside = found.get("msg")
+    return inside if isinstance(inside, dict) and "dir" in found else found
 
 
 def kind_of(line: Mapping[str, Any]) -> str:
@@ -69,7 +74,7 @@ def kind_of(line: Mapping[str, Any]) -> str:
     ]
     told = [name for name in (*names, *inner) if isinstance(name, str)]
     marks = sorted(name for name in line if name.startswith("$"))
-    return "/".join(told or marks) or "(no type)"
+    return "/".join(told or marks) or NO_TYPE
 
 
 def fields_of(line: Mapping[str, Any]) -> frozenset[str]:
@@ -126,7 +131,7 @@ def report(recordings: Iterable[Path], witnessed: Iterable[Path]) -> list[str]:
     """How what was seen differs from what was recorded. Files in which nothing is known speak something else."""
     recorded = merged(kinds_in(recordings))
     seen = kinds_in(witnessed)
-    ours = [kinds for kinds in seen if kinds.keys() & recorded.keys()]
+    ours = [kinds for kinds in seen if (kinds.keys() & recorded.keys()) - {NO_TYPE}]
     lines = list(compared(recorded, merged(ours)))
     lines.append(
         f"{len(recorded)} kinds recorded, {len(merged(ours))} seen in {len(ours)} files; "

@@ -23,7 +23,6 @@ from farhand.model.facts import (
     TurnEnded,
     WentOffline,
 )
-from farhand.model.names import origin
 from farhand.model.words import HowEnded
 from farhand.testing.house import House
 from farhand.testing.models.anthropic import limited
@@ -169,19 +168,19 @@ async def kill_agents(studio: Studio) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
-async def test_a_usage_limit_parks_the_message_and_it_is_answered_later(studio: Studio) -> None:
-    studio.model.script.conversation("zz-limit", limited("limited until tomorrow"), say("tomorrow"))
+async def test_a_limit_parks_the_message_and_a_try_brings_it_once(studio: Studio) -> None:
+    studio.model.script.conversation("zz-limit", limited("limited until tomorrow"), say("here I am again"))
     async with studio.open() as house:
         await hired(house, studio)
-        parked = await house.say("zz-limit")
-        ended = await house.event(TurnEnded)
-        assert isinstance(ended.fact, TurnEnded)
-        assert ended.fact.how is HowEnded.PARKED
-        assert "limited until tomorrow" in ended.fact.error
+        await house.say("zz-limit")
+        parked = await house.event(TurnEnded)
+        assert isinstance(parked.fact, TurnEnded)
+        assert parked.fact.how is HowEnded.PARKED
+        assert "limited until tomorrow" in parked.fact.error
         assert "limited until tomorrow" in (await house.fact(Limited)).text
         assert house.worker().state_at(0.0) == "limited"
-        assert [origin(one.id) for one in house.worker().queue] == [parked.message]
-        await house.send(Retry(id="again", worker="ann"))
-        answered = await house.event(TurnEnded, after=ended.seq)
-        assert answered.fact == TurnEnded(how=HowEnded.COMPLETED, usage=answered.fact.usage)  # type: ignore[union-attr]
-        assert await said(house) == "tomorrow"
+        await house.send(Retry(id="now", worker="ann"))
+        assert (await house.fact(TurnEnded, after=parked.seq)).how is HowEnded.COMPLETED
+        assert house.worker().queue == ()
+        told = [event.fact.text for event in await house.history() if isinstance(event.fact, Said)]
+        assert "".join(told) == "here I am again"

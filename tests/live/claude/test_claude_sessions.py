@@ -1,0 +1,68 @@
+"""A conversation with the real Claude Code goes from the desk to a worker and back, and is never spoken in by two."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+
+import anyio
+import pytest
+
+from farhand.drivers.claude.launch import Places, prepare_account
+from farhand.model import errors
+from farhand.model.commands import End, Hire
+from farhand.model.facts import CameOnline, Ended, Hired, Said, TurnEnded
+from farhand.model.words import HowEnded
+from farhand.testing.house import SAFETY_SECONDS
+from farhand.testing.models.script import say
+from farhand.testing.studio import Studio
+from farhand.testing.workshop import Workshop
+
+pytestmark = pytest.mark.anyio
+
+
+async def at_the_desk(studio: Workshop, command: str) -> str:
+    """What a shell in a terminal shows for that command, without one: the answer of a single turn."""
+    words = ["sh", "-c", command]
+    done = await anyio.run_process(words, env=studio.environment, cwd=studio.project, stdin=subprocess.DEVNULL)
+    return done.stdout.decode()
+
+
+async def test_a_conversation_goes_from_the_desk_to_the_phone_and_back(studio: Studio) -> None:
+    script = studio.model.script
+    script.conversation("zz-desk", say("said at the desk"))
+    script.conversation("zz-phone", say("said on the phone"))
+    script.conversation("zz-again", say("said at the desk again"))
+    # A desk at which Claude Code has been used before.
+    prepare_account(Places.of(studio.environment), studio.environment, studio.project)
+    assert "said at the desk" in await at_the_desk(studio, "claude -p 'zz-desk begins'")
+    async with studio.open() as house:
+        (found,) = await house.hub.sessions("claude", str(studio.project))
+        assert (found.title, found.answer, found.open, found.worker) == (
+            "zz-desk begins",
+            "said at the desk",
+            False,
+            "",
+        )
+        hire = Hire(id="adopt", worker="ann", backend="claude", session=found.id[:8])
+        await house.send(hire, via="telegram")
+        assert (await house.fact(Hired)).answer == "said at the desk"
+        await house.fact(CameOnline)
+        # The CLI itself says that it has the conversation open, and the list says whose it is.
+        with anyio.fail_after(SAFETY_SECONDS):
+            while not (listed := (await house.hub.sessions("claude"))[0]).open:  # noqa: ASYNC110
+                await anyio.sleep(0.05)
+        assert listed.worker == "ann"
+        with pytest.raises(errors.SessionTaken):
+            await house.send(Hire(id="twice", worker="bob", backend="claude", session=found.id, anyway=True))
+        await house.say("zz-phone")
+        assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
+        # Nothing of its past was told as new, and the agent remembers it.
+        told = [event.fact.text for event in await house.history() if isinstance(event.fact, Said)]
+        assert "".join(told) == "said on the phone"
+        assert any("zz-desk begins" in text for text in (await studio.model.asked("zz-phone")).texts)
+        await house.send(End(id="back", worker="ann", hand_back=True))
+        resume = (await house.fact(Ended)).resume
+    assert shlex.split(resume)[-3:] == ["claude", "--resume", found.id]
+    assert "said at the desk again" in await at_the_desk(studio, f"{resume} -p zz-again")
+    assert any("zz-phone" in text for text in (await studio.model.asked("zz-again")).texts)
