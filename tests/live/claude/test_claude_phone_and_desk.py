@@ -13,13 +13,14 @@ from tests.live.claude.test_claude_from_the_phone import MANAGER, SECONDS, Phone
 from farhand.testing.models.script import Reply, Text, say, use
 from farhand.testing.studio import Studio
 from farhand.testing.telegram import Shown
+from farhand.testing.workshop import Workshop
 
 pytestmark = pytest.mark.anyio
 __all__ = ["phone"]
 
 
-async def tmux(studio: Studio, *words: str) -> str:
-    done = await anyio.run_process([*studio.server, *words], env=studio.environment, check=False)
+async def tmux(workshop: Workshop, *words: str) -> str:
+    done = await anyio.run_process([*workshop.server, *words], env=workshop.environment, check=False)
     return done.stdout.decode()
 
 
