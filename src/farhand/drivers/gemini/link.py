@@ -109,6 +109,9 @@ class TerminalLink:
         self._unread = False
         self._cleared = False
         self._settled_in = anyio.Event()
+        # Set unless an answer is on its way to its dialog.
+        self._answered = anyio.Event()
+        self._answered.set()
         self._send, self._receive = anyio.create_memory_object_stream[Item](math.inf)
         self._tasks: anyio.abc.TaskGroup | None = None
 
@@ -186,6 +189,9 @@ class TerminalLink:
         async for item in self._receive:
             before = self._place
             heard = await self._take(item)
+            if any(isinstance(one.fact, TurnEnded) for one in heard):
+                # A refusal ends the turn: its answer is told to have arrived first.
+                await self._answered.wait()
             if heard or self._place != before:
                 yield self._batch(heard)
             if isinstance(item, Death | TmuxGone):
@@ -329,9 +335,12 @@ class TerminalLink:
             await self._hands.answer(question, DENY)
             return NotTaken(why=CHANGED)
         choice = ask.settled.choice if ask.settled.how is HowSettled.ANSWERED else DENY
-        outcome = await self._hands.answer(question, choice or DENY)
-        self._kick()
-        return outcome
+        self._answered = anyio.Event()
+        try:
+            return await self._hands.answer(question, choice or DENY)
+        finally:
+            self._answered.set()
+            self._kick()
 
     def _stands(self, stands: Stands) -> list[Heard]:
         state = self._place.spot.state
