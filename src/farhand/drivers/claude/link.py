@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -14,8 +13,9 @@ from anyio.streams.memory import MemoryObjectReceiveStream
 
 from farhand.drivers.claude.asks import question_of
 from farhand.drivers.claude.costs import priced
+from farhand.drivers.claude.ears import Ears
 from farhand.drivers.claude.hands import Hands, is_command
-from farhand.drivers.claude.launch import COST, Places
+from farhand.drivers.claude.launch import Places
 from farhand.drivers.claude.news import (
     Item,
     Later,
@@ -25,8 +25,6 @@ from farhand.drivers.claude.news import (
     Written,
     death_sentence,
     raise_if_wanted,
-    read_cost,
-    read_standing,
 )
 from farhand.drivers.claude.payloads import stopped_without_transcript, translate_hook
 from farhand.drivers.claude.questions import Questions
@@ -60,90 +58,28 @@ class InteractiveLink:
     def __init__(self, tmux: Tmux, pane: Pane, places: Places, spot: Spot, questions: Questions, folder: Path) -> None:
         self._spool = folder / "spool"
         self._handed = Handed(folder / "handed")
-        self._cost = folder / COST
         # What the link's own opening brought to light.
         self.first: list[Heard] = []
-        self._tmux = tmux
-        self._pane = pane
-        self._places = places
         self._spot = spot
         self._questions = questions
         self._hands = Hands(tmux, pane)
         self._standing = Standing()
-        self._send, self._receive = anyio.create_memory_object_stream[Item](math.inf)
-        self._unread = False
+        self._ears = Ears(tmux, pane, places, folder)
         self._told_of_dialog = False
         self._proofs: dict[str, anyio.Event] = {}
         self._settled_in = anyio.Event()
         self._tasks: anyio.abc.TaskGroup | None = None
 
-    # --- what comes in
-
-    async def listen(
+    def listen(
         self, tasks: anyio.abc.TaskGroup, arrivals: MemoryObjectReceiveStream[Arrival], folders: Folders
     ) -> None:
         """Starts everything that brings news; it ends with the group."""
         self._tasks = tasks
-        tasks.start_soon(self._hear_hooks, arrivals, name="hooks")
-        tasks.start_soon(self._hear_death, name="death")
-        tasks.start_soon(self._follow, folders, name="transcript")
-        tasks.start_soon(self._hear_standing, folders, name="standing")
-        tasks.start_soon(self._hear_cost, folders, name="cost")
+        self._ears.start(tasks, arrivals, folders, Path(self._spot.path).parent)
 
     def close(self) -> None:
-        """Nobody listens any more; hooks that wait ask the next link."""
-        self._send.close()
-        self._receive.close()
-
-    async def _hear_hooks(self, arrivals: MemoryObjectReceiveStream[Arrival]) -> None:
-        async for arrival in arrivals:
-            arrived = arrival.arrived if isinstance(arrival, Asked) else arrival
-            if arrived.keyed or arrived.agent == self._pane.pid:
-                self._send.send_nowait(arrival)
-            elif isinstance(arrival, Asked):
-                # Another Claude Code that the agent started: its questions are its own.
-                arrival.answer(None)
-
-    async def _hear_death(self) -> None:
-        try:
-            self._send.send_nowait(await self._tmux.died(self._pane))
-        except TmuxGone as gone:
-            self._send.send_nowait(gone)
-
-    async def _follow(self, folders: Folders) -> None:
-        folder = Path(self._spot.path).parent
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with folders.watched(folder) as change:
-            while True:
-                self._kick()
-                await change.wait()
-
-    def _kick(self) -> None:
-        if not self._unread:
-            self._unread = True
-            self._send.send_nowait(Written())
-
-    async def _hear_standing(self, folders: Folders) -> None:
-        file = self._places.status(self._pane.pid)
-        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        before = Standing()
-        with folders.watched(file.parent) as change:
-            while True:
-                now = read_standing(file)
-                if now != before and now.status:
-                    before = now
-                    self._send.send_nowait(now)
-                await change.wait()
-
-    async def _hear_cost(self, folders: Folders) -> None:
-        before = Priced()
-        with folders.watched(self._cost.parent) as change:
-            while True:
-                now = read_cost(self._cost)
-                if now != before:
-                    before = now
-                    self._send.send_nowait(now)
-                await change.wait()
+        """Nobody listens any more."""
+        self._ears.close()
 
     # --- facts
 
@@ -156,7 +92,7 @@ class InteractiveLink:
             yield self._batch(self._read() + self._hook(kept))
             if kept.spooled is not None:
                 kept.spooled.unlink(missing_ok=True)
-        async for item in self._receive:
+        async for item in self._ears.items:
             before = self._spot
             heard = await self._take(item)
             if heard or self._spot != before:
@@ -201,7 +137,7 @@ class InteractiveLink:
 
     def _read(self) -> list[Heard]:
         """All that was added to the transcript."""
-        self._unread = False
+        self._ears.unread = False
         heard: list[Heard] = []
         while True:
             found = read_lines(Path(self._spot.path), self._spot.offset)
@@ -253,7 +189,7 @@ class InteractiveLink:
                 text="The question's hook was killed, so nothing was allowed. The dialog is still open at the desk: "
                 f"answer it there, or pause the worker to refuse. {self._hands.where()}"
             )
-            self._send.send_nowait(Told((*settled, note)))
+            self._ears.tell(Told((*settled, note)))
 
     def _stands(self, standing: Standing) -> list[Heard]:
         before, self._standing = self._standing, standing
@@ -279,7 +215,7 @@ class InteractiveLink:
     def _after(self, seconds: float, later: Later) -> None:
         async def wait() -> None:
             await anyio.sleep(seconds)
-            self._send.send_nowait(later)
+            self._ears.tell(later)
 
         if self._tasks is not None:
             self._tasks.start_soon(wait)
@@ -344,7 +280,7 @@ class InteractiveLink:
             case Settle(ask=ask):
                 outcome, following = await self._questions.settle(ask)
                 if following is not None:
-                    self._send.send_nowait(Told((following,)))
+                    self._ears.tell(Told((following,)))
                 return outcome
             case Stop():
                 return await self._stop()
