@@ -35,6 +35,20 @@ async def shows(phone: Phone, worker: str, words: str) -> None:
             await anyio.sleep(0.1)
 
 
+async def online(phone: Phone, worker: str) -> None:
+    """Waits until the worker can be spoken to."""
+    await phone.manager.says(f"/focus {worker}")
+    with anyio.fail_after(SECONDS):
+        while "Online: yes" not in await progress(phone):  # noqa: ASYNC110
+            await anyio.sleep(0.3)
+
+
+async def progress(phone: Phone) -> str:
+    asked = await phone.manager.says("/progress")
+    chat = await phone.manager.sees(lambda chat: any(one.reply_to == asked.message_id for one in chat))
+    return next(one.text for one in chat if one.reply_to == asked.message_id)
+
+
 async def test_an_ask_answered_at_the_desk_is_over_on_the_phone(studio: Studio, phone: Phone) -> None:
     studio.model.script.conversation("zz-desk", use("Bash", command="touch desk.txt", description="Desk"), say("made"))
     await phone.manager.says("zz-desk")
@@ -118,7 +132,7 @@ async def test_two_workers_at_once_a_long_answer_and_a_killed_tmux(studio: Studi
     os.kill(int(await tmux(studio, "display-message", "-p", "#{pid}")), signal.SIGKILL)
     await phone.manager.reads("ann: The tmux server has ended", seconds=SECONDS)
     await phone.manager.reads("bob: The tmux server has ended", seconds=SECONDS)
-    await shows(phone, "ann", "❯")
+    await online(phone, "ann")
     await phone.manager.says("@ann zz-again")
     await phone.manager.reads("ann again", seconds=SECONDS)
     assert any("word1499" in text for text in studio.model.prompted("zz-again")[-1].texts)
