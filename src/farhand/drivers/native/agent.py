@@ -9,12 +9,12 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
 import sys
 from collections.abc import AsyncIterator, Callable
 from mimetypes import guess_type
 from typing import Any
 
+from farhand.drivers.wires.hearing import Hearing, Line, read_lines, write_line
 from farhand.sdk import events
 from farhand.sdk.agent import Agent
 from farhand.sdk.errors import SdkError, SessionNotFound
@@ -23,7 +23,6 @@ from farhand.sdk.prompt import File, Image
 from farhand.sdk.seams import Question, Reply
 from farhand.sdk.session import Session
 
-Line = dict[str, Any]
 TITLE_CHARACTERS = 200
 
 
@@ -34,7 +33,6 @@ class NativeAgent:
         self._agent = agent
         self._session = session
         self._write = write
-        self._prompts: asyncio.Queue[Line | None] = asyncio.Queue()
         self._stopped: set[str] = set()
         self._running = ""
         self._asked: dict[str, str] = {}
@@ -42,27 +40,10 @@ class NativeAgent:
 
     async def run(self, lines: AsyncIterator[bytes]) -> None:
         """Works until the input has ended and every prompt is done."""
-        hearing = asyncio.create_task(self._hear(lines), name="hear")
-        try:
-            while (prompt := await self._prompts.get()) is not None:
-                await self._turn(prompt)
-        finally:
-            hearing.cancel()
-            await asyncio.wait([hearing])
+        await Hearing(self._turn, self._take, self._write).run(lines)
 
-    async def _hear(self, lines: AsyncIterator[bytes]) -> None:
-        async for line in lines:
-            try:
-                said = json.loads(line)
-            except (ValueError, RecursionError):
-                said = None
-            await self._take(said, line)
-        self._prompts.put_nowait(None)
-
-    async def _take(self, said: Any, line: bytes) -> None:
+    async def _take(self, said: Line) -> bool:
         match said:
-            case {"prompt": str(), "text": str()}:
-                self._prompts.put_nowait(said)
             case {"answer": str(ask), "choice": str(choice)}:
                 self._answer(ask, choice, str(said.get("note", "")))
             case {"interrupt": str(prompt)}:
@@ -72,7 +53,8 @@ class NativeAgent:
             case {"change": _}:
                 self._change(said)
             case _:
-                self._write({"problem": self._running, "text": f"No such line is known: {line[:200]!r}"})
+                return False
+        return True
 
     def _answer(self, ask: str, choice: str, note: str) -> None:
         question = self._asked.pop(ask, None)
@@ -180,26 +162,6 @@ def _ending(finish: events.Finish, error: str) -> tuple[str, str]:
     if finish.reason == "interrupted":
         return "interrupted", ""
     return "failed", error or finish.detail or finish.reason
-
-
-async def read_lines(descriptor: int) -> AsyncIterator[bytes]:
-    """The lines of a pipe, as they come; at its end no more."""
-    reader = asyncio.StreamReader(limit=2**26)
-    with os.fdopen(os.dup(descriptor), "rb") as pipe:
-        protocol = asyncio.StreamReaderProtocol(reader)
-        transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, pipe)
-        try:
-            while line := await reader.readline():
-                yield line
-        finally:
-            transport.close()
-
-
-def write_line(line: Line) -> None:
-    """One line on stdout, whole."""
-    data = json.dumps(line, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
-    while data:
-        data = data[os.write(1, data) :]
 
 
 async def main(options: argparse.Namespace) -> None:
