@@ -41,6 +41,12 @@ OVERRULED = {
     "hook.8": "What the bridge has not taken within 5 s stays in the worker's folder (`answers/`), and a node that "
     "comes back passes it on.",
     "hook.10": "There is an `id` beside them, so that a repeat is not a second answer.",
+    "protocol.9": "As above: with an `id`.",
+    "protocol.10": "`--skip-git-repo-check` is added, or it would refuse to work outside a repository; its input is "
+    "empty, or it would wait for more. A session that Codex has lost is begun anew.",
+    "protocol.11": "A folder that the CLI does not know is trusted, or it would refuse to work without a person to "
+    "ask.",
+    "protocol.12": "The message goes in at the input, as above.",
     "media.10": "A picture that Telegram cannot draw is sent again as a file before it counts as failed.",
     "texts.13": "A message to a worker whose agent is gone is refused in these words and not kept: what is sent after "
     "`/relaunch` is what counts.",

@@ -10,7 +10,7 @@ from typing import Any
 from farhand.app import Parts
 from farhand.channels.telegram.channel import Options, TelegramChannel
 from farhand.core.clock import SystemClock
-from farhand.model.ports import Hub
+from farhand.model.ports import Hub, Outbox
 from farhand.testing.house import House, open_house
 from farhand.testing.scripted import ScriptedDriver
 from farhand.testing.telegram import FakeBot, Person
@@ -44,6 +44,7 @@ async def telegram_house(
     agent: ScriptedDriver | None = None,
     public: bool = False,
     hub: Callable[[Hub], Any] = lambda hub: hub,
+    outbox: Callable[[Outbox], Any] = lambda outbox: outbox,
     **options: Any,
 ) -> AsyncIterator[TelegramHouse]:
     """A house on Telegram; opened again in the same folder, it is the same node after a restart."""
@@ -64,7 +65,7 @@ async def telegram_house(
             steers=parts.steers,
             **{"answer_seconds": 2.0, "chat_burst": 50, "poll_seconds": 1, **options},
         )
-        return [TelegramChannel(given, hub(parts.hub), parts.outbox, parts.clock, tell)]
+        return [TelegramChannel(given, hub(parts.hub), outbox(parts.outbox), parts.clock, tell)]
 
     async with open_house(folder, agent, SystemClock(), channels) as house:
         yield TelegramHouse(house, bot, told, news)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import anyio
 import pytest
 from tests.house.telegram_house import MANAGER, TelegramHouse, telegram_house
 
 from farhand.model.facts import Queued
-from farhand.model.ports import Deliver, Parcel
+from farhand.model.ports import Deliver, Outbox, Parcel
 from farhand.testing.scripted import ScriptedDriver
 from farhand.testing.telegram import FakeBot, FakeTelegram
 
@@ -21,6 +23,38 @@ def delivered(agent: ScriptedDriver) -> list[str]:
 
 async def queued(telegram: TelegramHouse) -> list[str]:
     return [event.fact.text for event in await telegram.house.history() if isinstance(event.fact, Queued)]
+
+
+class SlowToFindItsPlace:
+    """An outbox that tells where its channel stands only when it may."""
+
+    def __init__(self, outbox: Outbox, may: anyio.Event) -> None:
+        self._outbox = outbox
+        self._may = may
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._outbox, name)
+
+    async def cursor(self, channel: str) -> str:
+        await self._may.wait()
+        return await self._outbox.cursor(channel)
+
+
+@pytest.mark.parametrize("public", [False, True], ids=["polling", "webhook"])
+async def test_the_very_first_message_of_a_new_node_is_answered_however_early_it_comes(
+    tmp_path: Path, bot: FakeBot, public: bool
+) -> None:
+    may = anyio.Event()
+    async with telegram_house(
+        tmp_path, bot, public=public, outbox=lambda box: SlowToFindItsPlace(box, may)
+    ) as telegram:
+        await bot.until_standing(lambda standing: standing.polling or standing.webhook_url)
+        await telegram.manager.says("/hire ann --backend scripted")
+        # Time enough for a channel that would not wait.
+        for _ in range(30):
+            await bot.standing()
+        may.set()
+        await telegram.manager.reads("Ann is added and assigned.")
 
 
 @pytest.mark.parametrize("public", [False, True], ids=["polling", "webhook"])

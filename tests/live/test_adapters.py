@@ -1,4 +1,4 @@
-"""`farhand adapter` with the real Gemini CLI and the real OpenCode against fake models: the answer reaches the chat."""
+"""`farhand adapter` with the real Codex, Gemini CLI and OpenCode against fake models: the answer reaches the chat."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from tests.spec.promises import promise
 from tests.spec.team import Team, team_house
 from tests.spec.test_http import known
 
+from farhand.testing.codex import MODEL, SETTINGS, lasting_home
 from farhand.testing.models.gemini import FakeGemini, says
 from farhand.testing.models.openai import FakeOpenAi
+from farhand.testing.models.responses import FakeResponses
 from farhand.testing.models.script import say
 from farhand.testing.telegram import FakeBot
 
@@ -42,6 +44,26 @@ async def call(team: Team, home: Path, backend: str, message: str, **more: str) 
             [sys.executable, "-m", "farhand", "adapter", *words], env=environ, check=False, stdin=-3
         )
     return done.returncode, done.stderr.decode()
+
+
+@pytest.mark.skipif(not (PROGRAMS / "codex").exists(), reason="Codex is not installed: sh scripts/setup-tests.sh")
+@promise("hook.11", "hook.13", "hook.14", "backend.4")
+async def test_codex_and_its_memory(team: Team) -> None:
+    model = FakeResponses()
+    model.script.conversation("zz-first", say("<b>one</b>"))
+    model.script.conversation("zz-second", say("two"))
+    async with model.served() as address:
+        with lasting_home(PROGRAMS.parents[2] / "homes") as home:
+            (home / ".codex").mkdir()
+            (home / ".codex" / "config.toml").write_text(SETTINGS.format(model=MODEL, address=address))
+            for message, answer in (("zz-first words", "<b>one</b>"), ("zz-second words", "two")):
+                code, errors = await call(team, home, "codex", message, FAKE_MODEL_KEY="fake")
+                assert (code, errors) == (0, "")
+                await team.manager.reads(f"ann:\n{answer}")
+    # The second call had the first in its memory.
+    assert "zz-first" in "\n".join((await model.asked("zz-second")).texts)
+    assert len((team.session() / "codex_session_id").read_text()) == 36
+    model.script.check()
 
 
 @pytest.mark.skipif(not (PROGRAMS / "gemini").exists(), reason="Gemini CLI is not installed: sh scripts/setup-tests.sh")

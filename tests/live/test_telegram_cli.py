@@ -13,6 +13,7 @@ import anyio
 import anyio.abc
 import pytest
 from tests.live.leftovers import end_agents
+from tests.spec.promises import promise
 
 from farhand.testing.telegram import FakeBot
 
@@ -61,6 +62,7 @@ def environments_of_agents(home: Path) -> list[bytes]:
     return found
 
 
+@promise("files.3", "security.1")
 async def test_a_manager_talks_to_the_demo_and_the_token_stays_in_the_node(tmp_path: Path, bot: FakeBot) -> None:
     manager = bot.person(7, "Mo")
     try:
@@ -81,6 +83,9 @@ async def test_a_manager_talks_to_the_demo_and_the_token_stays_in_the_node(tmp_p
         assert bot.token not in text
         assert bot.token.split(":")[1] not in text
         assert "a-secret-of" not in text
+        log = tmp_path / ".claude" / "telegram" / "nodes" / "cli" / "bridge.log"
+        assert "node ready" in log.read_text()
+        assert log.stat().st_mode & 0o777 == 0o600
         kept = tmp_path / ".claude" / "telegram" / "nodes" / "cli" / "last_chat_id"
         assert kept.read_text() == "7"
         assert kept.stat().st_mode & 0o777 == 0o600

@@ -12,6 +12,10 @@ import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 from tests.spec.promises import promise
 from tests.spec.team import Team, team_house
 from tests.spec.test_http import known
@@ -21,9 +25,10 @@ from farhand.cli.adapter import PAUSES_SECONDS, bring
 from farhand.drivers.codex.adapter import ADAPTER as CODEX
 from farhand.drivers.gemini.adapter import ADAPTER as GEMINI
 from farhand.drivers.opencode.adapter import ADAPTER as OPENCODE
-from farhand.drivers.wires.adapter import Adapter, Read, answer
+from farhand.drivers.wires.adapter import LIMIT_SECONDS, Adapter, Read, answer
 from farhand.model.facts import SessionKnown
 from farhand.roster import adapter_of
+from farhand.testing.models.serving import served
 from farhand.testing.scripted import ScriptedDriver
 from farhand.testing.stage import until
 from farhand.testing.telegram import FakeBot
@@ -40,7 +45,7 @@ def recorded(name: str) -> str:
 # --- the commands and what they print
 
 
-@promise("hook.11", "backend.4", "backend.5", "backend.6")
+@promise("hook.11", "backend.4", "backend.5", "backend.6", "protocol.10", "protocol.11", "protocol.12")
 def test_the_commands() -> None:
     assert CODEX.words("hi there", "/w", "") == [
         "exec", "--json", "--yolo", "--skip-git-repo-check", "-C", "/w", "hi there"
@@ -52,7 +57,7 @@ def test_the_commands() -> None:
     assert [adapter_of(name).source for name in ("codex", "gemini", "opencode")] == ["codex", "gemini", "opencode"]
 
 
-@promise("hook.11")
+@promise("hook.11", "protocol.10")
 def test_what_the_clis_print_is_understood() -> None:
     assert CODEX.read(recorded("codex-first.jsonl"), "") == Read("first", THREAD)
     assert CODEX.read(recorded("codex-failed.jsonl"), "").error == (
@@ -108,7 +113,7 @@ REPLAY = (
 )
 
 
-@promise("hook.14", "files.11")
+@promise("hook.14", "files.11", "protocol.10")
 def test_codex_goes_on_with_its_session(tmp_path: Path) -> None:
     environ = program(tmp_path, "codex", note(tmp_path) + REPLAY)
     folder = tmp_path / "sessions" / "ann"
@@ -133,7 +138,7 @@ def test_a_session_that_is_lost_is_begun_anew(tmp_path: Path) -> None:
     assert (folder / "codex_session_id").read_text() == THREAD
 
 
-@promise("hook.11")
+@promise("hook.11", "protocol.11", "protocol.12")
 def test_a_failure_is_told_in_a_sentence(tmp_path: Path) -> None:
     nowhere = {"PATH": str(tmp_path)}
     assert answer(GEMINI, "x", tmp_path / "a", tmp_path, nowhere).error == (
@@ -148,6 +153,7 @@ def test_a_failure_is_told_in_a_sentence(tmp_path: Path) -> None:
     )
     late = answer(OPENCODE, "x", tmp_path / "a", tmp_path, environ, limit_seconds=1)
     assert late.text == "half\n\nOpenCode failed: it took longer than 1 s and was stopped."
+    assert LIMIT_SECONDS == 300
     gone = answer(OPENCODE, "x", tmp_path / "a", tmp_path / "none", environ)
     assert "could not be started" in gone.error
 
@@ -202,7 +208,7 @@ async def adapter(environ: dict[str, str], *words: str) -> tuple[int, str]:
     return done.returncode, done.stderr.decode()
 
 
-@promise("hook.13", "hook.11", "backend.4", "flows.2")
+@promise("hook.13", "hook.11", "backend.4", "flows.2", "protocol.11")
 async def test_an_answer_is_posted_escaped_and_with_its_source(team: Team, tmp_path: Path) -> None:
     await known(team)
     tell = "print(json.dumps({'response': 'a < b & <b>c</b> ' + str('TELEGRAM_BOT_TOKEN' in os.environ)}))"
@@ -224,6 +230,28 @@ async def test_a_cli_that_fails_is_told_to_the_manager(team: Team, tmp_path: Pat
     code, errors = await adapter(environ, "codex", "ann", "hi", team.url, str(team.settings.sessions))
     assert (code, errors) == (1, "error: Codex failed: no credits left.\n")
     assert (await team.manager.reads("no credits")).text == "ann:\nCodex failed: no credits left."
+
+
+@promise("hook.13", "protocol.10", "protocol.11", "protocol.12")
+@pytest.mark.parametrize("backend", ["codex", "gemini", "opencode"])
+async def test_what_an_adapter_posts(tmp_path: Path, backend: str) -> None:
+    said = {"response": "hi", "type": "text", "part": {"text": "hi"}}
+    if backend == "codex":
+        said = {"type": "item.completed", "item": {"type": "agent_message", "text": "hi"}}
+    environ = program(tmp_path, backend, f"print({json.dumps(said)!r})")
+    posted: list[Any] = []
+
+    async def take(request: Request) -> Response:
+        posted.append(await request.json())
+        return Response("OK")
+
+    async with served(Starlette(routes=[Route("/response", take, methods=["POST"])])) as address:
+        code, errors = await adapter(environ, backend, "ann", "hello", address, str(tmp_path / "s"))
+    assert (code, errors) == (0, "")
+    assert [{**one, "id": ""} for one in posted] == [
+        {"session": "ann", "text": "hi", "source": backend, "escape": True, "id": ""}
+    ]
+    assert len(posted[0]["id"]) == 32
 
 
 async def test_wrong_words_are_told(tmp_path: Path) -> None:

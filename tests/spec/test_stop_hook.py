@@ -92,7 +92,7 @@ def variables(team: Team) -> dict[str, str]:
 # --- whose session it is
 
 
-@promise("hook.4", "security.3")
+@promise("hook.4", "security.3", "protocol.3")
 @pytest.mark.parametrize("missing", [("TMUX_PREFIX",), ("SESSIONS_DIR",), ("BRIDGE_URL", "PORT")])
 def test_without_its_variables_the_hook_is_silent(missing: tuple[str, ...]) -> None:
     full = {name: FULL.get(name, "") for name in send_to_telegram.NAMES}
@@ -100,7 +100,7 @@ def test_without_its_variables_the_hook_is_silent(missing: tuple[str, ...]) -> N
     assert decide("claude-test-ann", {**full, **dict.fromkeys(missing, "")}) is None
 
 
-@promise("hook.4", "security.3")
+@promise("hook.4", "security.3", "protocol.3")
 @pytest.mark.parametrize(
     "name", ["claude-prod-ann", "work", "", "claude-test-", "claude-test-../../etc", "x-claude-test-ann"]
 )
@@ -108,7 +108,7 @@ def test_a_session_of_another_node_is_none_of_ours(name: str) -> None:
     assert decide(name, {name: FULL.get(name, "") for name in send_to_telegram.NAMES}) is None
 
 
-@promise("hook.8")
+@promise("hook.8", "protocol.4")
 def test_where_answers_are_posted() -> None:
     full = {name: FULL.get(name, "") for name in send_to_telegram.NAMES}
     by_address, by_port = decide("claude-test-ann", full), decide("claude-test-ann", {**full, "BRIDGE_URL": ""})
@@ -119,7 +119,7 @@ def test_where_answers_are_posted() -> None:
     assert by_port.endpoint == "http://localhost:1/response"
 
 
-@promise("hook.3")
+@promise("hook.3", "protocol.3")
 def test_what_tmux_says_comes_before_what_the_shell_says() -> None:
     shown = "PORT=1\n-SESSIONS_DIR\nTMUX_PREFIX=claude-test-\nODD\n"
     config = read_config(shown, {"PORT": "2", "SESSIONS_DIR": "/shell", "TMUX_PREFIX": "claude-other-"})
@@ -129,7 +129,7 @@ def test_what_tmux_says_comes_before_what_the_shell_says() -> None:
 # --- the transcript
 
 
-@promise("hook.5")
+@promise("hook.5", "protocol.5")
 def test_the_text_after_the_last_user_message(transcript: Path) -> None:
     assert last_answer(transcript, QUIET) == ("**Two** files.\n\nAll `done` & good", "u-2")
 
@@ -153,7 +153,7 @@ def test_an_answer_that_comes_late_is_waited_for(tmp_path: Path) -> None:
     assert waits == [PAUSE_SECONDS] * 4
 
 
-@promise("hook.5")
+@promise("hook.5", "protocol.5")
 def test_it_is_waited_for_five_seconds_and_no_longer(tmp_path: Path) -> None:
     path = write(tmp_path, line("user", "now", uuid="u"))
     waits: list[float] = []
@@ -188,7 +188,7 @@ def test_a_file_is_read_backwards_whatever_its_blocks_are(tmp_path_factory: Any,
         send_to_telegram.BLOCK_BYTES = before
 
 
-@promise("hook.1", "hook.5")
+@promise("hook.1", "hook.5", "protocol.1", "protocol.5")
 async def test_no_transcript_and_no_user_message(tmp_path: Path) -> None:
     sessions = tmp_path / "sessions"
     (sessions / "ann").mkdir(parents=True)
@@ -236,12 +236,12 @@ SCREEN = """❯ hello
 ANSWER = "The answer: a · b\nits second line\n\n- a list"
 
 
-@promise("hook.6")
+@promise("hook.6", "protocol.6")
 def test_an_answer_is_read_off_the_screen() -> None:
     assert answer_on_screen(SCREEN) == ANSWER
 
 
-@promise("hook.6")
+@promise("hook.6", "protocol.6")
 @pytest.mark.parametrize("between", ["", "───\n", "❯ \n"])
 def test_a_question_about_the_session_is_no_answer(between: str) -> None:
     asked = f"● The answer\n{between}● How is Claude doing this session? (optional)\n  1: Bad 2: Fine\n───\n❯\n"
@@ -285,7 +285,7 @@ def tell_tmux(server: tuple[str, ...], **known: str) -> None:
         subprocess.run([*server, "set-environment", "-t", "claude-test-ann", name, value], check=True)
 
 
-@promise("hook.2", "hook.3", "hook.6", "hook.7", "hook.8")
+@promise("hook.2", "hook.3", "hook.6", "hook.7", "hook.8", "protocol.2", "protocol.3", "protocol.6")
 async def test_in_tmux_the_screen_is_the_last_resort(
     team: Team, tmux_server: tuple[str, ...], pane: dict[str, str], tmp_path: Path
 ) -> None:
@@ -307,7 +307,7 @@ async def test_in_tmux_the_screen_is_the_last_resort(
     assert len([one for one in await team.bot.messages(4242) if "The answer" in one.text]) == 1
 
 
-@promise("hook.2", "security.3")
+@promise("hook.2", "security.3", "protocol.2")
 async def test_out_of_tmux_nobody_elses_session_is_taken_for_ours(team: Team, transcript: Path) -> None:
     await known(team)
     given = variables(team)
@@ -321,7 +321,7 @@ async def test_out_of_tmux_nobody_elses_session_is_taken_for_ours(team: Team, tr
 # --- the forwarder
 
 
-@promise("hook.9")
+@promise("hook.9", "protocol.8")
 @pytest.mark.parametrize(
     ("markdown", "expected"),
     [
@@ -351,7 +351,7 @@ def test_any_markdown_becomes_html(markdown: str) -> None:
     ) - shown.count("<pre>")
 
 
-@promise("hook.1", "hook.2", "hook.8", "hook.9", "hook.10")
+@promise("hook.1", "hook.2", "hook.8", "hook.9", "hook.10", "protocol.1", "protocol.2")
 async def test_an_answer_comes_as_html_once_and_nothing_is_pending(team: Team, transcript: Path) -> None:
     await known(team)
     pending = team.session() / "pending"
@@ -370,7 +370,7 @@ async def test_an_answer_comes_as_html_once_and_nothing_is_pending(team: Team, t
     assert len([one for one in await team.bot.messages(4242) if "Two files." in one.text]) == 1
 
 
-@promise("hook.8", "hook.10")
+@promise("hook.8", "hook.10", "protocol.9")
 def test_what_is_posted() -> None:
     assert json.loads(forward_to_bridge.body("ann", "<b>x</b>", "n")) == {
         "session": "ann",
@@ -380,7 +380,7 @@ def test_what_is_posted() -> None:
     assert forward_to_bridge.LIMIT_SECONDS == 5
 
 
-@promise("hook.8")
+@promise("hook.8", "protocol.7")
 async def test_a_bridge_that_hangs_is_left_after_five_seconds(tmp_path: Path) -> None:
     """The limit is made short in a copy; what was not taken stays in its file."""
     copy = tmp_path / "forward-to-bridge.py"
@@ -402,6 +402,46 @@ async def test_a_bridge_that_hangs_is_left_after_five_seconds(tmp_path: Path) ->
             await anyio.run_process(command, check=False)
     assert json.loads((tmp_path / "answer.json").read_bytes())["text"] == "<i>kept</i>"
     assert not (tmp_path / "answer.md").exists()
+
+
+@promise("hook.8", "protocol.7", "protocol.9")
+async def test_the_agent_does_not_wait_for_the_bridge(tmp_path: Path, transcript: Path) -> None:
+    folder = tmp_path / "sessions" / "ann"
+    folder.mkdir(parents=True)
+    (folder / "pending").write_text("1")
+    asked, answered = anyio.Event(), anyio.Event()
+    bodies: list[bytes] = []
+
+    async def serve(stream: anyio.abc.SocketStream) -> None:
+        async with stream:
+            received = b""
+            while b"\r\n\r\n" not in received or not received.endswith(b"}"):
+                received += await stream.receive()
+            bodies.append(received.partition(b"\r\n\r\n")[2])
+            asked.set()
+            await answered.wait()
+            await stream.send(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nOK")
+
+    async with await anyio.create_tcp_listener(local_host="127.0.0.1") as listener, anyio.create_task_group() as tasks:
+        tasks.start_soon(listener.serve, serve)
+        environ = {
+            "TMUX_PREFIX": "claude-test-",
+            "SESSIONS_DIR": str(folder.parent),
+            "BRIDGE_URL": f"http://127.0.0.1:{listener.extra(anyio.abc.SocketAttribute.local_port)}",
+            "BRIDGE_SESSION": "ann",
+        }
+        await run(environ, {"transcript_path": str(transcript)})
+        # The hook is over, and the bridge has not answered.
+        assert not (folder / "pending").exists()
+        with anyio.fail_after(20):
+            await asked.wait()
+        (left,) = (folder / "answers").iterdir()
+        answered.set()
+        await until(lambda: not left.exists())
+        tasks.cancel_scope.cancel()
+    body = json.loads(bodies[0])
+    assert (body["session"], body["text"]) == ("ann", "<b>Two</b> files.\n\nAll <code>done</code> &amp; good")
+    assert body["id"] == left.stem
 
 
 async def test_an_answer_while_the_node_is_down_is_told_when_it_is_back(

@@ -99,15 +99,15 @@ MIGRATIONS: tuple[str, ...] = (
     ALTER TABLE workers ADD COLUMN limited BLOB;
     """,
     """
-    ALTER TABLE messages ADD COLUMN on_its_way INTEGER NOT NULL DEFAULT 0;
-    CREATE INDEX outbox_reference ON outbox (channel, chat, reference) WHERE reference <> '';
-    """,
-    """
     ALTER TABLE workers ADD COLUMN limits INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE workers ADD COLUMN resumes_at REAL;
     ALTER TABLE workers ADD COLUMN handing_back INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE turns ADD COLUMN acted INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE turns ADD COLUMN limited INTEGER NOT NULL DEFAULT 0;
+    """,
+    """
+    ALTER TABLE messages ADD COLUMN on_its_way INTEGER NOT NULL DEFAULT 0;
+    CREATE INDEX outbox_reference ON outbox (channel, chat, reference) WHERE reference <> '';
     """,
 )
 

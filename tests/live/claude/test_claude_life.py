@@ -98,6 +98,25 @@ async def test_a_turn_is_paused_and_the_next_message_is_answered(studio: Studio)
         assert (await said(house)).endswith("next")
 
 
+async def test_each_turn_is_told_with_what_it_cost(studio: Studio) -> None:
+    studio.model.script.conversation("zz-cost", say("one"), say("two"))
+
+    def priced(event: Event) -> bool:
+        return isinstance(event.fact, Used) and bool(event.fact.usage.cost_dollars)
+
+    async with studio.open() as house:
+        await hired(house, studio)
+        costs, after = [], 0
+        for _ in range(2):
+            said = await house.say("zz-cost")
+            used = await house.event(Used, lambda event, of=said.message: priced(event) and event.turn == of)  # type: ignore[misc]
+            after = (await house.event(TurnEnded, after=after)).seq
+            assert isinstance(used.fact, Used)
+            costs.append(used.fact.usage.cost_dollars)
+    # The same tokens cost the same: the second turn has its own part of the sum.
+    assert costs[0] == costs[1]
+
+
 async def test_a_relaunched_worker_remembers(studio: Studio) -> None:
     studio.model.script.conversation("zz-remember", say("I will remember the plum"))
     studio.model.script.conversation("zz-recall", say("plum"))

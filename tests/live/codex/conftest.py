@@ -22,9 +22,11 @@ async def studio(short_folder: Path, tmux_server: tuple[str, ...]) -> AsyncItera
     async with model.served() as address:
         with lasting_home(ROOT / ".cache" / "homes") as home:
             opened = CodexStudio(short_folder, home, tmux_server, model, address, PROGRAMS)
-            settings = opened.settings.read_text()
             yield opened
             await opened.tidy()
-            assert opened.settings.read_text() == settings, "the person's own settings were touched"
+            settings = opened.settings.read_text()
+            assert "[projects" not in settings, "a folder was trusted in the person's own settings"
+            assert "[hooks" not in settings, "hooks were written to the person's own settings"
+            assert not (home / ".codex" / "hooks.json").exists()
     model.script.check()
     assert model.strange == []

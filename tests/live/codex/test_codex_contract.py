@@ -20,8 +20,11 @@ from farhand.testing.contracts.worker import Stage
 from farhand.testing.house import House, settings_in
 from farhand.testing.models.responses import limited
 from farhand.testing.models.script import Hold, Reply, Text, say, use
+from farhand.testing.studio import red_pixel
 
 pytestmark = pytest.mark.anyio
+# What a model says when it wants to leave the sandbox.
+ESCALATED = {"sandbox_permissions": "require_escalated", "justification": "to make it"}
 
 
 class TestOverTheAppServer(DriverContract):
@@ -35,10 +38,11 @@ class TestOverTheAppServer(DriverContract):
 
     @pytest.fixture
     async def driver(self, studio: CodexStudio) -> AsyncIterator[Driver]:
+        (studio.project / "red.png").write_bytes(red_pixel())
         script = studio.model.script
         script.conversation("zz-plain", *[say("hello there", piece=4)] * 3)
-        script.conversation("zz-tool", use("view_image", path="none.png"), say("looked"))
-        script.conversation("zz-ask", use("exec_command", cmd="touch a"), say("made"))
+        script.conversation("zz-tool", use("view_image", path=str(studio.project / "red.png")), say("looked"))
+        script.conversation("zz-ask", use("exec_command", cmd="touch a", **ESCALATED), say("made"))
         script.conversation("zz-fail", limited("come back tomorrow"))
         script.conversation("zz-slow", Reply((Text("started"), Hold("never"))))
         chosen = studio.drivers()[self.kind]
@@ -51,7 +55,23 @@ class TestOverTheAppServer(DriverContract):
 
     @pytest.fixture
     def words(self) -> Words:
-        return Words(plain="zz-plain", ask="zz-ask", fail="zz-fail", slow="zz-slow")
+        return Words(plain="zz-plain", tool="zz-tool", ask="zz-ask", fail="zz-fail", slow="zz-slow")
+
+
+class TestInTheTerminal(TestOverTheAppServer):
+    """The same, with keys, hooks and the rollout."""
+
+    kind = "codex/tmux"
+
+
+class TestAProcessATurn(TestOverTheAppServer):
+    """The same, with `codex exec --json`, which cannot ask."""
+
+    kind = "codex/exec"
+
+    @pytest.fixture
+    def words(self) -> Words:
+        return Words(plain="zz-plain", fail="zz-fail", slow="zz-slow")
 
 
 class CodexStage:
@@ -73,7 +93,8 @@ class CodexStage:
 
     def asks(self, marker: str, text: str) -> Callable[[], bool]:
         """A shell command that leaves a file."""
-        self._studio.model.script.conversation(marker, use("exec_command", cmd=f"touch {marker}.txt"), say(text))
+        touch = use("exec_command", cmd=f"touch {marker}.txt", **ESCALATED)
+        self._studio.model.script.conversation(marker, touch, say(text))
         return (self._studio.project / f"{marker}.txt").exists
 
     async def began(self, marker: str) -> None:
@@ -86,7 +107,7 @@ class CodexStage:
             os.kill(pid, signal.SIGKILL)
 
 
-@pytest.fixture(params=["codex"])
+@pytest.fixture(params=["codex", "codex/tmux"])
 def stage(request: pytest.FixtureRequest, studio: CodexStudio) -> CodexStage:
     """Each of the ways to reach it."""
     return CodexStage(studio, request.param)

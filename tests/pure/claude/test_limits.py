@@ -11,7 +11,8 @@ import pytest
 from farhand.drivers.claude.limits import limit, reset
 from farhand.drivers.claude.payloads import translate_hook
 from farhand.drivers.claude.stream import StreamState, translate_stream
-from farhand.drivers.claude.translate import State, translate
+from farhand.drivers.claude.translate import translate
+from farhand.drivers.claude.turns import State
 from farhand.drivers.wires.fields import Fields
 from farhand.model.facts import Fact, Limited, TurnEnded
 from farhand.model.words import HowEnded

@@ -15,7 +15,8 @@ import pytest
 from farhand.drivers.claude.asks import digest, question_of, raised
 from farhand.drivers.claude.payloads import translate_hook
 from farhand.drivers.claude.stream import StreamState, translate_stream
-from farhand.drivers.claude.translate import State, translate
+from farhand.drivers.claude.translate import translate
+from farhand.drivers.claude.turns import State
 from farhand.drivers.wires.fields import Fields
 from farhand.model.ports import Heard
 

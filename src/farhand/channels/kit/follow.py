@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
+import anyio
 import structlog
 
 from farhand.model import road, view
@@ -85,6 +86,8 @@ class Follower:
         self._put = put
         self._clock = clock
         self.turns = Turns()
+        # Set once the channel's place is known: what is written after that will be told.
+        self.placed = anyio.Event()
 
     async def run(self) -> None:
         """Follows until it is cancelled. When the store refuses, it starts anew from what the store has."""
@@ -98,6 +101,7 @@ class Follower:
 
     async def _follow(self) -> None:
         put, since = await self._place()
+        self.placed.set()
         async for event in self._hub.watch(after=since):
             turn = self.turns.fold(event)
             if event.seq <= put:

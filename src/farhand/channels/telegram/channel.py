@@ -227,6 +227,8 @@ class TelegramChannel:
         """Obeys one update; returns when it is written down. One that trips an error of ours is given up after a few
         tries and told, for it would come again and again and nothing after it would be heard."""
         number, what = heard(update)
+        # What is obeyed before a new channel knows where to begin would never be answered.
+        await self._follower.placed.wait()
         try:
             await self._take(number, what)
         except FarhandError:

@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 
 import structlog
 
@@ -12,7 +13,8 @@ from farhand.drivers.wires.given import Given
 from farhand.drivers.wires.held import HeldWire, Program, forget, open_wire
 from farhand.drivers.wires.line_link import LineLink
 from farhand.model.errors import DriverError
-from farhand.model.ports import Can, Change, Driver, Errand, Holders, NotTaken, Outcome
+from farhand.model.facts import AskRaised
+from farhand.model.ports import Can, Change, Driver, Errand, Heard, Holders, NotTaken, Outcome
 from farhand.model.present import Worker
 from farhand.model.words import Mode, replace
 
@@ -24,11 +26,20 @@ def to_fresh_line(errand: Errand) -> tuple[str, bytes] | None:
     return to_line(errand, uuid.uuid4().hex)
 
 
+def translate_asking(ask_seconds: float | None, line: bytes) -> tuple[Heard, ...]:
+    """What one line means; an ask that nobody answers in this time is a no."""
+    return tuple(
+        replace(one, fact=replace(one.fact, deadline_seconds=ask_seconds)) if isinstance(one.fact, AskRaised) else one
+        for one in translate(line)
+    )
+
+
 class AcpLink(LineLink):
     """An open connection to one worker; what its agent's file rules out is refused before it is sent."""
 
-    def __init__(self, wire: HeldWire, agent: AcpAgent) -> None:
-        super().__init__(wire, to_fresh_line, translate, "This agent takes a message when its turn is over.")
+    def __init__(self, wire: HeldWire, agent: AcpAgent, ask_seconds: float | None = None) -> None:
+        limited = partial(translate_asking, ask_seconds)
+        super().__init__(wire, to_fresh_line, limited, "This agent takes a message when its turn is over.")
         self._agent = agent
 
     async def perform(self, errand: Errand) -> Outcome:
@@ -52,7 +63,16 @@ class AcpLink(LineLink):
 class AcpDriver:
     """Runs the backend that an agent's file describes."""
 
-    def __init__(self, holders: Holders, agent: AcpAgent, *, python: str, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        holders: Holders,
+        agent: AcpAgent,
+        *,
+        python: str,
+        environment: Mapping[str, str],
+        ask_seconds: float | None = None,
+    ) -> None:
+        self._ask_seconds = ask_seconds
         self._holders = holders
         self._agent = agent
         self._python = python
@@ -77,7 +97,7 @@ class AcpDriver:
         """Starts the worker's agent, or finds it alive and goes on after the cursor. A new life loads the session."""
         program = Program(argv=self._argv(worker), directory=worker.directory, environment=self._environment)
         async with open_wire(self._holders, _name(worker), program, cursor) as wire:
-            yield AcpLink(wire, self._agent)
+            yield AcpLink(wire, self._agent, self._ask_seconds)
 
     def _argv(self, worker: Worker) -> tuple[str, ...]:
         # -P keeps what lies in the worker's folder from standing in for our own modules.
@@ -107,7 +127,13 @@ def build(given: Given) -> list[Driver]:
 def of_agent(given: Given, agent: AcpAgent) -> AcpDriver:
     """The driver of one agent, with those of the node's variables that it names."""
     named = {name: given.variables[name] for name in agent.variables if name in given.variables}
-    return AcpDriver(given.holders, agent, python=given.python, environment=given.child(named))
+    return AcpDriver(
+        given.holders,
+        agent,
+        python=given.python,
+        environment=given.child(named),
+        ask_seconds=given.ask_seconds,
+    )
 
 
 def _name(worker: Worker) -> str:

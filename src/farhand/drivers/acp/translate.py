@@ -1,11 +1,14 @@
 """Turns what an ACP agent reports into lines of the line protocol, and prompts into content blocks. Pure."""
 
 import base64
+import hashlib
+import json
 from collections.abc import Callable
 from mimetypes import guess_type
 from pathlib import Path
 from typing import Any
 
+from farhand.drivers.wires.visible import visible
 from farhand.sdk.acp.words import Ended, Option, Permission, Said, ToolProgress, Update
 
 Line = dict[str, Any]
@@ -70,14 +73,16 @@ def ask_line(turn: str, ask: str, permission: Permission) -> Line:
     """A request for permission as a question: what allows least comes first."""
     call = permission.call
     command = call.raw_input.get("command") if isinstance(call.raw_input, dict) else None
-    detail = call.text or (command if isinstance(command, str) else "")
+    detail = call.text or (command if isinstance(command, str) else "") or call.title or ""
+    exact = json.dumps([call.call, call.kind, call.title, call.text, call.raw_input], sort_keys=True, default=str)
     return {
         "ask": turn,
         "ask_id": ask,
         "question": f"May this run? {call.title or call.kind or 'a tool'}",
         "choices": [_choice(option) for option in sorted(permission.options, key=_rank)],
         "about": "permission",
-        "detail": detail[:SHOWN_CHARACTERS],
+        "detail": visible(detail),
+        "digest": hashlib.sha256(exact.encode(errors="surrogatepass")).hexdigest(),
     }
 
 

@@ -23,7 +23,7 @@ from farhand.drivers.claude.news import read_standing
 from farhand.drivers.claude.questions import Questions
 from farhand.drivers.claude.sessions import find_sessions, resume_command
 from farhand.drivers.claude.spot import Spot, read_spot
-from farhand.drivers.claude.translate import State
+from farhand.drivers.claude.turns import State
 from farhand.drivers.wires.given import Given
 from farhand.drivers.wires.handed import Expected, Handed
 from farhand.drivers.wires.hooks import POST_PATH
@@ -173,7 +173,8 @@ class ClaudeDriver:
         signs, key = station.signs, launch.kept_key(folder / "key")
         door = launch.Door(f"{station.address}{POST_PATH}{worker.name}", key) if station.address else None
         groups = launch.hook_groups(signs.interpreter, signs.hook_program, signs.ask_seconds, door)
-        launch.write_settings(folder / "settings.json", launch.session_settings(groups))
+        cost = None if launch.has_status_line(self._places, Path(worker.directory)) else folder / launch.COST
+        launch.write_settings(folder / "settings.json", launch.session_settings(groups, cost))
         return folder / "settings.json"
 
 

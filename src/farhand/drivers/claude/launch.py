@@ -15,12 +15,17 @@ from typing import Any, Final
 
 import msgspec
 
+from farhand.drivers.claude.costs import status_line
+from farhand.drivers.wires.fields import parse
 from farhand.model.errors import AgentMissing
 from farhand.model.words import Mode
 
 MANIFEST: Final[dict[str, Any]] = tomllib.loads(files(__package__).joinpath("manifest.toml").read_text("utf-8"))
 REPORT_TIMEOUT_SECONDS = 10
 POST_TIMEOUT_SECONDS = 5
+SETTINGS, LOCAL_SETTINGS = "settings.json", "settings.local.json"
+# Beside a worker's settings: what Claude Code told its status line last.
+COST = "status.json"
 # It waits up to 5 s for the transcript.
 ANSWER_TIMEOUT_SECONDS = 20
 ASK_GRACE_SECONDS = 60
@@ -119,9 +124,24 @@ def _run(interpreter: str, program: Path, event: str, mode: str, ask_seconds: fl
     return {"type": "command", "command": command, "timeout": timeout}
 
 
-def session_settings(groups: Mapping[str, Any]) -> dict[str, Any]:
+def session_settings(groups: Mapping[str, Any], cost: Path | None = None) -> dict[str, Any]:
     """The settings of one worker's session, beside the person's own, which stay untouched."""
-    return {"skipDangerousModePermissionPrompt": True, "hooks": dict(groups)}
+    settings = {"skipDangerousModePermissionPrompt": True, "hooks": dict(groups)}
+    return {**settings, "statusLine": status_line(cost)} if cost else settings
+
+
+def has_status_line(places: Places, directory: Path) -> bool:
+    """Whether the person has a status line of their own: ours would take its place."""
+    own = directory / ".claude"
+    return any(_has_status_line(file) for file in (places.config / SETTINGS, own / SETTINGS, own / LOCAL_SETTINGS))
+
+
+def _has_status_line(file: Path) -> bool:
+    try:
+        settings = parse(file.read_bytes())
+        return settings is not None and "statusLine" in settings
+    except OSError:
+        return False
 
 
 def command_line(program: str, mode: Mode, model: str, settings: Path, session: str, *, resume: bool) -> list[str]:

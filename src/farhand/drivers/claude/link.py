@@ -13,23 +13,27 @@ import msgspec
 from anyio.streams.memory import MemoryObjectReceiveStream
 
 from farhand.drivers.claude.asks import question_of
+from farhand.drivers.claude.costs import priced
 from farhand.drivers.claude.hands import Hands, is_command
-from farhand.drivers.claude.launch import Places
+from farhand.drivers.claude.launch import COST, Places
 from farhand.drivers.claude.news import (
     Item,
     Later,
+    Priced,
     Standing,
     Told,
     Written,
     death_sentence,
     raise_if_wanted,
+    read_cost,
     read_standing,
 )
 from farhand.drivers.claude.payloads import stopped_without_transcript, translate_hook
 from farhand.drivers.claude.questions import Questions
 from farhand.drivers.claude.screen import last_words, read_box
 from farhand.drivers.claude.spot import Spot, write_spot
-from farhand.drivers.claude.translate import began, end_turn, session_changed, translate
+from farhand.drivers.claude.translate import translate
+from farhand.drivers.claude.turns import began, end_turn, session_changed
 from farhand.drivers.wires.fields import Fields, parse
 from farhand.drivers.wires.handed import Expected, Handed
 from farhand.drivers.wires.hooks import Arrival, Arrived, Asked, spooled
@@ -56,6 +60,7 @@ class InteractiveLink:
     def __init__(self, tmux: Tmux, pane: Pane, places: Places, spot: Spot, questions: Questions, folder: Path) -> None:
         self._spool = folder / "spool"
         self._handed = Handed(folder / "handed")
+        self._cost = folder / COST
         # What the link's own opening brought to light.
         self.first: list[Heard] = []
         self._tmux = tmux
@@ -83,6 +88,7 @@ class InteractiveLink:
         tasks.start_soon(self._hear_death, name="death")
         tasks.start_soon(self._follow, folders, name="transcript")
         tasks.start_soon(self._hear_standing, folders, name="standing")
+        tasks.start_soon(self._hear_cost, folders, name="cost")
 
     def close(self) -> None:
         """Nobody listens any more; hooks that wait ask the next link."""
@@ -129,6 +135,16 @@ class InteractiveLink:
                     self._send.send_nowait(now)
                 await change.wait()
 
+    async def _hear_cost(self, folders: Folders) -> None:
+        before = Priced()
+        with folders.watched(self._cost.parent) as change:
+            while True:
+                now = read_cost(self._cost)
+                if now != before:
+                    before = now
+                    self._send.send_nowait(now)
+                await change.wait()
+
     # --- facts
 
     async def facts(self) -> AsyncIterator[Batch]:
@@ -166,6 +182,10 @@ class InteractiveLink:
                 heard += self._stands(item)
             case Later():
                 heard += await self._late(item)
+            case Priced(payload=payload):
+                told, state = priced(payload, self._spot.state)
+                self._spot = replace(self._spot, state=state)
+                heard += told
             case Told(facts=facts):
                 heard += [Heard(fact=fact) for fact in facts]
             case Death():

@@ -25,6 +25,12 @@ class Standing(msgspec.Struct, frozen=True):
     session: str = ""
 
 
+class Priced(msgspec.Struct, frozen=True):
+    """What Claude Code last told its status line, of what its session has cost among other things."""
+
+    payload: bytes = b""
+
+
 class Later(msgspec.Struct, frozen=True):
     """A moment has passed since something that should have had a consequence."""
 
@@ -40,7 +46,7 @@ class Told(msgspec.Struct, frozen=True):
     facts: tuple[Fact, ...]
 
 
-Item = Written | Standing | Later | Told | Arrival | Death | TmuxGone
+Item = Written | Standing | Priced | Later | Told | Arrival | Death | TmuxGone
 
 
 def read_standing(file: Path) -> Standing:
@@ -50,6 +56,14 @@ def read_standing(file: Path) -> Standing:
     except OSError:
         record = None
     return Standing(record.text("status"), record.text("sessionId")) if record else Standing()
+
+
+def read_cost(file: Path) -> Priced:
+    """What the status line left; empty when there is nothing yet."""
+    try:
+        return Priced(file.read_bytes())
+    except OSError:
+        return Priced()
 
 
 def raise_if_wanted(item: Death | TmuxGone) -> None:

@@ -3,16 +3,8 @@
 from __future__ import annotations
 
 from farhand.drivers.claude.limits import limit
-from farhand.drivers.claude.translate import (
-    State,
-    Told,
-    before_end,
-    conclude,
-    displayed,
-    end_turn,
-    prompted,
-    session_changed,
-)
+from farhand.drivers.claude.said import displayed
+from farhand.drivers.claude.turns import State, Told, before_end, conclude, end_turn, prompted, session_changed
 from farhand.drivers.wires.fields import Fields, parse
 from farhand.model.facts import Said
 from farhand.model.ports import Heard

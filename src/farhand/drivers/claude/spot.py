@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from farhand.drivers.claude.translate import State
+from farhand.drivers.claude.turns import State
 from farhand.drivers.wires.picks import Picked
 from farhand.model.words import Word
 

@@ -261,15 +261,14 @@ class HeadlessLink:
     async def _respond(self, name: str, waiting: Open, picked: tuple[Picked, ...]) -> Outcome:
         kept = {ask: one for ask, one in self._spot.asks.items() if ask != name}
         self._spot = replace(self._spot, asks=kept)
-        reply = {"id": waiting.request, "result": decision(waiting.question, picked)}
-        outcome = await self._feed(f"answer {name}", reply)
         note, running = picked[-1].note, self._spot.state.running
         if note and picked[-1].choice == DENY and running:
-            # A refusal has no words of its own here: they join the turn.
+            # A refusal has no words of its own here: they wait in the turn until the model hears of it.
             words = [{"type": "text", "text": note, "text_elements": []}]
             params = {"threadId": self._spot.state.session, "expectedTurnId": running, "input": words}
-            await self._request(f"note {name}", "turn/steer", params)
-        return outcome
+            await self._done(f"note {name}", "turn/steer", params)
+        reply = {"id": waiting.request, "result": decision(waiting.question, picked)}
+        return await self._feed(f"answer {name}", reply)
 
     # --- requests and their answers
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
+import shlex
 import shutil
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -19,6 +22,10 @@ MANIFEST: Final[dict[str, Any]] = tomllib.loads(files(__package__).joinpath("man
 MODES: Final = tuple(MANIFEST["modes"])
 PASSED = frozenset("SSH_AUTH_SOCK GIT_SSH_COMMAND EDITOR VISUAL".split())
 PASSED_PREFIXES = ("OPENAI_", "CODEX_", "AZURE_", "AWS_", "OLLAMA_", "GIT_AUTHOR_", "GIT_COMMITTER_")
+REPORT_TIMEOUT_SECONDS = 10
+ASK_GRACE_SECONDS = 60
+# Where Codex says that settings of the command line stand.
+SESSION_FLAGS: Final = "/<session-flags>/config.toml"
 SANDBOXES: Final[dict[str, dict[str, Any]]] = {
     "read-only": {"type": "readOnly", "networkAccess": False},
     "workspace-write": {
@@ -86,9 +93,10 @@ def _quoted(text: str) -> str:
     return msgspec.json.encode(text).decode()
 
 
-def policy(mode: Mode) -> tuple[str, str]:
+def policy(mode: Mode, *, interactive: bool = False) -> tuple[str, str]:
     """What a mode is to Codex: when it asks, and its sandbox."""
-    chosen = MANIFEST["modes"][mode.value]
+    chosen = MANIFEST["interactive"].get(mode.value) if interactive else None
+    chosen = chosen or MANIFEST["modes"][mode.value]
     return chosen["approval"], chosen["sandbox"]
 
 
@@ -113,8 +121,77 @@ def settings_params(model: str | None, mode: str | None) -> dict[str, Any]:
     return changed
 
 
-def resume_command(worker: Worker) -> str:
-    """What a person types to go on with the worker's session at the desk."""
-    import shlex
+def turn_line(
+    program: str, directory: str, mode: Mode, model: str, session: str, pictures: Iterable[str] = ()
+) -> list[str]:
+    """One turn of the headless CLI, its prompt on stdin. Nobody can be asked: its sandbox is all that holds it."""
+    _, sandbox = policy(mode, interactive=True)
+    free = mode is Mode.YOLO
+    limits = ["approval_policy=never", f"sandbox_mode={_quoted(sandbox)}"]
+    held = ["--dangerously-bypass-approvals-and-sandbox"] if free else [w for one in limits for w in ("-c", one)]
+    chosen = ["-m", model] if model else []
+    shown = [word for picture in pictures for word in ("-i", picture)]
+    known = ["resume"] if session else []
+    options = ["--json", "--skip-git-repo-check", *overrides(directory), *held, *chosen, *shown]
+    # The dash says that the prompt comes on stdin; `--` keeps a picture's path from taking it for another.
+    return [program, "exec", *known, *options, "--", *([session] if session else []), "-"]
 
-    return f"cd {shlex.quote(worker.directory)} && {MANIFEST['program']} resume {shlex.quote(worker.session)}"
+
+def terminal_line(program: str, worker: Worker, directory: str, hooks: Iterable[Hook], *, resume: str) -> list[str]:
+    """The interactive CLI, without the shared server that would outlive it, and with hooks of this session alone."""
+    approval, sandbox = policy(worker.mode, interactive=True)
+    chosen = [f"approval_policy={_quoted(approval)}", f"sandbox_mode={_quoted(sandbox)}"]
+    chosen += [f"model={_quoted(worker.model)}"] if worker.model else []
+    settings = [word for setting in [*chosen, *hook_settings(hooks)] for word in ("-c", setting)]
+    known = ["resume", resume] if resume else []
+    return [program, "--no-daemon", *overrides(directory), *settings, *known]
+
+
+class Hook(msgspec.Struct, frozen=True):
+    """A program that Codex runs at one of its events."""
+
+    event: str
+    command: str
+    timeout: int
+
+    @property
+    def name(self) -> str:
+        """The event, as Codex writes it in its own files."""
+        return re.sub(r"(?<!^)(?=[A-Z])", "_", self.event).lower()
+
+    @property
+    def digest(self) -> str:
+        """What Codex keeps of a hook that a person has trusted: exactly this command, at this event."""
+        handler = {"async": False, "command": self.command, "timeout": self.timeout, "type": "command"}
+        exact = msgspec.json.encode({"event_name": self.name, "hooks": [handler]}, order="deterministic")
+        return f"sha256:{hashlib.sha256(exact).hexdigest()}"
+
+
+def session_hooks(interpreter: str, program: Path, ask_seconds: float) -> list[Hook]:
+    """Our hooks for one session."""
+    found = []
+    for event, mode in MANIFEST["hooks"].items():
+        command = shlex.join([interpreter, "-I", "-S", str(program), mode, event])
+        # The CLI's own patience ends after ours: it is we who say no.
+        timeout = int(ask_seconds) + ASK_GRACE_SECONDS if mode == "ask" else REPORT_TIMEOUT_SECONDS
+        found.append(Hook(event, command, timeout))
+    return found
+
+
+def hook_settings(hooks: Iterable[Hook]) -> list[str]:
+    """The hooks as settings of this process, each trusted by its own digest: no file of the person's is written."""
+    every = list(hooks)
+    groups = [
+        f'hooks.{one.event}=[{{hooks=[{{type="command",command={_quoted(one.command)},timeout={one.timeout}}}]}}]'
+        for one in every
+    ]
+    trusted = [f"{_quoted(f'{SESSION_FLAGS}:{one.name}:0:0')}={{trusted_hash={_quoted(one.digest)}}}" for one in every]
+    return [*groups, f"hooks.state={{{','.join(trusted)}}}"]
+
+
+def resume_command(worker: Worker, environment: Mapping[str, str]) -> str:
+    """What a person types to go on with the worker's session at the desk."""
+    where = environment.get("CODEX_HOME", "")
+    home_words = f"CODEX_HOME={shlex.quote(where)} " if where else ""
+    words = f"{home_words}{MANIFEST['program']} resume {shlex.quote(worker.session)}"
+    return f"cd {shlex.quote(worker.directory)} && {words}"

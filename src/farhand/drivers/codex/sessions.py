@@ -83,4 +83,4 @@ class KeptSessions:
 
     def resume_command(self, worker: Worker) -> str:
         """What to type at the desk to go on with the worker's session."""
-        return launch.resume_command(worker)
+        return launch.resume_command(worker, self.environment)

@@ -93,7 +93,8 @@ def translate(line: bytes, state: State, at: float = 0.0) -> Told:
 def _answered(record: Fields, state: State) -> Told:
     request, result = record.text("id"), record.fields("result")
     if not request:
-        return [], replace(state, skipped=state.skipped + 1)
+        # A number is no name of ours; without any, it is no answer at all.
+        return [], state if "id" in record else replace(state, skipped=state.skipped + 1)
     problem = record.fields("error").text("message") or ("it failed" if "error" in record else "")
     state = replace(state, answered=dict([*state.answered.items(), (request, problem)][-REMEMBERED:]))
     turn, thread = result.fields("turn").text("id"), result.fields("thread").text("id")

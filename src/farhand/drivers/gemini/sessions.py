@@ -1,4 +1,4 @@
-"""The conversations that the Gemini CLI has on this machine, told by its own files: which, of what folder, on what."""
+"""The conversations that the Gemini CLI has on this machine, as its own files tell."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import os
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from farhand.drivers.gemini.schema import words
@@ -17,6 +18,8 @@ HEAD_BYTES = 256 * 1024
 TAIL_BYTES = 64 * 1024
 TITLE_CHARACTERS = 120
 MOST = 200
+# As the CLI names its files.
+MINUTE = "%Y-%m-%dT%H-%M"
 _NAME = re.compile(r"^session-(?P<minute>\d{4}-\d\d-\d\dT\d\d-\d\d)-(?P<start>[A-Za-z0-9_-]{1,8})\.jsonl?$")
 _SUMMARY = re.compile(rb'"summary":\s*("(?:[^"\\]|\\.)*")')
 _SESSION = re.compile(rb'"sessionId":\s*"([^"]+)"')
@@ -153,6 +156,7 @@ def age(session: str, kept: Path, minute: str) -> None:
     name = _NAME.match(path.name) if path is not None else None
     if path is None or name is None or name["minute"] < minute:
         return
-    older = path.with_name(f"session-{name['minute'][:10]}T00-00-{name['start']}{path.suffix}")
+    before = datetime.strptime(name["minute"], MINUTE).replace(tzinfo=UTC) - timedelta(minutes=1)
+    older = path.with_name(f"session-{before.strftime(MINUTE)}-{name['start']}{path.suffix}")
     if not older.exists():
         path.rename(older)

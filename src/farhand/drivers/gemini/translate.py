@@ -88,6 +88,8 @@ class State(Word):
     # Since when the CLI repeats its history; 0 when it does not.
     replays: float = 0.0
     expected: tuple[Expected, ...] = ()
+    # The newest messages of ours that the agent has read.
+    seen: tuple[str, ...] = ()
     turns: int = 0
     skipped: int = 0
 
@@ -151,7 +153,7 @@ def session_changed(session: str, state: State) -> Translated:
     if not session or session == state.session:
         return [], state
     ended, over = end_turn(state, HowEnded.COMPLETED)
-    fresh = State(session=session, expected=over.expected, skipped=state.skipped, turns=state.turns)
+    fresh = State(session=session, expected=over.expected, seen=state.seen, turns=state.turns, skipped=state.skipped)
     return [*ended, Heard(fact=SessionKnown(session=session))], fresh
 
 
@@ -217,7 +219,8 @@ def prompted(text: str, when: float, state: State, *, hook: bool) -> Translated:
     started = [] if found is not None and found.turn else [Heard(fact=TurnStarted(), turn=turn)]
     seen = [Heard(fact=Seen(message=found.message), turn=turn)] if found is not None else []
     rest = tuple(one for one in state.expected if one is not found)
-    fresh = replace(began(state, turn, text, when), hooked=hook, written=not hook, expected=rest)
+    read = (*state.seen, *([found.message] if found is not None else []))[-REMEMBERED:]
+    fresh = replace(began(state, turn, text, when), hooked=hook, written=not hook, expected=rest, seen=read)
     return [*before, *started, *seen], fresh
 
 

@@ -38,9 +38,7 @@ def _fact(line: schema.Line) -> tuple[TurnId, Fact]:
         case schema.Tool(tool=turn):
             return turn, _tool(line)
         case schema.Asking(ask=turn):
-            return turn, facts.AskRaised(
-                ask=line.ask_id, question=line.question, choices=line.choices, about=line.about, detail=line.detail
-            )
+            return turn, _raised(line)
         case schema.Image(image=turn):
             return turn, facts.Showed(file=_attachment(line))
         case schema.Usage(usage=turn):
@@ -51,6 +49,17 @@ def _fact(line: schema.Line) -> tuple[TurnId, Fact]:
             return turn, facts.Noted(text=text)
         case _:
             assert_never(line)
+
+
+def _raised(line: schema.Asking) -> Fact:
+    return facts.AskRaised(
+        ask=line.ask_id,
+        question=line.question,
+        choices=line.choices,
+        about=line.about,
+        detail=line.detail,
+        digest=line.digest,
+    )
 
 
 def _tool(line: schema.Tool) -> Fact:

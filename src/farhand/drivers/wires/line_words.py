@@ -47,6 +47,8 @@ class Asking(Word):
     choices: tuple[Choice, ...]
     about: AskKind = AskKind.PERMISSION
     detail: str = ""
+    # Names exactly what will run.
+    digest: str = ""
 
 
 class Image(Word):

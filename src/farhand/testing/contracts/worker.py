@@ -18,6 +18,7 @@ from farhand.model.facts import (
     TurnEnded,
     WentOffline,
 )
+from farhand.model.present import WIRE
 from farhand.model.words import HowEnded
 from farhand.testing.house import House
 
@@ -27,7 +28,7 @@ class Stage(Protocol):
 
     @property
     def backend(self) -> str:
-        """The backend that is tried."""
+        """The backend that is tried, `<backend>/<wire>` for one of its wires."""
         ...
 
     @property
@@ -58,7 +59,10 @@ class Stage(Protocol):
 
 async def hired(house: House, stage: Stage) -> None:
     """A worker who can be spoken to."""
-    command = Hire(id=house.id(), worker="ann", backend=stage.backend, directory=stage.directory)
+    # `backend/wire` chooses among the wires of a backend; so do a stage's own `options`.
+    backend, _, wire = stage.backend.partition("/")
+    options: dict[str, str] = {WIRE: wire} if wire else getattr(stage, "options", {})
+    command = Hire(id=house.id(), worker="ann", backend=backend, directory=stage.directory, options=options)
     after = (await house.send(command)).seq
     await house.fact(CameOnline, after=after - 1)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 
 import anyio
@@ -17,6 +17,9 @@ from .protocol import Notice, pictured
 PANE_FIELDS = (
     "#{session_id}\t#{pane_id}\t#{pane_pid}\t#{pane_dead}\t#{pane_dead_status}\t#{pane_dead_signal}\t#{session_name}"
 )
+
+# A control client may subscribe to its own session alone: so it asks for the titles of all panes of all sessions.
+TITLES = "titles"
 
 
 class Pane(msgspec.Struct, frozen=True):
@@ -82,6 +85,7 @@ class Tmux:
         self._control: Control | None = None
         self._changed = anyio.Event()
         self._tasks: anyio.abc.TaskGroup | None = None
+        self._titles: dict[str, Callable[[str], None]] = {}
 
     @property
     def server(self) -> tuple[str, ...]:
@@ -217,10 +221,38 @@ class Tmux:
             task_status.started(client)
             await client.ended.wait()
 
+    async def title(self, pane: Pane) -> str:
+        """What the pane's program calls its window now."""
+        lines = await self.command("display-message", "-p", "-t", pane.id, "#{pane_title}")
+        return lines[0] if lines else ""
+
+    @asynccontextmanager
+    async def titled(self, pane: Pane, heard: Callable[[str], None]) -> AsyncIterator[None]:
+        """Every title that the pane's program gives its window, while the block is open; tmux looks once a second."""
+        self._titles[pane.id] = heard
+        try:
+            await self.command("refresh-client", "-B", f"{TITLES}::#{{S:#{{W:#{{P:#{{pane_id}} #{{pane_title}}\t}}}}}}")
+            heard(await self.title(pane))
+            yield
+        finally:
+            self._titles.pop(pane.id, None)
+            if not self._titles:
+                with anyio.CancelScope(shield=True), suppress(TmuxGone, TmuxRefused):
+                    await self.command("refresh-client", "-B", TITLES)
+
     async def _heard(self, notice: Notice) -> None:
+        if notice.name == "subscription-changed" and ":" in notice.arguments:
+            self._tell_titles(" ".join(notice.arguments[notice.arguments.index(":") + 1 :]))
         if notice.name in ("sessions-changed", "session-renamed", "unlinked-window-close", "exit"):
             self._changed.set()
             self._changed = anyio.Event()
+
+    def _tell_titles(self, titles: str) -> None:
+        for one in titles.split("\t"):
+            name, _, title = one.partition(" ")
+            heard = self._titles.get(name)
+            if heard is not None:
+                heard(title)
 
     async def changed(self) -> None:
         """Returns at the next notice that sessions came, went or were renamed."""

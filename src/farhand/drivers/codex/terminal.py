@@ -1,0 +1,113 @@
+"""Runs the interactive Codex: starts it in tmux or finds it there, and opens a link to it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+
+import anyio
+import anyio.to_thread
+import structlog
+
+from farhand.drivers.codex import launch
+from farhand.drivers.codex.hands import Hands
+from farhand.drivers.codex.link import InteractiveLink
+from farhand.drivers.codex.questions import Questions
+from farhand.drivers.codex.rollout import State
+from farhand.drivers.codex.sessions import KeptSessions, rollout_of
+from farhand.drivers.codex.spot import Began, Kept, Spot, read_spot
+from farhand.drivers.wires.given import Given
+from farhand.drivers.wires.handed import Expected, Handed
+from farhand.drivers.wires.tmux import Pane, TmuxError
+from farhand.drivers.wires.transcript import size_of
+from farhand.drivers.wires.worded import worded
+from farhand.model.errors import DriverError
+from farhand.model.ports import Can, Link
+from farhand.model.present import Worker
+from farhand.model.words import replace
+
+log = structlog.get_logger("codex")
+
+
+class InteractiveCodexDriver(KeptSessions):
+    """Codex where a person can sit down; its workers share the station with all others that sit in tmux."""
+
+    backend: str = launch.MANIFEST["backend"]
+    wire = "tmux"
+    can = Can(interrupt=True, steer=True, images=True, files=True, terminal=True, sessions=True)
+
+    def __init__(self, given: Given, program: str = launch.MANIFEST["program"]) -> None:
+        super().__init__(given)
+        self.station = given.station
+        self._program = program
+
+    @asynccontextmanager
+    async def open(self, worker: Worker, cursor: str) -> AsyncIterator[Link]:
+        """Finds the worker's Codex alive and goes on after the cursor, or starts it."""
+        station, folder = self.station, self.station.folder(worker)
+        with station.desk.attended(worker.name) as arrivals:
+            try:
+                pane, spot = await self._found_or_started(worker, read_spot(cursor))
+            except TmuxError as error:
+                raise DriverError(str(error)) from error
+            link = InteractiveLink(station.tmux, pane, spot, Questions(station.signs.ask_seconds), folder)
+            with closing(link):
+                async with anyio.create_task_group() as tasks:
+                    link.listen(tasks, arrivals, station.folders)
+                    yield link
+                    tasks.cancel_scope.cancel()
+
+    async def end(self, worker: Worker) -> None:
+        """Ends the session and removes what was kept for it."""
+        await self.station.end(worker)
+        folder = self.station.folder(worker)
+        await anyio.to_thread.run_sync(lambda: shutil.rmtree(folder, ignore_errors=True))
+
+    # --- starting and finding
+
+    async def _found_or_started(self, worker: Worker, spot: Spot) -> tuple[Pane, Spot]:
+        pane = await self.station.found(worker)
+        if pane is None:
+            return await self._start(worker, spot)
+        log.info("agent found", worker=worker.name, pane=pane.id)
+        return pane, _expecting(worker, spot if spot.path else self._spot_of(worker, spot))
+
+    def _spot_of(self, worker: Worker, spot: Spot) -> Spot:
+        """Where to go on with an agent that runs, for a reader who lost its place."""
+        folder = self.station.folder(worker)
+        began = Kept(folder / "began").read()
+        expected = Handed(folder / "handed").all() if began.path else spot.state.expected
+        return Spot(path=began.path, offset=began.offset, state=State(session=began.session, expected=expected))
+
+    async def _start(self, worker: Worker, spot: Spot) -> tuple[Pane, Spot]:
+        directory = launch.workplace(worker)
+        environment, signs = self.environment, self.station.signs
+        program = launch.found(self._program, environment)
+        session = worker.session or spot.state.session
+        rollout = rollout_of(launch.home(environment), session)
+        hooks = launch.session_hooks(signs.interpreter, signs.hook_program, signs.ask_seconds)
+        resume = session if rollout else ""
+        words = launch.terminal_line(program, worker, directory, hooks, resume=resume)
+        began = Began(session=resume, path=str(rollout), offset=size_of(rollout)) if rollout else Began()
+        Kept(self.station.folder(worker) / "began").write(began)
+        pane = await self.station.spawn(worker, words, environment)
+        await self.station.ready(pane, "Codex", Hands(self.station.tmux, pane).through_dialogs)
+        if not rollout:
+            return pane, Spot()
+        # What was written before this start was told before, unless the cursor says that it was not.
+        known = spot.path == began.path
+        state = replace(spot.state, running="") if known else State(session=resume)
+        return pane, Spot(path=began.path, offset=spot.offset if known else began.offset, state=state)
+
+
+def _expecting(worker: Worker, spot: Spot) -> Spot:
+    """A message that was on its way when the node died is recognised when it turns up."""
+    turn, known = worker.turn, spot.state.expected
+    message = turn.message if turn else None
+    if turn is None or message is None or turn.id in spot.state.turns.values():
+        return spot
+    if any(one.message == message.id for one in known):
+        return spot
+    expected = (*known, Expected(message=message.id, text=worded(message), turn=turn.id))
+    return replace(spot, state=replace(spot.state, expected=expected))

@@ -1,0 +1,89 @@
+"""A question in the Gemini CLI's terminal as an ask. Pure; whatever is unclear allows nothing."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from farhand.drivers.gemini.schema import digest
+from farhand.drivers.gemini.screen import Dialog, shows
+from farhand.drivers.gemini.titles import detail, title
+from farhand.drivers.wires.fields import Fields
+from farhand.drivers.wires.visible import visible
+from farhand.model.facts import AskRaised
+from farhand.model.words import Choice, Word
+
+ALLOW: Final = "allow"
+SESSION: Final = "session"
+DENY: Final = "deny"
+# How the dialog's options begin; others (an editor at the desk, leave for ever) are not for the phone.
+LABELS: Final = {ALLOW: "Allow once", SESSION: "Allow for this session", DENY: "No"}
+
+
+class Question(Word):
+    """What the CLI asks leave for, as its hooks told."""
+
+    tool: str
+    arguments: dict[str, Any]
+    kind: str
+    details: dict[str, Any]
+
+
+def question_of(notification: Fields, tool: str, arguments: Any) -> Question:
+    """The question in a Notification payload, with the call that a BeforeTool payload told of just before."""
+    details = notification.fields("details")
+    given = arguments if isinstance(arguments, dict) else {}
+    return Question(tool=tool, arguments=given, kind=details.text("type"), details=details.plain)
+
+
+def digest_of(question: Question) -> str:
+    """Names exactly what will run."""
+    return digest(question.tool, [question.arguments, question.details])
+
+
+def raised(ask: str, question: Question, seconds: float | None, dialog: Dialog) -> AskRaised:
+    """The ask, with everything that a person needs to decide, and the answers that the dialog has."""
+    offered = tuple(
+        Choice(id=choice, label="Deny" if choice == DENY else label, allows=choice != DENY)
+        for choice, label in LABELS.items()
+        if dialog.key(label)
+    )
+    words = title(question.tool, Fields(question.arguments)) if question.tool else _title(question)
+    return AskRaised(
+        ask=ask,
+        question=visible(words),
+        choices=offered,
+        detail=visible(whole(question)),
+        digest=digest_of(question),
+        deadline_seconds=seconds,
+    )
+
+
+def _title(question: Question) -> str:
+    return Fields(question.details).text("title") or "May this run?"
+
+
+def whole(question: Question) -> str:
+    """The whole of what will run: the command, or the difference with its file."""
+    details = Fields(question.details)
+    if question.kind == "exec" and details.text("command"):
+        return details.text("command")
+    if question.kind == "edit" and details.text("fileDiff"):
+        return f"{details.text('filePath')}\n\n{details.text('fileDiff')}"
+    if question.tool:
+        return detail(question.tool, Fields(question.arguments))
+    return msgspec.json.format(msgspec.json.encode(question.details), indent=2).decode()
+
+
+def is_about(dialog: Dialog, question: Question) -> bool:
+    """Whether the dialog on the screen asks this question and no other."""
+    details = Fields(question.details)
+    if question.kind == "exec":
+        return dialog.question.startswith("Allow execution") and shows(dialog, details.text("command"))
+    if question.kind == "edit":
+        name = details.text("fileName")
+        return dialog.question.startswith("Apply this change") and bool(name) and name in dialog.header
+    if question.kind == "mcp":
+        return f'"{details.text("toolName")}"' in dialog.question
+    return dialog.question.startswith("Do you want to proceed")

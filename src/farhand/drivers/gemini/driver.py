@@ -1,0 +1,14 @@
+"""The drivers of the Gemini CLI: over ACP, which is the usual one, a process a turn, and in its terminal."""
+
+from __future__ import annotations
+
+from farhand.drivers.gemini.exec import ExecGeminiDriver
+from farhand.drivers.gemini.headless import HeadlessGeminiDriver
+from farhand.drivers.gemini.terminal import TerminalGeminiDriver
+from farhand.drivers.wires.given import Given
+from farhand.model.ports import Driver
+
+
+def build(given: Given) -> list[Driver]:
+    """Every way to run it."""
+    return [HeadlessGeminiDriver(given), ExecGeminiDriver(given), TerminalGeminiDriver(given)]

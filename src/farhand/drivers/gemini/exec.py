@@ -1,0 +1,73 @@
+"""Runs the Gemini CLI a process a turn: it reads, and writes where its mode lets it, but it cannot ask."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import anyio.to_thread
+
+from farhand.drivers.acp.driver import to_fresh_line
+from farhand.drivers.gemini import launch
+from farhand.drivers.gemini.keeping import Keeping
+from farhand.drivers.gemini.launch import MANIFEST, Places
+from farhand.drivers.gemini.sessions import has_conversation
+from farhand.drivers.native.translate import translate
+from farhand.drivers.wires.given import Given
+from farhand.drivers.wires.held import Program, forget, open_wire
+from farhand.drivers.wires.line_link import LineLink
+from farhand.model.ports import Can, Change, Errand, Outcome
+from farhand.model.present import Worker
+from farhand.model.words import Mode, replace
+
+
+class TurnsLink(LineLink):
+    """An open connection to one worker; a mode goes by the name that the command line has for it."""
+
+    async def perform(self, errand: Errand) -> Outcome:
+        """Writes it to the relay's input, once however often it is asked."""
+        if isinstance(errand, Change) and errand.mode:
+            errand = replace(errand, mode=launch.argument(Mode(errand.mode)))
+        return await super().perform(errand)
+
+
+class ExecGeminiDriver(Keeping):
+    """One process for each message, its session taken up again; in the mode `default` it has no tool that writes."""
+
+    backend: str = MANIFEST["backend"]
+    wire = "exec"
+    can = Can(interrupt=True, images=True, files=True, models=True, modes=tuple(MANIFEST["modes"]), ids=True)
+
+    def __init__(self, given: Given) -> None:
+        self._holders = given.holders
+        self._python = given.python
+        self._own = given.child(launch.passed_on(given.variables))
+        self.places = Places.of(self._own, given.folder / "gemini" / "quiet")
+        self.can = replace(type(self).can, sessions=True)
+
+    @asynccontextmanager
+    async def open(self, worker: Worker, cursor: str) -> AsyncIterator[TurnsLink]:
+        """Starts the relay that runs the worker's turns, or finds it and goes on after the cursor."""
+        program = await anyio.to_thread.run_sync(self._plan, worker)
+        async with open_wire(self._holders, _name(worker), program, cursor) as wire:
+            yield TurnsLink(wire, to_fresh_line, translate, "This agent takes a message when its turn is over.")
+
+    def _plan(self, worker: Worker) -> Program:
+        program = launch.found(self._own)
+        launch.prepare(self.places, launch.checked(worker), self._own, {})
+        session = worker.session or str(uuid.uuid4())
+        options = ["--session", session, "--mode", launch.argument(worker.mode)]
+        options += ["--model", worker.model] if worker.model else []
+        options += ["--resume"] if has_conversation(session, self.places.kept) else []
+        argv = (self._python, "-P", "-m", "farhand.drivers.gemini.turns", *options, "--", program)
+        environment = {**self._own, **launch.variables(self.places)}
+        return Program(argv=argv, directory=worker.directory, environment=environment)
+
+    async def end(self, worker: Worker) -> None:
+        """Ends what runs; the session stays where the CLI keeps its sessions."""
+        await forget(self._holders, _name(worker))
+
+
+def _name(worker: Worker) -> str:
+    return f"{worker.name}-{worker.since}-turns"

@@ -1,0 +1,144 @@
+"""What the driver does with the keyboard: hand a message over, answer a dialog, stop a turn, change model and mode."""
+
+from __future__ import annotations
+
+import re
+
+import anyio
+
+from farhand.drivers.gemini.asks import LABELS, Question, is_about
+from farhand.drivers.gemini.launch import MANIFEST
+from farhand.drivers.gemini.screen import Dialog, holds, last_words, read_box, read_dialog, says
+from farhand.drivers.wires.tmux import Pane, Tmux
+from farhand.drivers.wires.tmux.submit import Doubtful, Habits, Occupied, submit
+from farhand.model.ports import NotTaken, Outcome, Taken, Unknown
+from farhand.model.words import Mode
+
+# It takes an Enter within a tenth of a second of a paste for a newline.
+HABITS = Habits(read_box=read_box, holds=holds, enter_delay_seconds=0.12)
+GONE = "The agent no longer waits for that answer; nothing was allowed."
+CHANGED = "What the agent wants to run has changed since it was shown; nothing was allowed."
+_COMMAND = re.compile(r"^[/?][a-z]*(\s|$)", re.IGNORECASE)
+_START_SECONDS = 60.0
+_LOOK_SECONDS = 0.1
+_DIALOG_SECONDS = 5.0
+_GONE_SECONDS = 2.0
+_TRIES = 3
+_MODES = 5
+
+
+def is_command(text: str) -> bool:
+    """Whether the CLI would take it as one of its slash commands."""
+    return bool(_COMMAND.match(text)) and "\n" not in text.strip()
+
+
+def guarded(text: str) -> str:
+    """The text as it is pasted: a leading `!` would run a shell command, a path would be taken for a command."""
+    return " " + text if text.startswith("!") or (text.startswith("/") and not is_command(text)) else text
+
+
+class Hands:
+    """The keyboard of one worker's pane; one thing at a time."""
+
+    def __init__(self, tmux: Tmux, pane: Pane) -> None:
+        self._tmux = tmux
+        self._pane = pane
+        self._busy = anyio.Lock()
+
+    def where(self) -> str:
+        """What a person types to see for himself."""
+        return f"Look at it: {' '.join(self._tmux.server)} attach -t '{self._pane.session}'."
+
+    async def screen(self) -> str:
+        """What the pane shows."""
+        return await self._tmux.capture(self._pane)
+
+    async def hand_over(self, text: str) -> Outcome:
+        """Pastes a message and sends it; types a slash command."""
+        async with self._busy:
+            result = await submit(self._tmux, self._pane, guarded(text), HABITS, keys=is_command(text))
+        match result:
+            case Occupied(why=why):
+                return NotTaken(why=f"{why} {self.where()}")
+            case Doubtful(why=why):
+                return Unknown(why=why)
+            case _:
+                return Taken()
+
+    async def escape(self) -> None:
+        """Presses Escape: stops a turn, closes a dialog, says no to a question."""
+        async with self._busy:
+            await self._tmux.press(self._pane, "Escape")
+
+    async def dialog(self, question: Question, seconds: float = _DIALOG_SECONDS) -> Dialog | None:
+        """The dialog that asks this question, once it is drawn."""
+        with anyio.move_on_after(seconds):
+            while True:
+                found = read_dialog(await self.screen())
+                if found is not None and is_about(found, question):
+                    return found
+                await anyio.sleep(_LOOK_SECONDS)
+        return None
+
+    async def answer(self, question: Question, choice: str) -> Outcome:
+        """Presses the answer's key, if the dialog on the screen asks exactly this, and sees that the dialog went."""
+        async with self._busy:
+            for _ in range(_TRIES):
+                dialog = await self.dialog(question)
+                if dialog is None:
+                    other = read_dialog(await self.screen())
+                    return NotTaken(why=CHANGED if other is not None else GONE)
+                key = dialog.key(LABELS.get(choice, LABELS["deny"]))
+                await self._tmux.press(self._pane, key or "Escape")
+                if await self._went(question):
+                    return await self._arrived(key)
+        return Unknown(why=f"The dialog was answered and did not close. {self.where()}")
+
+    async def _went(self, question: Question) -> bool:
+        with anyio.move_on_after(_GONE_SECONDS):
+            while True:
+                found = read_dialog(await self.screen())
+                if found is None or not is_about(found, question):
+                    return True
+                await anyio.sleep(_LOOK_SECONDS / 2)
+        return False
+
+    async def _arrived(self, key: str) -> Outcome:
+        """A key that came too late for its dialog stands in the input box: somebody else had answered."""
+        if not key or read_box(await self.screen()) != key:
+            return Taken()
+        await self._tmux.press(self._pane, "BSpace")
+        return NotTaken(why=GONE)
+
+    async def set_mode(self, mode: Mode) -> Outcome:
+        """Ctrl+Y for YOLO and out of it, Shift+Tab through the others, until the line above the box says so."""
+        words: str = MANIFEST["modes"][mode.value]["footer"]
+        async with self._busy:
+            for _ in range(_MODES):
+                if await self._says(words):
+                    return Taken()
+                yolo = mode is Mode.YOLO or says(await self.screen(), MANIFEST["modes"]["yolo"]["footer"])
+                await self._tmux.press(self._pane, "C-y" if yolo else "BTab")
+            if await self._says(words):
+                return Taken()
+        return NotTaken(why=f"This session has no mode '{mode.value}'; hire a worker in it, or relaunch.")
+
+    async def _says(self, words: str) -> bool:
+        with anyio.move_on_after(0.7):
+            while not says(await self.screen(), words):  # noqa: ASYNC110
+                await anyio.sleep(_LOOK_SECONDS / 2)
+            return True
+        return False
+
+    async def arrive(self) -> str | None:
+        """Waits for the input box, through the dialogs of a first run; otherwise what stands on the screen instead."""
+        with anyio.move_on_after(_START_SECONDS):
+            while read_box(screen := await self.screen()) is None:
+                found = read_dialog(screen)
+                if found is not None and found.key("Trust folder"):
+                    await self._tmux.press(self._pane, found.key("Trust folder"))
+                elif found is not None and "authenticate" in screen:
+                    return last_words(screen)
+                await anyio.sleep(_LOOK_SECONDS)
+            return None
+        return last_words(await self.screen())

@@ -1,0 +1,463 @@
+"""An open link to one Gemini CLI in tmux: errands in, facts out, all of them in one order."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import anyio
+import anyio.abc
+import msgspec
+from anyio.streams.memory import MemoryObjectReceiveStream
+
+from farhand.drivers.gemini.asks import DENY, Question, digest_of, question_of, raised
+from farhand.drivers.gemini.files import Spot, behind, follow
+from farhand.drivers.gemini.hands import CHANGED, GONE, Hands, is_command
+from farhand.drivers.gemini.launch import MANIFEST, Places
+from farhand.drivers.gemini.payloads import silent, translate_hook
+from farhand.drivers.gemini.screen import last_words, read_box, read_dialog, standing
+from farhand.drivers.gemini.sessions import find_file
+from farhand.drivers.gemini.translate import began, end_turn, session_changed
+from farhand.drivers.wires.fields import Fields, parse
+from farhand.drivers.wires.handed import Expected, Handed
+from farhand.drivers.wires.hooks import Arrival, Arrived, Asked, spooled
+from farhand.drivers.wires.notify import Folders
+from farhand.drivers.wires.tmux import Death, Pane, Tmux, TmuxError, TmuxGone
+from farhand.drivers.wires.worded import worded
+from farhand.model.errors import AgentGone
+from farhand.model.facts import AskSettled, Fact, Noted, Said, TurnEnded
+from farhand.model.ports import Batch, Change, Deliver, Errand, Heard, NotTaken, Outcome, Settle, Stop, Taken
+from farhand.model.present import Ask
+from farhand.model.words import HowEnded, HowSettled, Mode, Word, replace
+
+END_PATIENCE_SECONDS = 1.0
+INTERRUPT_PATIENCE_SECONDS = 1.5
+COMMAND_PATIENCE_SECONDS = 1.5
+DIALOG_PATIENCE_SECONDS = 2.0
+IDLE_PATIENCE_SECONDS = 3.0
+MOST_EXPECTED = 8
+MOST_ESCAPES = 4
+
+
+class Place(Word):
+    """What the journal keeps as a link's cursor."""
+
+    spot: Spot = Spot()
+    # Questions that are open, each under the name of its ask.
+    asks: dict[str, Question] = {}
+    # The call that was last announced: a question is about it.
+    tool: str = ""
+    arguments: dict[str, object] = {}
+
+
+class Written(msgspec.Struct, frozen=True):
+    """Something may have been added to the session file."""
+
+
+class Stands(msgspec.Struct, frozen=True):
+    """What the window's title says: idle, busy or waiting."""
+
+    status: str
+
+
+class Later(msgspec.Struct, frozen=True):
+    """A moment has passed since something that should have had a consequence."""
+
+    what: str
+    turn: str
+    tries: int = 0
+
+
+class Brought(msgspec.Struct, frozen=True):
+    """Facts that an errand or a look at the screen brought forth."""
+
+    facts: tuple[Fact, ...]
+
+
+Item = Written | Stands | Later | Brought | Arrived | Death | TmuxGone
+
+
+def read_place(cursor: str) -> Place:
+    """The place of a cursor; a fresh one when there is none, or it is not ours."""
+    try:
+        return msgspec.json.decode(cursor, type=Place) if cursor else Place()
+    except msgspec.MsgspecError:
+        return Place()
+
+
+class TerminalLink:
+    """One worker's Gemini CLI. Only `facts` moves the place; errands leave it a note."""
+
+    def __init__(
+        self, tmux: Tmux, pane: Pane, places: Places, place: Place, folder: Path, ask_seconds: float | None
+    ) -> None:
+        self._tmux = tmux
+        self._pane = pane
+        self._places = places
+        self._place = place
+        self._ask_seconds = ask_seconds
+        self._spool = folder / "spool"
+        self._handed = Handed(folder / "handed")
+        # What the link's own opening brought to light.
+        self.first: list[Heard] = []
+        self._hands = Hands(tmux, pane)
+        self._standing = ""
+        self._told_of_dialog = False
+        self._stopping = False
+        self._unread = False
+        self._cleared = False
+        self._settled_in = anyio.Event()
+        self._send, self._receive = anyio.create_memory_object_stream[Item](math.inf)
+        self._tasks: anyio.abc.TaskGroup | None = None
+
+    # --- what comes in
+
+    async def listen(
+        self, tasks: anyio.abc.TaskGroup, arrivals: MemoryObjectReceiveStream[Arrival], folders: Folders
+    ) -> None:
+        """Starts everything that brings news; it ends with the group."""
+        self._tasks = tasks
+        tasks.start_soon(self._hear_hooks, arrivals, name="hooks")
+        tasks.start_soon(self._hear_death, name="death")
+        tasks.start_soon(self._follow, folders, name="session file")
+        tasks.start_soon(self._hear_title, name="title")
+
+    def close(self) -> None:
+        """Nobody listens any more."""
+        self._send.close()
+        self._receive.close()
+
+    async def _hear_hooks(self, arrivals: MemoryObjectReceiveStream[Arrival]) -> None:
+        async for arrival in arrivals:
+            if isinstance(arrival, Asked):
+                # None of our hooks asks: what they report waits in the CLI's own dialog.
+                arrival.answer(None)
+            else:
+                self._send.send_nowait(arrival)
+
+    async def _hear_death(self) -> None:
+        try:
+            self._send.send_nowait(await self._tmux.died(self._pane))
+        except TmuxGone as gone:
+            self._send.send_nowait(gone)
+
+    async def _follow(self, folders: Folders) -> None:
+        """Looks into the session file whenever something in its folder changes, once there is one."""
+        folder = self._chats()
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with folders.watched(folder) as change:
+            while True:
+                self._kick()
+                await change.wait()
+
+    def _chats(self) -> Path:
+        return Path(self._place.spot.path).parent
+
+    def _kick(self) -> None:
+        if not self._unread:
+            self._unread = True
+            self._send.send_nowait(Written())
+
+    async def _hear_title(self) -> None:
+        try:
+            async with self._tmux.titled(self._pane, self._titled):
+                await anyio.sleep_forever()
+        except TmuxError:
+            return  # its death is heard elsewhere
+
+    def _titled(self, title: str) -> None:
+        status = standing(title)
+        if status and status != self._standing:
+            self._standing = status
+            self._send.send_nowait(Stands(status))
+
+    # --- facts
+
+    async def facts(self) -> AsyncIterator[Batch]:
+        """Everything that the agent brings, in order, until it ends."""
+        yield self._batch(self.first)
+        self._settled_in.set()
+        for kept in spooled(self._spool):
+            yield self._batch(self._read() + await self._hook(kept))
+            if kept.spooled is not None:
+                kept.spooled.unlink(missing_ok=True)
+        async for item in self._receive:
+            before = self._place
+            heard = await self._take(item)
+            if heard or self._place != before:
+                yield self._batch(heard)
+            if isinstance(item, Death | TmuxGone):
+                if isinstance(item, Death) and item.status == 0:
+                    raise AgentGone("Gemini CLI was ended at the desk. Relaunch the worker to go on with its memory.")
+                return
+
+    def _batch(self, heard: list[Heard]) -> Batch:
+        return Batch(heard=tuple(heard), cursor=msgspec.json.encode(self._place).decode())
+
+    async def _take(self, item: Item) -> list[Heard]:
+        heard = self._read()
+        match item:
+            case Written():
+                pass
+            case Arrived():
+                heard += await self._hook(item)
+            case Stands():
+                heard += self._stands(item)
+            case Later():
+                heard += await self._late(item)
+            case Brought(facts=facts):
+                heard += [Heard(fact=fact) for fact in facts]
+            case Death():
+                heard += [*self._over(), Heard(fact=Noted(text=_death_sentence(item)))]
+            case TmuxGone():
+                told = f"{item} Gemini CLI is started again and keeps its memory."
+                heard += [*self._over(), Heard(fact=Noted(text=told))]
+        if any(isinstance(one.fact, TurnEnded) for one in heard):
+            self._stopping = False
+            heard = [*self._withdrawn(HowSettled.DESK), *heard]
+        return heard
+
+    def _over(self) -> list[Heard]:
+        """The agent is gone, and the turn that ran with it."""
+        ended, state = end_turn(self._place.spot.state, HowEnded.FAILED, "Gemini CLI ended in the middle of the turn.")
+        self._note(replace(self._place.spot, state=state))
+        return [*self._withdrawn(HowSettled.WITHDRAWN), *ended]
+
+    def _note(self, spot: Spot) -> None:
+        if spot is not self._place.spot:
+            self._place = replace(self._place, spot=spot)
+
+    def _read(self) -> list[Heard]:
+        """All that was added to the session file."""
+        self._unread = False
+        spot = self._place.spot
+        if not Path(spot.path).is_file():
+            # Not written yet, or under another minute's name.
+            found = find_file(spot.state.session, self._places.kept)
+            if found is None:
+                return []
+            spot = replace(spot, path=str(found))
+        heard, spot = follow(spot, time.time())
+        self._note(spot)
+        return heard
+
+    async def _hook(self, arrived: Arrived) -> list[Heard]:
+        payload = parse(arrived.payload) or Fields({})
+        if not self._is_ours(payload):
+            return []
+        heard = self._started(payload)
+        state = self._place.spot.state
+        if payload.text("hook_event_name") == "AfterAgent" and silent(payload, state):
+            self._after(END_PATIENCE_SECONDS, Later("end", state.turn))
+        told, state = translate_hook(arrived.payload, state)
+        self._note(replace(self._place.spot, state=state))
+        match payload.text("hook_event_name"):
+            case "BeforeTool":
+                given = payload.any("tool_input")
+                arguments = given if isinstance(given, dict) else {}
+                self._place = replace(self._place, tool=payload.text("tool_name"), arguments=arguments)
+            case "AfterTool":
+                told = [*self._ran(payload), *told]
+            case "Notification" if payload.text("notification_type") == "ToolPermission":
+                told += await self._asked(arrived, payload)
+            case "SessionEnd":
+                self._cleared = True
+            case _:
+                pass
+        return heard + told
+
+    def _is_ours(self, payload: Fields) -> bool:
+        """Another Gemini CLI that the agent itself started has a session of its own, and began by itself."""
+        if payload.text("session_id") == self._place.spot.state.session:
+            return True
+        return self._cleared and payload.text("hook_event_name") == "SessionStart"
+
+    def _started(self, payload: Fields) -> list[Heard]:
+        """The session has a file, or (cleared, or another one taken up at the desk) goes on in another one."""
+        spot, path = self._place.spot, payload.text("transcript_path")
+        if payload.text("hook_event_name") != "SessionStart" or not path:
+            return []
+        self._cleared = False
+        heard, state = session_changed(payload.text("session_id"), spot.state)
+        real = str(Path(path).resolve())
+        if heard:
+            self._note(Spot(path=real, state=state))
+        elif real != spot.path:
+            self._note(behind(real, spot))
+        return heard
+
+    # --- asks
+
+    async def _asked(self, arrived: Arrived, payload: Fields) -> list[Heard]:
+        """The CLI opened a dialog: it is asked about when it is seen."""
+        question = question_of(payload, self._place.tool, self._place.arguments)
+        if any(digest_of(one) == digest_of(question) for one in self._place.asks.values()):
+            return []
+        dialog = await self._hands.dialog(question)
+        if dialog is None:
+            return await self._stuck()
+        self._place = replace(self._place, asks={**self._place.asks, arrived.id: question})
+        state = self._place.spot.state
+        return [Heard(fact=raised(arrived.id, question, self._ask_seconds, dialog), turn=state.turn or None)]
+
+    def _ran(self, payload: Fields) -> list[Heard]:
+        """A tool has run: whoever allowed it, its question is over."""
+        tool, arguments = payload.text("tool_name"), payload.any("tool_input")
+        names = [name for name, one in self._place.asks.items() if (one.tool, one.arguments) == (tool, arguments)]
+        return self._withdrawn(HowSettled.DESK, names)
+
+    def _withdrawn(self, how: HowSettled, names: list[str] | None = None) -> list[Heard]:
+        """These questions (or all) are over without an answer of ours."""
+        over = list(self._place.asks) if names is None else names
+        if over:
+            rest = {name: one for name, one in self._place.asks.items() if name not in over}
+            self._place = replace(self._place, asks=rest)
+        return [Heard(fact=AskSettled(ask=name, how=how)) for name in over]
+
+    async def _settle(self, ask: Ask) -> Outcome:
+        question = self._place.asks.get(ask.id)
+        if question is None or ask.settled is None:
+            return NotTaken(why=GONE)
+        self._withdrawn(HowSettled.ANSWERED, [ask.id])
+        if ask.digest != digest_of(question):
+            await self._hands.answer(question, DENY)
+            return NotTaken(why=CHANGED)
+        choice = ask.settled.choice if ask.settled.how is HowSettled.ANSWERED else DENY
+        outcome = await self._hands.answer(question, choice or DENY)
+        self._kick()
+        return outcome
+
+    def _stands(self, stands: Stands) -> list[Heard]:
+        state = self._place.spot.state
+        if stands.status == "waiting":
+            self._after(DIALOG_PATIENCE_SECONDS, Later("dialog", state.turn))
+            return []
+        self._told_of_dialog = False
+        # The dialog went, and not by our key: it was answered at the desk.
+        if self._place.asks:
+            self._after(0.2, Later("gone", state.turn))
+        if stands.status == "idle" and state.running:
+            self._after(IDLE_PATIENCE_SECONDS, Later("idle", state.turn))
+        return []
+
+    # --- what did not happen
+
+    def _after(self, seconds: float, later: Later) -> None:
+        async def wait() -> None:
+            await anyio.sleep(seconds)
+            self._send.send_nowait(later)
+
+        if self._tasks is not None:
+            self._tasks.start_soon(wait)
+
+    async def _late(self, later: Later) -> list[Heard]:
+        state = self._place.spot.state
+        if later.what == "dialog":
+            return await self._stuck()
+        if later.what == "gone":
+            return await self._gone()
+        if not state.running or state.turn != later.turn:
+            return []
+        match later.what:
+            case "end":
+                how = HowEnded.INTERRUPTED if self._stopping else HowEnded.COMPLETED
+                heard, state = end_turn(state, how)
+            case "idle" if self._standing == "idle" and read_box(await self._hands.screen()) is not None:
+                # No hook told of the end: it was killed, or there was none to tell.
+                heard, state = end_turn(state, HowEnded.INTERRUPTED if self._stopping else HowEnded.COMPLETED)
+            case "interrupt" if later.tries < MOST_ESCAPES:
+                await self._hands.escape()
+                self._after(INTERRUPT_PATIENCE_SECONDS, msgspec.structs.replace(later, tries=later.tries + 1))
+                return []
+            case "command" if not state.hooked and not state.written:
+                said = await self._printed()
+                ended, state = end_turn(state, HowEnded.COMPLETED)
+                heard = said + ended
+            case _:
+                return []
+        self._note(replace(self._place.spot, state=state))
+        return heard
+
+    async def _gone(self) -> list[Heard]:
+        """Questions whose dialog is no longer on the screen were answered there."""
+        if not self._place.asks or self._standing == "waiting" or read_dialog(await self._hands.screen()) is not None:
+            return []
+        return self._withdrawn(HowSettled.DESK)
+
+    async def _stuck(self) -> list[Heard]:
+        """A dialog that no hook asked about: only a person at the desk can close it, so tell one."""
+        screen = await self._hands.screen()
+        if self._place.asks or self._told_of_dialog or read_dialog(screen) is None:
+            return []
+        self._told_of_dialog = True
+        text = "Gemini CLI waits in a dialog: answer it at the desk, or pause the worker to refuse."
+        return [Heard(fact=Noted(text=f"{text} {self._hands.where()}\n\n{last_words(screen)}"))]
+
+    async def _printed(self) -> list[Heard]:
+        """What a slash command put on the screen; a panel that it opened is closed again."""
+        screen = await self._hands.screen()
+        if read_box(screen) is None:
+            await self._hands.escape()
+        said = Said(text=f"{last_words(screen, 20)}\n\n(read off the screen)")
+        return [Heard(fact=said, turn=self._place.spot.state.turn or None)]
+
+    # --- errands
+
+    async def perform(self, errand: Errand) -> Outcome:
+        """Does what the core wants; returns as soon as it is taken."""
+        await self._settled_in.wait()
+        match errand:
+            case Deliver():
+                return await self._deliver(errand)
+            case Settle(ask=ask):
+                return await self._settle(ask)
+            case Stop():
+                return await self._stop()
+            case Change(model=model, mode=mode):
+                return await self._change(model, mode)
+
+    async def _deliver(self, errand: Deliver) -> Outcome:
+        if errand.joins:
+            return NotTaken(why="Gemini CLI takes a message when its turn is over.")
+        text, state = worded(errand.message), self._place.spot.state
+        one = Expected(message=errand.message.id, text=text, turn=errand.turn)
+        self._handed.add(one)
+        others = (other for other in state.expected if other.message != one.message)
+        expected = (*others, one)[-MOST_EXPECTED:]
+        self._note(replace(self._place.spot, state=replace(state, expected=expected)))
+        outcome = await self._hands.hand_over(text)
+        if is_command(text) and isinstance(outcome, Taken):
+            self._commanded(errand)
+        return outcome
+
+    def _commanded(self, errand: Deliver) -> None:
+        """A slash command may never reach the model: its turn ends with what the CLI does about it."""
+        state = self._place.spot.state
+        if state.running:
+            return
+        self._note(replace(self._place.spot, state=began(state, errand.turn, worded(errand.message))))
+        self._after(COMMAND_PATIENCE_SECONDS, Later("command", errand.turn))
+
+    async def _stop(self) -> Outcome:
+        self._stopping = True
+        await self._hands.escape()
+        self._after(INTERRUPT_PATIENCE_SECONDS, Later("interrupt", self._place.spot.state.turn))
+        return Taken()
+
+    async def _change(self, model: str | None, mode: str | None) -> Outcome:
+        if mode is not None:
+            if mode not in MANIFEST["modes"]:
+                known = ", ".join(MANIFEST["modes"])
+                return NotTaken(why=f"Gemini CLI has no mode '{mode}'. Known: {known}.")
+            outcome = await self._hands.set_mode(Mode(mode))
+            if not isinstance(outcome, Taken):
+                return outcome
+        return await self._hands.hand_over(f"/model set {model}") if model else Taken()
+
+
+def _death_sentence(death: Death) -> str:
+    status = "was killed" if death.status is None else f"ended with status {death.status}"
+    words = f" Its last words: {last_words(death.screen)}" if death.screen else ""
+    return f"Gemini CLI {status}.{words}"

@@ -1,0 +1,120 @@
+"""Reads the Gemini CLI's screen: input box, mode, dialogs. Pure: for liveness and keys, never for content."""
+
+from __future__ import annotations
+
+import re
+
+from farhand.model.words import Word
+
+HINTS = ("Type your message or @path/to/file", "Type your shell command")
+_ESCAPE = re.compile(r"\x1b\[[0-9;:]*[A-Za-z]")
+_RULE = re.compile(r"^[─━]{20,}\s*$")
+_BOX = re.compile(r"^ [>*!](?: |$)")
+_OPTION = re.compile(r"^[●○>]?\s*(\d+)\.\s+(.+?)\s*$")
+# A message that is longer is shown as a token, and arrives whole all the same.
+_TOKEN = re.compile(r"^\[Pasted Text: ")
+_HIDDEN = re.compile(r"^\.\.\. .*(?:hidden|more).*\.\.\.|lines hidden|Press Ctrl\+O|^▲|^▼")
+_BOXED = re.compile(r"^│ │.*│ │$")
+_HEAD = 12
+
+
+class Dialog(Word):
+    """A question on the screen: what it is about, and which key gives which answer."""
+
+    header: str
+    body: tuple[str, ...]
+    question: str
+    options: dict[str, str]
+
+    def key(self, label: str) -> str:
+        """The digit of the option that begins so; '' when there is none."""
+        return next((digit for digit, words in self.options.items() if words.startswith(label)), "")
+
+
+def plain(screen: str) -> str:
+    """The screen without its colours."""
+    return _ESCAPE.sub("", screen)
+
+
+def read_box(screen: str) -> str | None:
+    """What stands in the input box; '' when only its hint does, None when there is no box."""
+    lines = plain(screen).splitlines()
+    rule = next((number for number in range(len(lines) - 1, -1, -1) if _RULE.match(lines[number])), None)
+    if rule is None:
+        return None
+    start = next((number for number in range(rule + 1, len(lines)) if _BOX.match(lines[number])), None)
+    if start is None or start - rule > 4:
+        return None
+    typed = [lines[start][3:]]
+    for line in lines[start + 1 :]:
+        if line.startswith(("▀", " workspace (", " ~", " /")) or not line.strip():
+            break
+        typed.append(line.strip())
+    text = "\n".join(typed).strip()
+    return "" if text in HINTS else text
+
+
+def holds(box: str, text: str) -> bool:
+    """Whether the box begins with this text, or with the token of a long one."""
+    head = next((line.strip() for line in text.splitlines() if line.strip()), "")[:_HEAD]
+    return box.startswith(head) or bool(_TOKEN.match(box))
+
+
+def says(screen: str, words: str) -> bool:
+    """Whether the line above the box, or the box itself, says in which mode the session is."""
+    lines = plain(screen).splitlines()
+    rule = next((number for number in range(len(lines) - 1, -1, -1) if _RULE.match(lines[number])), None)
+    return rule is not None and words.lower() in "\n".join(lines[rule + 1 : rule + 2]).lower()
+
+
+def standing(title: str) -> str:
+    """Idle, busy or waiting, as the window's title says; '' when it says nothing."""
+    marks = {"◇": "idle", "✦": "busy", "✋": "waiting", "⏲": "busy"}
+    return marks.get(title.strip()[:1], "")
+
+
+def last_words(screen: str, lines: int = 12) -> str:
+    """The end of the screen, for a person who wants to know what happened."""
+    told = [line.rstrip() for line in plain(screen).splitlines() if line.strip()]
+    return "\n".join([line for line in told if not set(line) <= set("▄▀─ ")][-lines:])
+
+
+def read_dialog(screen: str) -> Dialog | None:
+    """The dialog at the end of the screen, if one is open."""
+    lines = [line.strip() for line in plain(screen).splitlines()]
+    end = next((number for number in range(len(lines) - 1, -1, -1) if lines[number].startswith("╰")), None)
+    if end is None or read_box(screen) is not None:
+        return None
+    start = end
+    while start > 0 and lines[start - 1].startswith("│"):
+        start -= 1
+    inner = [_inside(line) for line in lines[start:end]]
+    options = {found[1]: found[2] for line in inner if (found := _OPTION.match(line))}
+    first = next((number for number, line in enumerate(inner) if _OPTION.match(line)), None)
+    if first is None or len(options) < 2 or not inner:
+        return None
+    words = [line for line in inner[:first] if line]
+    header = words[0] if words and words[0].startswith("?") else ""
+    question = words[-1] if words else ""
+    # What will run stands in a box of its own; other lines may be somebody's hook that speaks.
+    boxed = [inside for line, inside in zip(lines[start:end], inner, strict=True) if _BOXED.match(line) and inside]
+    return Dialog(header=header, body=tuple(boxed or words[1:-1]), question=question, options=options)
+
+
+def _inside(line: str) -> str:
+    """A line of a box without its borders, which may be two."""
+    text = line.strip()
+    for _ in range(2):
+        text = text.removeprefix("│").removesuffix("│").strip()
+    return "" if set(text) <= set("╭╮╰╯─│▄▀ ") else text
+
+
+def shows(dialog: Dialog, whole: str) -> bool:
+    """Whether the dialog shows this command: all of it, or a part, where it says that it hides the rest."""
+    hidden = any(_HIDDEN.search(line) for line in dialog.body)
+    shown = _bare("".join(line for line in dialog.body if not _HIDDEN.search(line)))
+    return bool(shown) and (shown in _bare(whole) if hidden else shown == _bare(whole))
+
+
+def _bare(text: str) -> str:
+    return "".join(text.split())

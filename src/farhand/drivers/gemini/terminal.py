@@ -1,0 +1,140 @@
+"""Runs the Gemini CLI in its terminal: starts it in tmux or finds it there, and opens a link to it."""
+
+from __future__ import annotations
+
+import shutil
+import uuid
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
+
+import anyio
+import anyio.to_thread
+import structlog
+
+from farhand.drivers.gemini import launch
+from farhand.drivers.gemini.files import Spot, passed
+from farhand.drivers.gemini.hands import Hands
+from farhand.drivers.gemini.keeping import Keeping
+from farhand.drivers.gemini.launch import MANIFEST, Places
+from farhand.drivers.gemini.link import MOST_EXPECTED, Place, TerminalLink, read_place
+from farhand.drivers.gemini.sessions import find_file, has_conversation
+from farhand.drivers.gemini.translate import State
+from farhand.drivers.wires.given import Given
+from farhand.drivers.wires.handed import Expected, Handed
+from farhand.drivers.wires.tmux import Pane
+from farhand.drivers.wires.worded import worded
+from farhand.model.facts import SessionKnown
+from farhand.model.ports import Can, Heard, Link
+from farhand.model.present import Worker
+from farhand.model.words import replace
+from farhand.sdk.projects import project_folder
+
+log = structlog.get_logger("gemini")
+SESSION = "FARHAND_SESSION"
+OFFSET = "FARHAND_OFFSET"
+
+
+class TerminalGeminiDriver(Keeping):
+    """The CLI where a person can sit down; its workers share the node's tmux, inotify and desk."""
+
+    backend: str = MANIFEST["backend"]
+    wire = "tmux"
+    can = Can(
+        interrupt=True,
+        images=True,
+        files=True,
+        models=True,
+        modes=tuple(MANIFEST["modes"]),
+        terminal=True,
+        sessions=True,
+    )
+
+    def __init__(self, given: Given) -> None:
+        self.station = given.station
+        self._own = given.child(launch.passed_on(given.variables))
+        self.places = Places.of(self._own, given.folder / "gemini" / "home")
+        self._ask_seconds = given.ask_seconds
+
+    @asynccontextmanager
+    async def open(self, worker: Worker, cursor: str) -> AsyncIterator[Link]:
+        """Finds the worker's Gemini CLI alive and goes on after the cursor, or starts it."""
+        with self.station.desk.attended(worker.name) as arrivals:
+            pane, place = await self._found_or_started(worker, read_place(cursor))
+            folder = self.station.folder(worker)
+            link = TerminalLink(self.station.tmux, pane, self.places, place, folder, self._ask_seconds)
+            session = place.spot.state.session
+            if session != worker.session:
+                link.first = [Heard(fact=SessionKnown(session=session))]
+            with closing(link):
+                async with anyio.create_task_group() as tasks:
+                    await link.listen(tasks, arrivals, self.station.folders)
+                    yield link
+                    tasks.cancel_scope.cancel()
+
+    async def end(self, worker: Worker) -> None:
+        """Ends the session in tmux and removes what was kept for it; the CLI's own files stay."""
+        await self.station.end(worker)
+        folder = self.station.folder(worker)
+        await anyio.to_thread.run_sync(lambda: shutil.rmtree(folder, ignore_errors=True))
+
+    async def _found_or_started(self, worker: Worker, place: Place) -> tuple[Pane, Place]:
+        pane = await self.station.found(worker)
+        if pane is None:
+            return await self._start(worker, place)
+        log.info("agent found", worker=worker.name, pane=pane.id)
+        if not place.spot.path:
+            place = await self._place_of(worker, pane)
+        return pane, self._expecting(worker, place)
+
+    async def _place_of(self, worker: Worker, pane: Pane) -> Place:
+        """Where to begin with an agent that runs and that nobody has a cursor for: where it was started."""
+        session = await self.station.tmux.variable(pane, SESSION) or worker.session
+        offset = await self.station.tmux.variable(pane, OFFSET) or "0"
+        state = State(session=session, expected=Handed(self.station.folder(worker) / "handed").all())
+        path = self._path(worker, session)
+        return Place(spot=Spot(path=path, offset=int(offset) if offset.isdecimal() else 0, state=state))
+
+    def _path(self, worker: Worker, session: str) -> str:
+        """The session's file; until there is one, a name in the folder where it will be."""
+        found = find_file(session, self.places.kept)
+        folder = project_folder(launch.checked(worker), self.places.home) / "chats"
+        return str(found or folder / f"session-{session}.jsonl")
+
+    def _expecting(self, worker: Worker, place: Place) -> Place:
+        """A message that was on its way when the node died is recognised when it turns up."""
+        turn, state = worker.turn, place.spot.state
+        handed = list(Handed(self.station.folder(worker) / "handed").all()[-MOST_EXPECTED:])
+        if turn is not None and turn.message is not None:
+            handed.append(Expected(message=turn.message.id, text=worded(turn.message), turn=turn.id))
+        waiting = {one.message: one for one in (*state.expected, *handed) if one.message not in state.seen}
+        state = replace(state, expected=tuple(waiting.values()))
+        return replace(place, spot=replace(place.spot, state=state))
+
+    async def _start(self, worker: Worker, place: Place) -> tuple[Pane, Place]:
+        session, words, place = await anyio.to_thread.run_sync(self._plan, worker, place)
+        variables = {
+            **self._own,
+            **launch.variables(self.places),
+            SESSION: session,
+            OFFSET: str(place.spot.offset),
+        }
+        pane = await self.station.spawn(worker, words, variables)
+        await self.station.ready(pane, MANIFEST["title"], Hands(self.station.tmux, pane).arrive)
+        return pane, place
+
+    def _plan(self, worker: Worker, place: Place) -> tuple[str, list[str], Place]:
+        """What will be run, and from where on its session file is new; or why it cannot be."""
+        directory, program = launch.checked(worker), launch.found(self._own)
+        signs = self.station.signs
+        hooks = launch.hook_groups(signs.interpreter, Path(signs.hook_program))
+        launch.prepare(self.places, directory, self._own, hooks)
+        session = place.spot.state.session or worker.session or str(uuid.uuid4())
+        resume = has_conversation(session, self.places.kept)
+        words = launch.terminal_line(program, worker.mode, worker.model, session, resume=resume)
+        spot = place.spot if place.spot.path else Spot(path=self._path(worker, session), state=State(session=session))
+        if not place.spot.path and resume:
+            # What was written before this start is of another's time.
+            spot = passed(spot)
+        state = replace(spot.state, session=session, running=False)
+        return session, words, Place(spot=replace(spot, state=state))

@@ -1,0 +1,207 @@
+"""Runs OpenCode: over the node's one server, as one command a turn, or in tmux with the same API."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import socket
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+import anyio
+import anyio.to_thread
+import msgspec
+
+from farhand.drivers.opencode import modes, sessions
+from farhand.drivers.opencode.api import Address, ApiError, opened
+from farhand.drivers.opencode.kept import Kept, write_private
+from farhand.drivers.opencode.opening import open_link
+from farhand.drivers.opencode.server import QUIET, Server, checked_directory, is_healthy, program, resolved
+from farhand.drivers.opencode.turns import ExecDriver
+from farhand.drivers.wires.given import Given
+from farhand.drivers.wires.station import Station
+from farhand.drivers.wires.tmux import Pane, TmuxError
+from farhand.model.ports import Can, Driver, Link, SessionFound
+from farhand.model.present import Worker
+from farhand.model.words import Mode, Word
+
+BACKEND: str = modes.MANIFEST["backend"]
+CAN = Can(
+    interrupt=True,
+    steer=True,
+    images=True,
+    files=True,
+    models=True,
+    modes=tuple(modes.MANIFEST["modes"]),
+    ids=True,
+    sessions=True,
+)
+START_SECONDS = 60.0
+LOOK_SECONDS = 0.1
+
+
+def build(given: Given) -> list[Driver]:
+    """Headless first: it is what a hiring takes by itself."""
+    environment = given.child(modes.passed_on(given.variables))
+    folder = given.folder / BACKEND
+    return [
+        HeadlessDriver(given, environment, folder),
+        ExecDriver(given.holders, environment, folder),
+        TmuxDriver(given.station, environment, given.ask_seconds),
+    ]
+
+
+class Sessions:
+    """The sessions of this machine, the same for every wire."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._database = sessions.database(environment)
+
+    async def sessions(self, directory: str) -> list[SessionFound]:
+        """OpenCode's conversations of that folder, or of every folder for "", newest first."""
+        return await anyio.to_thread.run_sync(sessions.sessions, self._database, directory)
+
+    def resume_command(self, worker: Worker) -> str:
+        """The shell command that goes on with the worker's session at the desk."""
+        return sessions.resume_command(worker)
+
+
+class HeadlessDriver(Sessions):
+    """All workers of a node on one server: each has a session of its own, and rules of its own."""
+
+    backend = BACKEND
+    wire = "headless"
+    can = CAN
+
+    def __init__(self, given: Given, environment: Mapping[str, str], folder: Path) -> None:
+        super().__init__(environment)
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._server = Server(given.holders, folder, environment)
+        self._seconds = given.ask_seconds
+
+    @asynccontextmanager
+    async def open(self, worker: Worker, cursor: str) -> AsyncIterator[Link]:
+        """Finds the worker's session, or begins it, and goes on after the cursor."""
+        directory = checked_directory(worker)
+        host = await self._server.up(worker)
+        async with opened(host.address, directory) as api:
+            link, _ = await open_link(api, host, self._server.folder(worker), worker, cursor, self._seconds)
+            yield link
+
+    async def end(self, worker: Worker) -> None:
+        """Stops what the session does; with the last worker the server ends."""
+        begun = Kept(self._server.folder(worker)).begun()
+        address = self._server.address()
+        if begun is not None and address is not None:
+            with suppress(ApiError):
+                async with opened(address, resolved(worker)) as api:
+                    await api.abort(begun.session)
+        await self._server.leave(worker)
+
+
+class Sign(Word):
+    """How the server inside a terminal is reached, for its owner alone."""
+
+    port: int
+    password: str
+
+
+class Seated:
+    """OpenCode in a pane, as a host."""
+
+    def __init__(self, station: Station, pane: Pane, sign: Sign) -> None:
+        self._station = station
+        self._pane = pane
+        self.address = Address(url=f"http://127.0.0.1:{sign.port}", password=sign.password)
+        self.life = f"{pane.id}/{pane.pid}"
+
+    async def gone(self) -> str:
+        """Returns when the pane's process has ended."""
+        try:
+            death = await self._station.tmux.died(self._pane)
+        except TmuxError as error:
+            return f"{error} OpenCode is started again and keeps its memory."
+        return f"OpenCode ended in its terminal (status {death.status})."
+
+
+class TmuxDriver(Sessions):
+    """OpenCode where a person can sit down; spoken to over the API of that same process."""
+
+    backend = BACKEND
+    wire = "tmux"
+    can = msgspec.structs.replace(CAN, terminal=True)  # type: ignore[type-var]
+
+    def __init__(self, station: Station, environment: Mapping[str, str], seconds: float) -> None:
+        super().__init__(environment)
+        self.station = station
+        self._environment = environment
+        self._seconds = seconds
+
+    @asynccontextmanager
+    async def open(self, worker: Worker, cursor: str) -> AsyncIterator[Link]:
+        """Finds the worker's terminal, or opens it, and goes on after the cursor."""
+        directory = checked_directory(worker)
+        folder = self.station.folder(worker)
+        pane = await self.station.found(worker)
+        sign = _sign(folder)
+        fresh = pane is None or sign is None
+        if pane is not None and sign is None:
+            await self.station.end(worker)
+        if pane is None or sign is None:
+            pane, sign = await self._start(worker, folder)
+        host = Seated(self.station, pane, sign)
+        async with opened(host.address, directory) as api:
+            link, session = await open_link(api, host, folder, worker, cursor, self._seconds)
+            if fresh:
+                await api.show(session)
+            yield link
+
+    async def _start(self, worker: Worker, folder: Path) -> tuple[Pane, Sign]:
+        sign = Sign(port=_free_port(), password=secrets.token_urlsafe(32))
+        write_private(folder / "sign", msgspec.json.encode(sign))
+        begun = Kept(folder).begun()
+        session = begun.session if begun else worker.session
+        words = [program(self._environment), "--hostname", "127.0.0.1", "--port", str(sign.port)]
+        words += ["--session", session] if session and self._knows(session) else []
+        variables = {
+            **self._environment,
+            **QUIET,
+            **modes.variables(Mode.DEFAULT),
+            "OPENCODE_SERVER_PASSWORD": sign.password,
+        }
+        pane = await self.station.spawn(worker, words, variables)
+
+        async def arrive() -> str | None:
+            address = Address(url=f"http://127.0.0.1:{sign.port}", password=sign.password)
+            with anyio.move_on_after(START_SECONDS):
+                while not await is_healthy(address):  # noqa: ASYNC110
+                    await anyio.sleep(LOOK_SECONDS)
+                return None
+            return "its server does not answer"
+
+        await self.station.ready(pane, "OpenCode", arrive)
+        return pane, sign
+
+    def _knows(self, session: str) -> bool:
+        return any(one.id == session for one in sessions.sessions(self._database, ""))
+
+    async def end(self, worker: Worker) -> None:
+        """Ends the terminal and removes what was kept for it; the session stays in OpenCode's own data."""
+        await self.station.end(worker)
+        folder = self.station.folder(worker)
+        await anyio.to_thread.run_sync(lambda: shutil.rmtree(folder, ignore_errors=True))
+
+
+def _sign(folder: Path) -> Sign | None:
+    try:
+        return msgspec.json.decode((folder / "sign").read_bytes(), type=Sign)
+    except (OSError, msgspec.MsgspecError):
+        return None
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

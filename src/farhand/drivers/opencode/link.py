@@ -1,0 +1,360 @@
+"""An open link to one session over HTTP: errands in, events out; what was missed is read from the session."""
+
+from __future__ import annotations
+
+import base64
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import anyio.to_thread
+import msgspec
+
+from farhand.drivers.opencode import asks, modes
+from farhand.drivers.opencode.api import Api, ApiError
+from farhand.drivers.opencode.ids import message_id, part_id
+from farhand.drivers.opencode.kept import Kept
+from farhand.drivers.opencode.schema import Info, Message, Part, Permission, read
+from farhand.drivers.opencode.server import Host
+from farhand.drivers.opencode.translate import (
+    AT_REST,
+    Expected,
+    State,
+    event,
+    told_as_events,
+    translate,
+    whole_from,
+    without_request,
+)
+from farhand.drivers.wires.worded import worded
+from farhand.model.facts import AskRaised, Noted, TurnEnded
+from farhand.model.ports import (
+    Batch,
+    Change,
+    Deliver,
+    Errand,
+    Heard,
+    NotTaken,
+    Outcome,
+    Settle,
+    Stop,
+    Taken,
+    Unknown,
+)
+from farhand.model.present import Ask
+from farhand.model.present import Message as Said
+from farhand.model.words import Attachment, HowEnded, Mode, Word, replace
+
+GONE = "The agent no longer waits for that answer; nothing was allowed."
+CHANGED = "What the agent wants to run has changed since it was shown; nothing was allowed."
+DEATH_PATIENCE_SECONDS = 2.0
+AGAIN_SECONDS = 0.5
+LARGEST_IMAGE = 10 * 1024 * 1024
+
+
+class Spot(Word):
+    """Where a link stands."""
+
+    life: str = ""
+    state: State = State()
+
+
+class Tuning(msgspec.Struct):
+    """What a worker was last told to be; it goes with every prompt."""
+
+    mode: Mode
+    model: str
+    # The agent that the session worked with last.
+    agent: str = ""
+
+
+class HttpLink:
+    """One worker's session."""
+
+    def __init__(
+        self,
+        api: Api,
+        host: Host,
+        kept: Kept,
+        spot: Spot,
+        tuning: Tuning,
+        seconds: float,
+        first: list[Heard],
+    ) -> None:
+        self._api = api
+        self._host = host
+        self._kept = kept
+        # In another life than the cursor's, what was begun is not gone on with.
+        self._reborn = bool(spot.life) and spot.life != host.life
+        self._spot = replace(spot, life=host.life)
+        self._tuning = tuning
+        self._seconds = seconds
+        self._first = first
+        self._looking = anyio.Lock()
+
+    @property
+    def _state(self) -> State:
+        return self._spot.state
+
+    # --- facts
+
+    async def facts(self) -> AsyncIterator[Batch]:
+        """What the session brings, until its server ends; then how that ended."""
+        if self._first:
+            yield self._batch(self._first)
+        while True:
+            try:
+                async with self._api.events() as events:
+                    yield self._batch(await self._look())
+                    async for some in events:
+                        before = self._spot
+                        heard = await self._take(some)
+                        if heard or self._spot is not before:
+                            yield self._batch(heard)
+            except ApiError:
+                pass
+            gone = await self._gone()
+            if gone:
+                yield self._over(gone)
+                return
+            await anyio.sleep(AGAIN_SECONDS)
+
+    async def _gone(self) -> str:
+        with anyio.move_on_after(DEATH_PATIENCE_SECONDS):
+            return await self._host.gone()
+        return ""
+
+    def _over(self, gone: str) -> Batch:
+        ended = Noted(text=gone)
+        failed = TurnEnded(how=HowEnded.FAILED, error=gone)
+        over = [Heard(fact=failed, turn=self._state.turn or None)] if self._state.running else []
+        # The next life reads the session from here on: what was said before its end is told once.
+        state = self._state
+        self._spot = Spot(state=State(session=state.session, after=state.newest, newest=state.newest))
+        return self._batch([*over, Heard(fact=ended)])
+
+    def _batch(self, heard: list[Heard]) -> Batch:
+        return Batch(heard=tuple(heard), cursor=msgspec.json.encode(self._spot).decode())
+
+    async def _take(self, events: list[bytes]) -> list[Heard]:
+        heard: list[Heard] = []
+        for one in events:
+            heard += self._translated(one)
+        return await self._without_granted(heard)
+
+    def _translated(self, came: bytes) -> list[Heard]:
+        told, state = translate(came, self._state, time.time(), self._seconds)
+        if state is not self._state:
+            self._spot = replace(self._spot, state=state)
+        return told
+
+    async def _without_granted(self, heard: list[Heard]) -> list[Heard]:
+        """A worker that need not ask is let go on at once, its helpers, too."""
+        if self._tuning.mode is not Mode.YOLO:
+            return heard
+        rest: list[Heard] = []
+        for one in heard:
+            wanted = self._state.permissions.get(one.fact.ask) if isinstance(one.fact, AskRaised) else None
+            if wanted is None:
+                rest.append(one)
+            else:
+                await self._send_reply(wanted, asks.Reply(reply="once"))
+        return rest
+
+    # --- what was missed
+
+    async def _look(self) -> list[Heard]:
+        """The session as it stands, told as events: what was told before is recognised and left out."""
+        async with self._looking:
+            messages = await self._api.messages(self._state.session, self._state.after)
+            busy = await self._busy()
+            if not busy:
+                # It may have come to its end in between.
+                messages = await self._api.messages(self._state.session, self._state.after)
+            heard: list[Heard] = []
+            for message in messages:
+                heard += self._missed(message)
+            if not busy:
+                heard += self._translated(event(AT_REST if self._reborn else "session.idle", self._named()))
+            self._reborn = False
+            return await self._without_granted(heard + await self._requests(busy=busy))
+
+    async def _busy(self) -> bool:
+        status = (await self._api.statuses()).get(self._state.session)
+        return status is not None and status.type != "idle"
+
+    def _named(self) -> dict[str, str]:
+        return {"sessionID": self._state.session}
+
+    def _missed(self, message: Message) -> list[Heard]:
+        heard: list[Heard] = []
+        info = read(message.info, Info)
+        if info is None:
+            return []
+        joins = any(one.id == info.id and not one.turn for one in self._state.expected)
+        if info.role == "user" and self._state.running and info.id not in self._state.prompts and not joins:
+            heard += self._translated(event(AT_REST, self._named()))
+        for told in told_as_events(message):
+            heard += self._translated(told)
+        for part in (read(raw, Part) for raw in message.parts):
+            if part is not None and part.id in self._state.parts:
+                self._spot = replace(self._spot, state=whole_from(self._state, part.id, part.type))
+        return heard
+
+    async def _requests(self, *, busy: bool) -> list[Heard]:
+        state = self._state
+        permissions, questions = await self._api.permissions(), await self._api.questions()
+        waiting = {one.id for one in permissions} | {one.id for one in questions}
+        heard: list[Heard] = []
+        for request in (*state.permissions, *state.questions):
+            if request not in waiting and self._kept.answered(request):
+                self._spot = replace(self._spot, state=without_request(self._state, request))
+            elif request not in waiting:
+                over = {**self._named(), "requestID": request}
+                heard += self._translated(event("permission.replied", over))
+        for wanted in permissions:
+            if busy:
+                heard += self._translated(event("permission.asked", wanted))
+            elif wanted.sessionID == state.session:
+                # What an aborted turn had asked for waits for nothing: nobody may let it go on by mistake.
+                await self._api.reply(wanted.id, "reject")
+        for asked in questions:
+            heard += self._translated(event("question.asked", asked)) if busy else []
+        return heard
+
+    # --- errands
+
+    async def perform(self, errand: Errand) -> Outcome:
+        """Does what the core wants; an errand done twice acts once."""
+        try:
+            match errand:
+                case Deliver():
+                    return await self._deliver(errand)
+                case Settle(ask=ask):
+                    return await self._settle(ask)
+                case Stop():
+                    return await self._stop()
+                case Change(model=model, mode=mode):
+                    return await self._change(model, mode)
+        except ApiError as error:
+            return Unknown(why=error.text) if error.sent and not error.status else NotTaken(why=error.text)
+
+    async def _deliver(self, errand: Deliver) -> Outcome:
+        async with self._looking:
+            turn = "" if errand.joins else errand.turn
+            name = errand.message.id
+            known = next((one for one in self._kept.given() if one.message == name), None)
+            given = Expected(id=known.id if known else self._fresh_id(name), message=name, turn=turn)
+            if given != known:
+                self._kept.give(given)
+            others = tuple(one for one in self._state.expected if one.message != name)
+            self._spot = replace(self._spot, state=replace(self._state, expected=(*others, given)))
+            session = self._state.session
+            if known is not None and await self._api.has_message(session, known.id):
+                return Taken()
+            await self._api.prompt(session, await self._body(given.id, errand.message))
+            return Taken()
+
+    def _fresh_id(self, name: str) -> str:
+        return message_id(name, time.time(), self._state.newest)
+
+    async def _body(self, message: str, said: Said) -> dict[str, Any]:
+        pictures = [one for one in said.attachments if one.media_type.startswith("image/")]
+        files = [part for part in [await anyio.to_thread.run_sync(_picture, one) for one in pictures] if part]
+        parts = [{"type": "text", "text": worded(said)}, *files]
+        body: dict[str, Any] = {
+            "messageID": message,
+            "parts": [{"id": part_id(message, number), **part} for number, part in enumerate(parts)],
+        }
+        provider, slash, model = self._tuning.model.partition("/")
+        if slash:
+            body["model"] = {"providerID": provider, "modelID": model}
+        agent = self._agent()
+        if agent:
+            self._tuning.agent = body["agent"] = agent
+        return body
+
+    def _agent(self) -> str:
+        if self._tuning.mode is Mode.PLAN:
+            return modes.PLAN_AGENT
+        return modes.WORK_AGENT if self._tuning.agent == modes.PLAN_AGENT else ""
+
+    async def _stop(self) -> Outcome:
+        self._spot = replace(self._spot, state=replace(self._state, stopped=self._state.running))
+        await self._api.abort(self._state.session)
+        return Taken()
+
+    async def _settle(self, ask: Ask) -> Outcome:
+        name, settled = asks.request_of(ask.id), ask.settled
+        request = self._state.permissions.get(name) or self._state.questions.get(name)
+        if request is None or settled is None:
+            return Taken() if self._kept.answered(name) else NotTaken(why=GONE)
+        if ask.digest != asks.digest(request):
+            await self._refuse(request)
+            return NotTaken(why=CHANGED)
+        if isinstance(request, Permission):
+            return await self._send_reply(request, asks.reply(request, settled))
+        self._kept.settle(settled)
+        all_settled = self._kept.settled()
+        steps = [all_settled.get(asks.step_id(name, step)) for step in range(asks.steps(request))]
+        answers = asks.answers(request, steps)
+        if answers is None:
+            return Taken()
+        return await self._send(name, lambda: self._api.answer(name, answers.labels))
+
+    async def _refuse(self, request: asks.Request) -> None:
+        if isinstance(request, Permission):
+            await self._send_reply(request, asks.Reply(reply="reject", message=asks.DENIED))
+        else:
+            await self._send(request.id, lambda: self._api.answer(request.id, None))
+
+    async def _send_reply(self, wanted: Permission, reply: asks.Reply) -> Outcome:
+        if reply.lasting:
+            lasting = [modes.rule(wanted.permission, pattern, "allow") for pattern in reply.lasting]
+            await self._api.add_rules(wanted.sessionID, lasting)
+        return await self._send(wanted.id, lambda: self._api.reply(wanted.id, reply.reply, reply.message))
+
+    async def _send(self, request: str, send: Any) -> Outcome:
+        before = self._kept.answered(request)
+        self._kept.answer(request)
+        self._spot = replace(self._spot, state=without_request(self._state, request))
+        try:
+            await send()
+        except ApiError as error:
+            if not error.status:
+                raise
+            return Taken() if before else NotTaken(why=GONE)
+        return Taken()
+
+    async def _change(self, model: str | None, mode: str | None) -> Outcome:
+        if model is not None:
+            known = await self._api.models()
+            if model not in known:
+                some = ", ".join(known[:20]) or "none"
+                return NotTaken(why=f"OpenCode has no model '{model}'. Known: {some}.")
+            self._tuning.model = model
+        if mode is not None:
+            wanted = Mode(mode)
+            await self._api.add_rules(self._state.session, modes.rules(wanted))
+            self._tuning.mode = wanted
+        return Taken()
+
+
+def _picture(attachment: Attachment) -> dict[str, str] | None:
+    """A picture as a part of a message; None for one that cannot be sent so: its path is in the words."""
+    path = Path(attachment.path)
+    try:
+        if path.stat().st_size > LARGEST_IMAGE:
+            return None
+        content = base64.b64encode(path.read_bytes()).decode()
+    except OSError:
+        return None
+    mime = attachment.media_type
+    return {
+        "type": "file",
+        "mime": mime,
+        "filename": attachment.name or path.name,
+        "url": f"data:{mime};base64,{content}",
+    }

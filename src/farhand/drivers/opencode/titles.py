@@ -1,0 +1,88 @@
+"""Words for a person: what a tool call or a request for leave is about, in one line and in full. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from farhand.drivers.opencode.schema import Permission
+
+LONGEST_TITLE = 120
+
+_NAMED = {
+    "read": ("Read", "filePath"),
+    "write": ("Write", "filePath"),
+    "edit": ("Edit", "filePath"),
+    "multiedit": ("Edit", "filePath"),
+    "glob": ("Find", "pattern"),
+    "grep": ("Search", "pattern"),
+    "list": ("List", "path"),
+    "webfetch": ("Fetch", "url"),
+    "websearch": ("Search the web:", "query"),
+    "codesearch": ("Search code:", "query"),
+    "task": ("Agent:", "description"),
+    "skill": ("Skill:", "name"),
+    "lsp": ("Look up", "operation"),
+}
+_PLAIN = {
+    "todowrite": "Update the to-do list",
+    "todoread": "Read the to-do list",
+    "question": "Ask a question",
+    "patch": "Apply a patch",
+    "apply_patch": "Apply a patch",
+    "plan_exit": "Present the plan",
+    "invalid": "Use a tool that is not there",
+}
+_ASKED = {
+    "edit": "Change",
+    "external_directory": "Reach outside the project:",
+    "webfetch": "Fetch",
+    "websearch": "Search the web:",
+    "read": "Read",
+    "task": "Start an agent:",
+    "doom_loop": "Go on, though it repeats itself:",
+}
+
+
+def title(tool: str, arguments: Mapping[str, Any]) -> str:
+    """What the call does, in one line."""
+    if tool == "bash":
+        return one_line(_text(arguments, "description") or _text(arguments, "command") or "Run a command")
+    if tool in _NAMED:
+        verb, field = _NAMED[tool]
+        return one_line(f"{verb} {_text(arguments, field)}")
+    return one_line(_PLAIN.get(tool) or tool or "Use a tool")
+
+
+def asked(wanted: Permission) -> str:
+    """What leave is asked for, in one line."""
+    about = ", ".join(wanted.patterns)
+    if wanted.permission == "bash":
+        return one_line(f"bash: {_text(wanted.metadata, 'command') or about}")
+    if wanted.permission == "edit":
+        about = _text(wanted.metadata, "filepath") or about
+    return one_line(f"{_ASKED.get(wanted.permission, wanted.permission)} {about}")
+
+
+def detail(wanted: Permission) -> str:
+    """The whole of what will run: the command, the difference, or everything that was said of it."""
+    command, difference = _text(wanted.metadata, "command"), _text(wanted.metadata, "diff")
+    if wanted.permission == "bash" and command and set(wanted.metadata) <= {"command", "description"}:
+        return command
+    if wanted.permission == "edit" and difference and set(wanted.metadata) <= {"filepath", "diff"}:
+        return difference
+    whole = {"permission": wanted.permission, "patterns": wanted.patterns, **wanted.metadata}
+    return msgspec.json.format(msgspec.json.encode(whole), indent=2).decode()
+
+
+def one_line(text: str) -> str:
+    """The text in one line that is not too long."""
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST_TITLE else line[: LONGEST_TITLE - 1] + "…"
+
+
+def _text(fields: Mapping[str, Any], name: str) -> str:
+    found = fields.get(name)
+    return found if isinstance(found, str) else ""

@@ -1,0 +1,247 @@
+"""The real Codex over its app-server, in a holder: what it asks, what it is told, and a node that was away."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import anyio
+import anyio.to_thread
+import pytest
+
+from farhand.model.commands import Hire, Say, Tune
+from farhand.model.facts import (
+    AnswerDelivered,
+    AskRaised,
+    AskSettled,
+    CameOnline,
+    Limited,
+    Noted,
+    Said,
+    Thought,
+    ToolEnded,
+    ToolStarted,
+    Tuned,
+    TurnEnded,
+    WentOffline,
+)
+from farhand.model.ports import KeepsSessions
+from farhand.model.present import Worker
+from farhand.model.words import Attachment, HowEnded, HowSettled, Mode
+from farhand.testing.codex import CodexStudio
+from farhand.testing.contracts.driver import talking
+from farhand.testing.house import House
+from farhand.testing.models.responses import limited
+from farhand.testing.models.script import Hold, Reply, Text, Thinking, say, use
+from farhand.testing.stage import until
+from farhand.testing.studio import red_pixel
+
+pytestmark = pytest.mark.anyio
+PATCH = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: new.txt\n+hello\n*** End Patch\nEOF\n"
+
+
+async def hired(house: House, studio: CodexStudio, mode: Mode = Mode.DEFAULT) -> None:
+    """A worker without a terminal."""
+    command = Hire(id=house.id(), worker="ann", backend="codex", directory=str(studio.project), mode=mode)
+    after = (await house.send(command)).seq
+    await house.fact(CameOnline, after=after - 1)
+
+
+async def said(house: House) -> str:
+    """All that was said."""
+    return "".join(event.fact.text for event in await house.history() if isinstance(event.fact, Said))
+
+
+async def test_an_answer_has_its_thoughts_and_its_cost(studio: CodexStudio) -> None:
+    reply = Reply((Thinking("**Pondering**\n\nhm"), Text("deep thought", 4)), input_tokens=120, output_tokens=30)
+    studio.model.script.conversation("zz-one", reply)
+    studio.model.script.conversation("zz-two", say("again"))
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.say("zz-one")
+        first = await house.event(TurnEnded)
+        assert (await house.fact(Thought)).text == "**Pondering**\n\nhm"
+        await house.say("zz-two")
+        second = await house.fact(TurnEnded, after=first.seq)
+        assert isinstance(first.fact, TurnEnded)
+        assert first.fact.usage is not None
+        assert second.usage is not None
+        assert (first.fact.usage.input_tokens, first.fact.usage.output_tokens) == (120, 30)
+        assert (second.usage.input_tokens, second.usage.output_tokens) == (100, 10)
+        assert await said(house) == "deep thoughtagain"
+
+
+async def test_a_command_is_allowed_for_the_session_and_another_is_refused(studio: CodexStudio) -> None:
+    touch = use("exec_command", cmd="touch one.txt")
+    studio.model.script.conversation("zz-one", touch, touch, say("done"))
+    studio.model.script.conversation("zz-two", use("exec_command", cmd="touch two.txt"), say("a pity"))
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.say("zz-one")
+        ask = await house.fact(AskRaised)
+        assert ask.question == "Run: touch one.txt"
+        assert ask.detail.startswith("touch one.txt\n\nIn: ")
+        assert [choice.id for choice in ask.choices] == ["allow", "session", "deny"]
+        assert not (studio.project / "one.txt").exists()
+        await house.answer(ask.ask, "session")
+        ended = await house.event(TurnEnded)
+        history = await house.history()
+        assert sum(isinstance(event.fact, AskRaised) for event in history) == 1
+        assert sum(isinstance(event.fact, ToolEnded) and event.fact.ok for event in history) == 2
+        assert (await house.fact(ToolStarted)).title == "touch one.txt"
+        await house.say("zz-two")
+        second = await house.fact(AskRaised, after=ended.seq)
+        await house.answer(second.ask, "deny", note="not that one")
+        assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
+        assert not (studio.project / "two.txt").exists()
+    assert studio.model.prompted("not that one")
+
+
+async def test_a_change_of_files_is_shown_whole_before_it_is_made(studio: CodexStudio) -> None:
+    studio.model.script.conversation("zz-patch", use("exec_command", cmd=PATCH), say("patched"))
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.say("zz-patch")
+        ask = await house.fact(AskRaised)
+        assert ask.question == f"Write {studio.project}/new.txt"
+        assert ask.detail == f"Write {studio.project}/new.txt\nhello"
+        assert not (studio.project / "new.txt").exists()
+        await house.answer(ask.ask, "allow")
+        assert (await house.fact(AnswerDelivered)).problem == ""
+        await house.event(TurnEnded)
+        assert (studio.project / "new.txt").read_text() == "hello\n"
+
+
+async def test_an_ask_that_nobody_answers_is_a_no(studio: CodexStudio) -> None:
+    studio.model.script.conversation("zz-one", use("exec_command", cmd="touch one.txt"), say("a pity"))
+    async with studio.open(ask_seconds=1.0) as house:
+        await hired(house, studio)
+        await house.say("zz-one")
+        assert (await house.fact(AskSettled)).how is HowSettled.EXPIRED
+        assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
+        assert not (studio.project / "one.txt").exists()
+
+
+@pytest.mark.parametrize("whom", ["the app-server", "its holder"])
+async def test_a_question_whose_link_is_killed_lets_nothing_run(studio: CodexStudio, whom: str) -> None:
+    studio.model.script.conversation("zz-one", use("exec_command", cmd="touch one.txt"), say("never said"))
+    studio.model.script.conversation("zz-two", say("back again"))
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.say("zz-one")
+        ask = await house.event(AskRaised)
+        agents = await anyio.to_thread.run_sync(studio.agents)
+        assert agents
+        for pid in agents if whom == "the app-server" else [_parent(agents[0])]:
+            os.kill(pid, signal.SIGKILL)
+        await house.event(WentOffline, after=ask.seq)
+        await until(lambda: not set(agents) & set(studio.agents()))
+        online = await house.event(CameOnline, after=ask.seq)
+        await house.say("zz-two")
+        await house.event(TurnEnded, after=online.seq)
+        assert not (studio.project / "one.txt").exists()
+    studio.model.script.forget()
+
+
+def _parent(pid: int) -> int:
+    with open(f"/proc/{pid}/stat") as stat:  # noqa: PTH123
+        return int(stat.read().rpartition(")")[2].split()[1])
+
+
+async def test_an_ask_outlives_the_node_and_its_answer_runs_it_once(studio: CodexStudio) -> None:
+    studio.model.script.conversation("zz-one", use("exec_command", cmd="echo x >> one.txt"), say("done"))
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.say("zz-one")
+        ask = await house.fact(AskRaised)
+    async with studio.open() as house:
+        await house.answer(ask.ask, "allow")
+        assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
+        assert (studio.project / "one.txt").read_text() == "x\n"
+
+
+async def test_a_usage_limit_is_told_with_its_end(studio: CodexStudio) -> None:
+    studio.model.script.conversation("zz-one", limited("come back tomorrow", 4_102_444_800))
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.say("zz-one")
+        assert (await house.fact(Limited)).until == 4_102_444_800
+        ended = await house.fact(TurnEnded)
+        assert ended.how is HowEnded.PARKED
+        assert "usage limit" in ended.error
+
+
+async def test_a_picture_is_seen_and_model_and_mode_are_changed(studio: CodexStudio) -> None:
+    studio.model.script.conversation("zz-look", say("a red dot"))
+    studio.model.script.conversation("zz-free", use("exec_command", cmd="touch free.txt"), say("free"))
+    picture = studio.project / "red.png"
+    picture.write_bytes(red_pixel())
+    async with studio.open() as house:
+        await hired(house, studio)
+        shown = (Attachment(path=str(picture), media_type="image/png"),)
+        await house.send(Say(id=house.id(), text="zz-look", attachments=shown))
+        ended = await house.event(TurnEnded)
+        await house.send(Tune(id=house.id(), worker="ann", model="other-model", mode=Mode.YOLO))
+        assert (await house.fact(Tuned)).refused == ""
+        await house.say("zz-free")
+        await house.event(TurnEnded, after=ended.seq)
+        assert not any(isinstance(event.fact, AskRaised) for event in await house.history())
+    assert (studio.project / "free.txt").exists()
+    assert studio.model.prompted("zz-look")[-1].images == 1
+    assert studio.model.prompted("zz-free")[-1].body["model"] == "other-model"
+
+
+async def test_a_worker_that_may_do_all_asks_nothing(studio: CodexStudio) -> None:
+    studio.model.script.conversation("zz-free", use("exec_command", cmd="touch free.txt"), say("free"))
+    async with studio.open() as house:
+        await hired(house, studio, Mode.YOLO)
+        await house.say("zz-free")
+        await house.event(TurnEnded)
+        assert (studio.project / "free.txt").exists()
+        assert not any(isinstance(event.fact, AskRaised) for event in await house.history())
+
+
+async def test_a_session_that_is_gone_begins_anew_and_says_so(studio: CodexStudio) -> None:
+    studio.model.script.conversation("zz-one", say("one"))
+    driver = studio.drivers()["codex"]
+    lost = "01a1e1df-fb7a-7bf1-b5a9-63f4d494312f"
+    worker = Worker(name="ann", since=1, backend="codex", directory=str(studio.project), session=lost)
+    async with talking(driver, worker) as talk:
+        noted = await talk.hear(Noted)
+        assert lost in noted.text
+        await talk.say("t1", "zz-one")
+        assert (await talk.ended("t1")).how is HowEnded.COMPLETED
+    await driver.end(worker)
+
+
+async def test_a_word_into_a_running_turn_joins_it(studio: CodexStudio) -> None:
+    held = Reply((Text("one "), Hold("gate"), Text("two")))
+    studio.model.script.conversation("zz-slow", held, say("and three"))
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.say("zz-slow")
+        await studio.model.asked("zz-slow")
+        await house.fact(Said)
+        await house.send(Say(id=house.id(), text="also three", steer=True))
+        await until(lambda: not house.worker().queue)
+        studio.model.script.release("gate")
+        ended = await house.fact(TurnEnded)
+        assert ended.how is HowEnded.COMPLETED
+    assert studio.model.prompted("also three")
+
+
+async def test_sessions_are_listed_and_handed_back(studio: CodexStudio) -> None:
+    studio.model.script.conversation("zz-first", say("the answer"))
+    driver = studio.drivers()["codex"]
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.say("zz-first words of all")
+        await house.event(TurnEnded)
+        worker = house.worker()
+    assert isinstance(driver, KeepsSessions)
+    (found,) = await driver.sessions(str(studio.project))
+    assert (found.id, found.directory) == (worker.session, str(studio.project))
+    assert (found.title, found.answer) == ("zz-first words of all", "the answer")
+    assert await driver.sessions(str(studio.folder)) == []
+    assert [one.id for one in await driver.sessions("")] == [worker.session]
+    assert driver.resume_command(worker) == f"cd {studio.project} && codex resume {worker.session}"

@@ -1,0 +1,218 @@
+"""The real Codex in its terminal: hooks of its session's own, asks that fail closed, two workers in one folder."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import anyio.to_thread
+import pytest
+
+from farhand.model.commands import Hire, Say
+from farhand.model.facts import (
+    AnswerDelivered,
+    AskRaised,
+    AskSettled,
+    CameOnline,
+    Limited,
+    Noted,
+    Said,
+    SessionKnown,
+    ToolEnded,
+    ToolStarted,
+    TurnEnded,
+    TurnStarted,
+)
+from farhand.model.words import HowEnded, HowSettled, Mode
+from farhand.testing.codex import CodexStudio
+from farhand.testing.house import House
+from farhand.testing.models.responses import limited
+from farhand.testing.models.script import Hold, Reply, Text, say, use
+from farhand.testing.stage import until
+
+pytestmark = pytest.mark.anyio
+ESCALATED = {"sandbox_permissions": "require_escalated", "justification": "to make it"}
+
+
+async def hired(house: House, studio: CodexStudio, name: str = "ann", mode: Mode = Mode.DEFAULT) -> None:
+    """A worker in a terminal."""
+    options = {"wire": "tmux"}
+    command = Hire(
+        id=house.id(), worker=name, backend="codex", directory=str(studio.project), mode=mode, options=options
+    )
+    after = (await house.send(command)).seq
+    await house.fact(CameOnline, after=after - 1)
+
+
+async def said(house: House, worker: str = "ann") -> str:
+    """All that this worker said."""
+    events = [event for event in await house.history() if event.worker == worker]
+    return "".join(event.fact.text for event in events if isinstance(event.fact, Said))
+
+
+def hooks(studio: CodexStudio) -> list[int]:
+    """The hook programs that wait in this studio."""
+    program = str(studio.folder / "hooks").encode()
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            words = (entry / "cmdline").read_bytes().split(b"\0") if entry.name.isdecimal() else []
+        except OSError:
+            continue
+        if b"ask" in words and any(word.startswith(program) for word in words):
+            found.append(int(entry.name))
+    return found
+
+
+async def test_an_ask_is_answered_from_the_phone(studio: CodexStudio) -> None:
+    script = studio.model.script
+    script.conversation("zz-one", use("exec_command", cmd="touch one.txt", **ESCALATED), say("done"))
+    script.conversation("zz-two", use("exec_command", cmd="touch two.txt", **ESCALATED), say("a pity"))
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.say("zz-one")
+        ask = await house.fact(AskRaised)
+        assert (ask.question, ask.detail) == ("Run: touch one.txt", "touch one.txt\n\nReason: to make it")
+        assert not (studio.project / "one.txt").exists()
+        await house.answer(ask.ask, "allow")
+        assert (await house.fact(AnswerDelivered)).problem == ""
+        ended = await house.event(TurnEnded)
+        assert (studio.project / "one.txt").exists()
+        started = await house.fact(ToolStarted)
+        assert started.title == "touch one.txt"
+        assert (await house.fact(ToolEnded)).call == started.call
+        await house.say("zz-two")
+        second = await house.fact(AskRaised, after=ended.seq)
+        await house.answer(second.ask, "deny", note="not that one")
+        assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
+        assert not (studio.project / "two.txt").exists()
+    assert studio.model.prompted("not that one")
+
+
+async def test_what_needs_no_leave_is_only_read(studio: CodexStudio) -> None:
+    studio.model.script.conversation("zz-one", use("exec_command", cmd="touch one.txt; ls"), say("could not"))
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.say("zz-one")
+        await house.event(TurnEnded)
+        assert not (studio.project / "one.txt").exists()
+        assert not any(isinstance(event.fact, AskRaised) for event in await house.history())
+
+
+async def test_an_ask_that_nobody_answers_is_a_no(studio: CodexStudio) -> None:
+    touch = use("exec_command", cmd="touch one.txt", **ESCALATED)
+    studio.model.script.conversation("zz-one", touch, say("a pity"))
+    async with studio.open(ask_seconds=1.0) as house:
+        await hired(house, studio)
+        await house.say("zz-one")
+        assert (await house.fact(AskSettled)).how is HowSettled.EXPIRED
+        assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
+        assert not (studio.project / "one.txt").exists()
+
+
+async def test_a_hook_that_is_killed_lets_nothing_run(studio: CodexStudio) -> None:
+    touch = use("exec_command", cmd="touch one.txt", **ESCALATED)
+    studio.model.script.conversation("zz-one", touch, say("never said"))
+    studio.model.script.conversation("zz-two", say("still here"))
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.say("zz-one")
+        await house.fact(AskRaised)
+        for pid in await anyio.to_thread.run_sync(hooks, studio):
+            os.kill(pid, signal.SIGKILL)
+        assert (await house.fact(AskSettled)).how is HowSettled.WITHDRAWN
+        assert "nothing was allowed" in (await house.fact(Noted)).text
+        await house.interrupt()
+        ended = await house.event(TurnEnded)
+        assert isinstance(ended.fact, TurnEnded)
+        assert ended.fact.how is HowEnded.INTERRUPTED
+        await house.say("zz-two")
+        assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
+        assert not (studio.project / "one.txt").exists()
+    studio.model.script.forget()
+
+
+async def test_an_ask_outlives_the_node(studio: CodexStudio) -> None:
+    touch = use("exec_command", cmd="echo x >> one.txt", **ESCALATED)
+    studio.model.script.conversation("zz-one", touch, say("done"))
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.say("zz-one")
+        ask = await house.fact(AskRaised)
+    async with studio.open() as house:
+        await house.answer(ask.ask, "allow")
+        assert (await house.fact(AnswerDelivered)).problem == ""
+        assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
+        assert (studio.project / "one.txt").read_text() == "x\n"
+
+
+async def test_two_workers_in_one_folder_do_not_mix(studio: CodexStudio) -> None:
+    script = studio.model.script
+    script.conversation("zz-ann", Reply((Text("I am ann"), Hold("ann"))))
+    script.conversation("zz-bob", say("I am bob"))
+    async with studio.open() as house:
+        await hired(house, studio, "ann")
+        await hired(house, studio, "bob")
+        await house.say("zz-ann", "ann")
+        await studio.model.asked("zz-ann")
+        await house.say("zz-bob", "bob")
+        ended = await house.event(TurnEnded)
+        assert ended.worker == "bob"
+        script.release("ann")
+        assert (await house.event(TurnEnded, after=ended.seq)).worker == "ann"
+        assert (await said(house, "ann"), await said(house, "bob")) == ("I am ann", "I am bob")
+        known = {
+            event.worker: event.fact.session for event in await house.history() if isinstance(event.fact, SessionKnown)
+        }
+        assert len(set(known.values())) == 2
+        assert not any(
+            isinstance(event.fact, TurnStarted) and event.fact.message is None for event in await house.history()
+        )
+
+
+async def test_a_limit_is_told_with_its_end(studio: CodexStudio) -> None:
+    studio.model.script.conversation("zz-one", limited("come back tomorrow", 4_102_444_800))
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.say("zz-one")
+        assert (await house.fact(Limited)).until == 4_102_444_800
+        assert (await house.fact(TurnEnded)).how is HowEnded.PARKED
+
+
+async def test_a_command_of_the_cli_is_typed_and_its_words_are_read_off(studio: CodexStudio) -> None:
+    studio.model.script.conversation("zz-one", say("one"))
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.say("/status")
+        ended = await house.event(TurnEnded)
+        assert "fake-model" in await said(house)
+        assert (await said(house)).endswith("(read off the screen)")
+        await house.say("zz-one")
+        assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
+
+
+async def test_a_word_into_a_running_turn_joins_it(studio: CodexStudio) -> None:
+    held = Reply((Text("one "), Hold("gate"), Text("two")))
+    studio.model.script.conversation("zz-slow", held, say("and three"))
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.say("zz-slow")
+        await studio.model.asked("zz-slow")
+        await house.send(Say(id=house.id(), text="also three", steer=True))
+        await until(lambda: not house.worker().queue)
+        studio.model.script.release("gate")
+        assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
+    assert studio.model.prompted("also three")
+
+
+async def test_what_is_said_at_the_desk_is_told(studio: CodexStudio) -> None:
+    studio.model.script.conversation("zz-desk", say("hello desk"))
+    async with studio.open() as house:
+        await hired(house, studio)
+        pane = (await studio.tmux.find("claude-test-"))["claude-test-ann"]
+        await studio.tmux.paste(pane, "zz-desk", "Enter")
+        ended = await house.event(TurnEnded)
+        assert ended.turn is not None
+        assert ended.turn.startswith("desk-")
+        assert await said(house) == "hello desk"

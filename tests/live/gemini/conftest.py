@@ -1,0 +1,31 @@
+"""A studio of the real Gemini CLI for every test here."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from farhand.testing.gemini import GeminiStudio
+from farhand.testing.models.gemini import FakeGemini
+
+ROOT = Path(__file__).resolve().parents[3]
+PROGRAMS = ROOT / ".cache/npm/node_modules/.bin"
+
+
+@pytest.fixture
+async def studio(short_folder: Path, tmux_server: tuple[str, ...]) -> AsyncIterator[GeminiStudio]:
+    """A studio whose fake model fails the test on requests that nobody expected."""
+    if not (PROGRAMS / "gemini").exists():
+        pytest.skip("the agent CLIs are not installed: sh scripts/setup-tests.sh")
+    model = FakeGemini().start()
+    try:
+        opened = GeminiStudio(short_folder, tmux_server, model, PROGRAMS)
+        settings = opened.settings.read_text()
+        yield opened
+        await opened.tidy()
+        assert opened.settings.read_text() == settings, "the person's own settings were touched"
+    finally:
+        model.close()
+    assert model.script.complaints == []

@@ -1,0 +1,25 @@
+"""A workshop for the real OpenCode."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from tests.conftest import PROGRAMS
+
+from farhand.testing.models.openai import FakeOpenAi
+from farhand.testing.opencode import OpenCodeStudio
+
+
+@pytest.fixture
+async def studio(short_folder: Path, tmux_server: tuple[str, ...]) -> AsyncIterator[OpenCodeStudio]:
+    """A studio whose fake model fails the test on steps that nobody asked for."""
+    if not (PROGRAMS / "opencode").exists():
+        pytest.skip("OpenCode is not installed: sh scripts/setup-tests.sh")
+    model = FakeOpenAi()
+    async with model.served() as address:
+        opened = OpenCodeStudio(short_folder, tmux_server, model, address, PROGRAMS)
+        yield opened
+        await opened.tidy()
+    model.script.check()

@@ -1,0 +1,206 @@
+"""Every recording of Codex translated and compared; a mutated line gives facts or a counted skip, never an error."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from farhand.drivers.codex import rollout, translate
+from farhand.drivers.codex.asks import METHODS, Question, raised
+from farhand.drivers.codex.events import EventState, translate_event
+from farhand.drivers.codex.questions import question_of
+from farhand.drivers.codex.screen import is_asking, read_box
+from farhand.drivers.wires.fields import Fields
+from farhand.drivers.wires.handed import Expected
+
+HERE = Path(__file__).parent
+EVERY = sorted((HERE / "recordings").iterdir())
+ROLLOUTS = [path for path in EVERY if path.name.startswith("rollout")]
+HOOKS = [path for path in EVERY if path.name.startswith("hooks-")]
+SERVERS = [path for path in EVERY if path.name == "app-server.jsonl"]
+STREAMS = [path for path in EVERY if path.suffix == ".out"]
+RECORDINGS = [*ROLLOUTS, *HOOKS, *SERVERS, *STREAMS]
+SCREENS = [path for path in EVERY if path.suffix == ".txt"]
+
+
+@pytest.fixture(autouse=True)
+def _greenwich(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Codex tells hours by the machine's clock."""
+    with monkeypatch.context() as here:
+        here.setenv("TZ", "UTC")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+Translator = Callable[[bytes, Any], tuple[list[Any], Any]]
+
+
+def records(path: Path) -> list[bytes]:
+    """The CLI's own lines in a recording, without what the recorder put around them."""
+    lines = [line for line in path.read_bytes().splitlines() if line.strip()]
+    if path in HOOKS:
+        return [msgspec.json.encode(json.loads(line)["payload"]) for line in lines]
+    if path in SERVERS:
+        both = [json.loads(line) for line in lines]
+        return [msgspec.json.encode(named(one["msg"])) for one in both if one["dir"] == "out"]
+    return lines
+
+
+def named(message: dict[str, Any]) -> dict[str, Any]:
+    """The recorder numbered its requests; ours have names."""
+    names = {2: "open", 3: "turn:t1", 4: "turn:t2", 5: "turn:t3", 6: "stop t3"}
+    return message if "method" in message else {**message, "id": names.get(message["id"], str(message["id"]))}
+
+
+def way(path: Path) -> tuple[Translator, Any]:
+    """Which translation a recording needs, and where it starts."""
+    if path in ROLLOUTS:
+        expected = (Expected(message="m1", text="say:  second", turn="t1"), Expected(message="m2", text="more please"))
+        return rollout.translate, rollout.State(expected=expected)
+    if path in HOOKS:
+        return rollout.translate_hook, rollout.State()
+    if path in SERVERS:
+        return translate.translate, translate.State()
+    return translate_event, EventState(turn="t1")
+
+
+def told(path: Path) -> dict[str, Any]:
+    """All that a recording says, as plain data."""
+    translator, state = way(path)
+    facts: list[Any] = []
+    for record in records(path):
+        heard, state = translator(record, state)
+        facts += [msgspec.to_builtins(one) for one in heard]
+    return {"skipped": state.skipped, "facts": facts}
+
+
+@pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.name)
+def test_a_recording_says_what_it_said(path: Path) -> None:
+    snapshot = HERE / "snapshots" / f"{path.name}.json"
+    found = told(path)
+    if os.environ.get("FARHAND_SNAPSHOTS") == "write":
+        snapshot.parent.mkdir(exist_ok=True)
+        snapshot.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    assert found == json.loads(snapshot.read_text("utf-8"))
+
+
+@pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.name)
+def test_nothing_in_a_recording_is_unknown(path: Path) -> None:
+    assert told(path)["skipped"] == 0
+
+
+def shapes() -> list[tuple[Path, dict[str, Any]]]:
+    """One record of each shape in each recording."""
+    found: dict[str, tuple[Path, dict[str, Any]]] = {}
+    for path in RECORDINGS:
+        for line in records(path):
+            record = json.loads(line)
+            inner = record.get("payload") or record.get("params") or record
+            item = inner.get("item") if isinstance(inner.get("item"), dict) else {}
+            kinds = (record.get("type"), record.get("method"), record.get("hook_event_name"), inner.get("type"))
+            found.setdefault(str((way(path)[0], *kinds, item.get("type"))), (path, record))
+    return list(found.values())
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The way to every field of a record, at any depth."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [each for key, inner in items for each in ((*path, key), *places(inner, (*path, key)))]
+
+
+SHAPES = shapes()
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**60), 2**60) | st.floats(allow_nan=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=4,
+)
+
+
+@given(data=st.data())
+def test_no_mutation_is_an_error(data: st.DataObject) -> None:
+    path, record = data.draw(st.sampled_from(SHAPES))
+    fresh = copy.deepcopy(record)
+    place = data.draw(st.sampled_from(places(record)))
+    parent: Any = fresh
+    for key in place[:-1]:
+        parent = parent[key]
+    if data.draw(st.booleans()):
+        del parent[place[-1]]
+    else:
+        parent[place[-1]] = data.draw(ANYTHING)
+    line = msgspec.json.encode(fresh)
+    line = line[: data.draw(st.integers(0, len(line)))] if data.draw(st.integers(0, 9)) == 0 else line
+    translator, state = way(path)
+    for _ in range(2):
+        heard, state = translator(line, state)
+        assert isinstance(heard, list)
+    assert state.skipped in (0, 2)
+    question = Fields(fresh)
+    if question.text("method") in METHODS:
+        asked = Question(method=question.text("method"), params=question.fields("params").plain)
+        assert raised("a", asked, None).choices
+    if question.text("hook_event_name") == "PermissionRequest":
+        assert raised("a", question_of(question), None).choices
+
+
+TRANSLATORS = [
+    (rollout.translate, rollout.State()),
+    (rollout.translate_hook, rollout.State()),
+    (translate.translate, translate.State()),
+    (translate_event, EventState()),
+]
+STRANGE = [
+    b"",
+    b"{",
+    b"[]",
+    b"null",
+    b'"x"',
+    b"\xff\xfe",
+    b'{"type":"brand-new"}',
+    b"[" * 5000,
+    b'{"method":"new/one"}',
+]
+
+
+@pytest.mark.parametrize("translator", TRANSLATORS)
+@pytest.mark.parametrize("line", STRANGE)
+def test_what_is_unknown_is_counted(translator: tuple[Translator, Any], line: bytes) -> None:
+    translates, state = translator
+    heard, state = translates(line, state)
+    assert heard == []
+    assert state.skipped == 1
+
+
+BOXES = {
+    "tui-busy.txt": "Ask Codex to do anything",
+    "tui-busy-thinking.txt": "Ask Codex to do anything",
+    "tui-fresh-1.txt": "Ask Codex to do anything",
+    "tui-idle.txt": "Ask Codex to do anything",
+    "tui-idle-after.txt": "Ask Codex to do anything",
+    "tui-interrupted.txt": "Ask Codex to do anything",
+}
+
+
+@pytest.mark.parametrize("path", SCREENS, ids=lambda path: path.name)
+def test_a_screen_has_a_box_or_a_dialog(path: Path) -> None:
+    screen = path.read_text("utf-8")
+    # A recorded screen has no colours: what is a faint hint on a real one stands in its box.
+    assert read_box(screen) == BOXES.get(path.name)
+    assert is_asking(screen) == (path.name not in BOXES)
+
+
+def test_a_hint_is_no_text() -> None:
+    footer = "\n\n  fake-model default · ~/project\n  ? for shortcuts"
+    assert read_box("\x1b[1m›\x1b[0m \x1b[2mAsk Codex to do anything\x1b[0m" + footer) == ""
+    assert read_box("\x1b[1m›\x1b[0m half typed\n  and more" + footer) == "half typed\n  and more"

@@ -1,0 +1,193 @@
+"""Every recording of OpenCode translated and compared; a mutated record gives facts or a counted skip, no error."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from farhand.drivers.opencode.lines import RunState, translate_line
+from farhand.drivers.opencode.schema import Message
+from farhand.drivers.opencode.server import LISTENING
+from farhand.drivers.opencode.translate import Expected, State, event, told_as_events, translate
+from farhand.model.ports import Heard
+from farhand.model.words import replace
+
+HERE = Path(__file__).parent
+RECORDED = HERE / "recordings"
+RECORDINGS = sorted(path for path in RECORDED.iterdir() if path.name != "serve.out")
+RUNS = [path for path in RECORDINGS if path.name.startswith("run-")]
+STREAMS = [path for path in RECORDINGS if path not in RUNS]
+Translator = Callable[[bytes, Any], tuple[list[Any], Any]]
+
+
+def records(path: Path) -> list[bytes]:
+    """The CLI's own records in a recording, without what the recorder put around them."""
+    content = path.read_bytes()
+    if path.name.startswith("sse-"):
+        return [line.removeprefix(b"data: ") for line in content.splitlines() if line.startswith(b"data: ")]
+    if path.name == "plugin-events.jsonl":
+        lines = [json.loads(line) for line in content.splitlines()]
+        return [msgspec.json.encode(one["o"]) for one in lines if one["k"] == "event"]
+    if path.name == "permission-list.json":
+        return [event("permission.asked", one) for one in json.loads(content)]
+    if path.name == "serve-message.json":
+        return told_as_events(msgspec.json.decode(content, type=Message))
+    if path.name == "export.out":
+        exported = json.loads(content[content.index(b"{") :])
+        found = [msgspec.json.decode(json.dumps(one), type=Message) for one in exported["messages"]]
+        return [record for message in found for record in told_as_events(message)]
+    return content.splitlines()
+
+
+def session(path: Path) -> str:
+    """The session that a recording is about."""
+    content = path.read_text("utf-8")
+    start = content.index("ses_")
+    return content[start : start + 30]
+
+
+def beginning(path: Path) -> Any:
+    """Where a recording's translation starts."""
+    if path in RUNS:
+        return RunState(message="m")
+    # A single reply is told by the message that it answers.
+    parent = json.loads(path.read_text())["info"]["parentID"] if path.name == "serve-message.json" else ""
+    started = State(session=session(path))
+    return replace(started, running=True, turn="t", prompts=(parent,)) if parent else started
+
+
+def way(path: Path) -> Translator:
+    """Which translation a recording needs."""
+    return translate_line if path in RUNS else translate
+
+
+def told(path: Path) -> dict[str, Any]:
+    """All that a recording says, as plain data."""
+    state, facts = beginning(path), []
+    for record in records(path):
+        heard, state = way(path)(record, state)
+        facts += [json.loads(msgspec.json.encode(one)) for one in heard]
+    return {"skipped": state.skipped, "facts": facts}
+
+
+@pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.name)
+def test_a_recording_says_what_it_said(path: Path) -> None:
+    snapshot = HERE / "snapshots" / f"{path.name}.json"
+    found = told(path)
+    if os.environ.get("FARHAND_SNAPSHOTS") == "write":
+        snapshot.parent.mkdir(exist_ok=True)
+        snapshot.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    assert found == json.loads(snapshot.read_text("utf-8"))
+
+
+@pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.name)
+def test_nothing_in_a_recording_is_unknown(path: Path) -> None:
+    found = told(path)
+    assert found["skipped"] == 0
+    assert found["facts"]
+
+
+def test_the_server_says_where_it_listens() -> None:
+    found = LISTENING.search((RECORDED / "serve.out").read_bytes())
+    assert found
+    assert found[1] == b"http://127.0.0.1:4096"
+
+
+# --- what may come instead
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The way to every field of a record, at any depth."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in items:
+        yield (*path, key)
+        yield from places(inner, (*path, key))
+
+
+ALL = [(path, index) for path in RECORDINGS for index in range(len(records(path)))]
+CHANGED = some.one_of(
+    some.none(),
+    some.booleans(),
+    some.integers(),
+    some.floats(allow_nan=False, allow_infinity=False),
+    some.text(),
+    some.lists(some.integers(), max_size=2),
+    some.dictionaries(some.text(max_size=3), some.integers(), max_size=2),
+)
+
+
+def busy(path: Path, index: int) -> Any:
+    """The state that the record came in."""
+    state = beginning(path)
+    for record in records(path)[:index]:
+        _, state = way(path)(record, state)
+    return state
+
+
+@given(some.sampled_from(ALL), some.data())
+def test_no_mutation_is_an_error(chosen: tuple[Path, int], data: some.DataObject) -> None:
+    path, index = chosen
+    record = copy.deepcopy(json.loads(records(path)[index]))
+    place = data.draw(some.sampled_from(list(places(record))))
+    parent = record
+    for key in place[:-1]:
+        parent = parent[key]
+    if data.draw(some.booleans()):
+        del parent[place[-1]]
+    else:
+        parent[place[-1]] = data.draw(CHANGED)
+    state = busy(path, index)
+    heard, after = way(path)(json.dumps(record).encode(), state)
+    assert isinstance(heard, list)
+    assert after.skipped - state.skipped in (0, 1)
+
+
+@given(some.sampled_from(ALL), some.data())
+def test_a_line_that_is_cut_is_counted(chosen: tuple[Path, int], data: some.DataObject) -> None:
+    path, index = chosen
+    record = records(path)[index]
+    state = busy(path, index)
+    heard, after = way(path)(record[: data.draw(some.integers(0, len(record) - 1))], state)
+    assert heard == []
+    assert after.skipped == state.skipped + 1
+
+
+@pytest.mark.parametrize("translator", [(translate, State()), (translate_line, RunState())])
+@pytest.mark.parametrize("line", [b"", b"{", b"[]", b"null", b'"x"', b"\xff\xfe", b'{"type":"brand-new"}', b"[" * 5000])
+def test_what_is_unknown_is_counted(translator: tuple[Translator, Any], line: bytes) -> None:
+    heard, state = translator[0](line, translator[1])
+    assert heard == []
+    assert state.skipped == 1
+
+
+def test_what_was_told_is_not_told_again() -> None:
+    path = RECORDED / "sse-asks.txt"
+    state = beginning(path)
+    for record in records(path):
+        _, state = translate(record, state)
+    again: list[Heard] = []
+    for record in records(path):
+        heard, state = translate(record, state)
+        again += heard
+    assert not [one for one in again if type(one.fact).__name__ in ("Said", "Thought", "ToolStarted", "TurnEnded")]
+
+
+def test_a_message_of_ours_is_the_turn_it_was_given_for() -> None:
+    path = RECORDED / "sse-events.txt"
+    first = json.loads(next(one for one in records(path) if b'"role":"user"' in one))["properties"]["info"]["id"]
+    state = State(session=session(path), expected=(Expected(id=first, message="m1", turn="t1"),))
+    turns = set()
+    for record in records(path):
+        heard, state = translate(record, state)
+        turns |= {one.turn for one in heard}
+    assert "t1" in turns
+    assert all(one == "t1" or str(one).startswith("desk-") for one in turns)
