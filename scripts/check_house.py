@@ -20,8 +20,8 @@ SOURCE = ROOT / "src" / "farhand"
 # are made of, and among the names that people and programs already rely on.
 NAMED = (SOURCE / "testing", SOURCE / "model" / "compat.py")
 # To the SDK, and to the driver that runs it, one of these names is a vendor of models and the CLI whose settings and
-# files it reads; no worker's backend is meant.
-VENDORS = (SOURCE / "sdk", SOURCE / "drivers" / "native")
+# files it reads; so are the variables that a CLI for every vendor's models is handed. No worker's backend is meant.
+VENDORS = (SOURCE / "sdk", SOURCE / "drivers" / "native", SOURCE / "drivers" / "opencode" / "manifest.toml")
 
 
 def complaints(path: Path) -> list[str]:

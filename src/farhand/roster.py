@@ -72,9 +72,10 @@ def station(settings: Settings, environment: Mapping[str, str]) -> Station:
 
 
 def packages() -> list[str]:
-    """The driver packages: those with a manifest."""
+    """The driver packages: those with a manifest and a driver."""
     found = (entry for entry in resources.files("farhand.drivers").iterdir() if entry.is_dir())
-    return sorted(entry.name for entry in found if entry.joinpath("manifest.toml").is_file())
+    parts = ("manifest.toml", "driver.py")
+    return sorted(entry.name for entry in found if all(entry.joinpath(part).is_file() for part in parts))
 
 
 def asking_events() -> dict[str, frozenset[str]]:

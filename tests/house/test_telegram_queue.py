@@ -9,7 +9,7 @@ import pytest
 from tests.house.telegram_house import TelegramHouse, telegram_house
 
 from farhand.model.facts import HandedOver, Said, TurnEnded, Withdrawn
-from farhand.model.ports import Can, Deliver
+from farhand.model.ports import Can, Deliver, Unknown
 from farhand.model.words import HowEnded
 from farhand.testing.scripted import ScriptedDriver
 from farhand.testing.telegram import FakeBot
@@ -96,6 +96,14 @@ async def test_a_message_that_waits_is_put_into_the_running_turn_by_a_tap(telegr
     await telegram.manager.sees(lambda chat: gone(card, chat))
     joined = [errand for _, errand in telegram.agent.performed if isinstance(errand, Deliver) and errand.joins]
     assert [errand.message.text for errand in joined] == ["and mind this"]
+
+
+async def test_a_message_whose_fate_nobody_knows_waits_no_more(telegram: TelegramHouse) -> None:
+    card = await waits(telegram, "and mind this")
+    telegram.agent.outcomes.append(Unknown(why="The keys went somewhere."))
+    await telegram.manager.taps(card, "Say it now")
+    await telegram.manager.reads("ann may not have got your message: The keys went somewhere.")
+    await telegram.manager.sees(lambda chat: gone(card, chat))
 
 
 async def test_a_worker_that_hears_nothing_in_mid_turn_is_not_said_to(tmp_path: Path, bot: FakeBot) -> None:

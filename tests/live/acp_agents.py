@@ -11,9 +11,12 @@ from pathlib import Path
 from threading import Event
 from typing import Protocol
 
+from farhand.testing.codex import codex_settings, lasting_home
 from farhand.testing.models import gemini
+from farhand.testing.models.anthropic import FakeAnthropic, limited
 from farhand.testing.models.openai import FakeOpenAi
-from farhand.testing.models.script import Failure, Hold, Reply, Text, say, use
+from farhand.testing.models.responses import FakeResponses
+from farhand.testing.models.script import Failure, Hold, Reply, Script, Text, say, use
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ROOT / ".cache" / "npm" / "node_modules" / ".bin"
@@ -155,4 +158,71 @@ async def opencode(root: Path) -> AsyncIterator[Stage]:
         model.release()
 
 
-AGENTS = {"gemini": gemini_cli, "opencode": opencode}
+class ScriptedModel:
+    """Plays the words by a script, with the tool calls of one agent."""
+
+    def __init__(self, script: Script, look: Reply, touch: Reply, failure: Failure) -> None:
+        self._script = script
+        counting = Reply((Text("One, "), Hold("gate"), Text("two.")))
+        for _ in range(TIMES):
+            script.conversation("good morning", say("Good morning.", piece=5))
+            script.conversation("look around", look, say("Nothing there."))
+            script.conversation("touch it", touch, say("Touched."))
+            script.conversation("count slowly", counting)
+            script.conversation("fail now", failure)
+
+    def release(self) -> None:
+        """Lets held answers go on."""
+        self._script.release("gate")
+
+
+@asynccontextmanager
+async def codex_cli(root: Path) -> AsyncIterator[Stage]:
+    """Codex behind its ACP adapter; its home is no temporary one, so that it has its sandbox."""
+    fake = FakeResponses()
+    async with fake.served() as address:
+        with lasting_home(ROOT / ".cache" / "homes") as home:
+            project = root / "project"
+            (project / ".git").mkdir(parents=True)
+            (home / ".codex").mkdir()
+            (home / ".codex" / "config.toml").write_text(codex_settings(address))
+            environ = {
+                "HOME": str(home),
+                "PATH": f"{PROGRAMS}:{os.environ['PATH']}",
+                "FAKE_MODEL_KEY": "fake",
+                "INITIAL_AGENT_MODE": "read-only",
+                "NO_BROWSER": "1",
+            }
+            escalated = {"sandbox_permissions": "require_escalated", "justification": "to make it"}
+            touch = use("exec_command", cmd="touch made.txt", **escalated)
+            failure = Failure(400, "invalid_request_error", "the model is not in the mood")
+            model = ScriptedModel(fake.script, use("exec_command", cmd="ls"), touch, failure)
+            yield Stage((str(PROGRAMS / "codex-acp"),), environ, project, model)
+            model.release()
+
+
+@asynccontextmanager
+async def claude_code(root: Path) -> AsyncIterator[Stage]:
+    """Claude Code behind its ACP adapter."""
+    home, project = _folders(root)
+    fake = FakeAnthropic()
+    async with fake.served() as address:
+        environ = {
+            "HOME": str(home),
+            "PATH": os.environ["PATH"],
+            "CLAUDE_CODE_EXECUTABLE": str(PROGRAMS / "claude"),
+            "ANTHROPIC_BASE_URL": address,
+            "ANTHROPIC_API_KEY": "sk-ant-fake-" + "0" * 60,
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "DISABLE_AUTOUPDATER": "1",
+            "DISABLE_TELEMETRY": "1",
+            "DISABLE_ERROR_REPORTING": "1",
+        }
+        look = use("Bash", command="ls", description="Look")
+        touch = use("Bash", command="touch made.txt", description="Make")
+        model = ScriptedModel(fake.script, look, touch, limited("come back tomorrow"))
+        yield Stage((str(PROGRAMS / "claude-agent-acp"),), environ, project, model)
+        model.release()
+
+
+AGENTS = {"gemini": gemini_cli, "opencode": opencode, "codex": codex_cli, "claude": claude_code}

@@ -197,3 +197,18 @@ class TestOpenCode(AcpContract):
     def words(self) -> Words:
         # opencode asks the model again and again after a 400: its failure is not told in a test's time.
         return Words(plain="good morning", tool="look around", ask="touch it", slow="count slowly")
+
+
+@pytest.mark.skipif(not PROGRAMS.exists(), reason="the agent CLIs are not installed: sh scripts/setup-tests.sh")
+class TestCodex(AcpContract):
+    agent = "codex"
+
+    @pytest.fixture
+    def words(self) -> Words:
+        # Its adapter tells a failure in words and ends the turn as a good one.
+        return Words(plain="good morning", tool="look around", ask="touch it", slow="count slowly")
+
+
+@pytest.mark.skipif(not PROGRAMS.exists(), reason="the agent CLIs are not installed: sh scripts/setup-tests.sh")
+class TestClaudeCode(AcpContract):
+    agent = "claude"

@@ -70,6 +70,16 @@ async def test_an_idle_holder_is_small_and_never_wakes(tmp_path: Path) -> None:
         assert rss_kilobytes <= 12 * 1024
 
 
+async def test_output_that_was_read_gives_its_room_back_and_offsets_stay(tmp_path: Path) -> None:
+    async with holding(tmp_path, python(BABBLE, 9, 8 * MEGABYTE)) as held:
+        whole = await read_all(held)
+        await held.release(7 * MEGABYTE)
+        found = (tmp_path / "one" / "out").stat()
+        assert found.st_size == len(whole) == 8 * MEGABYTE
+        assert found.st_blocks * 512 < 2 * MEGABYTE
+        assert await read_all(held, 7 * MEGABYTE) == whole[7 * MEGABYTE :]
+
+
 async def test_feeding_is_done_once_for_each_key(tmp_path: Path) -> None:
     async with holding(tmp_path, ["cat"]) as held:
         assert await held.fed("a") is Fed.NOT_TAKEN

@@ -7,7 +7,7 @@ import pytest
 from farhand.core.admit import admit
 from farhand.drivers.acp.driver import AcpLink
 from farhand.drivers.acp.schema import AcpAgent
-from farhand.drivers.wires.held import HeldWire, Place
+from farhand.drivers.wires.held import RELEASE_BYTES, HeldWire, Place
 from farhand.drivers.wires.line_facts import to_line, translate
 from farhand.drivers.wires.line_link import LineLink
 from farhand.model.facts import TurnEnded
@@ -24,6 +24,9 @@ class DeadChild:
     async def follow(self, offset: int) -> AsyncIterator[tuple[bytes, int]]:
         if offset < 0:
             yield b"", 0
+
+    async def release(self, offset: int) -> None:
+        """It said nothing."""
 
     async def feed(self, key: str, data: bytes) -> Fed:
         return Fed.NOT_TAKEN
@@ -62,3 +65,28 @@ async def test_the_cursor_of_the_next_life_and_the_end_of_the_turn_are_one_batch
         ("t", HowEnded.FAILED)
     ]
     assert not any(isinstance(draft.fact, TurnEnded) for draft in admit(worker, batches[0].heard, 0.0))
+
+
+class Babbler(DeadChild):
+    """A child that says much."""
+
+    def __init__(self) -> None:
+        self.released: list[int] = []
+
+    async def follow(self, offset: int) -> AsyncIterator[tuple[bytes, int]]:
+        line = b"x" * (RELEASE_BYTES // 2 - 1) + b"\n"
+        for number in range(1, 5):
+            yield line, offset + number * len(line)
+
+    async def release(self, offset: int) -> None:
+        self.released.append(offset)
+
+
+async def test_room_is_given_back_only_for_what_was_written_down() -> None:
+    child = Babbler()
+    seen: list[list[int]] = []
+    async for _lines, _cursor in HeldWire(child, Place()).lines():
+        # The lines in hand are not written down yet.
+        seen.append(list(child.released))
+    assert seen == [[], [], [RELEASE_BYTES], [RELEASE_BYTES]]
+    assert child.released == [RELEASE_BYTES, 2 * RELEASE_BYTES]

@@ -151,8 +151,8 @@ def test_a_failure_is_told_in_a_sentence(tmp_path: Path) -> None:
         "opencode",
         "print(json.dumps({'type': 'text', 'part': {'text': 'half'}}), flush=True)\ntime.sleep(600)",
     )
-    late = answer(OPENCODE, "x", tmp_path / "a", tmp_path, environ, limit_seconds=1)
-    assert late.text == "half\n\nOpenCode failed: it took longer than 1 s and was stopped."
+    late = answer(OPENCODE, "x", tmp_path / "a", tmp_path, environ, limit_seconds=3)
+    assert late.text == "half\n\nOpenCode failed: it took longer than 3 s and was stopped."
     assert LIMIT_SECONDS == 300
     gone = answer(OPENCODE, "x", tmp_path / "a", tmp_path / "none", environ)
     assert "could not be started" in gone.error
@@ -260,6 +260,9 @@ async def test_wrong_words_are_told(tmp_path: Path) -> None:
     assert (code, errors) == (1, "error: No backend called 'nobody'. Known: codex, gemini, opencode.\n")
     code, errors = await adapter(environ, "codex", "../ann", "hi", "http://127.0.0.1:1")
     assert (code, "letters, numbers" in errors) == (2, True)
+    (tmp_path / "file").write_text("no folder")
+    code, errors = await adapter(environ, "codex", "ann", "hi", "http://127.0.0.1:1", str(tmp_path / "file"))
+    assert (code, errors) == (1, f"error: {tmp_path}/file/ann cannot be used: Not a directory.\n")
 
 
 async def test_a_node_that_is_killed_in_between_gets_the_answer_once(tmp_path: Path, bot: FakeBot) -> None:

@@ -18,12 +18,12 @@ from farhand.testing.house import settings_in
 pytestmark = pytest.mark.anyio
 
 
-@promise("backend.1", "backend.2", "backend.7")
+@promise("backend.1", "backend.2", "backend.4", "backend.5", "backend.6", "backend.7")
 def test_all_backends_are_in_one_registry_behind_one_interface(tmp_path: Path) -> None:
     (tmp_path / "test").mkdir()
     settings = replace(settings_in(tmp_path), environment={"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"})
     drivers = roster.drivers(settings)
-    assert {"claude", "demo", "native"} <= set(drivers)
+    assert {"claude", "codex", "gemini", "opencode", "demo", "native"} <= set(drivers)
     for name, driver in drivers.items():
         assert name in {driver.backend, f"{driver.backend}/{driver.wire}", *getattr(driver, "formerly", ())}
         assert isinstance(driver.can, Can)
@@ -31,6 +31,8 @@ def test_all_backends_are_in_one_registry_behind_one_interface(tmp_path: Path) -
         assert callable(driver.end)
     assert "claude" in {driver.backend for driver in drivers.values() if driver.can.terminal}
     assert drivers["claude"].can.terminal
+    assert not any(drivers[name].can.terminal for name in ("codex", "gemini", "opencode"))
+    assert {"codex/exec", "gemini/exec", "opencode/exec"} <= set(drivers)
     assert {kind for kind in drivers if kind.endswith("/tmux")} == {
         f"{driver.backend}/tmux" for driver in drivers.values() if driver.can.terminal
     }

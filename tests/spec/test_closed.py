@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 from starlette.datastructures import Headers
+from starlette.routing import BaseRoute, Route
 from structlog.testing import capture_logs
 from tests.spec.promises import promise
 from tests.spec.team import Team, team_house
 
 from farhand.channels.files.channel import FilesChannel
+from farhand.drivers.wires.station import Signs, Station
+from farhand.drivers.wires.tmux import Tmux
+from farhand.model import compat
 from farhand.server import http
 from farhand.server.local import closed, stranger
 from farhand.store import folder
+from farhand.testing.scripted import ScriptedDriver
 from farhand.testing.telegram import FakeBot
 
 pytestmark = pytest.mark.anyio
@@ -47,6 +53,8 @@ KEYED = [
     ("GET", "/api/hub/status"),
     ("GET", "/api/hub/events"),
 ]
+# What anybody may see, and what it says is always the same.
+PUBLIC = {("GET", "/"), ("HEAD", "/"), ("GET", "/healthz"), ("HEAD", "/healthz")}
 BODY = {"session": "ann", "text": "[[file:/etc/hosts.txt]] hello"}
 
 
@@ -138,3 +146,35 @@ async def test_a_webhook_always_has_a_secret(tmp_path: Path, bot: FakeBot) -> No
 async def test_a_body_without_end_is_cut_off(team: Team) -> None:
     assert (await team.post("/response", {"session": "ann", "text": "x" * 5_000_000})).status_code == 413
     assert (await team.post("/notify", {"text": "x" * 5_000_000})).status_code == 413
+
+
+@promise("http.5", "security.2", "security.4")
+async def test_there_is_no_other_route(
+    tmp_path: Path, bot: FakeBot, tmux_server: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever a node serves, hooks included, is closed to strangers; a route that is added later is tried, too."""
+    served: list[list[BaseRoute]] = []
+
+    def application(routes: list[BaseRoute]) -> Any:
+        served.append(routes)
+        return http_application(routes)
+
+    http_application = http.application
+    monkeypatch.setattr(http, "application", application)
+    agent = ScriptedDriver(backend="claude")
+    signs = Signs("test", "claude-test-", tmp_path, tmp_path / "hooks.sock", sys.executable, tmp_path / "hook.py")
+    agent.station = Station(signs, Tmux(tmux_server, "farhand-test", {}))  # type: ignore[attr-defined]
+    async with team_house(tmp_path, bot, claude=agent) as team, httpx2.AsyncClient(base_url=team.url) as client:
+        await team.hire("ann")
+        routes = [route for route in served[0] if isinstance(route, Route)]
+        paths = {route.path.partition("{")[0] for route in routes}
+        assert {"/response", "/notify", "/workers", "/hooks/of/", "/api/hub/commands"} <= paths
+        for route in routes:
+            path = route.path.format(worker="ann", backend="claude", event="Stop")
+            for method in route.methods or ():
+                for trick, headers in sorted(FOREIGN.items()):
+                    answer = await client.request(method, path, json=BODY, headers=headers)
+                    if (method, path) in PUBLIC:
+                        assert answer.text in ("", compat.BANNER, '{"ok":true}'), (path, trick)
+                    else:
+                        assert answer.status_code == 403, (method, path, trick)

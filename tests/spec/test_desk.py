@@ -9,10 +9,13 @@ from pathlib import Path
 
 import anyio
 import pytest
+from tests.contract.test_hook_program import door
+from tests.contract.test_hook_program import variables as hook_variables
 from tests.spec.promises import promise
 from tests.spec.team import Team, team_house
 from tests.spec.test_http import known
 
+from farhand.drivers.wires.hooks import Asked, Desk
 from farhand.hooks.install import ANSWERS, FORWARDER, PROGRAM
 from farhand.testing.scripted import ScriptedDriver
 from farhand.testing.telegram import FakeBot
@@ -125,6 +128,12 @@ async def test_another_settings_file_and_a_backend_without_one(tmp_path: Path) -
     assert not (tmp_path / ".claude" / "settings.json").exists()
     code, told = await farhand(tmp_path, "hook", "install", "--backend", "demo")
     assert (code, told.startswith("error: No backend called 'demo'. Known: claude")) == (1, True)
+    older = tmp_path / "older" / "settings.json"
+    older.parent.mkdir()
+    older.write_text('{"hooks": {"Stop": [{"hooks": [{"command": "~/.claude/hooks/send-to-telegram.sh"}]}]}}')
+    assert "answers may come twice" in (await farhand(tmp_path, "hook", "status", "--settings", str(older)))[1]
+    code, told = await farhand(tmp_path, "hook", "install", "--settings", str(older / "below.json"))
+    assert (code, "cannot be used: Not a directory." in told) == (1, True)
     settings.write_text("{ broken")
     code, told = await farhand(tmp_path, "hook", "install", "--settings", str(settings))
     assert (code, "left as it is" in told) == (2, True)
@@ -138,8 +147,33 @@ async def test_the_hook_is_tried_on_the_road_that_answers_take(tmp_path: Path, t
     assert (code, "farhand hook install" in told) == (3, True)
     await farhand(tmp_path, "hook", "install")
     code, told = await farhand(tmp_path, "hook", "test", **given)
-    assert (code, "Nobody is on the team." in told) == (3, True)
-    await known(team)
+    assert (code, "No chat is known yet." in told) == (3, True)
+    await team.asks("/team")
+    code, told = await farhand(tmp_path, "hook", "test", **given)
+    assert (code, "is reached" in told) == (0, True), told
+    await team.manager.reads("Test message of the Stop hook")
+    await team.hire("ann")
+    code, told = await farhand(tmp_path, "hook", "test", "--worker", "bob", **given)
+    assert (code, "Nobody called 'bob' is on the team." in told) == (3, True)
     code, told = await farhand(tmp_path, "hook", "test", **given)
     assert (code, "The hook reaches node 'test'" in told) == (0, True), told
-    await team.manager.reads("Test message of the Stop hook")
+    await team.manager.reads("ann:\nTest message of the Stop hook")
+
+
+async def test_installed_events_reach_the_node_unless_the_session_brings_its_own(short_folder: Path) -> None:
+    """The very lines of the settings, run by a shell as Claude Code runs them."""
+    assert (await farhand(short_folder, "hook", "install", "--events"))[0] == 0
+    groups = json.loads((short_folder / ".claude" / "settings.json").read_bytes())["hooks"]
+    (command,) = (one["command"] for one in groups["Stop"][0]["hooks"])
+    desk = Desk()
+    async with door(desk, short_folder / "s"):
+        with desk.attended("ann") as arrivals:
+            for more in ({"FARHAND_HOOKS": "session"}, {}):
+                environ = {"PATH": os.environ["PATH"], **hook_variables(short_folder), **more}
+                done = await anyio.run_process(["sh", "-c", command], input=b'{"n":1}', env=environ)
+                assert (done.stdout, done.stderr) == (b"", b"")
+            arrived = arrivals.receive_nowait()
+            assert not isinstance(arrived, Asked)
+            assert (arrived.event, arrived.payload) == ("Stop", b'{"n":1}')
+            with pytest.raises(anyio.WouldBlock):
+                arrivals.receive_nowait()

@@ -40,9 +40,13 @@ def run(arguments: argparse.Namespace) -> int:
         raise BadName("Name must use letters, numbers, and hyphens only.", name=arguments.worker)
     sessions = arguments.sessions_dir or os.environ.get("SESSIONS_DIR") or Path.home() / DEFAULT_SESSIONS
     folder = Path(sessions).expanduser() / worker
-    said = found.answer(arguments.message, folder, Path(arguments.workdir).absolute(), clean_environment())
-    body = {"session": worker, "text": said.text, "source": found.source, "escape": True, "id": new_id()}
-    if not bring(body, folder, arguments.bridge_url):
+    try:
+        said = found.answer(arguments.message, folder, Path(arguments.workdir).absolute(), clean_environment())
+        body = {"session": worker, "text": said.text, "source": found.source, "escape": True, "id": new_id()}
+        taken = bring(body, folder, arguments.bridge_url)
+    except OSError as error:
+        raise NodeError(f"{folder} cannot be used: {error.strerror}.") from None
+    if not taken:
         raise NodeError(f"{arguments.bridge_url} did not take the answer; it is kept in {folder / 'answers'}.")
     if said.error:
         sys.stderr.write(f"error: {said.error}\n")

@@ -9,7 +9,10 @@ from farhand.cli.options import add_node
 from farhand.config.settings import ask_deadline, home
 from farhand.hooks import install as hooks
 from farhand.model.compat import DEFAULT_BACKEND
+from farhand.model.errors import NodeError
 from farhand.roster import hooks_of
+
+OLDER = "send-to-telegram.sh"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,17 +48,20 @@ class Place:
 def run(arguments: argparse.Namespace) -> int:
     """Does it."""
     place = Place(arguments)
-    match arguments.what:
-        case "install":
-            return _install(place, events=arguments.events)
-        case "uninstall":
-            return _uninstall(place)
-        case "status":
-            return _status(place)
-        case _:
-            from farhand.cli.hook_test import try_hook
+    try:
+        match arguments.what:
+            case "install":
+                return _install(place, events=arguments.events)
+            case "uninstall":
+                return _uninstall(place)
+            case "status":
+                return _status(place)
+            case _:
+                from farhand.cli.hook_test import try_hook
 
-            return try_hook(arguments, place.module, place.programs / hooks.ANSWERS)
+                return try_hook(arguments, place.module, place.programs / hooks.ANSWERS)
+    except OSError as error:
+        raise NodeError(f"{error.filename or place.settings} cannot be used: {error.strerror}.") from None
 
 
 def _install(place: Place, *, events: bool) -> int:
@@ -81,5 +87,7 @@ def _status(place: Place) -> int:
     missing = [name for name in (hooks.ANSWERS, hooks.FORWARDER) if not (place.programs / name).exists()]
     if (whole or answers) and missing:
         lines.append(f"⚠ missing: {', '.join(str(place.programs / name) for name in missing)}; install it again")
+    if place.settings.exists() and OLDER in place.settings.read_text("utf-8", errors="replace"):
+        lines.append(f"⚠ the hook of another bridge is there, too ({OLDER}): answers may come twice")
     sys.stdout.write("\n".join(lines) + "\n")
     return 0

@@ -1,6 +1,7 @@
 """`farhand hook test`: runs the installed hook as an agent's session would, and sees its message arrive at the node."""
 
 import argparse
+import json
 import os
 import subprocess
 import sys
@@ -10,11 +11,14 @@ from pathlib import Path
 from types import ModuleType
 
 import anyio
+import anyio.to_thread
 
 from farhand.cli.options import new_id, with_hub
 from farhand.client.door import SocketHub
 from farhand.config.settings import Settings, read_settings
+from farhand.hooks.forward_to_bridge import post
 from farhand.hooks.install import interpreter
+from farhand.model.compat import LAST_CHAT_FILE
 from farhand.model.errors import NodeError, SettingMissing
 from farhand.model.facts import Responded
 
@@ -26,22 +30,23 @@ def try_hook(arguments: argparse.Namespace, module: ModuleType, program: Path) -
     if not program.exists():
         raise SettingMissing(f"There is no {program}.", hints=("farhand hook install",))
     settings = read_settings(node=arguments.node, environ=dict(os.environ))
-    worker = with_hub(arguments, lambda hub: _try(hub, settings, module, program, arguments.worker))
-    sys.stdout.write(f"The hook reaches node '{settings.node}': the test message went to {worker}'s chat.\n")
+    told = with_hub(arguments, lambda hub: _try(hub, settings, module, program, arguments.worker))
+    sys.stdout.write(f"{told}\n")
     return 0
 
 
 async def _try(hub: SocketHub, settings: Settings, module: ModuleType, program: Path, wanted: str) -> str:
     status = await hub.status()
-    names = [one["name"] for one in status["workers"]]
-    worker = wanted or status["focus"] or next(iter(names), "")
-    if worker not in names:
-        problem = f"Nobody called '{worker}' is on the team." if worker else "Nobody is on the team."
-        raise SettingMissing(problem, hints=("a hook speaks for a worker: farhand hire <name>",))
-    if not (settings.sessions / worker / "chat_id").exists():
+    address = settings.bridge_url(int(status["port"]))
+    if not (settings.folder / LAST_CHAT_FILE).exists():
         raise SettingMissing("No chat is known yet.", hints=("write to the bot once, then try again",))
     text = f"Test message of the Stop hook ({new_id()[:8]})."
-    address = settings.bridge_url(int(status["port"]))
+    names = [one["name"] for one in status["workers"]]
+    worker = wanted or status["focus"] or next(iter(names), "")
+    if not names and not wanted:
+        return await _notice(settings.node, address, text)
+    if worker not in names:
+        raise SettingMissing(f"Nobody called '{worker}' is on the team.", hints=(f"on it: {', '.join(names)}",))
     with tempfile.TemporaryDirectory() as folder:
         transcript = Path(folder) / "transcript.jsonl"
         transcript.write_text(module.sample_transcript("farhand hook test", text), "utf-8")
@@ -49,8 +54,16 @@ async def _try(hub: SocketHub, settings: Settings, module: ModuleType, program: 
     with anyio.move_on_after(PATIENCE_SECONDS):
         async for event in hub.watch(after=int(status["seq"])):
             if isinstance(event.fact, Responded) and text in event.fact.text:
-                return worker
+                return f"The hook reaches node '{settings.node}': the test message went to {worker}'s chat."
     raise NodeError(f"The hook ran, and nothing arrived at {address} within {PATIENCE_SECONDS:g} s.")
+
+
+async def _notice(node: str, address: str, text: str) -> str:
+    """Nobody is on the team for whom the hook could speak: the address that it uses is tried with a notice."""
+    body = json.dumps({"text": text}).encode()
+    if await anyio.to_thread.run_sync(post, f"{address}/notify", body) != 200:
+        raise NodeError(f"Nothing arrived at {address}.")
+    return f"Node '{node}' is reached: the test message went to your chat. With a worker the hook itself is tried."
 
 
 def session_variables(settings: Settings, worker: str, address: str) -> dict[str, str]:

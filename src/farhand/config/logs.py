@@ -68,13 +68,15 @@ class LogFile:
     def __init__(self, path: Path, most_bytes: int = MOST_BYTES) -> None:
         self._path = path
         self._most_bytes = most_bytes
+        self._size = 0
         self._file = self._open()
 
     def write(self, text: str) -> int:
         """Adds whole lines. A disk that is full costs the line, not the node."""
         with suppress(OSError):
-            if self._file.tell() + len(text) > self._most_bytes:
+            if self._size + len(text) > self._most_bytes:
                 self._turn_over()
+            self._size += len(text)
             return self._file.write(text)
         return 0
 
@@ -90,6 +92,7 @@ class LogFile:
     def _open(self) -> TextIO:
         file = self._path.open("a", buffering=1, encoding="utf-8", errors="backslashreplace")
         self._path.chmod(0o600)
+        self._size = self._path.stat().st_size
         return file
 
     def _turn_over(self) -> None:

@@ -7,16 +7,16 @@ does FARHAND_HOOKS=session: such a session tells of its answers itself. It alway
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
-import re
-import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
-from typing import Any, NamedTuple
+
+# What a session of somebody else never needs is loaded when it is used: the hook runs at the end of every turn.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+    from typing import Any
 
 FORWARDER = "forward-to-bridge.py"
 NAMES = ("BRIDGE_URL", "TMUX_PREFIX", "SESSIONS_DIR", "PORT", "TMUX_FALLBACK")
@@ -28,23 +28,24 @@ WARNING = "\n\n⚠️ May be incomplete. Retry if needed."
 FEEDBACK = "doing this session"
 MARKERS = tuple("·✶✻⏵⎿")
 NOISE = ("stop hook", "Whirring", "Herding", "Mulling", "Recombobulating", "Cooked for", "Saut", "Tip:")
-HEADER = re.compile(r"^[a-z]+:$")
-WORKER = re.compile(r"[a-z0-9][a-z0-9-]*")
+LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz")
+NAME_LETTERS = LETTERS | frozenset("0123456789-")
 
 
-class Session(NamedTuple):
+class Session:
     """A session of the bridge: which worker it is, where its files are, and where answers are posted."""
 
-    worker: str
-    folder: Path
-    endpoint: str
-    falls_back: bool
+    def __init__(self, worker: str, folder: Path, endpoint: str, *, falls_back: bool) -> None:
+        self.worker = worker
+        self.folder = folder
+        self.endpoint = endpoint
+        self.falls_back = falls_back
 
 
 def main(payload: bytes, environ: Mapping[str, str], wait: Callable[[float], None] = time.sleep) -> None:
     """Brings the answer that has just ended."""
     session = find_session(environ)
-    transcript = transcript_of(payload)
+    transcript = transcript_of(payload) if session is not None else None
     if session is None or transcript is None:
         return
     told = last_answer(transcript, wait)
@@ -56,8 +57,15 @@ def main(payload: bytes, environ: Mapping[str, str], wait: Callable[[float], Non
         seen = answer_on_screen(tmux(environ, "capture-pane", "-p", "-S", "-500", *target(environ)))
         text = seen + WARNING if seen else ""
     if text:
-        forward(session, text, hashlib.sha256(f"{origin}\0{text}".encode()).hexdigest()[:32])
+        forward(session, text, named(origin, text))
     clear_pending(session)
+
+
+def named(origin: str, text: str) -> str:
+    """The answer's name: the same words to the same message are the same answer, however often they are told."""
+    import hashlib
+
+    return hashlib.sha256(f"{origin}\0{text}".encode("utf-8", "replace")).hexdigest()[:32]
 
 
 # --- whose session this is
@@ -65,7 +73,7 @@ def main(payload: bytes, environ: Mapping[str, str], wait: Callable[[float], Non
 
 def find_session(environ: Mapping[str, str]) -> Session | None:
     """The session as tmux and the environment tell it; None when it is not ours or anything is missing."""
-    if environ.get("FARHAND_HOOKS") == "session":
+    if environ.get("FARHAND_HOOKS") == "session" or not (environ.get("TMUX") or environ.get("BRIDGE_SESSION")):
         return None
     name = tmux(environ, "display-message", "-p", *target(environ), "#{session_name}").strip()
     shown = tmux(environ, "show-environment", "-t", f"={name}") if name else ""
@@ -88,10 +96,13 @@ def decide(name: str, config: Mapping[str, str]) -> Session | None:
     if not prefix or not sessions or not (config["BRIDGE_URL"] or config["PORT"]):
         return None
     worker = name.removeprefix(prefix)
-    if not name.startswith(prefix) or not WORKER.fullmatch(worker):
+    if not name.startswith(prefix) or not worker or not NAME_LETTERS.issuperset(worker):
         return None
+    from pathlib import Path
+
     address = config["BRIDGE_URL"].rstrip("/") or f"http://localhost:{config['PORT']}"
-    return Session(worker, Path(sessions) / worker, f"{address}/response", config["TMUX_FALLBACK"] != "0")
+    falls_back = config["TMUX_FALLBACK"] != "0"
+    return Session(worker, Path(sessions) / worker, f"{address}/response", falls_back=falls_back)
 
 
 def target(environ: Mapping[str, str]) -> list[str]:
@@ -103,6 +114,8 @@ def tmux(environ: Mapping[str, str], *words: str) -> str:
     """What tmux says; nothing outside of tmux, where it would speak of somebody else's session."""
     if not environ.get("TMUX"):
         return ""
+    import subprocess
+
     try:
         done = subprocess.run(["tmux", *words], capture_output=True, check=False, timeout=TMUX_SECONDS, env=environ)
     except (OSError, subprocess.SubprocessError):
@@ -115,6 +128,9 @@ def tmux(environ: Mapping[str, str], *words: str) -> str:
 
 def transcript_of(payload: bytes) -> Path | None:
     """The transcript that the payload names, if it is there."""
+    import json
+    from pathlib import Path
+
     try:
         path = Path(json.loads(payload)["transcript_path"])
     except (ValueError, KeyError, TypeError):
@@ -152,6 +168,8 @@ def read_answer(transcript: Path) -> tuple[str, str] | None:
 
 def parsed(line: bytes) -> dict[str, Any]:
     """One line; empty when it is not whole yet, or no record."""
+    import json
+
     try:
         record = json.loads(line)
     except ValueError:
@@ -217,7 +235,12 @@ def cleaned(group: list[list[str]]) -> str:
 def is_noise(line: str) -> bool:
     """Whether a line is the CLI's own and no part of an answer."""
     bare = line.strip()
-    return bare.startswith(MARKERS) or any(word in line for word in NOISE) or bool(HEADER.match(bare))
+    return bare.startswith(MARKERS) or any(word in line for word in NOISE) or is_header(bare)
+
+
+def is_header(line: str) -> bool:
+    """Whether a line is one word with a colon, such as `analysis:`."""
+    return len(line) > 1 and line[-1] == ":" and LETTERS.issuperset(line[:-1])
 
 
 # --- on its way
@@ -225,6 +248,9 @@ def is_noise(line: str) -> bool:
 
 def forward(session: Session, text: str, name: str) -> None:
     """Leaves the answer in the worker's folder and starts the forwarder, which takes it from there."""
+    import subprocess
+    from pathlib import Path
+
     kept = keep(session.folder, name, text)
     forwarder = Path(__file__).resolve().with_name(FORWARDER)
     if not forwarder.exists():

@@ -230,6 +230,10 @@ class Held(Protocol):
         """The child's output from that byte on: each piece with the offset after it. Ends with the child."""
         ...
 
+    async def release(self, offset: int) -> None:
+        """What came before that byte is never asked for again: the disk may have its room back."""
+        ...
+
     async def feed(self, key: str, data: bytes) -> Fed:
         """Writes the bytes to the child's input, once for each key however often it is asked."""
         ...

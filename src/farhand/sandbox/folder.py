@@ -1,5 +1,6 @@
 """The folder of a held child: who may own it, and what its files say, also when the holder is long gone."""
 
+import ctypes
 import fcntl
 import json
 import os
@@ -15,6 +16,8 @@ from farhand.model.words import Word
 
 CHUNK = 256 * 1024
 ERRORS_SHOWN = 4096
+# Of fallocate(2).
+KEEP_SIZE, PUNCH_HOLE = 1, 2
 
 
 class Life(Word):
@@ -126,6 +129,19 @@ class Folder:
             opened.seek(offset)
             while chunk := opened.read(CHUNK):
                 yield chunk
+
+    def release(self, offset: int) -> None:
+        """Punches a hole where the output was read: its size stays, its room is free. Not every disk can."""
+        try:
+            file = self._open("out", os.O_WRONLY)
+        except FileNotFoundError:
+            return
+        try:
+            ctypes.CDLL(None).fallocate(file, PUNCH_HOLE | KEEP_SIZE, ctypes.c_int64(0), ctypes.c_int64(offset))
+        except AttributeError:
+            return
+        finally:
+            os.close(file)
 
     def is_held(self) -> bool:
         """Whether a holder has the folder's lock, which it keeps from its start to its end."""

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import anyio
+import anyio.to_thread
 from anyio.abc import SocketStream
 from anyio.streams.buffered import BufferedByteReceiveStream
 
@@ -56,6 +57,10 @@ class HeldChild:
             offset += len(chunk)
             yield chunk, offset
             await anyio.lowlevel.checkpoint()
+
+    async def release(self, offset: int) -> None:
+        """Gives the room of the output before that byte back to the disk; offsets stay as they are."""
+        await anyio.to_thread.run_sync(self._folder.release, offset)
 
     async def feed(self, key: str, data: bytes) -> Fed:
         """Writes the bytes to the child's input, once for each key however often it is asked.

@@ -25,6 +25,11 @@ stream_max_retries = 0
 """
 
 
+def codex_settings(address: str, model: str = MODEL) -> str:
+    """Settings that name the fake model at that address."""
+    return SETTINGS.format(model=model, address=address)
+
+
 @contextmanager
 def lasting_home(preferred: Path) -> Iterator[Path]:
     """A throwaway HOME outside of the temporary folder: Codex runs no sandbox from within that. It is removed after."""
@@ -57,4 +62,4 @@ class CodexStudio(Workshop):
         super().__init__(folder, home, server, programs, {"FAKE_MODEL_KEY": "fake"})
         self.settings = home / ".codex" / "config.toml"
         self.settings.parent.mkdir()
-        self.settings.write_text(SETTINGS.format(model=MODEL, address=address))
+        self.settings.write_text(codex_settings(address))

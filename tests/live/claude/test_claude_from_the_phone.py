@@ -21,6 +21,7 @@ from farhand.testing.models.script import Hold, Reply, Text, say, use
 from farhand.testing.studio import Studio, red_pixel
 from farhand.testing.telegram import FakeBot, Shown
 from farhand.testing.telegram.client import Person
+from farhand.testing.workshop import Workshop
 
 pytestmark = pytest.mark.anyio
 MANAGER = 4711
@@ -30,7 +31,7 @@ SECONDS = 40.0
 class Phone:
     """A manager's phone, and the node that can be killed behind it."""
 
-    def __init__(self, studio: Studio, bot: FakeBot) -> None:
+    def __init__(self, studio: Workshop, bot: FakeBot) -> None:
         self.studio = studio
         self.bot = bot
         self.manager: Person = bot.person(MANAGER, "Mo")

@@ -16,6 +16,7 @@ from farhand.testing.models.script import say
 from farhand.testing.stage import until
 from farhand.testing.studio import Studio
 from farhand.testing.telegram import FakeBot
+from farhand.testing.workshop import Workshop
 
 pytestmark = pytest.mark.anyio
 
@@ -32,7 +33,7 @@ async def phone(studio: Studio, bot: FakeBot) -> AsyncIterator[Phone]:
         yield opened
 
 
-def sessions(studio: Studio) -> Path:
+def sessions(studio: Workshop) -> Path:
     return studio.folder / "farhand/nodes/test/sessions"
 
 

@@ -209,3 +209,26 @@ async def test_mentions_and_colleagues(studio: Studio, phone: Phone) -> None:
     await phone.manager.reads("ann:\nann alone", seconds=SECONDS)
     listed = json.loads(await called(phone, "/workers"))["workers"]
     assert [(one["name"], one["protocol"]) for one in listed] == [("ann", "tmux"), ("bob", "tmux")]
+
+
+async def test_a_long_answer_while_the_node_is_dead_is_told_whole(studio: Studio, phone: Phone) -> None:
+    long = "\n\n".join(f"Paragraph {number}: " + "word " * 60 for number in range(40)).strip()
+    studio.model.script.conversation(
+        "zz-dead", Reply((Hold("dead"), Text(f"the first line\n\n{long}\n\nthe last line")))
+    )
+    await phone.manager.says("zz-dead")
+    await studio.model.asked("zz-dead")
+    await phone.kill()
+    studio.model.script.release("dead")
+    await until(
+        lambda: any(
+            "the last line" in path.read_text() for path in studio.folder.glob("home/.claude/projects/*/*.jsonl")
+        )
+    )
+    await phone.start()
+    await phone.manager.reads("the last line", seconds=SECONDS)
+    pages = [one.text for one in await phone.bot.messages(MANAGER) if one.from_bot and not one.deleted]
+    told = "\n".join(page for page in pages if page.startswith("ann:\n") and "is working" not in page)
+    assert all(told.count(f"Paragraph {number}:") == 1 for number in range(40))
+    assert told.count("word") == 40 * 60
+    assert told.count("the first line") == told.count("the last line") == 1

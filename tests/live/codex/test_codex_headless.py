@@ -9,6 +9,7 @@ import anyio
 import anyio.to_thread
 import pytest
 
+from farhand.app import open_drivers
 from farhand.model.commands import Hire, Say, Tune
 from farhand.model.facts import (
     AnswerDelivered,
@@ -18,6 +19,7 @@ from farhand.model.facts import (
     Limited,
     Noted,
     Said,
+    SessionKnown,
     Thought,
     ToolEnded,
     ToolStarted,
@@ -30,7 +32,7 @@ from farhand.model.present import Worker
 from farhand.model.words import Attachment, HowEnded, HowSettled, Mode
 from farhand.testing.codex import CodexStudio
 from farhand.testing.contracts.driver import talking
-from farhand.testing.house import House
+from farhand.testing.house import House, settings_in
 from farhand.testing.models.responses import limited
 from farhand.testing.models.script import Hold, Reply, Text, Thinking, say, use
 from farhand.testing.stage import until
@@ -201,17 +203,21 @@ async def test_a_worker_that_may_do_all_asks_nothing(studio: CodexStudio) -> Non
         assert not any(isinstance(event.fact, AskRaised) for event in await house.history())
 
 
-async def test_a_session_that_is_gone_begins_anew_and_says_so(studio: CodexStudio) -> None:
+@pytest.mark.parametrize("kind", ["codex/headless", "codex/tmux", "codex/exec"])
+async def test_a_session_that_is_gone_begins_anew_and_says_so(studio: CodexStudio, kind: str) -> None:
     studio.model.script.conversation("zz-one", say("one"))
-    driver = studio.drivers()["codex"]
+    driver = studio.drivers()[kind]
     lost = "01a1e1df-fb7a-7bf1-b5a9-63f4d494312f"
     worker = Worker(name="ann", since=1, backend="codex", directory=str(studio.project), session=lost)
-    async with talking(driver, worker) as talk:
-        noted = await talk.hear(Noted)
-        assert lost in noted.text
-        await talk.say("t1", "zz-one")
-        assert (await talk.ended("t1")).how is HowEnded.COMPLETED
-    await driver.end(worker)
+    async with anyio.create_task_group() as tasks:
+        await open_drivers(tasks, [driver], settings_in(studio.folder).hooks)
+        async with talking(driver, worker) as talk:
+            await talk.say("t1", "zz-one")
+            assert (await talk.ended("t1")).how is HowEnded.COMPLETED
+            assert lost in (await talk.hear(Noted)).text
+            assert (await talk.hear(SessionKnown)).session != lost
+        await driver.end(worker)
+        tasks.cancel_scope.cancel()
 
 
 async def test_a_word_into_a_running_turn_joins_it(studio: CodexStudio) -> None:
@@ -228,6 +234,30 @@ async def test_a_word_into_a_running_turn_joins_it(studio: CodexStudio) -> None:
         ended = await house.fact(TurnEnded)
         assert ended.how is HowEnded.COMPLETED
     assert studio.model.prompted("also three")
+
+
+async def test_the_questions_of_a_form_are_asked_one_by_one_and_answered_together(studio: CodexStudio) -> None:
+    with studio.settings.open("a") as settings:
+        settings.write("\n[features]\ndefault_mode_request_user_input = true\n")
+    options = [{"label": "Red", "description": "warm"}, {"label": "Blue", "description": "cold"}]
+    form = [
+        {"id": "colour", "header": "Colour", "question": "Which colour?", "options": options},
+        {"id": "size", "header": "Size", "question": "Which size?", "options": options},
+    ]
+    studio.model.script.conversation("zz-form", use("request_user_input", questions=form), say("thank you"))
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.say("zz-form")
+        first = await house.event(AskRaised)
+        second = await house.fact(AskRaised, after=first.seq)
+        assert isinstance(first.fact, AskRaised)
+        assert (first.fact.question, second.question) == ("Which colour?", "Which size?")
+        await house.answer(second.ask, "other", note="huge")
+        await house.answer(first.fact.ask, "2")
+        assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
+    told = "\n".join(studio.model.prompted("zz-form")[-1].texts)
+    assert "Blue" in told
+    assert "huge" in told
 
 
 async def test_sessions_are_listed_and_handed_back(studio: CodexStudio) -> None:

@@ -65,16 +65,16 @@ def beginning(path: Path) -> Any:
     return replace(started, running=True, turn="t", prompts=(parent,)) if parent else started
 
 
-def way(path: Path) -> Translator:
-    """Which translation a recording needs."""
-    return translate_line if path in RUNS else translate
+def way(path: Path) -> tuple[Translator, Any]:
+    """Which translation a recording needs, and where it starts."""
+    return translate_line if path in RUNS else translate, beginning(path)
 
 
 def told(path: Path) -> dict[str, Any]:
     """All that a recording says, as plain data."""
-    state, facts = beginning(path), []
+    (translator, state), facts = way(path), []
     for record in records(path):
-        heard, state = way(path)(record, state)
+        heard, state = translator(record, state)
         facts += [json.loads(msgspec.json.encode(one)) for one in heard]
     return {"skipped": state.skipped, "facts": facts}
 
@@ -127,9 +127,9 @@ CHANGED = some.one_of(
 
 def busy(path: Path, index: int) -> Any:
     """The state that the record came in."""
-    state = beginning(path)
+    translator, state = way(path)
     for record in records(path)[:index]:
-        _, state = way(path)(record, state)
+        _, state = translator(record, state)
     return state
 
 
@@ -146,7 +146,7 @@ def test_no_mutation_is_an_error(chosen: tuple[Path, int], data: some.DataObject
     else:
         parent[place[-1]] = data.draw(CHANGED)
     state = busy(path, index)
-    heard, after = way(path)(json.dumps(record).encode(), state)
+    heard, after = way(path)[0](json.dumps(record).encode(), state)
     assert isinstance(heard, list)
     assert after.skipped - state.skipped in (0, 1)
 
@@ -156,7 +156,7 @@ def test_a_line_that_is_cut_is_counted(chosen: tuple[Path, int], data: some.Data
     path, index = chosen
     record = records(path)[index]
     state = busy(path, index)
-    heard, after = way(path)(record[: data.draw(some.integers(0, len(record) - 1))], state)
+    heard, after = way(path)[0](record[: data.draw(some.integers(0, len(record) - 1))], state)
     assert heard == []
     assert after.skipped == state.skipped + 1
 

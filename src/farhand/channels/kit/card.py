@@ -206,9 +206,9 @@ def cards(event: Event, turn: TurnView | None, *, waited: bool = False) -> list[
             return [taken, waits_no_more(message)] if joined else [taken]
         case _:
             text = notice(event)
-            return (
-                [Card(key=f"notice:{event.seq}", worker=event.worker, head=text, silent=_hushed(event))] if text else []
-            )
+            told = Card(key=f"notice:{event.seq}", worker=event.worker, head=text, silent=_hushed(event))
+            over = [waits_no_more(fact.message)] if isinstance(fact, facts.Doubted) and waited else []
+            return [told, *over] if text else []
 
 
 def ended(turn: TurnView) -> list[Card]:

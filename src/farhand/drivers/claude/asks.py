@@ -89,8 +89,8 @@ def _questions(question: Question) -> list[Fields]:
 def _options(question: Fields) -> tuple[Choice, ...]:
     labels = [option.text("label") for option in question.list("options")]
     options = tuple(Choice(id=str(number), label=visible(label)) for number, label in enumerate(labels, 1))
-    other = "Several, or something else (write it)" if question.flag("multiSelect") else "Something else (write it)"
-    return (*options, Choice(id=OTHER, label=other, words=True), Choice(id=DENY, label="Do not answer", allows=False))
+    other = Choice(id=OTHER, label="Something else (write it)", words=True)
+    return (*options, other, Choice(id=DENY, label="Do not answer", allows=False))
 
 
 def _described(question: Fields) -> str:

@@ -87,7 +87,7 @@ class ClaudeDriver:
                 link.first = [Heard(fact=SessionKnown(session=spot.state.session))]
             with closing(link):
                 async with anyio.create_task_group() as tasks:
-                    await link.listen(tasks, arrivals, station.folders)
+                    link.listen(tasks, arrivals, station.folders)
                     yield link
                     tasks.cancel_scope.cancel()
 

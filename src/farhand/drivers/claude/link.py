@@ -60,7 +60,7 @@ class InteractiveLink(SeatedLink[Own]):
 
     # --- what comes in
 
-    async def listen(
+    def listen(
         self, tasks: anyio.abc.TaskGroup, arrivals: MemoryObjectReceiveStream[Arrival], folders: Folders
     ) -> None:
         """Starts everything that brings news; it ends with the group."""

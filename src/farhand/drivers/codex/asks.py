@@ -128,7 +128,7 @@ def _reason(params: Fields, where: str) -> str:
 
 def _choices(*, session: bool = True) -> tuple[Choice, ...]:
     for_session = (Choice(id=SESSION, label="Allow for this session"),) if session else ()
-    return (Choice(id=ALLOW, label="Allow once"), *for_session, Choice(id=DENY, label="Deny", allows=False))
+    return (Choice(id=ALLOW, label="Allow once"), *for_session, Choice(id=DENY, label="Deny", allows=False, words=True))
 
 
 def _questions(question: Question) -> list[Fields]:
@@ -138,7 +138,7 @@ def _questions(question: Question) -> list[Fields]:
 def _options(question: Fields) -> tuple[Choice, ...]:
     labels = [option.text("label") for option in question.list("options")]
     options = tuple(Choice(id=str(number), label=visible(label)) for number, label in enumerate(labels, 1))
-    other = Choice(id=OTHER, label="Something else (write it)")
+    other = Choice(id=OTHER, label="Something else (write it)", words=True)
     return (*options, other, Choice(id=DENY, label="Do not answer", allows=False))
 
 

@@ -201,8 +201,8 @@ class HeadlessLink:
                 return await self._begin(errand)
             case Settle(ask=ask):
                 return await self._settle(ask)
-            case Stop(turn=turn):
-                return await self._stop(turn)
+            case Stop(turn=turn, number=number):
+                return await self._stop(turn, number)
             case ports.Change(model=model, mode=mode):
                 params = {"threadId": self._spot.state.session, **launch.settings_params(model, mode)}
                 return await self._done(f"change {uuid.uuid4()}", "thread/settings/update", params)
@@ -225,14 +225,14 @@ class HeadlessLink:
         }
         return await self._done(f"join {message.id} {running}", "turn/steer", params)
 
-    async def _stop(self, turn: str) -> Outcome:
+    async def _stop(self, turn: str, number: int) -> Outcome:
         # Codex refuses to stop a turn that it has taken and not begun.
         await self._until(lambda: turn in self._spot.state.begun)
         theirs = next((name for name, ours in self._spot.state.turns.items() if ours == turn), "")
         if not theirs or theirs != self._spot.state.running:
             return NotTaken(why="That turn does not run.")
         params = {"threadId": self._spot.state.session, "turnId": theirs}
-        return await self._request(f"stop {turn}", "turn/interrupt", params)
+        return await self._request(f"stop {number} {turn}", "turn/interrupt", params)
 
     async def _settle(self, ask: Ask) -> Outcome:
         name = ask.id.partition(".")[0]

@@ -22,6 +22,8 @@ MANIFEST: Final[dict[str, Any]] = tomllib.loads(files(__package__).joinpath("man
 MODES: Final = tuple(MANIFEST["modes"])
 PASSED = frozenset("SSH_AUTH_SOCK GIT_SSH_COMMAND EDITOR VISUAL".split())
 PASSED_PREFIXES = ("OPENAI_", "CODEX_", "AZURE_", "AWS_", "OLLAMA_", "GIT_AUTHOR_", "GIT_COMMITTER_")
+# Never in an agent's environment, whatever the tmux server has in its own.
+SECRETS = ("TELEGRAM_BOT_TOKEN", "TELEGRAM_WEBHOOK_SECRET")
 REPORT_TIMEOUT_SECONDS = 10
 ASK_GRACE_SECONDS = 60
 # Where Codex says that settings of the command line stand.
@@ -144,7 +146,8 @@ def terminal_line(program: str, worker: Worker, directory: str, hooks: Iterable[
     chosen += [f"model={_quoted(worker.model)}"] if worker.model else []
     settings = [word for setting in [*chosen, *hook_settings(hooks)] for word in ("-c", setting)]
     known = ["resume", resume] if resume else []
-    return [program, "--no-daemon", *overrides(directory), *settings, *known]
+    without = [word for name in SECRETS for word in ("-u", name)]
+    return ["env", *without, program, "--no-daemon", *overrides(directory), *settings, *known]
 
 
 class Hook(msgspec.Struct, frozen=True):

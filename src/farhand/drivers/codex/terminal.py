@@ -23,7 +23,8 @@ from farhand.drivers.wires.tmux import Pane, TmuxError
 from farhand.drivers.wires.transcript import size_of
 from farhand.drivers.wires.worded import worded
 from farhand.model.errors import DriverError
-from farhand.model.ports import Can, Link
+from farhand.model.facts import Noted
+from farhand.model.ports import Can, Heard, Link
 from farhand.model.present import Worker
 from farhand.model.words import replace
 
@@ -52,6 +53,9 @@ class InteractiveCodexDriver(KeptSessions):
             except TmuxError as error:
                 raise DriverError(str(error)) from error
             link = InteractiveLink(station.tmux, pane, spot, Questions(station.signs.ask_seconds), folder)
+            if worker.session and not spot.path:
+                gone = f"The session {worker.session} cannot be taken up again. A new one begins."
+                link.first = [Heard(fact=Noted(text=gone))]
             with closing(link):
                 async with anyio.create_task_group() as tasks:
                     link.listen(tasks, arrivals, station.folders)

@@ -62,8 +62,8 @@ class State(Word):
     # The core's names of turns that Codex has said to have begun.
     begun: tuple[str, ...] = ()
     spoke: bool = False
-    # What is being streamed, by its item: its whole form, which follows, is not told again.
-    texts: dict[str, str] = {}
+    # How much of each item was streamed: its whole form, which follows, is not told again.
+    told: dict[str, int] = {}
     tools: tuple[str, ...] = ()
     changes: dict[str, Change] = {}
     # What the thread has used in all, and what it had used before this turn.
@@ -161,7 +161,7 @@ def _began(turn: str, state: State) -> Told:
     if state.running == turn:
         return started, state
     begun = (*state.begun, state.turns[turn])[-REMEMBERED:]
-    return started, replace(state, running=turn, begun=begun, spoke=False, texts={}, before=state.total)
+    return started, replace(state, running=turn, begun=begun, spoke=False, told={}, before=state.total)
 
 
 # --- items
@@ -214,25 +214,24 @@ def _streamed(params: Fields, state: State) -> Told:
     item, delta = params.text("itemId"), params.text("delta")
     if not delta:
         return [], state
-    before = state.texts.get(item, "")
-    gap = "\n\n" if state.spoke and not before else ""
-    state = replace(_kept(item, before + delta, state), spoke=True)
+    gap = "\n\n" if state.spoke and item not in state.told else ""
+    state = replace(_counted(item, len(delta), state), spoke=True)
     return _heard([Said(text=gap + delta)], params.text("turnId"), state)
 
 
-def _kept(item: str, text: str, state: State) -> State:
-    return replace(state, texts=dict([*state.texts.items(), (item, text)][-REMEMBERED:]))
+def _counted(item: str, count: int, state: State) -> State:
+    told = {**state.told, item: state.told.get(item, 0) + count}
+    return replace(state, told=dict([*told.items()][-REMEMBERED:]))
 
 
 def _forgotten(item: str, state: State) -> State:
-    return replace(state, texts={name: text for name, text in state.texts.items() if name != item})
+    return replace(state, told={name: count for name, count in state.told.items() if name != item})
 
 
 def _written(item: Item, state: State) -> tuple[list[Fact], State]:
     """A message is whole: say what its stream has not said."""
-    before = state.texts.get(item.id, "")
-    rest = item.text[len(before) :] if item.text.startswith(before) else ""
-    gap = "\n\n" if state.spoke and not before else ""
+    rest = item.text[state.told.get(item.id, 0) :]
+    gap = "\n\n" if state.spoke and item.id not in state.told else ""
     facts: list[Fact] = [Said(text=gap + rest)] if rest else []
     return facts, replace(_forgotten(item.id, state), spoke=state.spoke or bool(rest))
 
@@ -241,12 +240,11 @@ def _thinking(params: Fields, state: State) -> Told:
     item, delta = params.text("itemId"), params.text("delta")
     if not delta:
         return [], state
-    state = _kept(item, state.texts.get(item, "") + delta, state)
-    return _heard([Thought(text=delta)], params.text("turnId"), state)
+    return _heard([Thought(text=delta)], params.text("turnId"), _counted(item, len(delta), state))
 
 
 def _thought(item: Item, state: State) -> tuple[list[Fact], State]:
-    known = item.id in state.texts
+    known = item.id in state.told
     return ([Thought(text=item.text)] if item.text and not known else []), _forgotten(item.id, state)
 
 
@@ -285,5 +283,5 @@ def _ended(turn: Fields, state: State, at: float) -> Told:
     failed = text if how is HowEnded.FAILED else ""
     facts.append(TurnEnded(how=how, error=failed, usage=_spent(state) if state.running == name else None))
     heard, state = _heard(facts, name, state)
-    over = replace(state, running="", texts={}, tools=(), changes={}, before=state.total)
+    over = replace(state, running="", told={}, tools=(), changes={}, before=state.total)
     return heard, over if state.running in ("", name) else state

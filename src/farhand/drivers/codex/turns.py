@@ -23,6 +23,7 @@ from farhand.model.words import Mode, replace
 Line = dict[str, Any]
 GRACE_SECONDS = 5.0
 ERRORS_KEPT = 64 * 1024
+LOST = "no rollout found"
 
 
 class Turns:
@@ -43,6 +44,11 @@ class Turns:
         self._state = replace(self._state, turn=turn, ended=False, spoke=False, tools=(), problem="")
         try:
             why = "" if turn in self._stopped else await self._run(prompt)
+            if LOST in why and self._state.session and not self._state.ended:
+                gone = f"The session {self._state.session} cannot be taken up again. A new one begins."
+                self._write({"problem": turn, "text": gone})
+                self._state = replace(self._state, session="", total=EventState().total, problem="")
+                why = await self._run(prompt)
             if turn in self._stopped:
                 self._write({"ended": turn, "how": "interrupted"})
             elif not self._state.ended:

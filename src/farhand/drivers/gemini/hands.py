@@ -16,14 +16,14 @@ from farhand.model.ports import NotTaken, Outcome, Taken, Unknown
 from farhand.model.words import Mode
 
 # It takes an Enter within a tenth of a second of a paste for a newline.
-HABITS = Habits(read_box=read_box, holds=holds, enter_delay_seconds=0.12)
+HABITS = Habits(read_box=read_box, holds=holds, enter_delay_seconds=0.12, patience_seconds=8.0)
 GONE = "The agent no longer waits for that answer; nothing was allowed."
 CHANGED = "What the agent wants to run has changed since it was shown; nothing was allowed."
 _COMMAND = re.compile(r"^[/?][a-z]*(\s|$)", re.IGNORECASE)
 _START_SECONDS = 60.0
 _LOOK_SECONDS = 0.1
 _DIALOG_SECONDS = 5.0
-_GONE_SECONDS = 2.0
+_GONE_SECONDS = 4.0
 _TRIES = 3
 _MODES = 5
 

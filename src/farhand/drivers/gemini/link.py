@@ -96,7 +96,7 @@ class TerminalLink(SeatedLink[Own]):
 
     # --- what comes in
 
-    async def listen(
+    def listen(
         self, tasks: anyio.abc.TaskGroup, arrivals: MemoryObjectReceiveStream[Arrival], folders: Folders
     ) -> None:
         """Starts everything that brings news; it ends with the group."""

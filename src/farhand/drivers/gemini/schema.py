@@ -26,13 +26,17 @@ def parts(content: Any) -> list[Fields]:
 
 def words(content: Any) -> str:
     """The text of a content, without what the CLI and its hooks put around it."""
+    if isinstance(content, str):
+        return "" if content.startswith(CONTEXTS) else content
     texts = [part.text("text") for part in parts(content) if not part.flag("thought")]
     return "".join(text for text in texts if not text.startswith(CONTEXTS))
 
 
 def is_context(content: Any) -> bool:
     """Whether this is how the CLI opens a conversation, which nobody said."""
-    return any(part.text("text").startswith(CONTEXTS[0]) for part in parts(content))
+    first = content[0] if isinstance(content, list) and content else content
+    text = first.get("text") if isinstance(first, dict) else first
+    return isinstance(text, str) and text.startswith(CONTEXTS[0])
 
 
 def responses(content: Any) -> list[Fields]:

@@ -61,10 +61,11 @@ def holds(box: str, text: str) -> bool:
 
 
 def says(screen: str, words: str) -> bool:
-    """Whether the line above the box, or the box itself, says in which mode the session is."""
+    """Whether the line above the box begins so: it names the mode first, and then how to leave it."""
     lines = plain(screen).splitlines()
     rule = next((number for number in range(len(lines) - 1, -1, -1) if _RULE.match(lines[number])), None)
-    return rule is not None and words.lower() in "\n".join(lines[rule + 1 : rule + 2]).lower()
+    line = "" if rule is None else "".join(lines[rule + 1 : rule + 2])
+    return line.strip().lower().startswith(words.lower())
 
 
 def standing(title: str) -> str:

@@ -40,6 +40,7 @@ LONGEST_OUTPUT = 4000
 REMEMBERED = 32
 MOST_TOOLS = 64
 CANCELLED = "Request cancelled."
+TOUCHED = b'{"$set":{"lastUpdated":"2026-11-15T19:15:02.898Z"}}'
 # After a refusal the CLI writes its whole history once more, under new ids and within a moment.
 REPLAY_SECONDS = 1.0
 
@@ -80,7 +81,6 @@ class State(Word):
     written: bool = False
     spoke: bool = False
     usage: Usage = Usage()
-    error: str = ""
     tools: tuple[Tool, ...] = ()
     last: Told = Told()
     # The newest messages, by their ids: one that is written again is no news.
@@ -99,16 +99,19 @@ Translated: TypeAlias = tuple[list[Heard], State]
 
 def translate(line: bytes, state: State, at: float = 0.0) -> Translated:
     """The facts of one line of a session file, which was read at that time."""
+    if len(line) == len(TOUCHED) and line.startswith(TOUCHED[:24]) and line.endswith(TOUCHED[-4:]):
+        # Every second line says nothing but what time it was.
+        return [], state
     record = parse(line)
     return skip(state) if record is None else translate_record(record, state, at)
 
 
 def translate_record(record: Fields, state: State, at: float = 0.0) -> Translated:
     """The facts of one record: a message, a change of what was written, or the opening of a session."""
-    if record.text("$rewindTo"):
-        return _rewound(state)
     if record.text("id"):
         return translate_message(record, state, at)
+    if record.text("$rewindTo"):
+        return _rewound(state)
     if isinstance(record.any("$set"), dict):
         return _changed(record.fields("$set"), state, at)
     if record.text("sessionId"):
@@ -162,23 +165,26 @@ def session_changed(session: str, state: State) -> Translated:
 
 def translate_message(message: Fields, state: State, at: float = 0.0) -> Translated:
     """The facts of one message; of one that is written again, what is new in it."""
-    kind, name, when = message.text("type"), message.text("id"), moment(message)
+    kind, name = message.text("type"), message.text("id")
     if not name:
         return skip(state)
-    if state.replays and when - state.replays <= REPLAY_SECONDS:
+    if state.replays and moment(message) - state.replays <= REPLAY_SECONDS:
         return [], _remember(name, state)
     if kind == "user" and is_context(message.any("content")):
-        return [], replace(_remember(name, state), replays=when)
-    again, state = name in state.known and name != state.last.id, replace(_remember(name, state), replays=0.0)
+        return [], replace(_remember(name, state), replays=moment(message))
+    again = name in state.known and name != state.last.id
+    if state.replays:
+        state = replace(state, replays=0.0)
     if again:
         return [], state
+    state = _remember(name, state)
     match kind:
         case "user":
             return _user(message, state)
         case "gemini":
             return _gemini(message, state)
         case "error":
-            return _error(message, state, when or at)
+            return _error(message, state, moment(message) or at)
         case "warning":
             return heard([Noted(text=words(message.any("content")))], state), state
         case "info":
@@ -202,7 +208,7 @@ def _user(message: Fields, state: State) -> Translated:
     text = words(content)
     if not text.strip():
         return [], state
-    return prompted(text, moment(message), replace(state, last=Told()), hook=False)
+    return prompted(text, moment(message), state, hook=False)
 
 
 def prompted(text: str, when: float, state: State, *, hook: bool) -> Translated:
@@ -226,9 +232,21 @@ def prompted(text: str, when: float, state: State, *, hook: bool) -> Translated:
 
 def began(state: State, turn: str, text: str, when: float = 0.0) -> State:
     """The state at the beginning of a turn."""
-    fresh = replace(state, turn=turn, prompt=squeezed(text), began=when or state.began, running=True, replays=0.0)
-    fresh = replace(fresh, hooked=False, written=False, turns=state.turns + 1)
-    return replace(fresh, spoke=False, usage=Usage(), error="", tools=(), last=Told())
+    return replace(
+        state,
+        turn=turn,
+        prompt=squeezed(text),
+        began=when or state.began,
+        running=True,
+        replays=0.0,
+        hooked=False,
+        written=False,
+        turns=state.turns + 1,
+        spoke=False,
+        usage=Usage(),
+        tools=(),
+        last=Told(),
+    )
 
 
 def _expected(text: str, state: State) -> Expected | None:

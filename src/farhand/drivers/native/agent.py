@@ -43,6 +43,7 @@ class NativeAgent:
         await Hearing(self._turn, self._take, self._write).run(lines)
 
     async def _take(self, said: Line) -> bool:
+        """What comes while a turn runs; false for a line that is not known."""
         match said:
             case {"answer": str(ask), "choice": str(choice)}:
                 self._answer(ask, choice, str(said.get("note", "")))
@@ -118,7 +119,12 @@ class NativeAgent:
         self._asked[ask] = question.id
         permission = question.kind == "permission"
         choices = [
-            {"id": choice, "label": choice.capitalize() if permission else choice, "allows": choice != "deny"}
+            {
+                "id": choice,
+                "label": choice.capitalize() if permission else choice,
+                "allows": choice != "deny",
+                "words": choice == "deny",
+            }
             for choice in question.choices
         ]
         about = "permission" if permission else "choice"

@@ -78,6 +78,10 @@ class Api:
                 return None
             raise
 
+    async def children(self, session: str) -> list[Session]:
+        """The sessions of helpers that it started."""
+        return read_list(await self._call("GET", f"/session/{session}/children"), Session)
+
     async def add_rules(self, session: str, rules: list[dict[str, str]]) -> None:
         """Rules on top of those that the session has."""
         await self._call("PATCH", f"/session/{session}", {"permission": rules})

@@ -77,7 +77,7 @@ def _permission(wanted: Permission, seconds: float | None) -> AskRaised:
         choices=(
             Choice(id=ONCE, label="Allow once"),
             *lasting,
-            Choice(id=DENY, label="Deny", allows=False),
+            Choice(id=DENY, label="Deny", allows=False, words=True),
         ),
         about=AskKind.PERMISSION,
         detail=visible(titles.detail(wanted)),
@@ -95,7 +95,7 @@ def _lasting(wanted: Permission) -> str:
 def _question(asked: Questions, step: int, seconds: float | None) -> AskRaised:
     one = asked.questions[step]
     options = [Choice(id=str(number), label=visible(each.label)) for number, each in enumerate(one.options, 1)]
-    other = [Choice(id=OTHER, label="Something else (write it)")] if one.custom else []
+    other = [Choice(id=OTHER, label="Something else (write it)", words=True)] if one.custom else []
     return AskRaised(
         ask=step_id(asked.id, step),
         question=visible(one.question),

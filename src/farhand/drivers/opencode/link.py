@@ -29,7 +29,7 @@ from farhand.drivers.opencode.translate import (
     without_request,
 )
 from farhand.drivers.wires.worded import worded
-from farhand.model.facts import AskRaised, Noted, TurnEnded
+from farhand.model.facts import AskRaised, Limited, Noted, TurnEnded
 from farhand.model.ports import (
     Batch,
     Change,
@@ -142,6 +142,9 @@ class HttpLink:
         heard: list[Heard] = []
         for one in events:
             heard += self._translated(one)
+        if any(isinstance(one.fact, Limited) for one in heard) and self._state.running:
+            # OpenCode would wait and hold the turn; the core parks its message and knows when to go on.
+            await self._api.abort(self._state.session)
         return await self._without_granted(heard)
 
     def _translated(self, came: bytes) -> list[Heard]:
@@ -151,17 +154,21 @@ class HttpLink:
         return told
 
     async def _without_granted(self, heard: list[Heard]) -> list[Heard]:
-        """A worker that need not ask is let go on at once, its helpers, too."""
-        if self._tuning.mode is not Mode.YOLO:
-            return heard
+        """What was allowed before is let go on at once; so is a worker that need not ask, and its helpers."""
         rest: list[Heard] = []
         for one in heard:
             wanted = self._state.permissions.get(one.fact.ask) if isinstance(one.fact, AskRaised) else None
-            if wanted is None:
-                rest.append(one)
-            else:
+            if wanted is not None and self._may(wanted):
                 await self._send_reply(wanted, asks.Reply(reply="once"))
+            else:
+                rest.append(one)
         return rest
+
+    def _may(self, wanted: Permission) -> bool:
+        if self._tuning.mode is Mode.YOLO:
+            return True
+        every = [(wanted.permission, pattern) for pattern in wanted.always]
+        return bool(every) and all(one in self._state.granted for one in every)
 
     # --- what was missed
 
@@ -170,7 +177,10 @@ class HttpLink:
         async with self._looking:
             messages = await self._api.messages(self._state.session, self._state.after)
             busy = await self._busy()
-            if not busy:
+            if busy:
+                children = tuple(one.id for one in await self._api.children(self._state.session))
+                self._spot = replace(self._spot, state=replace(self._state, children=children))
+            else:
                 # It may have come to its end in between.
                 messages = await self._api.messages(self._state.session, self._state.after)
             heard: list[Heard] = []
@@ -314,6 +324,8 @@ class HttpLink:
         if reply.lasting:
             lasting = [modes.rule(wanted.permission, pattern, "allow") for pattern in reply.lasting]
             await self._api.add_rules(wanted.sessionID, lasting)
+            granted = tuple((wanted.permission, pattern) for pattern in reply.lasting)
+            self._spot = replace(self._spot, state=replace(self._state, granted=(*self._state.granted, *granted)))
         return await self._send(wanted.id, lambda: self._api.reply(wanted.id, reply.reply, reply.message))
 
     async def _send(self, request: str, send: Any) -> Outcome:
@@ -339,6 +351,7 @@ class HttpLink:
             wanted = Mode(mode)
             await self._api.add_rules(self._state.session, modes.rules(wanted))
             self._tuning.mode = wanted
+            self._spot = replace(self._spot, state=replace(self._state, granted=()))
         return Taken()
 
 

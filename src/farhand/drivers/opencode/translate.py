@@ -100,9 +100,12 @@ class State(Word):
     # Somebody wants the turn to stop.
     stopped: bool = False
     usage: Usage = Usage()
-    limited: bool = False
+    # The limit that this turn has met, in its own words.
+    limited: str = ""
     # Requests that wait, as they came.
     permissions: dict[str, Permission] = {}
+    # What was allowed for the session: a turn that runs does not see the session's new rules.
+    granted: tuple[tuple[str, str], ...] = ()
     questions: dict[str, Questions] = {}
     skipped: int = 0
 
@@ -277,7 +280,7 @@ def _status(changed: StatusChanged, state: State, at: float, _seconds: float | N
     if changed.status.type == "idle":
         return _idle(state)
     found = waiting(changed.status, at) if changed.status.type == "retry" and not state.limited else None
-    return ([found], replace(state, limited=True)) if found else (_NONE, state)
+    return ([found], replace(state, limited=found.text or "limit")) if found else (_NONE, state)
 
 
 def _idled(named: Named, state: State, _at: float, _seconds: float | None) -> Told:
@@ -301,10 +304,14 @@ def _rests(named: Named, state: State, _at: float, _seconds: float | None) -> To
 def _ended(state: State, error: Error | None) -> Told:
     how, why = HowEnded.COMPLETED, ""
     if error is not None:
-        aborted = error.name == ABORTED
-        how, why = (HowEnded.INTERRUPTED, "") if aborted else (HowEnded.FAILED, sentence(error))
+        # Waiting for a limit is given up by us, not by a person.
+        aborted = error.name == ABORTED and (state.stopped or not state.limited)
+        failed = state.limited if error.name == ABORTED else sentence(error)
+        how, why = (HowEnded.INTERRUPTED, "") if aborted else (HowEnded.FAILED, failed)
     elif state.stopped:
         how = HowEnded.INTERRUPTED
+    elif state.limited:
+        how, why = HowEnded.FAILED, state.limited
     left: list[Fact] = [
         ToolEnded(call=call, ok=False, output="The turn ended before the tool did.")
         for call, done in state.tools.items()
@@ -322,6 +329,7 @@ def _rested(state: State) -> State:
         expected=tuple(one for one in state.expected if one.id not in state.prompts)[-MOST_EXPECTED:],
         after=state.newest,
         newest=state.newest,
+        granted=state.granted,
         skipped=state.skipped,
     )
 
@@ -330,7 +338,7 @@ def _failed(failure: SessionFailed, state: State, at: float, _seconds: float | N
     if failure.sessionID != state.session:
         return _NONE, state
     found = limit(failure.error, at) if not state.limited else None
-    state = replace(state, error=failure.error, limited=state.limited or found is not None)
+    state = replace(state, error=failure.error, limited=state.limited or (found.text if found else ""))
     return ([found] if found else _NONE), state
 
 

@@ -11,6 +11,8 @@ from farhand.model.words import Word
 
 LINE_LIMIT = 16 * 1024 * 1024
 KEY_LIMIT = 200
+# So much is read before its room on the disk is given back.
+RELEASE_BYTES = 4 * 1024 * 1024
 
 
 class Place(Word):
@@ -70,12 +72,16 @@ class HeldWire:
 
     async def lines(self) -> AsyncIterator[tuple[list[bytes], str]]:
         """Lines that came together, and the cursor after them. Ends with the agent's life."""
-        lines, life = Lines(), self._place.life
+        lines, life, released = Lines(), self._place.life, self._place.offset
         async for chunk, offset in self._held.follow(self._place.offset):
             whole = lines.add(chunk)
             if whole:
-                behind = len(chunk) - chunk.rfind(b"\n") - 1
-                yield whole, Place(life=life, offset=offset - behind).cursor
+                place = Place(life=life, offset=offset - (len(chunk) - chunk.rfind(b"\n") - 1))
+                yield whole, place.cursor
+                # Whoever asks for more has written down what came before.
+                if place.offset - released >= RELEASE_BYTES:
+                    await self._held.release(place.offset)
+                    released = place.offset
 
     async def exit(self) -> Exit:
         """How this life ended."""

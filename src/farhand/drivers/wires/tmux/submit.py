@@ -13,6 +13,9 @@ from .server import Pane, Tmux
 BoxReader = Callable[[str], str | None]
 
 
+MIXED = "Somebody typed at the desk in the same moment: the text stands in the box, not sent."
+
+
 class Habits(msgspec.Struct, frozen=True):
     """How one agent's box wants to be treated."""
 
@@ -55,12 +58,14 @@ async def submit(tmux: Tmux, pane: Pane, text: str, habits: Habits, *, keys: boo
     if free is not None:
         return free
     await (tmux.type(pane, text) if keys else tmux.paste(pane, text))
-    if not await _until(tmux, pane, habits, bool):
-        return Doubtful("The text was pasted, and the input box does not show it.")
+    # A screen that is being drawn may show half of it.
+    if not await _until(tmux, pane, habits, lambda box: bool(box) and habits.holds(box or "", text)):
+        shown = habits.read_box(await tmux.capture(pane, colours=True))
+        return Doubtful(MIXED if shown else "The text was pasted, and the input box does not show it.")
     await anyio.sleep(habits.enter_delay_seconds)
     held = habits.read_box(await tmux.capture(pane, colours=True))
     if held is None or not habits.holds(held, text):
-        return Doubtful("Somebody typed at the desk in the same moment: the text stands in the box, not sent.")
+        return Doubtful(MIXED)
     if text.endswith("\\") and not keys:
         await tmux.press(pane, habits.home)
     return await _enter(tmux, pane, habits, held)

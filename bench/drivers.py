@@ -1,0 +1,229 @@
+"""The drivers' figures: what a turn costs beside the bare executable, and how fast recordings are translated."""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from bench.rows import Row
+from farhand.drivers.wires.given import Given
+from farhand.drivers.wires.station import Signs, Station
+from farhand.drivers.wires.tmux import Tmux
+from farhand.model.facts import TurnEnded
+from farhand.model.ports import Deliver, Driver, Link
+from farhand.model.present import Message, Worker
+from farhand.model.words import Sender
+from farhand.roster import built, keyed
+from farhand.sandbox.holders import LocalHolders
+
+ROOT = Path(__file__).resolve().parents[1]
+PURE = ROOT / "tests" / "pure"
+PROGRAMS = ROOT / ".cache/npm/node_modules/.bin"
+ROUNDS = 25
+BYTES = 100 * 1024 * 1024
+MEGABYTE = 1024 * 1024
+# Says what a recording says to every message, as an agent does that lives between its turns.
+REPLAY_LINES = """#!{python} -SI
+import sys
+recording = open({recording!r}, "rb").read()
+for line in iter(sys.stdin.buffer.readline, b""):
+    if b'"type":"user"' in line:
+        sys.stdout.buffer.write(recording)
+        sys.stdout.buffer.flush()
+"""
+# Says it once and ends, as an agent does that is run for every turn.
+REPLAY_ONCE = """#!/bin/sh
+cat > /dev/null
+exec cat '{recording}'
+"""
+REPLAYED = {
+    "claude/headless": ("claude", REPLAY_LINES, "claude/recordings/p-tool-ls.out"),
+    "opencode/exec": ("opencode", REPLAY_ONCE, "opencode/recordings/run-tool.out"),
+    "codex/exec": ("codex", REPLAY_ONCE, "codex/recordings/exec-tool.out"),
+}
+
+
+def rows() -> Iterator[Row]:
+    """Every figure, as it comes."""
+    yield from anyio.run(turns)
+    yield from translation()
+
+
+# --- a turn
+
+
+async def turns() -> list[Row]:
+    """A headless turn over an executable that replays a recording, beside that executable alone."""
+    found: list[Row] = []
+    for kind, (program, script, recording) in REPLAYED.items():
+        if not (PURE / recording).exists():
+            continue
+        with tempfile.TemporaryDirectory(prefix="fh") as folder:
+            executable = replay(Path(folder), program, script, PURE / recording)
+            environment = {"HOME": folder, "PATH": f"{Path(folder) / 'bin'}:{os.environ['PATH']}"}
+            ours = await driven(Path(folder), kind, environment)
+            once = script is REPLAY_ONCE
+            floor = [bare_run(executable) for _ in range(ROUNDS)] if once else bare_lines(executable)
+            found.append(added(kind, ours, floor))
+    return found
+
+
+def replay(folder: Path, program: str, script: str, recording: Path) -> Path:
+    """An executable of that name that says what the recording says."""
+    (folder / "bin").mkdir()
+    executable = folder / "bin" / program
+    executable.write_text(script.format(python=sys.executable, recording=str(recording)))
+    executable.chmod(0o755)
+    return executable
+
+
+def added(kind: str, ours: list[float], floor: list[float]) -> Row:
+    """What farhand adds, in milliseconds; shown beside the executable alone."""
+    median, bare = statistics.median(ours) * 1000, statistics.median(floor) * 1000
+    note = f"{median:.1f} ms with farhand; p90 {sorted(ours)[int(len(ours) * 0.9)] * 1000:.1f} ms"
+    return Row(f"added to a turn: {kind}", median - bare, "ms", "the replaying executable alone", bare, note=note)
+
+
+def bare_run(executable: Path) -> float:
+    """The executable once, and its output read."""
+    began = time.perf_counter()
+    subprocess.run([executable], input=b"hello", capture_output=True, check=True)
+    return time.perf_counter() - began
+
+
+def bare_lines(executable: Path) -> list[float]:
+    """Messages to one living executable, and the recording read back."""
+    times: list[float] = []
+    with subprocess.Popen([executable], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        if child.stdin is None or child.stdout is None:
+            return times
+        for _ in range(ROUNDS):
+            began = time.perf_counter()
+            child.stdin.write(b'{"type":"user"}\n')
+            child.stdin.flush()
+            while b'"type":"result"' not in child.stdout.readline():
+                pass
+            times.append(time.perf_counter() - began)
+        child.stdin.close()
+    return times
+
+
+@asynccontextmanager
+async def opened(folder: Path, kind: str, environment: dict[str, str]) -> AsyncIterator[tuple[Driver, Worker]]:
+    """A driver, and a worker for it that is ended after."""
+    holders = LocalHolders(folder / "h")
+    signs = Signs(
+        node="bench",
+        tmux_prefix="bench-",
+        folder=folder / "node",
+        socket=folder / "hooks.sock",
+        interpreter=sys.executable,
+        hook_program=folder / "hook.py",
+    )
+    given = Given(
+        folder=folder / "node",
+        holders=holders,
+        station=Station(signs, Tmux(("tmux", "-S", str(folder / "t")), "bench", environment)),
+        python=sys.executable,
+        variables=environment,
+        child=lambda more: {**environment, **more},
+    )
+    backend = kind.partition("/")[0]
+    driver = keyed(built(given, [backend]))[kind]
+    worker = Worker(name="ann", since=1, backend=backend, directory=str(folder))
+    try:
+        yield driver, worker
+    finally:
+        await driver.end(worker)
+
+
+async def driven(folder: Path, kind: str, environment: dict[str, str]) -> list[float]:
+    """How long turns take from the errand to the fact of their end."""
+    times: list[float] = []
+    async with opened(folder, kind, environment) as (driver, worker):
+        async with driver.open(worker, "") as link, anyio.create_task_group() as tasks:
+            ends, heard = anyio.create_memory_object_stream[None](ROUNDS + 2)
+            tasks.start_soon(listen, link, ends)
+            for number in range(ROUNDS + 2):
+                began = time.perf_counter()
+                await link.perform(deliver(f"t{number}"))
+                with anyio.fail_after(60):
+                    await heard.receive()
+                times.append(time.perf_counter() - began)
+            tasks.cancel_scope.cancel()
+        ends.close()
+        heard.close()
+    # The first ones pay for imports.
+    return times[2:]
+
+
+async def listen(link: Link, ends: Any) -> None:
+    """Tells of every turn's end."""
+    async for batch in link.facts():
+        for one in batch.heard:
+            if isinstance(one.fact, TurnEnded):
+                ends.send_nowait(None)
+
+
+def deliver(turn: str) -> Deliver:
+    """The errand that starts a turn."""
+    return Deliver(turn=turn, message=Message(id=turn, text=f"hello {turn}", at=0.0, by=Sender(via="bench")))
+
+
+# --- translation
+
+
+def translation() -> Iterator[Row]:
+    """The recordings of every driver, repeated to 100 MB."""
+    for folder in sorted(path.name for path in PURE.iterdir() if (path / "test_recordings.py").exists()):
+        module = importlib.import_module(f"tests.pure.{folder}.test_recordings")
+        if hasattr(module, "way") and hasattr(module, "records"):
+            yield from translated(folder, module)
+
+
+def resident_bytes() -> int:
+    """What this process takes of memory now."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def translated(name: str, module: Any) -> list[Row]:
+    """How fast one driver's recordings are translated, and what that leaves in memory."""
+    whole = [(module.way(path), module.records(path)) for path in module.RECORDINGS]
+    size = sum(len(record) for _, some in whole for record in some)
+    gc.collect()
+    seconds, done, halfway = 0.0, 0, 0
+    while done < BYTES:
+        began = time.process_time()
+        for (translator, start), some in whole:
+            state = start
+            for record in some:
+                _, state = translator(record, state)
+        seconds += time.process_time() - began
+        done += size
+        if not halfway and done > BYTES // 10:
+            halfway = resident_bytes()
+    grown = (resident_bytes() - halfway) / MEGABYTE
+    speed = done / MEGABYTE / seconds
+    return [
+        Row(
+            f"translation: {name}",
+            speed,
+            "MB/s",
+            limit=50.0,
+            better="higher",
+            note=f"{size:,} bytes repeated; CPU time",
+        ),
+        Row(f"memory grown over the last 90 MB of translation: {name}", grown, "MB", limit=8.0),
+    ]

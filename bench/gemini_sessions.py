@@ -1,0 +1,159 @@
+"""The Gemini CLI's session files: what one message more costs in a short file and in a long one, in both formats."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from bench.rows import Row, beside
+from farhand.drivers.gemini.files import Spot, follow, passed
+from farhand.drivers.gemini.translate import State, translate
+from farhand.model.words import replace
+
+SESSION = "5ee704df-904b-4b21-aff2-f5e39965c404"
+MEGABYTE = 1024 * 1024
+LONG_MEGABYTES = 100
+ROUNDS = 200
+RECORDINGS = Path(__file__).resolve().parents[1] / "tests/pure/gemini/recordings"
+HEAD = {"sessionId": SESSION, "projectHash": "0" * 64, "startTime": "2026-11-15T19:14:46.107Z", "kind": "main"}
+
+
+def message(number: int) -> dict[str, Any]:
+    """A prompt, or an answer of eight hundred characters."""
+    at = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(1794770000 + number))
+    told = {"id": f"{number:032x}", "timestamp": at}
+    if number % 2:
+        return {**told, "type": "gemini", "content": "x" * 800, "tokens": {"input": 100, "output": 10}}
+    return {**told, "type": "user", "content": [{"text": "go on, please"}]}
+
+
+def lines(path: Path, megabytes: int) -> Callable[[int], None]:
+    """A file of lines of that length; the function adds a message."""
+    pair = [json.dumps(message(number)).encode() + b"\n" for number in range(2)]
+    count = megabytes * MEGABYTE // sum(map(len, pair))
+    path.write_bytes(json.dumps(HEAD).encode() + b"\n" + b"".join(pair) * count)
+
+    def add(number: int) -> None:
+        with path.open("ab") as file:
+            file.write(json.dumps(message(number)).encode() + b"\n")
+
+    return add
+
+
+def whole(path: Path, megabytes: int) -> Callable[[int], None]:
+    """A file in one piece; the function leaves it as the CLI does that writes it anew with one message more."""
+    opening = json.dumps({**HEAD, "lastUpdated": HEAD["startTime"]}, indent=2)[:-2] + ',\n  "messages": [\n'
+    pair = [json.dumps(message(number)) for number in range(2)]
+    count = megabytes * MEGABYTE // sum(map(len, pair))
+    closing = b'\n  ],\n  "summary": "a long one"\n}'
+    path.write_bytes(opening.encode() + ",\n".join(pair * count).encode() + closing)
+
+    def add(number: int) -> None:
+        # The same bytes as a rewrite would leave: writing a hundred megabytes is not what is measured.
+        with path.open("r+b") as file:
+            file.seek(-len(closing), os.SEEK_END)
+            file.write(b",\n" + json.dumps(message(number)).encode() + closing)
+
+    return add
+
+
+def one_more(path: Path, add: Callable[[int], None]) -> float:
+    """What it takes to follow one message more, in microseconds."""
+    spot = passed(Spot(path=str(path), state=State(session=SESSION)))
+    taken = []
+    for number in range(10, 10 + ROUNDS):
+        add(number)
+        started = time.perf_counter()
+        heard, spot = follow(spot, 0.0)
+        taken.append(time.perf_counter() - started)
+        assert heard
+    return statistics.median(taken) * 1e6
+
+
+def growth(folder: Path, name: str, ending: str, write: Callable[[Path, int], Callable[[int], None]]) -> Row:
+    """One message more in a long file beside one in a short file."""
+    figures = []
+    for megabytes in (1, LONG_MEGABYTES):
+        path = folder / f"session-{megabytes}{ending}"
+        figures.append(one_more(path, write(path, megabytes)))
+        path.unlink()
+    return beside(f"{name}: one message more at {LONG_MEGABYTES} MB", figures[1], "µs", "at 1 MB", figures[0], 1.5)
+
+
+def unchanged(folder: Path) -> Row:
+    """A look at a long file in one piece that nobody has written to, beside a bare `fstat` of it."""
+    path = folder / "session.json"
+    whole(path, LONG_MEGABYTES)
+    _, spot = follow(Spot(path=str(path), state=State(session=SESSION)), 0.0)
+
+    def bare() -> None:
+        descriptor = os.open(path, os.O_RDONLY)
+        os.fstat(descriptor)
+        os.close(descriptor)
+
+    ours, floor = median_of(lambda: follow(spot, 0.0)), median_of(bare)
+    return beside("in one piece: a look when nothing changed", ours, "µs", "open and fstat", floor, 3.0)
+
+
+def median_of(action: Callable[[], object]) -> float:
+    """The usual time of an action, in microseconds."""
+    taken = []
+    for _ in range(2000):
+        started = time.perf_counter()
+        action()
+        taken.append(time.perf_counter() - started)
+    return statistics.median(taken) * 1e6
+
+
+def translation() -> list[Row]:
+    """All recorded session files over and over: how fast, and whether memory grows."""
+    recorded = [line for path in sorted(RECORDINGS.glob("session-*.jsonl")) for line in path.read_bytes().splitlines()]
+    recorded = [line for line in recorded if line.strip()]
+    length = sum(map(len, recorded))
+    rounds = LONG_MEGABYTES * MEGABYTE // length
+    state, warm = State(), max(1, rounds // 10)
+    started, before = 0.0, 0
+    for number in range(rounds + warm):
+        if number == warm:
+            started, before = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        # Each repetition is a session of its own.
+        state = replace(State(), skipped=state.skipped)
+        for line in recorded:
+            _, state = translate(line, state)
+    # The processor's time: a busy machine is not what is measured.
+    seconds = time.process_time() - started
+    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    note = f"json.loads alone: {parsed(recorded):.0f} MB/s"
+    speed = rounds * length / MEGABYTE / seconds
+    return [
+        Row(f"{LONG_MEGABYTES} MB of recordings translated", speed, "MB/s", limit=50.0, better="higher", note=note),
+        Row("memory that grew meanwhile", grown, "MB", limit=2.0),
+    ]
+
+
+def parsed(recorded: list[bytes]) -> float:
+    """How fast the standard library reads the same lines, in megabytes a second."""
+    started = time.process_time()
+    for _ in range(ROUNDS):
+        for line in recorded:
+            json.loads(line)
+    return ROUNDS * sum(map(len, recorded)) / MEGABYTE / (time.process_time() - started)
+
+
+def rows() -> list[Row]:
+    """Every figure, measured in this run."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        return [
+            growth(folder, "in lines", ".jsonl", lines),
+            growth(folder, "in one piece", ".json", whole),
+            unchanged(folder),
+            *translation(),
+        ]

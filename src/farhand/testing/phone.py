@@ -1,0 +1,80 @@
+"""A manager's phone at a fake Telegram, and behind it `farhand run` in a process of its own that can be killed."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+
+import anyio
+import anyio.abc
+
+from farhand.testing.telegram import FakeBot, Shown
+from farhand.testing.telegram.client import Person
+from farhand.testing.workshop import Workshop
+
+MANAGER = 4711
+SECONDS = 60.0
+
+
+class Phone:
+    """What the manager sees, and the node that can be killed behind it."""
+
+    def __init__(self, studio: Workshop, bot: FakeBot, variables: Mapping[str, str]) -> None:
+        self.studio = studio
+        self.bot = bot
+        self.manager: Person = bot.person(MANAGER, "Mo")
+        self._variables = dict(variables)
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self._port = probe.getsockname()[1]
+        self._process: anyio.abc.Process | None = None
+
+    async def start(self) -> None:
+        """`farhand run`, as a person starts it."""
+        command = [sys.executable, "-m", "farhand", "run", "--node", "test", "--no-tunnel", "--headless"]
+        environment = {
+            **self.studio.environment,
+            "FARHAND_HOME": str(self.studio.folder / "farhand"),
+            "FARHAND_TMUX_SOCKET": str(self.studio.folder / "tmux"),
+            "FARHAND_HOST": "127.0.0.1",
+            "FARHAND_TEMPORARY": str(self.studio.folder / "temporary"),
+            "PORT": str(self._port),
+            "TELEGRAM_BOT_TOKEN": self.bot.token,
+            "TELEGRAM_API_URL": self.bot.address,
+            **self._variables,
+        }
+        with (self.studio.folder / "node.log").open("ab") as log:
+            self._process = await anyio.open_process(
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment, cwd=self.studio.project
+            )
+
+    async def kill(self) -> None:
+        """`kill -9`, and nothing of the node is left but what it wrote down."""
+        if self._process is not None and self._process.returncode is None:
+            self._process.kill()
+            await self._process.wait()
+
+    async def reads(self, words: str) -> Shown:
+        """The message with these words, which may have buttons."""
+        return await self.manager.reads(words, seconds=SECONDS)
+
+    async def answers(self, text: str) -> int:
+        """How many messages that buzzed have this text."""
+        chat = await self.bot.messages(MANAGER)
+        return sum(one.from_bot and not one.deleted and not one.silent and text in one.text for one in chat)
+
+
+@asynccontextmanager
+async def with_phone(studio: Workshop, bot: FakeBot, **variables: str) -> AsyncIterator[Phone]:
+    """A phone and its node, which leaves no traceback in its log."""
+    phone = Phone(studio, bot, variables)
+    await phone.start()
+    try:
+        yield phone
+    finally:
+        with anyio.CancelScope(shield=True):
+            await phone.kill()
+    assert b"Traceback" not in (studio.folder / "node.log").read_bytes()

@@ -1,0 +1,124 @@
+"""A phone, a desk and the real Claude Code: answered on one, told on the other, and after tmux was killed."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+
+import anyio
+import pytest
+from tests.live.claude.test_claude_from_the_phone import MANAGER, SECONDS, Phone, phone
+
+from farhand.testing.models.script import Reply, Text, say, use
+from farhand.testing.studio import Studio
+from farhand.testing.telegram import Shown
+from farhand.testing.workshop import Workshop
+
+pytestmark = pytest.mark.anyio
+__all__ = ["phone"]
+
+
+async def tmux(workshop: Workshop, *words: str) -> str:
+    done = await anyio.run_process([*workshop.server, *words], env=workshop.environment, check=False)
+    return done.stdout.decode()
+
+
+async def screen(phone: Phone, worker: str) -> str:
+    return await tmux(phone.studio, "capture-pane", "-p", "-t", f"=claude-test-{worker}:")
+
+
+async def shows(phone: Phone, worker: str, words: str) -> None:
+    """Waits until the worker's screen has these words."""
+    with anyio.fail_after(SECONDS):
+        while words not in await screen(phone, worker):  # noqa: ASYNC110
+            await anyio.sleep(0.1)
+
+
+async def test_an_ask_answered_at_the_desk_is_over_on_the_phone(studio: Studio, phone: Phone) -> None:
+    studio.model.script.conversation("zz-desk", use("Bash", command="touch desk.txt", description="Desk"), say("made"))
+    await phone.manager.says("zz-desk")
+    ask = await phone.ask("touch desk.txt")
+    await shows(phone, "ann", "Do you want to proceed?")
+    # A dialog hears no key in its first moments.
+    while "Do you want to proceed?" in await screen(phone, "ann"):
+        await tmux(studio, "send-keys", "-t", "=claude-test-ann:", "1")
+        await anyio.sleep(0.3)
+    settled = await phone.manager.reads("→ answered at the desk", seconds=SECONDS)
+    assert settled.message_id == ask.message_id
+    assert not settled.buttons
+    await phone.manager.reads("made", seconds=SECONDS)
+    assert (studio.project / "desk.txt").exists()
+
+
+async def test_a_refusal_with_a_word_of_advice_reaches_the_agent(studio: Studio, phone: Phone) -> None:
+    studio.model.script.conversation("zz-no", use("Bash", command="touch no.txt", description="No"), say("I see"))
+    await phone.manager.says("zz-no")
+    await phone.manager.taps(await phone.ask("touch no.txt"), "Deny, and say why")
+    request = await phone.manager.reads("as a reply to this message", seconds=SECONDS)
+    await phone.manager.says("never on a Friday", reply_to=request.message_id)
+    await phone.manager.reads("I see", seconds=SECONDS)
+    assert not (studio.project / "no.txt").exists()
+    assert any("never on a Friday" in text for text in studio.model.prompted("zz-no")[-1].texts)
+
+
+async def test_several_choices_are_ticked_on_the_phone(studio: Studio, phone: Phone) -> None:
+    options = [{"label": label, "description": ""} for label in ("Red", "Green", "Blue")]
+    question = {"question": "Which colors?", "header": "Colors", "multiSelect": True, "options": options}
+    studio.model.script.conversation("zz-many", use("AskUserQuestion", questions=[question]), say("thanks"))
+    await phone.manager.says("zz-many")
+    ask = await phone.ask("Which colors?")
+    for label in ("Red", "Blue"):
+        await phone.manager.taps(ask, f"☐ {label}")
+        ask = await ticked(phone, ask, f"☑ {label}")
+    await phone.manager.taps(ask, "✓ Send 2")
+    await phone.manager.reads("thanks", seconds=SECONDS)
+    assert any("Red, Blue" in text for text in studio.model.prompted("zz-many")[-1].texts)
+
+
+async def ticked(phone: Phone, ask: Shown, label: str) -> Shown:
+    def now(chat: tuple[Shown, ...]) -> Shown:
+        return next(one for one in chat if one.message_id == ask.message_id)
+
+    return now(await phone.manager.sees(lambda chat: label in now(chat).labels, seconds=SECONDS))
+
+
+async def test_a_plan_is_read_on_the_phone_and_gone_ahead_with(studio: Studio, phone: Phone) -> None:
+    plan = "# Plan\n\n1. Do one thing\n2. Do another"
+
+    def write(texts: list[str]) -> Reply:
+        path = re.search(r"/\S+/plans/[\w-]+\.md", "\n".join(texts))
+        assert path is not None
+        return use("Write", file_path=path.group(), content=plan)
+
+    studio.model.script.conversation("zz-plan", write, use("ExitPlanMode"), say("on it"))
+    await phone.manager.says("/hire pat --mode plan")
+    await phone.manager.reads("Pat is added", seconds=SECONDS)
+    await phone.manager.says("@pat zz-plan")
+    ask = await phone.ask("pat has a plan")
+    assert "2. Do another" in ask.text
+    await phone.manager.taps(ask, "Go ahead, ask before edits")
+    await phone.manager.reads("on it", seconds=SECONDS)
+
+
+async def test_two_workers_at_once_a_long_answer_and_a_killed_tmux(studio: Studio, phone: Phone) -> None:
+    long = " ".join(f"word{number}" for number in range(1500))
+    studio.model.script.conversation("zz-ann", Reply((Text(long),)))
+    studio.model.script.conversation("zz-bob", say("bob here"))
+    studio.model.script.conversation("zz-again", say("ann again"))
+    await phone.manager.says("/hire bob --ask")
+    await phone.manager.reads("Bob is added", seconds=SECONDS)
+    await phone.manager.says("@ann zz-ann")
+    await phone.manager.says("@bob zz-bob")
+    await phone.manager.reads("bob:\nbob here", seconds=SECONDS)
+    await phone.manager.reads("word1499", seconds=SECONDS)
+    pages = [one.text for one in await phone.bot.messages(MANAGER) if one.text.startswith("ann:\nword")]
+    assert len(pages) > 1
+    assert " ".join(page.removeprefix("ann:\n") for page in pages) == long
+    os.kill(int(await tmux(studio, "display-message", "-p", "#{pid}")), signal.SIGKILL)
+    await phone.manager.reads("ann: The tmux server has ended", seconds=SECONDS)
+    await phone.manager.reads("bob: The tmux server has ended", seconds=SECONDS)
+    await shows(phone, "ann", "❯")
+    await phone.manager.says("@ann zz-again")
+    await phone.manager.reads("ann again", seconds=SECONDS)
+    assert any("word1499" in text for text in studio.model.prompted("zz-again")[-1].texts)

@@ -1,0 +1,180 @@
+"""The real Gemini CLI in its terminal: asks answered at the desk, by nobody, without a hook; sessions, modes."""
+
+from __future__ import annotations
+
+import anyio
+import pytest
+
+from farhand.drivers.wires.tmux import Pane
+from farhand.model.commands import Hire, Tune
+from farhand.model.facts import (
+    AnswerDelivered,
+    AskRaised,
+    AskSettled,
+    CameOnline,
+    Noted,
+    Said,
+    SessionKnown,
+    ToolEnded,
+    ToolStarted,
+    Tuned,
+    TurnEnded,
+)
+from farhand.model.words import HowEnded, HowSettled, Mode
+from farhand.testing.gemini import GeminiStudio
+from farhand.testing.house import House
+from farhand.testing.models.gemini import calls, says
+
+pytestmark = pytest.mark.anyio
+NAME = "claude-test-ann"
+
+
+async def hired(house: House, studio: GeminiStudio, mode: Mode = Mode.DEFAULT, wire: str = "tmux") -> None:
+    """A worker in a terminal."""
+    options = {"wire": wire}
+    directory = str(studio.project)
+    await house.send(
+        Hire(id=house.id(), worker="ann", backend="gemini", directory=directory, mode=mode, options=options)
+    )
+    await house.fact(CameOnline)
+
+
+def touches(studio: GeminiStudio, marker: str, *then: str) -> None:
+    """The model wants to create a file."""
+    arguments = {"command": f"touch {marker}.txt", "description": "Leave a file"}
+    studio.model.expect(calls("run_shell_command", arguments), *map(says, then), prompt=marker)
+
+
+async def pane_of(studio: GeminiStudio) -> Pane:
+    return (await studio.tmux.find(NAME))[NAME]
+
+
+async def shows(studio: GeminiStudio, pane: Pane, words: str) -> None:
+    """Returns when the pane shows this."""
+    with anyio.fail_after(30):
+        while words not in await studio.tmux.capture(pane):  # noqa: ASYNC110
+            await anyio.sleep(0.05)
+
+
+async def test_an_edit_is_shown_whole_and_an_answer_at_the_desk_is_over_everywhere(studio: GeminiStudio) -> None:
+    edit = {"file_path": str(studio.project / "w.txt"), "content": "alpha\nbeta\n"}
+    studio.model.expect(calls("write_file", edit, text="I will"), says("wrote"), prompt="zz-write")
+    touches(studio, "zz-no")
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.say("zz-write")
+        ask = await house.fact(AskRaised)
+        assert [choice.id for choice in ask.choices] == ["allow", "session", "deny"]
+        assert str(studio.project / "w.txt") in ask.detail
+        assert "+beta" in ask.detail
+        pane = await pane_of(studio)
+        await studio.tmux.press(pane, "1")
+        assert (await house.fact(AskSettled)).how is HowSettled.DESK
+        ended = await house.event(TurnEnded)
+        assert (studio.project / "w.txt").read_text() == "alpha\nbeta\n"
+        said = [event.fact.text for event in await house.history() if isinstance(event.fact, Said)]
+        assert said == ["I will", "\n\nwrote"]
+        assert (await house.fact(ToolEnded)).call == (await house.fact(ToolStarted)).call
+        await house.say("zz-no")
+        second = await house.event(AskRaised, after=ended.seq)
+        await studio.tmux.press(pane, "Escape")
+        settled = await house.fact(AskSettled, after=second.seq)
+        assert settled.how is HowSettled.DESK
+        assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.INTERRUPTED
+        assert not (studio.project / "zz-no.txt").exists()
+
+
+async def test_the_deadline_denies(studio: GeminiStudio) -> None:
+    touches(studio, "zz-late")
+    async with studio.open(ask_seconds=1.5) as house:
+        await hired(house, studio)
+        await house.say("zz-late")
+        assert (await house.fact(AskSettled)).how is HowSettled.EXPIRED
+        assert (await house.fact(AnswerDelivered)).problem == ""
+        assert (await house.fact(TurnEnded)).how is HowEnded.INTERRUPTED
+        assert not (studio.project / "zz-late.txt").exists()
+
+
+async def test_without_its_hook_nothing_runs_and_the_dialog_is_told(studio: GeminiStudio) -> None:
+    touches(studio, "zz-broken")
+    async with studio.open() as house:
+        await hired(house, studio)
+        for program in (studio.folder / "hooks").glob("farhand-hook.py*"):
+            program.write_bytes(b"import os; os.kill(os.getpid(), 9)")
+        await house.say("zz-broken")
+        told = await house.fact(Noted, lambda event: "waits in a dialog" in getattr(event.fact, "text", ""))
+        assert "touch zz-broken.txt" in told.text
+        await house.interrupt()
+        assert (await house.fact(TurnEnded)).how is HowEnded.INTERRUPTED
+        assert not (studio.project / "zz-broken.txt").exists()
+
+
+async def test_an_ask_outlives_the_node_and_is_answered_once(studio: GeminiStudio) -> None:
+    touches(studio, "zz-six", "done")
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.say("zz-six")
+        ask = await house.fact(AskRaised)
+    assert not (studio.project / "zz-six.txt").exists()
+    async with studio.open() as house:
+        await house.answer(ask.ask, "allow")
+        assert (await house.fact(AnswerDelivered)).problem == ""
+        assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
+        assert (studio.project / "zz-six.txt").exists()
+        assert sum(isinstance(event.fact, AskRaised) for event in await house.history()) == 1
+
+
+async def test_modes_models_and_a_cleared_conversation(studio: GeminiStudio) -> None:
+    touches(studio, "zz-free", "made freely")
+    studio.model.expect(says("fresh"), prompt="zz-fresh")
+    async with studio.open() as house:
+        await hired(house, studio)
+        first = house.worker().session
+        await house.send(Tune(id=house.id(), worker="ann", mode=Mode.YOLO))
+        assert (await house.fact(Tuned)).refused == ""
+        await house.say("zz-free")
+        ended = await house.event(TurnEnded)
+        assert (studio.project / "zz-free.txt").exists()
+        await house.send(Tune(id=house.id(), worker="ann", mode=Mode.DEFAULT))
+        tuned = await house.event(Tuned, after=ended.seq)
+        assert isinstance(tuned.fact, Tuned)
+        assert tuned.fact.refused == ""
+        await house.say("/clear")
+        known = await house.fact(SessionKnown, after=tuned.seq)
+        cleared = await house.event(TurnEnded, after=tuned.seq)
+        assert known.session != first
+        await house.say("zz-fresh")
+        await house.event(TurnEnded, after=cleared.seq)
+        assert house.worker().session == known.session
+        said = [event.fact.text for event in await house.history() if isinstance(event.fact, Said)]
+        assert said[-1] == "fresh"
+
+
+async def test_what_is_typed_at_the_desk_is_a_turn_of_its_own(studio: GeminiStudio) -> None:
+    studio.model.expect(says("hello desk"), prompt="zz-desk")
+    async with studio.open() as house:
+        await hired(house, studio)
+        pane = await pane_of(studio)
+        await studio.tmux.paste(pane, "zz-desk")
+        await shows(studio, pane, "zz-desk")
+        await anyio.sleep(0.15)
+        await studio.tmux.press(pane, "Enter")
+        ended = await house.event(TurnEnded)
+        assert str(ended.turn).startswith("desk-")
+        assert (await house.fact(Said)).text == "hello desk"
+
+
+async def test_sessions_are_listed_and_can_be_gone_on_with_at_the_desk(studio: GeminiStudio) -> None:
+    studio.model.expect(says("hello"), prompt="zz-hello")
+    async with studio.open() as house:
+        await hired(house, studio, wire="exec")
+        await house.say("zz-hello, how are you?")
+        await house.event(TurnEnded)
+        worker = house.worker()
+    driver = studio.drivers()["gemini"]
+    found = await driver.sessions(str(studio.project))  # type: ignore[attr-defined]
+    assert [(one.id, one.title, one.directory) for one in found] == [
+        (worker.session, "zz-hello, how are you?", str(studio.project.resolve()))
+    ]
+    assert driver.resume_command(worker) == f"cd {studio.project} && gemini --resume {worker.session}"  # type: ignore[attr-defined]
+    assert await driver.sessions("/nowhere") == []  # type: ignore[attr-defined]

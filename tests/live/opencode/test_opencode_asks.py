@@ -1,0 +1,179 @@
+"""What the real OpenCode asks, what it is told, and what it may do in each mode."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from farhand.model import facts
+from farhand.model.commands import Hire, Say
+from farhand.model.ports import Change, Deliver, Driver, NotTaken, Settle, Taken
+from farhand.model.present import Message, Worker
+from farhand.model.words import Attachment, HowEnded, HowSettled, Mode, Sender, replace
+from farhand.testing.contracts.driver import Talk, answered, talking
+from farhand.testing.models.script import Failure, Hold, Reply, Text, say, use
+from farhand.testing.opencode import OTHER_MODEL, OpenCodeStudio
+from farhand.testing.studio import red_pixel
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def driver(studio: OpenCodeStudio) -> Driver:
+    """The driver over the server."""
+    return studio.drivers()["opencode"]
+
+
+@pytest.fixture
+async def worker(studio: OpenCodeStudio, driver: Driver) -> AsyncIterator[Worker]:
+    """A worker that asks; it is ended after the test."""
+    hired = Worker(name="ann", since=1, backend="opencode", directory=str(studio.project))
+    yield hired
+    await driver.end(hired)
+
+
+def touch(name: str) -> Reply:
+    """The model wants to touch a file."""
+    return use("bash", command=f"touch {name}", description="Make a file")
+
+
+async def settle(talk: Talk, raised: facts.AskRaised, choice: str, note: str = "") -> None:
+    """Answers an ask."""
+    settled = facts.AskSettled(ask=raised.ask, how=HowSettled.ANSWERED, choice=choice, note=note)
+    ask = replace(answered(raised, talk.worker, "t"), settled=settled)
+    assert await talk.link.perform(Settle(ask=ask)) == Taken()
+
+
+async def test_what_is_allowed_for_the_session_asks_no_more(
+    studio: OpenCodeStudio, driver: Driver, worker: Worker
+) -> None:
+    script = studio.model.script
+    script.conversation("zz-one", touch("one"), touch("two"), say("done"))
+    script.conversation("zz-edit", use("write", filePath=str(studio.project / "x"), content="hello\n"), say("wrote"))
+    script.conversation("zz-limit", Failure(429, "rate_limit_error", "come back later", {"retry-after": "7200"}))
+    async with talking(driver, worker) as talk:
+        await talk.say("t1", "zz-one")
+        first = await talk.hear(facts.AskRaised)
+        assert first.detail == "touch one"
+        await settle(talk, first, "session")
+        ended = await talk.ended("t1")
+        assert ended.how is HowEnded.COMPLETED
+        assert ended.usage is not None
+        assert ended.usage.output_tokens == 30
+        assert talk.count(facts.AskRaised) == 1
+        # The person's own configuration allows edits: this worker asks all the same.
+        await talk.say("t2", "zz-edit")
+        second = await talk.hear(facts.AskRaised, lambda ask: ask.ask != first.ask)
+        assert "+hello" in second.detail
+        await settle(talk, second, "deny", "not there")
+        await talk.ended("t2")
+        await talk.say("t3", "zz-limit")
+        limited = await talk.hear(facts.Limited)
+        assert limited.until is not None
+        assert limited.until > time.time() + 3600
+        assert (await talk.ended("t3")).how is HowEnded.FAILED
+    assert (studio.project / "two").exists()
+    assert not (studio.project / "x").exists()
+    assert "not there" in str((await studio.model.asked("zz-edit", times=2)).body)
+
+
+async def test_a_question_with_choices_is_answered(studio: OpenCodeStudio, driver: Driver, worker: Worker) -> None:
+    colours = [{"label": "red", "description": "warm"}, {"label": "blue", "description": "cold"}]
+    sizes = [{"label": "small", "description": "s"}, {"label": "large", "description": "l"}]
+    questions = [
+        {"question": "Which colour?", "header": "Colour", "options": colours},
+        {"question": "Which sizes?", "header": "Size", "options": sizes, "multiple": True},
+    ]
+    studio.model.script.conversation("zz-ask", use("question", questions=questions), say("thanks"))
+    async with talking(driver, worker) as talk:
+        await talk.say("t1", "zz-ask")
+        colour = await talk.hear(facts.AskRaised, lambda ask: "colour" in ask.question)
+        size = await talk.hear(facts.AskRaised, lambda ask: "sizes" in ask.question)
+        assert size.several
+        await settle(talk, size, "1,2")
+        await settle(talk, colour, "2")
+        await talk.ended("t1")
+        output = (await talk.hear(facts.ToolEnded)).output
+    assert '"Which colour?"="blue"' in output
+    assert "small" in output
+    assert "large" in output
+
+
+async def test_modes_models_pictures_and_words_into_a_turn(
+    studio: OpenCodeStudio, driver: Driver, worker: Worker, tmp_path: Path
+) -> None:
+    script = studio.model.script
+    script.conversation("zz-free", touch("free"), say("made it"))
+    script.conversation("zz-asks", touch("asks"), say("made it"))
+    script.conversation("zz-look", say("a red pixel"))
+    script.conversation("zz-slow", Reply((Text("one"), Hold("slow"))))
+    script.conversation("zz-more", say("and more"))
+    picture = tmp_path / "red.png"
+    picture.write_bytes(red_pixel())
+    free = replace(worker, mode=Mode.YOLO)
+    async with talking(driver, free) as talk:
+        await talk.say("t1", "zz-free")
+        assert (await talk.ended("t1")).how is HowEnded.COMPLETED
+        assert talk.count(facts.AskRaised) == 0
+        refused = await talk.link.perform(Change(model="fake/none"))
+        assert isinstance(refused, NotTaken)
+        assert OTHER_MODEL in refused.why
+        assert await talk.link.perform(Change(model=OTHER_MODEL, mode="default")) == Taken()
+        await talk.say("t2", "zz-asks")
+        await settle(talk, await talk.hear(facts.AskRaised), "once")
+        await talk.ended("t2")
+        assert (await studio.model.asked("zz-asks")).body["model"] == "other-model"
+        shown = Attachment(path=str(picture), media_type="image/png")
+        message = Message(id="t3", text="zz-look", at=0.0, by=Sender(via="test"), attachments=(shown,))
+        await talk.link.perform(_deliver("t3", message))
+        await talk.ended("t3")
+        assert "data:image/png;base64," in str((await studio.model.asked("zz-look")).body)
+        await talk.say("t4", "zz-slow")
+        await studio.model.asked("zz-slow")
+        more = Message(id="m5", text="zz-more", at=0.0, by=Sender(via="test"))
+        await talk.link.perform(_deliver("t4", more, joins=True))
+        script.release("slow")
+        await talk.hear(facts.Seen, lambda seen: seen.message == "m5")
+        await talk.ended("t4")
+        assert talk.text("t4").split() == ["one", "and", "more"]
+
+
+def _deliver(turn: str, message: Message, *, joins: bool = False) -> Deliver:
+    return Deliver(turn=turn, message=message, joins=joins)
+
+
+async def test_nobody_answers_and_nothing_runs(studio: OpenCodeStudio) -> None:
+    studio.model.script.conversation("zz-late", touch("late"), say("what a pity"))
+    async with studio.open(ask_seconds=1.0) as house:
+        after = (await house.send(Hire(id="h", worker="ann", backend="opencode", directory=str(studio.project)))).seq
+        await house.fact(facts.CameOnline, after=after - 1)
+        await house.send(Say(id="s", text="zz-late"))
+        await house.fact(facts.AskRaised)
+        assert (await house.fact(facts.AskSettled)).how is HowSettled.EXPIRED
+        await house.fact(facts.TurnEnded)
+        assert not (studio.project / "late").exists()
+        # What a person at the desk would see, and take up.
+        found = await studio.drivers()["opencode"].sessions(str(studio.project))  # type: ignore[attr-defined]
+        assert [one.id for one in found] == [house.worker().session]
+        command = studio.drivers()["opencode"].resume_command(house.worker())  # type: ignore[attr-defined]
+        assert command == f"cd {studio.project} && opencode --session {house.worker().session}"
+        await house.end("ann")
+        await house.fact(facts.Ended)
+    assert studio.agents() == []
+
+
+async def test_the_helpers_of_a_worker_ask_too(studio: OpenCodeStudio, driver: Driver, worker: Worker) -> None:
+    task = use("task", description="help", prompt="zz-helper please", subagent_type="general")
+    studio.model.script.conversation("zz-delegate", task, say("all done"))
+    studio.model.script.conversation("zz-helper", touch("helped"), say("helped"))
+    async with talking(driver, worker) as talk:
+        await talk.say("t1", "zz-delegate")
+        raised = await talk.hear(facts.AskRaised)
+        assert raised.detail == "touch helped"
+        assert not (studio.project / "helped").exists()
+        await settle(talk, raised, "once")
+        assert (await talk.ended("t1")).how is HowEnded.COMPLETED
+    assert (studio.project / "helped").exists()

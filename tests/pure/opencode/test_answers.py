@@ -1,0 +1,185 @@
+"""What OpenCode is told, and what is read of its own data: ids that rise, rules, answers, limits, sessions."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from farhand.drivers.opencode import asks, modes, sessions
+from farhand.drivers.opencode.ids import message_id, part_id
+from farhand.drivers.opencode.kept import Begun, Kept
+from farhand.drivers.opencode.limits import limit, waiting
+from farhand.drivers.opencode.opening import _obeys
+from farhand.drivers.opencode.schema import Error, Option, Permission, Question, Questions, Session, Status
+from farhand.drivers.opencode.translate import Expected
+from farhand.model.facts import AskSettled
+from farhand.model.present import Worker
+from farhand.model.words import HowSettled, Mode
+
+NOW = 1794790853.42
+WANTED = Permission(
+    id="per_1",
+    sessionID="ses_1",
+    permission="bash",
+    patterns=["touch a"],
+    metadata={"command": "touch a"},
+    always=["touch *"],
+)
+
+
+def settled(choice: str, how: HowSettled = HowSettled.ANSWERED, note: str = "") -> AskSettled:
+    return AskSettled(ask="per_1", how=how, choice=choice, note=note)
+
+
+# --- ids
+
+
+def test_an_id_stands_where_opencode_would_put_it() -> None:
+    made = message_id("m1", NOW, "")
+    assert made.startswith("msg_1e1df0b2c")
+    assert len(made) == len("msg_1e1df0a96001farhandAAAAAAA")
+    assert part_id(made, 0) == part_id(made, 0) != part_id(made, 1)
+
+
+@given(some.floats(NOW - 1e6, NOW + 1e6), some.floats(NOW - 1e6, NOW + 1e6), some.text())
+def test_a_later_message_has_a_higher_id_even_when_the_clock_was_set_back(
+    first: float, second: float, name: str
+) -> None:
+    newest = message_id("one", first, "")
+    assert message_id(name, second, newest) > newest
+
+
+# --- modes
+
+
+def test_only_yolo_lets_a_command_run_unasked() -> None:
+    for mode in Mode:
+        allowed = modes.permissions(mode)
+        assert (allowed["bash"] == "allow") is (mode is Mode.YOLO)
+        assert (allowed["*"] == "allow") is (mode is Mode.YOLO)
+    assert modes.permissions(Mode.AUTO_EDIT)["edit"] == "allow"
+    assert modes.permissions(Mode.PLAN)["edit"] == "deny"
+
+
+def test_a_session_obeys_the_last_whole_set_of_its_rules() -> None:
+    lasting = modes.rule("bash", "touch *", "allow")
+    asking, free = modes.rules(Mode.DEFAULT), modes.rules(Mode.YOLO)
+    assert _obeys(Session(id="s", permission=asking), Mode.DEFAULT)
+    assert _obeys(Session(id="s", permission=[*free, *asking, lasting]), Mode.DEFAULT)
+    assert not _obeys(Session(id="s", permission=[*asking, *free]), Mode.DEFAULT)
+    assert not _obeys(Session(id="s", permission=[*asking[:-1]]), Mode.DEFAULT)
+    assert not _obeys(Session(id="s"), Mode.DEFAULT)
+
+
+def test_what_passes_to_the_agent_is_chosen() -> None:
+    own = {"OPENAI_API_KEY": "k", "TELEGRAM_BOT_TOKEN": "t", "OPENCODE_CONFIG": "c", "SSH_AUTH_SOCK": "s"}
+    assert set(modes.passed_on(own)) == {"OPENAI_API_KEY", "OPENCODE_CONFIG"}
+
+
+# --- answers
+
+
+@pytest.mark.parametrize("choice", ["", "deny", "always", "yes", "allow", "ONCE"])
+def test_whatever_is_unclear_denies(choice: str) -> None:
+    assert asks.reply(WANTED, settled(choice)).reply == "reject"
+
+
+def test_leave_is_given_once_or_for_the_session_and_never_late() -> None:
+    assert asks.reply(WANTED, settled("once")) == asks.Reply(reply="once")
+    assert asks.reply(WANTED, settled("session")) == asks.Reply(reply="once", lasting=("touch *",))
+    assert asks.reply(WANTED, settled("once", HowSettled.EXPIRED)).reply == "reject"
+    assert asks.reply(WANTED, settled("deny", note="later")).message == "later"
+
+
+def test_an_ask_shows_all_of_it_and_is_bound_to_it() -> None:
+    (raised,) = asks.raised(WANTED, 60.0)
+    assert raised.detail == "touch a"
+    hidden = msgspec.structs.replace(WANTED, metadata={"command": "touch a", "env": {"X": "1"}})
+    assert '"X": "1"' in asks.raised(hidden, None)[0].detail
+    other = msgspec.structs.replace(WANTED, metadata={"command": "touch  a"})
+    assert asks.digest(WANTED) != asks.digest(other)
+
+
+def test_answers_wait_for_all_questions_and_one_refusal_refuses_all() -> None:
+    colours = [Option(label="red"), Option(label="blue")]
+    asked = Questions(
+        id="que_1", sessionID="s", questions=[Question(question="?", options=colours), Question(question="why?")]
+    )
+    assert asks.answers(asked, [settled("2"), None]) is None
+    whole = asks.answers(asked, [settled("1,2"), settled("other", note="so")])
+    assert whole == asks.Answers(labels=(("red", "blue"), ("so",)))
+    assert asks.answers(asked, [settled("deny"), None]) == asks.Answers(labels=None)
+    assert asks.answers(asked, [settled("1", HowSettled.EXPIRED), None]) == asks.Answers(labels=None)
+
+
+# --- limits
+
+
+def test_limits_are_told_with_their_time() -> None:
+    headers = {"retry-after": "7200"}
+    found = limit(Error(name="APIError", data={"message": "quota", "statusCode": 429, "responseHeaders": headers}), NOW)
+    assert found is not None
+    assert found.until == NOW + 7200
+    assert limit(Error(name="APIError", data={"message": "no such key", "statusCode": 401}), NOW) is None
+    long = Status(type="retry", message="quota", next=(NOW + 7200) * 1000)
+    told = waiting(long, NOW)
+    assert told is not None
+    assert told.until == pytest.approx(NOW + 7200)
+    assert waiting(Status(type="retry", next=(NOW + 5) * 1000), NOW) is None
+
+
+# --- what is kept and found
+
+
+def test_what_is_kept_outlives_a_torn_line(tmp_path: Path) -> None:
+    kept = Kept(tmp_path / "ann-1")
+    assert kept.begun() is None
+    kept.begin(Begun(session="ses_1", after="msg_1"))
+    kept.give(Expected(id="msg_2", message="m2", turn=""))
+    kept.give(Expected(id="msg_2", message="m2", turn="t2"))
+    kept.answer("per_1")
+    with (tmp_path / "ann-1" / "given").open("ab") as file:
+        file.write(b'{"given":{"id":"msg')
+    again = Kept(tmp_path / "ann-1")
+    assert again.begun() == Begun(session="ses_1", after="msg_1")
+    assert again.given() == (Expected(id="msg_2", message="m2", turn="t2"),)
+    assert again.answered("per_1")
+    assert not again.answered("per_2")
+    assert (tmp_path / "ann-1" / "session").stat().st_mode & 0o777 == 0o600
+
+
+def test_sessions_are_read_newest_first_and_nothing_is_made(tmp_path: Path) -> None:
+    path = sessions.database({"HOME": str(tmp_path)})
+    assert sessions.sessions(path, "") == []
+    assert not path.exists()
+    path.parent.mkdir(parents=True)
+    with sqlite3.connect(path) as database:
+        database.execute(
+            "CREATE TABLE session (id text, parent_id text, directory text, title text,"
+            " time_updated integer, time_archived integer)"
+        )
+        rows = [
+            ("ses_1", None, str(tmp_path), "the  first", 1000, None),
+            ("ses_2", None, str(tmp_path), "the second", 2000, None),
+            ("ses_3", "ses_2", str(tmp_path), "a helper's", 3000, None),
+            ("ses_4", None, str(tmp_path), "put away", 4000, 4000),
+            ("ses_5", None, "/elsewhere", "another", 5000, None),
+        ]
+        database.executemany("INSERT INTO session VALUES (?, ?, ?, ?, ?, ?)", rows)
+    database.close()
+    assert [one.id for one in sessions.sessions(path, str(tmp_path))] == ["ses_2", "ses_1"]
+    assert [one.id for one in sessions.sessions(path, "")] == ["ses_5", "ses_2", "ses_1"]
+    found = sessions.sessions(path, str(tmp_path))[1]
+    assert (found.title, found.at) == ("the first", 1.0)
+    path.write_bytes(b"this is no database" * 100)
+    assert sessions.sessions(path, "") == []
+
+
+def test_the_way_back_to_the_desk_is_a_command() -> None:
+    worker = Worker(name="ann", since=1, backend="opencode", directory="/a b", session="ses_1")
+    assert sessions.resume_command(worker) == "cd '/a b' && opencode --session ses_1"
