@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import anyio
@@ -22,12 +20,12 @@ from farhand.drivers.gemini.sessions import find_file
 from farhand.drivers.gemini.translate import began, end_turn, session_changed
 from farhand.drivers.wires.fields import Fields, parse
 from farhand.drivers.wires.handed import Expected, Handed
-from farhand.drivers.wires.hooks import Arrival, Arrived, Asked, spooled
+from farhand.drivers.wires.hooks import Arrival, Arrived, Asked
 from farhand.drivers.wires.notify import Folders
+from farhand.drivers.wires.seated import News, SeatedLink, Told, Written
 from farhand.drivers.wires.tmux import Death, Pane, Tmux, TmuxError, TmuxGone
 from farhand.drivers.wires.worded import worded
-from farhand.model.errors import AgentGone
-from farhand.model.facts import AskSettled, Fact, Noted, Said, TurnEnded
+from farhand.model.facts import AskSettled, Noted, Said, TurnEnded
 from farhand.model.ports import Batch, Change, Deliver, Errand, Heard, NotTaken, Outcome, Settle, Stop, Taken
 from farhand.model.present import Ask
 from farhand.model.words import HowEnded, HowSettled, Mode, Word, replace
@@ -52,10 +50,6 @@ class Place(Word):
     calls: tuple[Call, ...] = ()
 
 
-class Written(msgspec.Struct, frozen=True):
-    """Something may have been added to the session file."""
-
-
 class Stands(msgspec.Struct, frozen=True):
     """What the window's title says: idle, busy or waiting."""
 
@@ -70,13 +64,7 @@ class Later(msgspec.Struct, frozen=True):
     tries: int = 0
 
 
-class Brought(msgspec.Struct, frozen=True):
-    """Facts that an errand or a look at the screen brought forth."""
-
-    facts: tuple[Fact, ...]
-
-
-Item = Written | Stands | Later | Brought | Arrived | Death | TmuxGone
+Own = Stands | Later
 
 
 def read_place(cursor: str) -> Place:
@@ -87,50 +75,38 @@ def read_place(cursor: str) -> Place:
         return Place()
 
 
-class TerminalLink:
+class TerminalLink(SeatedLink[Own]):
     """One worker's Gemini CLI. Only `facts` moves the place; errands leave it a note."""
+
+    title = "Gemini CLI"
 
     def __init__(
         self, tmux: Tmux, pane: Pane, places: Places, place: Place, folder: Path, ask_seconds: float | None
     ) -> None:
-        self._tmux = tmux
-        self._pane = pane
+        super().__init__(tmux, pane, folder)
         self._places = places
         self._place = place
         self._ask_seconds = ask_seconds
-        self._spool = folder / "spool"
         self._handed = Handed(folder / "handed")
-        # What the link's own opening brought to light.
-        self.first: list[Heard] = []
         self._hands = Hands(tmux, pane)
         self._standing = ""
         self._told_of_dialog = False
         self._stopping = False
-        self._unread = False
         self._cleared = False
-        self._settled_in = anyio.Event()
         # Set unless an answer is on its way to its dialog.
         self._answered = anyio.Event()
         self._answered.set()
-        self._send, self._receive = anyio.create_memory_object_stream[Item](math.inf)
-        self._tasks: anyio.abc.TaskGroup | None = None
 
     # --- what comes in
 
-    async def listen(
+    def listen(
         self, tasks: anyio.abc.TaskGroup, arrivals: MemoryObjectReceiveStream[Arrival], folders: Folders
     ) -> None:
         """Starts everything that brings news; it ends with the group."""
-        self._tasks = tasks
+        self._attend(tasks)
         tasks.start_soon(self._hear_hooks, arrivals, name="hooks")
-        tasks.start_soon(self._hear_death, name="death")
-        tasks.start_soon(self._follow, folders, name="session file")
+        tasks.start_soon(self._watch, folders, Path(self._place.spot.path).parent, name="session file")
         tasks.start_soon(self._hear_title, name="title")
-
-    def close(self) -> None:
-        """Nobody listens any more."""
-        self._send.close()
-        self._receive.close()
 
     async def _hear_hooks(self, arrivals: MemoryObjectReceiveStream[Arrival]) -> None:
         async for arrival in arrivals:
@@ -138,30 +114,7 @@ class TerminalLink:
                 # None of our hooks asks: what they report waits in the CLI's own dialog.
                 arrival.answer(None)
             else:
-                self._send.send_nowait(arrival)
-
-    async def _hear_death(self) -> None:
-        try:
-            self._send.send_nowait(await self._tmux.died(self._pane))
-        except TmuxGone as gone:
-            self._send.send_nowait(gone)
-
-    async def _follow(self, folders: Folders) -> None:
-        """Looks into the session file whenever something in its folder changes, once there is one."""
-        folder = self._chats()
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with folders.watched(folder) as change:
-            while True:
-                self._kick()
-                await change.wait()
-
-    def _chats(self) -> Path:
-        return Path(self._place.spot.path).parent
-
-    def _kick(self) -> None:
-        if not self._unread:
-            self._unread = True
-            self._send.send_nowait(Written())
+                self._put(arrival)
 
     async def _hear_title(self) -> None:
         try:
@@ -174,35 +127,20 @@ class TerminalLink:
         status = standing(title)
         if status and status != self._standing:
             self._standing = status
-            self._send.send_nowait(Stands(status))
+            self._put(Stands(status))
 
     # --- facts
 
-    async def facts(self) -> AsyncIterator[Batch]:
-        """Everything that the agent brings, in order, until it ends."""
-        yield self._batch(self.first)
-        self._settled_in.set()
-        for kept in spooled(self._spool):
-            yield self._batch(self._read() + await self._hook(kept))
-            if kept.spooled is not None:
-                kept.spooled.unlink(missing_ok=True)
-        async for item in self._receive:
-            before = self._place
-            heard = await self._take(item)
-            if any(isinstance(one.fact, TurnEnded) for one in heard):
-                # A refusal ends the turn: its answer is told to have arrived first.
-                await self._answered.wait()
-            if heard or self._place != before:
-                yield self._batch(heard)
-            if isinstance(item, Death | TmuxGone):
-                if isinstance(item, Death) and item.status == 0:
-                    raise AgentGone("Gemini CLI was ended at the desk. Relaunch the worker to go on with its memory.")
-                return
+    def _position(self) -> object:
+        return self._place
+
+    async def _reported(self, arrived: Arrived) -> list[Heard]:
+        return await self._hook(arrived)
 
     def _batch(self, heard: list[Heard]) -> Batch:
         return Batch(heard=tuple(heard), cursor=msgspec.json.encode(self._place).decode())
 
-    async def _take(self, item: Item) -> list[Heard]:
+    async def _take(self, item: Own | News) -> list[Heard]:
         heard = self._read()
         match item:
             case Written():
@@ -213,14 +151,15 @@ class TerminalLink:
                 heard += self._stands(item)
             case Later():
                 heard += await self._late(item)
-            case Brought(facts=facts):
+            case Told(facts=facts):
                 heard += [Heard(fact=fact) for fact in facts]
-            case Death():
-                heard += [*self._over(), Heard(fact=Noted(text=_death_sentence(item)))]
-            case TmuxGone():
-                told = f"{item} Gemini CLI is started again and keeps its memory."
-                heard += [*self._over(), Heard(fact=Noted(text=told))]
+            case Asked():
+                pass
+            case Death() | TmuxGone():
+                heard += [*self._over(), self._went(item, last_words)]
         if any(isinstance(one.fact, TurnEnded) for one in heard):
+            # A refusal ends the turn: its answer is told to have arrived first.
+            await self._answered.wait()
             self._stopping = False
             self._place = replace(self._place, calls=())
             heard = [*self._withdrawn(HowSettled.DESK), *heard]
@@ -357,14 +296,6 @@ class TerminalLink:
 
     # --- what did not happen
 
-    def _after(self, seconds: float, later: Later) -> None:
-        async def wait() -> None:
-            await anyio.sleep(seconds)
-            self._send.send_nowait(later)
-
-        if self._tasks is not None:
-            self._tasks.start_soon(wait)
-
     async def _late(self, later: Later) -> list[Heard]:
         if later.what == "dialog":
             return await self._stuck()
@@ -475,9 +406,3 @@ class TerminalLink:
             if not isinstance(outcome, Taken):
                 return outcome
         return await self._hands.hand_over(f"/model set {model}") if model else Taken()
-
-
-def _death_sentence(death: Death) -> str:
-    status = "was killed" if death.status is None else f"ended with status {death.status}"
-    words = f" Its last words: {last_words(death.screen)}" if death.screen else ""
-    return f"Gemini CLI {status}.{words}"
