@@ -215,6 +215,19 @@ async def test_a_death_is_told_with_its_status_and_last_words(tmux: Tmux, short_
     assert await tmux.find("d") == {"door": (await tmux.find("door"))["door"]}
 
 
+async def test_a_paste_into_a_pane_whose_agent_is_over_harms_nobody(
+    tmux: Tmux, typist: Pane, short_folder: Path
+) -> None:
+    # tmux 3.3a itself dies of one, and with it every session that it has.
+    pane = await tmux.start("d", ["sh", "-c", "exit 3"], short_folder, {})
+    with anyio.fail_after(20):
+        assert (await tmux.died(pane)).status == 3
+    await tmux.paste(pane, "too late", "Enter")
+    assert await tmux.command("list-buffers") == ()
+    await tmux.paste(typist, "in time", "Enter")
+    await until((short_folder / "submitted").exists)
+
+
 async def test_a_session_that_is_killed_is_a_death(tmux: Tmux, typist: Pane) -> None:
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(tmux.kill, typist)

@@ -42,7 +42,9 @@ class Control:
 
     async def commands(self, *commands: tuple[str, ...]) -> list[tuple[str, ...]]:
         """Runs commands in one line: nothing else happens in the server between them."""
-        waiting = [_Waiting() for _ in commands]
+        # The command that `if-shell` chooses has an answer of its own.
+        every = [command for command in commands for _ in range(2 if command[0] == "if-shell" else 1)]
+        waiting = [_Waiting() for _ in every]
         for one, following in pairwise(waiting):
             one.next = following
         async with self._writing:
@@ -54,7 +56,7 @@ class Control:
                     await self._process.stdin.send(command_line(*commands))
             except (anyio.BrokenResourceError, anyio.ClosedResourceError):
                 raise TmuxGone from None
-        return [await _answer(one, command) for one, command in zip(waiting, commands, strict=True)]
+        return [await _answer(one, command) for one, command in zip(waiting, every, strict=True)]
 
     async def ready(self) -> None:
         """Returns once the client is attached; raises when it could not be."""

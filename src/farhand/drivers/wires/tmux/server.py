@@ -135,10 +135,12 @@ class Tmux:
         """Puts the text into the pane as one bracketed paste: its line ends are no Enter. Keys may follow at once."""
         buffer = f"farhand-{pane.id[1:]}"
         put = ("set-buffer", "-b", buffer, "--", pictured(text))
-        paste = ("paste-buffer", "-p", "-r", "-d", "-b", buffer, "-t", pane.id)
+        paste = f"paste-buffer -p -r -d -b {buffer} -t {pane.id}"
+        # tmux 3.3a dies, with all its sessions, of a paste into a pane whose process has ended.
+        check = ("if-shell", "-F", "-t", pane.id, "#{pane_dead}", f"delete-buffer -b {buffer}", paste)
         press = [("send-keys", "-t", pane.id, *keys)] if keys else []
         # In one line: nothing that somebody types can come between them.
-        await (await self._client()).commands(put, paste, *press)
+        await (await self._client()).commands(put, check, *press)
 
     async def type(self, pane: Pane, text: str) -> None:
         """Types the text as a person would, key by key; for slash commands."""
