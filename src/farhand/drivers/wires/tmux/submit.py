@@ -13,6 +13,8 @@ from .server import Pane, Tmux
 BoxReader = Callable[[str], str | None]
 
 
+SHOWN = 80
+SURE = 2
 MIXED = "Somebody typed at the desk in the same moment: the text stands in the box, not sent."
 
 
@@ -61,14 +63,21 @@ async def submit(tmux: Tmux, pane: Pane, text: str, habits: Habits, *, keys: boo
     # A screen that is being drawn may show half of it.
     if not await _until(tmux, pane, habits, lambda box: bool(box) and habits.holds(box or "", text)):
         shown = habits.read_box(await tmux.capture(pane, colours=True))
-        return Doubtful(MIXED if shown else "The text was pasted, and the input box does not show it.")
+        return Doubtful(_mixed(shown) if shown else "The text was pasted, and the input box does not show it.")
     await anyio.sleep(habits.enter_delay_seconds)
     held = habits.read_box(await tmux.capture(pane, colours=True))
     if held is None or not habits.holds(held, text):
-        return Doubtful(MIXED)
+        # Redrawn in this moment, or changed by somebody: a second look tells.
+        if not await _until(tmux, pane, habits, lambda box: bool(box) and habits.holds(box or "", text)):
+            return Doubtful(_mixed(held or ""))
+        held = habits.read_box(await tmux.capture(pane, colours=True)) or text
     if text.endswith("\\") and not keys:
         await tmux.press(pane, habits.home)
     return await _enter(tmux, pane, habits, held)
+
+
+def _mixed(held: str) -> str:
+    return f"{MIXED} It holds: {held[:SHOWN]}" if held else MIXED
 
 
 async def submit_quickly(tmux: Tmux, pane: Pane, text: str, habits: Habits, proof: anyio.Event) -> Result:
@@ -114,9 +123,12 @@ async def _enter(tmux: Tmux, pane: Pane, habits: Habits, held: str) -> Result:
 async def _until(
     tmux: Tmux, pane: Pane, habits: Habits, right: Callable[[str | None], bool], seconds: float | None = None
 ) -> bool:
+    """Whether the box comes to be right, twice in a row: one look may catch a screen that is half drawn."""
     with anyio.move_on_after(habits.patience_seconds if seconds is None else seconds):
-        # tmux tells of output, not of a drawn screen: look again until it is drawn.
-        while not right(habits.read_box(await tmux.capture(pane, colours=True))):  # noqa: ASYNC110
+        looks = 0
+        while looks < SURE:
+            looks = looks + 1 if right(habits.read_box(await tmux.capture(pane, colours=True))) else 0
+            # tmux tells of output, not of a drawn screen: look again until it is drawn.
             await anyio.sleep(habits.look_every_seconds)
         return True
     return False
