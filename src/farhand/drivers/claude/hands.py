@@ -9,9 +9,10 @@ import anyio
 
 from farhand.drivers.claude.launch import MANIFEST
 from farhand.drivers.claude.screen import footer_says, holds, last_words, plain, read_box
+from farhand.drivers.wires.keyboard import Keyboard
 from farhand.drivers.wires.tmux import Pane, Tmux
-from farhand.drivers.wires.tmux.submit import Doubtful, Habits, Occupied, submit, submit_quickly
-from farhand.model.ports import NotTaken, Outcome, Taken, Unknown
+from farhand.drivers.wires.tmux.submit import Habits
+from farhand.model.ports import NotTaken, Outcome, Taken
 from farhand.model.words import Mode
 
 # The text is seen in the box before Enter: no further wait is needed.
@@ -32,11 +33,6 @@ def is_command(text: str) -> bool:
     return bool(_COMMAND.match(text)) and "\n" not in text.strip()
 
 
-def guarded(text: str) -> str:
-    """The text as it is pasted: a leading `!` would run a shell command, a path would be taken for a command."""
-    return " " + text if text.startswith("!") or (text.startswith("/") and not is_command(text)) else text
-
-
 class Still:
     """Counts how often in a row a screen was the same."""
 
@@ -55,32 +51,11 @@ def is_dialog(screen: str) -> bool:
     return "❯" in screen or "Enter to" in screen or "Press " in screen
 
 
-class Hands:
-    """The keyboard of one worker's pane; one thing at a time."""
+class Hands(Keyboard):
+    """The keyboard of one worker's pane, with the dialogs and modes of Claude Code."""
 
     def __init__(self, tmux: Tmux, pane: Pane) -> None:
-        self._tmux = tmux
-        self._pane = pane
-        self._busy = anyio.Lock()
-
-    async def hand_over(self, text: str, proof: anyio.Event | None = None) -> Outcome:
-        """Pastes a message and sends it; types a slash command. `proof` comes when the agent has read it."""
-        async with self._busy:
-            if proof is not None:
-                result = await submit_quickly(self._tmux, self._pane, guarded(text), HABITS, proof)
-            else:
-                result = await submit(self._tmux, self._pane, guarded(text), HABITS, keys=is_command(text))
-        match result:
-            case Occupied(why=why):
-                return NotTaken(why=f"{why} {await self.described()}")
-            case Doubtful(why=why):
-                return Unknown(why=why)
-            case _:
-                return Taken()
-
-    def where(self) -> str:
-        """What a person types to see for himself."""
-        return f"Look at it: {' '.join(self._tmux.server)} attach -t '{self._pane.session}'."
+        super().__init__(tmux, pane, HABITS, is_command)
 
     async def in_dialog(self) -> bool:
         """Whether the screen has no input box, and something on it waits for a key."""
@@ -90,15 +65,6 @@ class Hands:
     async def described(self) -> str:
         """What stands on the screen, for a person who must decide what to do about it."""
         return f"{self.where()}\n\n{last_words(await self.screen())}"
-
-    async def escape(self) -> None:
-        """Presses Escape: stops a turn, closes a dialog, says no to a question."""
-        async with self._busy:
-            await self._tmux.press(self._pane, "Escape")
-
-    async def screen(self) -> str:
-        """What the pane shows, with its colours."""
-        return await self._tmux.capture(self._pane, colours=True)
 
     async def set_mode(self, mode: Mode) -> Outcome:
         """Cycles through the modes until the footer names the wanted one."""
@@ -113,11 +79,7 @@ class Hands:
         return NotTaken(why=f"This session has no mode '{mode.value}'; hire a worker in it, or relaunch.")
 
     async def _says(self, words: str) -> bool:
-        with anyio.move_on_after(0.5):
-            while not footer_says(await self.screen(), words):  # noqa: ASYNC110
-                await anyio.sleep(0.05)
-            return True
-        return False
+        return await self.shows(lambda screen: footer_says(screen, words), 0.5)
 
     async def through_dialogs(self) -> str | None:
         """Answers first-run dialogs until the input box is there, or a dialog that nobody knows: a person must see it.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import anyio
@@ -13,19 +12,9 @@ from anyio.streams.memory import MemoryObjectReceiveStream
 
 from farhand.drivers.claude.asks import question_of
 from farhand.drivers.claude.costs import priced
-from farhand.drivers.claude.ears import Ears
 from farhand.drivers.claude.hands import Hands, is_command
-from farhand.drivers.claude.launch import Places
-from farhand.drivers.claude.news import (
-    Item,
-    Later,
-    Priced,
-    Standing,
-    Told,
-    Written,
-    death_sentence,
-    raise_if_wanted,
-)
+from farhand.drivers.claude.launch import COST, Places
+from farhand.drivers.claude.news import Later, Own, Priced, Standing, read_cost, read_standing
 from farhand.drivers.claude.payloads import stopped_without_transcript, translate_hook
 from farhand.drivers.claude.questions import Questions
 from farhand.drivers.claude.screen import last_words, read_box
@@ -34,10 +23,10 @@ from farhand.drivers.claude.translate import translate
 from farhand.drivers.claude.turns import began, end_turn, session_changed
 from farhand.drivers.wires.fields import Fields, parse
 from farhand.drivers.wires.handed import Expected, Handed
-from farhand.drivers.wires.hooks import Arrival, Arrived, Asked, spooled
+from farhand.drivers.wires.hooks import Arrival, Arrived, Asked
 from farhand.drivers.wires.notify import Folders
+from farhand.drivers.wires.seated import News, SeatedLink, Told, Written, read_on
 from farhand.drivers.wires.tmux import Death, Pane, Tmux, TmuxError, TmuxGone
-from farhand.drivers.wires.transcript import read_lines
 from farhand.drivers.wires.worded import worded
 from farhand.model.facts import Noted, Said, Seen, TurnEnded
 from farhand.model.ports import Batch, Change, Deliver, Errand, Heard, NotTaken, Outcome, Settle, Stop, Taken
@@ -52,60 +41,80 @@ MOST_EXPECTED = 8
 MOST_ESCAPES = 4
 
 
-class InteractiveLink:
+class InteractiveLink(SeatedLink[Own]):
     """One worker's Claude Code. Only `facts` moves the spot; errands leave it a note."""
 
+    title = "Claude Code"
+
     def __init__(self, tmux: Tmux, pane: Pane, places: Places, spot: Spot, questions: Questions, folder: Path) -> None:
-        self._spool = folder / "spool"
+        super().__init__(tmux, pane, folder)
         self._handed = Handed(folder / "handed")
-        # What the link's own opening brought to light.
-        self.first: list[Heard] = []
+        self._cost = folder / COST
+        self._places = places
         self._spot = spot
         self._questions = questions
         self._hands = Hands(tmux, pane)
         self._standing = Standing()
-        self._ears = Ears(tmux, pane, places, folder)
         self._told_of_dialog = False
         self._proofs: dict[str, anyio.Event] = {}
-        self._settled_in = anyio.Event()
-        self._tasks: anyio.abc.TaskGroup | None = None
+
+    # --- what comes in
 
     def listen(
         self, tasks: anyio.abc.TaskGroup, arrivals: MemoryObjectReceiveStream[Arrival], folders: Folders
     ) -> None:
         """Starts everything that brings news; it ends with the group."""
-        self._tasks = tasks
-        self._ears.start(tasks, arrivals, folders, Path(self._spot.path).parent)
+        self._attend(tasks)
+        tasks.start_soon(self._hear_hooks, arrivals, name="hooks")
+        tasks.start_soon(self._watch, folders, Path(self._spot.path).parent, name="transcript")
+        tasks.start_soon(self._hear_standing, folders, name="standing")
+        tasks.start_soon(self._hear_cost, folders, name="cost")
+        self._after(DIALOG_PATIENCE_SECONDS, Later("start", ""))
 
-    def close(self) -> None:
-        """Nobody listens any more."""
-        self._ears.close()
+    async def _hear_hooks(self, arrivals: MemoryObjectReceiveStream[Arrival]) -> None:
+        async for arrival in arrivals:
+            arrived = arrival.arrived if isinstance(arrival, Asked) else arrival
+            if arrived.keyed or arrived.agent == self._pane.pid:
+                self._put(arrival)
+            elif isinstance(arrival, Asked):
+                # Another Claude Code that the agent started: its questions are its own.
+                arrival.answer(None)
+
+    async def _hear_standing(self, folders: Folders) -> None:
+        file = self._places.status(self._pane.pid)
+        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        before = Standing()
+        with folders.watched(file.parent) as change:
+            while True:
+                now = read_standing(file)
+                if now != before and now.status:
+                    before = now
+                    self._put(now)
+                await change.wait()
+
+    async def _hear_cost(self, folders: Folders) -> None:
+        before = Priced()
+        with folders.watched(self._cost.parent) as change:
+            while True:
+                now = read_cost(self._cost)
+                if now != before:
+                    before = now
+                    self._put(now)
+                await change.wait()
 
     # --- facts
 
-    async def facts(self) -> AsyncIterator[Batch]:
-        """Everything that the agent brings, in order, until it ends."""
-        self._after(DIALOG_PATIENCE_SECONDS, Later("start", ""))
-        yield self._batch(self.first)
-        self._settled_in.set()
-        for kept in spooled(self._spool):
-            yield self._batch(self._read() + self._hook(kept))
-            if kept.spooled is not None:
-                kept.spooled.unlink(missing_ok=True)
-        async for item in self._ears.items:
-            before = self._spot
-            heard = await self._take(item)
-            if heard or self._spot != before:
-                yield self._batch(heard)
-            if isinstance(item, Death | TmuxGone):
-                raise_if_wanted(item)
-                return
+    def _position(self) -> object:
+        return self._spot
+
+    async def _reported(self, arrived: Arrived) -> list[Heard]:
+        return self._hook(arrived)
 
     def _batch(self, heard: list[Heard]) -> Batch:
         spot = replace(self._spot, picked=self._questions.picked())
         return Batch(heard=tuple(heard), cursor=write_spot(spot))
 
-    async def _take(self, item: Item) -> list[Heard]:
+    async def _take(self, item: Own | News) -> list[Heard]:
         heard = self._read()
         match item:
             case Written():
@@ -124,10 +133,8 @@ class InteractiveLink:
                 heard += told
             case Told(facts=facts):
                 heard += [Heard(fact=fact) for fact in facts]
-            case Death():
-                heard += [Heard(fact=Noted(text=death_sentence(item)))]
-            case TmuxGone():
-                heard += [Heard(fact=Noted(text=f"{item} Claude Code is started again and keeps its memory."))]
+            case Death() | TmuxGone():
+                heard.append(self._went(item, last_words))
         for one in heard:
             if isinstance(one.fact, Seen) and one.fact.message in self._proofs:
                 self._proofs[one.fact.message].set()
@@ -137,18 +144,14 @@ class InteractiveLink:
 
     def _read(self) -> list[Heard]:
         """All that was added to the transcript."""
-        self._ears.unread = False
-        heard: list[Heard] = []
-        while True:
-            found = read_lines(Path(self._spot.path), self._spot.offset)
-            state = self._spot.state
-            for line in found.lines:
-                told, state = translate(line, state, time.time())
-                heard += told
-            if found.offset != self._spot.offset or state is not self._spot.state:
-                self._spot = replace(self._spot, offset=found.offset, state=state)
-            if not found.more:
-                return heard
+        self._unread = False
+        spot, now = self._spot, time.time()
+        heard, offset, state = read_on(
+            spot.path, spot.offset, spot.state, lambda line, state: translate(line, state, now)
+        )
+        if offset != spot.offset or state is not spot.state:
+            self._spot = replace(spot, offset=offset, state=state)
+        return heard
 
     def _hook(self, arrived: Arrived) -> list[Heard]:
         payload = parse(arrived.payload) or Fields({})
@@ -189,7 +192,7 @@ class InteractiveLink:
                 text="The question's hook was killed, so nothing was allowed. The dialog is still open at the desk: "
                 f"answer it there, or pause the worker to refuse. {self._hands.where()}"
             )
-            self._ears.tell(Told((*settled, note)))
+            self._put(Told((*settled, note)))
 
     def _stands(self, standing: Standing) -> list[Heard]:
         before, self._standing = self._standing, standing
@@ -211,14 +214,6 @@ class InteractiveLink:
         return str(Path(self._spot.path).with_name(f"{session}.jsonl"))
 
     # --- what did not happen
-
-    def _after(self, seconds: float, later: Later) -> None:
-        async def wait() -> None:
-            await anyio.sleep(seconds)
-            self._ears.tell(later)
-
-        if self._tasks is not None:
-            self._tasks.start_soon(wait)
 
     async def _late(self, later: Later) -> list[Heard]:
         state = self._spot.state
@@ -280,7 +275,7 @@ class InteractiveLink:
             case Settle(ask=ask):
                 outcome, following = await self._questions.settle(ask)
                 if following is not None:
-                    self._ears.tell(Told((following,)))
+                    self._put(Told((following,)))
                 return outcome
             case Stop():
                 return await self._stop()

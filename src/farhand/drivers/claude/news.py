@@ -1,4 +1,4 @@
-"""What reaches a link beside errands: lines, hooks, the CLI's own word on how it stands, and its death."""
+"""What reaches a link of Claude Code alone: its own word on how it stands, what it has cost, and what did not come."""
 
 from __future__ import annotations
 
@@ -6,16 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from farhand.drivers.claude.screen import last_words
 from farhand.drivers.wires.fields import parse
-from farhand.drivers.wires.hooks import Arrival
-from farhand.drivers.wires.tmux import Death, TmuxGone
-from farhand.model.errors import AgentGone
-from farhand.model.facts import Fact
-
-
-class Written(msgspec.Struct, frozen=True):
-    """Something may have been added to the transcript."""
 
 
 class Standing(msgspec.Struct, frozen=True):
@@ -40,13 +31,8 @@ class Later(msgspec.Struct, frozen=True):
     tries: int = 0
 
 
-class Told(msgspec.Struct, frozen=True):
-    """Facts that an errand brought forth."""
-
-    facts: tuple[Fact, ...]
-
-
-Item = Written | Standing | Priced | Later | Told | Arrival | Death | TmuxGone
+# What reaches a link of Claude Code beside what reaches every one.
+Own = Standing | Priced | Later
 
 
 def read_standing(file: Path) -> Standing:
@@ -64,15 +50,3 @@ def read_cost(file: Path) -> Priced:
         return Priced(file.read_bytes())
     except OSError:
         return Priced()
-
-
-def raise_if_wanted(item: Death | TmuxGone) -> None:
-    """A clean end at the desk was wanted; any other is healed by a new start."""
-    if isinstance(item, Death) and item.status == 0:
-        raise AgentGone("Claude Code was ended at the desk. Relaunch the worker to go on with its memory.")
-
-
-def death_sentence(death: Death) -> str:
-    status = "was killed" if death.status is None else f"ended with status {death.status}"
-    words = f" Its last words: {last_words(death.screen)}" if death.screen else ""
-    return f"Claude Code {status}.{words}"

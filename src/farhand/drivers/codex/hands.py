@@ -8,9 +8,9 @@ import anyio
 
 from farhand.drivers.codex.launch import MANIFEST
 from farhand.drivers.codex.screen import dialog_key, holds, is_ready, last_words, read_box
+from farhand.drivers.wires.keyboard import Keyboard
 from farhand.drivers.wires.tmux import Pane, Tmux
-from farhand.drivers.wires.tmux.submit import Doubtful, Habits, Occupied, submit, submit_quickly
-from farhand.model.ports import NotTaken, Outcome, Taken, Unknown
+from farhand.drivers.wires.tmux.submit import Habits
 
 HABITS = Habits(read_box=read_box, holds=holds, enter_delay_seconds=0.05)
 _COMMAND = re.compile(r"^/[a-z][\w-]*(\s|$)", re.IGNORECASE)
@@ -24,46 +24,11 @@ def is_command(text: str) -> bool:
     return bool(_COMMAND.match(text)) and "\n" not in text.strip()
 
 
-def guarded(text: str) -> str:
-    """The text as it is pasted: a leading `!` would run a shell command, a path would be taken for a command."""
-    return " " + text if text.startswith("!") or (text.startswith("/") and not is_command(text)) else text
-
-
-class Hands:
-    """The keyboard of one worker's pane; one thing at a time."""
+class Hands(Keyboard):
+    """The keyboard of one worker's pane, with the first dialogs of Codex."""
 
     def __init__(self, tmux: Tmux, pane: Pane) -> None:
-        self._tmux = tmux
-        self._pane = pane
-        self._busy = anyio.Lock()
-
-    async def hand_over(self, text: str, proof: anyio.Event | None = None) -> Outcome:
-        """Pastes a message and sends it; types a slash command. `proof` comes when the agent has read it."""
-        async with self._busy:
-            if proof is not None:
-                result = await submit_quickly(self._tmux, self._pane, guarded(text), HABITS, proof)
-            else:
-                result = await submit(self._tmux, self._pane, guarded(text), HABITS, keys=is_command(text))
-        match result:
-            case Occupied(why=why):
-                return NotTaken(why=f"{why} {self.where()}")
-            case Doubtful(why=why):
-                return Unknown(why=why)
-            case _:
-                return Taken()
-
-    def where(self) -> str:
-        """What a person types to see for himself."""
-        return f"Look at it: {' '.join(self._tmux.server)} attach -t '{self._pane.session}'."
-
-    async def escape(self) -> None:
-        """Presses Escape: stops a turn, or says no to a dialog."""
-        async with self._busy:
-            await self._tmux.press(self._pane, "Escape")
-
-    async def screen(self) -> str:
-        """What the pane shows, with its colours."""
-        return await self._tmux.capture(self._pane, colours=True)
+        super().__init__(tmux, pane, HABITS, is_command)
 
     async def through_dialogs(self) -> str | None:
         """Answers first-run dialogs until the input box is there; otherwise what stands on the screen instead."""

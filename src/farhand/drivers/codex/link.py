@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import anyio
@@ -25,13 +23,12 @@ from farhand.drivers.codex.screen import is_asking, last_words, read_box
 from farhand.drivers.codex.spot import Began, Kept, Spot
 from farhand.drivers.wires.fields import Fields, parse
 from farhand.drivers.wires.handed import Expected, Handed
-from farhand.drivers.wires.hooks import Arrival, Arrived, Asked, spooled
+from farhand.drivers.wires.hooks import Arrival, Arrived, Asked
 from farhand.drivers.wires.notify import Folders
+from farhand.drivers.wires.seated import News, SeatedLink, Told, Written, read_on
 from farhand.drivers.wires.tmux import Death, Pane, Tmux, TmuxGone
-from farhand.drivers.wires.transcript import read_lines
 from farhand.drivers.wires.worded import worded
-from farhand.model.errors import AgentGone
-from farhand.model.facts import Fact, Noted, Said, Seen, TurnEnded
+from farhand.model.facts import Noted, Said, Seen, TurnEnded
 from farhand.model.ports import Batch, Change, Deliver, Errand, Heard, NotTaken, Outcome, Settle, Stop, Taken
 from farhand.model.words import HowEnded, replace
 
@@ -43,10 +40,6 @@ MOST_ESCAPES = 4
 CANNOT_CHANGE = "Codex in a terminal changes its model or mode by its own menus: type /model there, or hire it so."
 
 
-class Written(msgspec.Struct, frozen=True):
-    """Something may have been added to the rollout."""
-
-
 class Later(msgspec.Struct, frozen=True):
     """A moment has passed since something that should have had a consequence."""
 
@@ -56,34 +49,19 @@ class Later(msgspec.Struct, frozen=True):
     tries: int = 0
 
 
-class Told(msgspec.Struct, frozen=True):
-    """Facts that came to light beside the agent's own words."""
-
-    facts: tuple[Fact, ...]
-
-
-Item = Written | Later | Told | Arrival | Death | TmuxGone
-
-
-class InteractiveLink:
+class InteractiveLink(SeatedLink[Later]):
     """One worker's Codex. Only `facts` moves the spot; errands leave it a note."""
 
+    title = "Codex"
+
     def __init__(self, tmux: Tmux, pane: Pane, spot: Spot, questions: Questions, folder: Path) -> None:
-        self._spool = folder / "spool"
+        super().__init__(tmux, pane, folder)
         self._handed = Handed(folder / "handed")
         self._kept = Kept(folder / "began")
-        # What the link's own opening brought to light.
-        self.first: list[Heard] = []
-        self._tmux = tmux
-        self._pane = pane
         self._spot = spot
         self._questions = questions
         self._hands = Hands(tmux, pane)
-        self._send, self._receive = anyio.create_memory_object_stream[Item](math.inf)
-        self._unread = False
         self._proofs: dict[str, anyio.Event] = {}
-        self._settled_in = anyio.Event()
-        self._tasks: anyio.abc.TaskGroup | None = None
         self._folders: Folders | None = None
         self._following: anyio.CancelScope | None = None
 
@@ -93,71 +71,39 @@ class InteractiveLink:
         self, tasks: anyio.abc.TaskGroup, arrivals: MemoryObjectReceiveStream[Arrival], folders: Folders
     ) -> None:
         """Starts everything that brings news; it ends with the group."""
-        self._tasks, self._folders = tasks, folders
+        self._attend(tasks)
+        self._folders = folders
         tasks.start_soon(self._hear_hooks, arrivals, name="hooks")
-        tasks.start_soon(self._hear_death, name="death")
         self._follow()
-
-    def close(self) -> None:
-        """Nobody listens any more; hooks that wait ask the next link."""
-        self._send.close()
-        self._receive.close()
 
     async def _hear_hooks(self, arrivals: MemoryObjectReceiveStream[Arrival]) -> None:
         async for arrival in arrivals:
-            self._send.send_nowait(arrival)
-
-    async def _hear_death(self) -> None:
-        try:
-            self._send.send_nowait(await self._tmux.died(self._pane))
-        except TmuxGone as gone:
-            self._send.send_nowait(gone)
+            self._put(arrival)
 
     def _follow(self) -> None:
         """Follows the rollout of the session, as soon as it is known which that is."""
         if self._following is not None:
             self._following.cancel()
         if self._tasks is not None and self._folders is not None and self._spot.path:
-            folder = Path(self._spot.path).parent
-            folder.mkdir(parents=True, exist_ok=True)
-            self._tasks.start_soon(self._watch, self._folders, folder, name="rollout")
+            self._tasks.start_soon(self._watch_alone, self._folders, Path(self._spot.path).parent, name="rollout")
 
-    async def _watch(self, folders: Folders, folder: Path) -> None:
-        with anyio.CancelScope() as scope, folders.watched(folder) as change:
+    async def _watch_alone(self, folders: Folders, folder: Path) -> None:
+        with anyio.CancelScope() as scope:
             self._following = scope
-            while True:
-                self._kick()
-                await change.wait()
-
-    def _kick(self) -> None:
-        if not self._unread:
-            self._unread = True
-            self._send.send_nowait(Written())
+            await self._watch(folders, folder)
 
     # --- facts
 
-    async def facts(self) -> AsyncIterator[Batch]:
-        """Everything that the agent brings, in order, until it ends."""
-        yield self._batch(self.first)
-        self._settled_in.set()
-        for kept in spooled(self._spool):
-            yield self._batch(self._read() + self._hook(kept))
-            if kept.spooled is not None:
-                kept.spooled.unlink(missing_ok=True)
-        async for item in self._receive:
-            before = self._spot
-            heard = await self._take(item)
-            if heard or self._spot != before:
-                yield self._batch(heard)
-            if isinstance(item, Death | TmuxGone):
-                if isinstance(item, Death) and item.status == 0:
-                    raise AgentGone("Codex was ended at the desk. Relaunch the worker to go on with its memory.")
-                return
+    def _position(self) -> object:
+        return self._spot
+
+    async def _reported(self, arrived: Arrived) -> list[Heard]:
+        return self._hook(arrived)
 
     def _batch(self, heard: list[Heard]) -> Batch:
         return Batch(heard=tuple(heard), cursor=msgspec.json.encode(self._spot).decode())
 
-    async def _take(self, item: Item) -> list[Heard]:
+    async def _take(self, item: Later | News) -> list[Heard]:
         heard = self._read()
         match item:
             case Written():
@@ -170,10 +116,8 @@ class InteractiveLink:
                 heard += await self._late(item)
             case Told(facts=facts):
                 heard += [Heard(fact=fact) for fact in facts]
-            case Death():
-                heard += [Heard(fact=Noted(text=_death(item)))]
-            case TmuxGone():
-                heard += [Heard(fact=Noted(text=f"{item} Codex is started again and keeps its memory."))]
+            case Death() | TmuxGone():
+                heard.append(self._went(item, last_words))
         for one in heard:
             if isinstance(one.fact, Seen) and one.fact.message in self._proofs:
                 self._proofs[one.fact.message].set()
@@ -184,17 +128,12 @@ class InteractiveLink:
     def _read(self) -> list[Heard]:
         """All that was added to the rollout."""
         self._unread = False
-        heard: list[Heard] = []
-        while self._spot.path:
-            found = read_lines(Path(self._spot.path), self._spot.offset)
-            state = self._spot.state
-            for line in found.lines:
-                told, state = translate(line, state, time.time())
-                heard += told
-            if found.offset != self._spot.offset or state is not self._spot.state:
-                self._spot = replace(self._spot, offset=found.offset, state=state)
-            if not found.more:
-                break
+        spot, now = self._spot, time.time()
+        heard, offset, state = read_on(
+            spot.path, spot.offset, spot.state, lambda line, state: translate(line, state, now)
+        )
+        if offset != spot.offset or state is not spot.state:
+            self._spot = replace(spot, offset=offset, state=state)
         return heard
 
     def _hook(self, arrived: Arrived) -> list[Heard]:
@@ -235,17 +174,9 @@ class InteractiveLink:
                 text="The question's hook was killed, so nothing was allowed. The dialog is open at the desk: "
                 f"answer it there, or pause the worker to refuse. {self._hands.where()}"
             )
-            self._send.send_nowait(Told((*settled, note)))
+            self._put(Told((*settled, note)))
 
     # --- what did not happen
-
-    def _after(self, seconds: float, later: Later) -> None:
-        async def wait() -> None:
-            await anyio.sleep(seconds)
-            self._send.send_nowait(later)
-
-        if self._tasks is not None:
-            self._tasks.start_soon(wait)
 
     async def _late(self, later: Later) -> list[Heard]:
         state = self._spot.state
@@ -330,9 +261,3 @@ class InteractiveLink:
 
 def _begun(state: State, turn: str, ours: str) -> State:
     return replace(state, turns={**state.turns, turn: ours}, running=turn, spoke=False, last_text="")
-
-
-def _death(death: Death) -> str:
-    status = "was killed" if death.status is None else f"ended with status {death.status}"
-    words = f" Its last words: {last_words(death.screen)}" if death.screen else ""
-    return f"Codex {status}.{words}"

@@ -9,8 +9,9 @@ import anyio
 from farhand.drivers.gemini.asks import LABELS, Question, is_about
 from farhand.drivers.gemini.launch import MANIFEST
 from farhand.drivers.gemini.screen import Dialog, holds, last_words, read_box, read_dialog, says
+from farhand.drivers.wires.keyboard import Keyboard
 from farhand.drivers.wires.tmux import Pane, Tmux
-from farhand.drivers.wires.tmux.submit import Doubtful, Habits, Occupied, submit
+from farhand.drivers.wires.tmux.submit import Habits
 from farhand.model.ports import NotTaken, Outcome, Taken, Unknown
 from farhand.model.words import Mode
 
@@ -32,43 +33,11 @@ def is_command(text: str) -> bool:
     return bool(_COMMAND.match(text)) and "\n" not in text.strip()
 
 
-def guarded(text: str) -> str:
-    """The text as it is pasted: a leading `!` would run a shell command, a path would be taken for a command."""
-    return " " + text if text.startswith("!") or (text.startswith("/") and not is_command(text)) else text
-
-
-class Hands:
-    """The keyboard of one worker's pane; one thing at a time."""
+class Hands(Keyboard):
+    """The keyboard of one worker's pane, with the dialogs and modes of the Gemini CLI."""
 
     def __init__(self, tmux: Tmux, pane: Pane) -> None:
-        self._tmux = tmux
-        self._pane = pane
-        self._busy = anyio.Lock()
-
-    def where(self) -> str:
-        """What a person types to see for himself."""
-        return f"Look at it: {' '.join(self._tmux.server)} attach -t '{self._pane.session}'."
-
-    async def screen(self) -> str:
-        """What the pane shows."""
-        return await self._tmux.capture(self._pane)
-
-    async def hand_over(self, text: str) -> Outcome:
-        """Pastes a message and sends it; types a slash command."""
-        async with self._busy:
-            result = await submit(self._tmux, self._pane, guarded(text), HABITS, keys=is_command(text))
-        match result:
-            case Occupied(why=why):
-                return NotTaken(why=f"{why} {self.where()}")
-            case Doubtful(why=why):
-                return Unknown(why=why)
-            case _:
-                return Taken()
-
-    async def escape(self) -> None:
-        """Presses Escape: stops a turn, closes a dialog, says no to a question."""
-        async with self._busy:
-            await self._tmux.press(self._pane, "Escape")
+        super().__init__(tmux, pane, HABITS, is_command, colours=False)
 
     async def dialog(self, question: Question, seconds: float = _DIALOG_SECONDS) -> Dialog | None:
         """The dialog that asks this question, once it is drawn."""
@@ -124,11 +93,7 @@ class Hands:
         return NotTaken(why=f"This session has no mode '{mode.value}'; hire a worker in it, or relaunch.")
 
     async def _says(self, words: str) -> bool:
-        with anyio.move_on_after(0.7):
-            while not says(await self.screen(), words):  # noqa: ASYNC110
-                await anyio.sleep(_LOOK_SECONDS / 2)
-            return True
-        return False
+        return await self.shows(lambda screen: says(screen, words), 0.7)
 
     async def arrive(self) -> str | None:
         """Waits for the input box, through the dialogs of a first run; otherwise what stands on the screen instead."""

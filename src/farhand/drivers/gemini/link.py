@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import anyio
@@ -12,8 +10,8 @@ import anyio.abc
 import msgspec
 from anyio.streams.memory import MemoryObjectReceiveStream
 
-from farhand.drivers.gemini.asks import DENY, Question, digest_of, question_of, raised
-from farhand.drivers.gemini.files import Spot, behind, follow
+from farhand.drivers.gemini.asks import DENY, Call, Question, call_of, digest_of, question_of, raised
+from farhand.drivers.gemini.files import Spot, behind, follow, passed
 from farhand.drivers.gemini.hands import CHANGED, GONE, Hands, is_command
 from farhand.drivers.gemini.launch import MANIFEST, Places
 from farhand.drivers.gemini.payloads import silent, translate_hook
@@ -22,12 +20,12 @@ from farhand.drivers.gemini.sessions import find_file
 from farhand.drivers.gemini.translate import began, end_turn, session_changed
 from farhand.drivers.wires.fields import Fields, parse
 from farhand.drivers.wires.handed import Expected, Handed
-from farhand.drivers.wires.hooks import Arrival, Arrived, Asked, spooled
+from farhand.drivers.wires.hooks import Arrival, Arrived, Asked
 from farhand.drivers.wires.notify import Folders
+from farhand.drivers.wires.seated import News, SeatedLink, Told, Written
 from farhand.drivers.wires.tmux import Death, Pane, Tmux, TmuxError, TmuxGone
 from farhand.drivers.wires.worded import worded
-from farhand.model.errors import AgentGone
-from farhand.model.facts import AskSettled, Fact, Noted, Said, TurnEnded
+from farhand.model.facts import AskSettled, Noted, Said, TurnEnded
 from farhand.model.ports import Batch, Change, Deliver, Errand, Heard, NotTaken, Outcome, Settle, Stop, Taken
 from farhand.model.present import Ask
 from farhand.model.words import HowEnded, HowSettled, Mode, Word, replace
@@ -39,6 +37,7 @@ DIALOG_PATIENCE_SECONDS = 2.0
 IDLE_PATIENCE_SECONDS = 3.0
 MOST_EXPECTED = 8
 MOST_ESCAPES = 4
+MOST_CALLS = 16
 
 
 class Place(Word):
@@ -47,13 +46,8 @@ class Place(Word):
     spot: Spot = Spot()
     # Questions that are open, each under the name of its ask.
     asks: dict[str, Question] = {}
-    # The call that was last announced: a question is about it.
-    tool: str = ""
-    arguments: dict[str, object] = {}
-
-
-class Written(msgspec.Struct, frozen=True):
-    """Something may have been added to the session file."""
+    # Calls that were announced and have not run yet: a question is about one of them.
+    calls: tuple[Call, ...] = ()
 
 
 class Stands(msgspec.Struct, frozen=True):
@@ -70,13 +64,7 @@ class Later(msgspec.Struct, frozen=True):
     tries: int = 0
 
 
-class Brought(msgspec.Struct, frozen=True):
-    """Facts that an errand or a look at the screen brought forth."""
-
-    facts: tuple[Fact, ...]
-
-
-Item = Written | Stands | Later | Brought | Arrived | Death | TmuxGone
+Own = Stands | Later
 
 
 def read_place(cursor: str) -> Place:
@@ -87,47 +75,38 @@ def read_place(cursor: str) -> Place:
         return Place()
 
 
-class TerminalLink:
+class TerminalLink(SeatedLink[Own]):
     """One worker's Gemini CLI. Only `facts` moves the place; errands leave it a note."""
+
+    title = "Gemini CLI"
 
     def __init__(
         self, tmux: Tmux, pane: Pane, places: Places, place: Place, folder: Path, ask_seconds: float | None
     ) -> None:
-        self._tmux = tmux
-        self._pane = pane
+        super().__init__(tmux, pane, folder)
         self._places = places
         self._place = place
         self._ask_seconds = ask_seconds
-        self._spool = folder / "spool"
         self._handed = Handed(folder / "handed")
-        # What the link's own opening brought to light.
-        self.first: list[Heard] = []
         self._hands = Hands(tmux, pane)
         self._standing = ""
         self._told_of_dialog = False
         self._stopping = False
-        self._unread = False
         self._cleared = False
-        self._settled_in = anyio.Event()
-        self._send, self._receive = anyio.create_memory_object_stream[Item](math.inf)
-        self._tasks: anyio.abc.TaskGroup | None = None
+        # Set unless an answer is on its way to its dialog.
+        self._answered = anyio.Event()
+        self._answered.set()
 
     # --- what comes in
 
-    async def listen(
+    def listen(
         self, tasks: anyio.abc.TaskGroup, arrivals: MemoryObjectReceiveStream[Arrival], folders: Folders
     ) -> None:
         """Starts everything that brings news; it ends with the group."""
-        self._tasks = tasks
+        self._attend(tasks)
         tasks.start_soon(self._hear_hooks, arrivals, name="hooks")
-        tasks.start_soon(self._hear_death, name="death")
-        tasks.start_soon(self._follow, folders, name="session file")
+        tasks.start_soon(self._watch, folders, Path(self._place.spot.path).parent, name="session file")
         tasks.start_soon(self._hear_title, name="title")
-
-    def close(self) -> None:
-        """Nobody listens any more."""
-        self._send.close()
-        self._receive.close()
 
     async def _hear_hooks(self, arrivals: MemoryObjectReceiveStream[Arrival]) -> None:
         async for arrival in arrivals:
@@ -135,30 +114,7 @@ class TerminalLink:
                 # None of our hooks asks: what they report waits in the CLI's own dialog.
                 arrival.answer(None)
             else:
-                self._send.send_nowait(arrival)
-
-    async def _hear_death(self) -> None:
-        try:
-            self._send.send_nowait(await self._tmux.died(self._pane))
-        except TmuxGone as gone:
-            self._send.send_nowait(gone)
-
-    async def _follow(self, folders: Folders) -> None:
-        """Looks into the session file whenever something in its folder changes, once there is one."""
-        folder = self._chats()
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with folders.watched(folder) as change:
-            while True:
-                self._kick()
-                await change.wait()
-
-    def _chats(self) -> Path:
-        return Path(self._place.spot.path).parent
-
-    def _kick(self) -> None:
-        if not self._unread:
-            self._unread = True
-            self._send.send_nowait(Written())
+                self._put(arrival)
 
     async def _hear_title(self) -> None:
         try:
@@ -171,32 +127,20 @@ class TerminalLink:
         status = standing(title)
         if status and status != self._standing:
             self._standing = status
-            self._send.send_nowait(Stands(status))
+            self._put(Stands(status))
 
     # --- facts
 
-    async def facts(self) -> AsyncIterator[Batch]:
-        """Everything that the agent brings, in order, until it ends."""
-        yield self._batch(self.first)
-        self._settled_in.set()
-        for kept in spooled(self._spool):
-            yield self._batch(self._read() + await self._hook(kept))
-            if kept.spooled is not None:
-                kept.spooled.unlink(missing_ok=True)
-        async for item in self._receive:
-            before = self._place
-            heard = await self._take(item)
-            if heard or self._place != before:
-                yield self._batch(heard)
-            if isinstance(item, Death | TmuxGone):
-                if isinstance(item, Death) and item.status == 0:
-                    raise AgentGone("Gemini CLI was ended at the desk. Relaunch the worker to go on with its memory.")
-                return
+    def _position(self) -> object:
+        return self._place
+
+    async def _reported(self, arrived: Arrived) -> list[Heard]:
+        return await self._hook(arrived)
 
     def _batch(self, heard: list[Heard]) -> Batch:
         return Batch(heard=tuple(heard), cursor=msgspec.json.encode(self._place).decode())
 
-    async def _take(self, item: Item) -> list[Heard]:
+    async def _take(self, item: Own | News) -> list[Heard]:
         heard = self._read()
         match item:
             case Written():
@@ -207,15 +151,17 @@ class TerminalLink:
                 heard += self._stands(item)
             case Later():
                 heard += await self._late(item)
-            case Brought(facts=facts):
+            case Told(facts=facts):
                 heard += [Heard(fact=fact) for fact in facts]
-            case Death():
-                heard += [*self._over(), Heard(fact=Noted(text=_death_sentence(item)))]
-            case TmuxGone():
-                told = f"{item} Gemini CLI is started again and keeps its memory."
-                heard += [*self._over(), Heard(fact=Noted(text=told))]
+            case Asked():
+                pass
+            case Death() | TmuxGone():
+                heard += [*self._over(), self._went(item, last_words)]
         if any(isinstance(one.fact, TurnEnded) for one in heard):
+            # A refusal ends the turn: its answer is told to have arrived first.
+            await self._answered.wait()
             self._stopping = False
+            self._place = replace(self._place, calls=())
             heard = [*self._withdrawn(HowSettled.DESK), *heard]
         return heard
 
@@ -255,9 +201,8 @@ class TerminalLink:
         self._note(replace(self._place.spot, state=state))
         match payload.text("hook_event_name"):
             case "BeforeTool":
-                given = payload.any("tool_input")
-                arguments = given if isinstance(given, dict) else {}
-                self._place = replace(self._place, tool=payload.text("tool_name"), arguments=arguments)
+                calls = (*self._place.calls, call_of(payload))[-MOST_CALLS:]
+                self._place = replace(self._place, calls=calls)
             case "AfterTool":
                 told = [*self._ran(payload), *told]
             case "Notification" if payload.text("notification_type") == "ToolPermission":
@@ -282,7 +227,10 @@ class TerminalLink:
         self._cleared = False
         heard, state = session_changed(payload.text("session_id"), spot.state)
         real = str(Path(path).resolve())
-        if heard:
+        if heard and payload.text("source") == "resume":
+            # An old one, taken up at the desk: its past is not told.
+            self._note(passed(Spot(path=real, state=state)))
+        elif heard:
             self._note(Spot(path=real, state=state))
         elif real != spot.path:
             self._note(behind(real, spot))
@@ -292,7 +240,7 @@ class TerminalLink:
 
     async def _asked(self, arrived: Arrived, payload: Fields) -> list[Heard]:
         """The CLI opened a dialog: it is asked about when it is seen."""
-        question = question_of(payload, self._place.tool, self._place.arguments)
+        question = question_of(payload, self._place.calls)
         if any(digest_of(one) == digest_of(question) for one in self._place.asks.values()):
             return []
         dialog = await self._hands.dialog(question)
@@ -304,8 +252,9 @@ class TerminalLink:
 
     def _ran(self, payload: Fields) -> list[Heard]:
         """A tool has run: whoever allowed it, its question is over."""
-        tool, arguments = payload.text("tool_name"), payload.any("tool_input")
-        names = [name for name, one in self._place.asks.items() if (one.tool, one.arguments) == (tool, arguments)]
+        call = call_of(payload)
+        self._place = replace(self._place, calls=tuple(one for one in self._place.calls if one != call))
+        names = [name for name, one in self._place.asks.items() if one.call == call]
         return self._withdrawn(HowSettled.DESK, names)
 
     def _withdrawn(self, how: HowSettled, names: list[str] | None = None) -> list[Heard]:
@@ -325,9 +274,12 @@ class TerminalLink:
             await self._hands.answer(question, DENY)
             return NotTaken(why=CHANGED)
         choice = ask.settled.choice if ask.settled.how is HowSettled.ANSWERED else DENY
-        outcome = await self._hands.answer(question, choice or DENY)
-        self._kick()
-        return outcome
+        self._answered = anyio.Event()
+        try:
+            return await self._hands.answer(question, choice or DENY)
+        finally:
+            self._answered.set()
+            self._kick()
 
     def _stands(self, stands: Stands) -> list[Heard]:
         state = self._place.spot.state
@@ -344,41 +296,40 @@ class TerminalLink:
 
     # --- what did not happen
 
-    def _after(self, seconds: float, later: Later) -> None:
-        async def wait() -> None:
-            await anyio.sleep(seconds)
-            self._send.send_nowait(later)
-
-        if self._tasks is not None:
-            self._tasks.start_soon(wait)
-
     async def _late(self, later: Later) -> list[Heard]:
-        state = self._place.spot.state
         if later.what == "dialog":
             return await self._stuck()
         if later.what == "gone":
             return await self._gone()
-        if not state.running or state.turn != later.turn:
+        said = await self._looked(later)
+        # Only now: whatever was waited for may have changed it.
+        state = self._place.spot.state
+        if said is None or not state.running or state.turn != later.turn:
             return []
+        how = HowEnded.INTERRUPTED if self._stopping else HowEnded.COMPLETED
+        ended, state = end_turn(state, how)
+        self._note(replace(self._place.spot, state=state))
+        return [*said, *ended]
+
+    async def _looked(self, later: Later) -> list[Heard] | None:
+        """What there is to say before a turn ends that nobody told the end of; None when it does not end."""
+        state = self._place.spot.state
+        if not state.running or state.turn != later.turn:
+            return None
         match later.what:
             case "end":
-                how = HowEnded.INTERRUPTED if self._stopping else HowEnded.COMPLETED
-                heard, state = end_turn(state, how)
+                return []
             case "idle" if self._standing == "idle" and read_box(await self._hands.screen()) is not None:
                 # No hook told of the end: it was killed, or there was none to tell.
-                heard, state = end_turn(state, HowEnded.INTERRUPTED if self._stopping else HowEnded.COMPLETED)
+                return []
             case "interrupt" if later.tries < MOST_ESCAPES:
                 await self._hands.escape()
                 self._after(INTERRUPT_PATIENCE_SECONDS, msgspec.structs.replace(later, tries=later.tries + 1))
-                return []
+                return None
             case "command" if not state.hooked and not state.written:
-                said = await self._printed()
-                ended, state = end_turn(state, HowEnded.COMPLETED)
-                heard = said + ended
+                return await self._printed()
             case _:
-                return []
-        self._note(replace(self._place.spot, state=state))
-        return heard
+                return None
 
     async def _gone(self) -> list[Heard]:
         """Questions whose dialog is no longer on the screen were answered there."""
@@ -455,9 +406,3 @@ class TerminalLink:
             if not isinstance(outcome, Taken):
                 return outcome
         return await self._hands.hand_over(f"/model set {model}") if model else Taken()
-
-
-def _death_sentence(death: Death) -> str:
-    status = "was killed" if death.status is None else f"ended with status {death.status}"
-    words = f" Its last words: {last_words(death.screen)}" if death.screen else ""
-    return f"Gemini CLI {status}.{words}"

@@ -68,7 +68,7 @@ class TerminalGeminiDriver(Keeping):
                 link.first = [Heard(fact=SessionKnown(session=session))]
             with closing(link):
                 async with anyio.create_task_group() as tasks:
-                    await link.listen(tasks, arrivals, self.station.folders)
+                    link.listen(tasks, arrivals, self.station.folders)
                     yield link
                     tasks.cancel_scope.cancel()
 

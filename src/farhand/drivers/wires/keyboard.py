@@ -1,0 +1,72 @@
+"""The keyboard of a worker's pane: hands messages over and presses keys, one thing at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import anyio
+
+from farhand.drivers.wires.tmux import Pane, Tmux
+from farhand.drivers.wires.tmux.submit import Doubtful, Habits, Occupied, submit, submit_quickly
+from farhand.model.ports import NotTaken, Outcome, Taken, Unknown
+
+# Whether a CLI would take a text as one of its slash commands.
+IsCommand = Callable[[str], bool]
+
+
+def guarded(text: str, is_command: IsCommand) -> str:
+    """The text as it is pasted: a leading `!` would run a shell command, a path would be taken for a command."""
+    return " " + text if text.startswith("!") or (text.startswith("/") and not is_command(text)) else text
+
+
+class Keyboard:
+    """What every interactive CLI is driven by; what is its own is added by its driver."""
+
+    def __init__(self, tmux: Tmux, pane: Pane, habits: Habits, is_command: IsCommand, *, colours: bool = True) -> None:
+        self._tmux = tmux
+        self._pane = pane
+        self._habits = habits
+        self._is_command = is_command
+        self._colours = colours
+        self._busy = anyio.Lock()
+
+    async def hand_over(self, text: str, proof: anyio.Event | None = None) -> Outcome:
+        """Pastes a message and sends it; types a slash command. `proof` comes when the agent has read it."""
+        pasted = guarded(text, self._is_command)
+        async with self._busy:
+            if proof is not None:
+                result = await submit_quickly(self._tmux, self._pane, pasted, self._habits, proof)
+            else:
+                result = await submit(self._tmux, self._pane, pasted, self._habits, keys=self._is_command(text))
+        match result:
+            case Occupied(why=why):
+                return NotTaken(why=f"{why} {await self.described()}")
+            case Doubtful(why=why):
+                return Unknown(why=why)
+            case _:
+                return Taken()
+
+    def where(self) -> str:
+        """What a person types to see for himself."""
+        return f"Look at it: {' '.join(self._tmux.server)} attach -t '{self._pane.session}'."
+
+    async def described(self) -> str:
+        """What a person should know who must decide what to do about an occupied box."""
+        return self.where()
+
+    async def escape(self) -> None:
+        """Presses Escape: stops a turn, closes a dialog, says no to a question."""
+        async with self._busy:
+            await self._tmux.press(self._pane, "Escape")
+
+    async def screen(self) -> str:
+        """What the pane shows."""
+        return await self._tmux.capture(self._pane, colours=self._colours)
+
+    async def shows(self, true: Callable[[str], bool], seconds: float, look_seconds: float = 0.05) -> bool:
+        """Whether the screen is so within that time."""
+        with anyio.move_on_after(seconds):
+            while not true(await self.screen()):  # noqa: ASYNC110
+                await anyio.sleep(look_seconds)
+            return True
+        return False

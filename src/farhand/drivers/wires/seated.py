@@ -1,0 +1,171 @@
+"""What every link to an agent in tmux shares: all that reaches it stands in one line, from which only `facts` takes."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any, Generic, TypeAlias, TypeVar
+
+import anyio
+import anyio.abc
+import msgspec
+
+from farhand.drivers.wires.hooks import Arrival, Arrived, spooled
+from farhand.drivers.wires.notify import Folders
+from farhand.drivers.wires.tmux import Death, Pane, Tmux, TmuxGone
+from farhand.drivers.wires.transcript import read_lines
+from farhand.model.errors import AgentGone
+from farhand.model.facts import Fact, Noted
+from farhand.model.ports import Batch, Heard
+
+
+class Written(msgspec.Struct, frozen=True):
+    """Something may have been added to the agent's own file."""
+
+
+class Told(msgspec.Struct, frozen=True):
+    """Facts that came to light beside the agent's own words."""
+
+    facts: tuple[Fact, ...]
+
+
+News: TypeAlias = Written | Told | Arrival | Death | TmuxGone
+# What else reaches a link of one CLI.
+Own = TypeVar("Own")
+State = TypeVar("State")
+
+
+class SeatedLink(Generic[Own]):
+    """A link to one agent in a pane. What is the CLI's own, its driver adds."""
+
+    # How a person calls the CLI.
+    title = ""
+
+    def __init__(self, tmux: Tmux, pane: Pane, folder: Path) -> None:
+        self._tmux = tmux
+        self._pane = pane
+        self._spool = folder / "spool"
+        # What the link's own opening brought to light.
+        self.first: list[Heard] = []
+        self._send, self._receive = anyio.create_memory_object_stream[Any](math.inf)
+        self._unread = False
+        self._settled_in = anyio.Event()
+        self._tasks: anyio.abc.TaskGroup | None = None
+
+    # --- what a driver adds
+
+    @abstractmethod
+    def _position(self) -> object:
+        """Where the link stands; what is compared to see whether it moved."""
+
+    @abstractmethod
+    def _batch(self, heard: list[Heard]) -> Batch:
+        """The facts, with where the link stands after them."""
+
+    @abstractmethod
+    def _read(self) -> list[Heard]:
+        """All that was added to the agent's own file."""
+
+    @abstractmethod
+    async def _reported(self, arrived: Arrived) -> list[Heard]:
+        """What a hook brought."""
+
+    @abstractmethod
+    async def _take(self, item: Own | News) -> list[Heard]:
+        """What follows from whatever comes next in the line."""
+
+    # --- the line
+
+    def _attend(self, tasks: anyio.abc.TaskGroup) -> None:
+        """From now on things may come; the agent's death is one of them."""
+        self._tasks = tasks
+        tasks.start_soon(self._hear_death, name="death")
+
+    def close(self) -> None:
+        """Nobody listens any more; hooks that wait ask the next link."""
+        self._send.close()
+        self._receive.close()
+
+    def _put(self, item: Own | News) -> None:
+        self._send.send_nowait(item)
+
+    async def _hear_death(self) -> None:
+        try:
+            self._put(await self._tmux.died(self._pane))
+        except TmuxGone as gone:
+            self._put(gone)
+
+    async def _watch(self, folders: Folders, folder: Path) -> None:
+        """Looks into the agent's own file whenever something in its folder changes."""
+        with folders.watched(_made(folder)) as change:
+            while True:
+                self._kick()
+                await change.wait()
+
+    def _kick(self) -> None:
+        if not self._unread:
+            self._unread = True
+            self._put(Written())
+
+    def _after(self, seconds: float, later: Own) -> None:
+        async def wait() -> None:
+            await anyio.sleep(seconds)
+            self._put(later)
+
+        if self._tasks is not None:
+            self._tasks.start_soon(wait)
+
+    async def facts(self) -> AsyncIterator[Batch]:
+        """Everything that the agent brings, in order, until it ends."""
+        yield self._batch(self.first)
+        self._settled_in.set()
+        for kept in spooled(self._spool):
+            yield self._batch(self._read() + await self._reported(kept))
+            if kept.spooled is not None:
+                kept.spooled.unlink(missing_ok=True)
+        async for item in self._receive:
+            before = self._position()
+            heard = await self._take(item)
+            if heard or self._position() != before:
+                yield self._batch(heard)
+            if isinstance(item, Death | TmuxGone):
+                self._raise_if_wanted(item)
+                return
+
+    # --- its end
+
+    def _raise_if_wanted(self, item: Death | TmuxGone) -> None:
+        """A clean end at the desk was wanted; any other is healed by a new start."""
+        if isinstance(item, Death) and item.status == 0:
+            raise AgentGone(f"{self.title} was ended at the desk. Relaunch the worker to go on with its memory.")
+
+    def _went(self, item: Death | TmuxGone, last_words: Callable[[str], str]) -> Heard:
+        """What a person is told about it."""
+        if isinstance(item, TmuxGone):
+            return Heard(fact=Noted(text=f"{item} {self.title} is started again and keeps its memory."))
+        status = "was killed" if item.status is None else f"ended with status {item.status}"
+        words = f" Its last words: {last_words(item.screen)}" if item.screen else ""
+        return Heard(fact=Noted(text=f"{self.title} {status}.{words}"))
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return folder
+
+
+def read_on(
+    path: str, offset: int, state: State, translate: Callable[[bytes, State], tuple[list[Heard], State]]
+) -> tuple[list[Heard], int, State]:
+    """All that was added to a file of lines: its facts, the offset behind them, and the state after them."""
+    heard: list[Heard] = []
+    while path:
+        found = read_lines(Path(path), offset)
+        for line in found.lines:
+            told, state = translate(line, state)
+            heard += told
+        offset = found.offset
+        if not found.more:
+            break
+    return heard, offset, state
