@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +25,17 @@ from farhand.drivers.wires.tmux import Tmux
 from farhand.model.facts import TurnEnded
 from farhand.model.ports import Deliver, Driver, Link
 from farhand.model.present import Message, Worker
-from farhand.model.words import Sender
+from farhand.model.words import HowEnded, Sender
 from farhand.roster import built, keyed
 from farhand.sandbox.holders import LocalHolders
+from farhand.testing.models.openai import FakeOpenAi
+from farhand.testing.opencode import OpenCodeStudio
 
 ROOT = Path(__file__).resolve().parents[1]
 PURE = ROOT / "tests" / "pure"
 PROGRAMS = ROOT / ".cache/npm/node_modules/.bin"
 ROUNDS = 25
+REAL_ROUNDS = 3
 BYTES = 100 * 1024 * 1024
 MEGABYTE = 1024 * 1024
 # Says what a recording says to every message, as an agent does that lives between its turns.
@@ -45,13 +49,13 @@ for line in iter(sys.stdin.buffer.readline, b""):
 """
 # Says it once and ends, as an agent does that is run for every turn.
 REPLAY_ONCE = """#!/bin/sh
-cat > /dev/null
 exec cat '{recording}'
 """
 REPLAYED = {
     "claude/headless": ("claude", REPLAY_LINES, "claude/recordings/p-tool-ls.out"),
     "opencode/exec": ("opencode", REPLAY_ONCE, "opencode/recordings/run-tool.out"),
-    "codex/exec": ("codex", REPLAY_ONCE, "codex/recordings/exec-tool.out"),
+    "codex/exec": ("codex", REPLAY_ONCE, "codex/recordings/exec-tool-yolo.out"),
+    "gemini/exec": ("gemini", REPLAY_ONCE, "gemini/recordings/p-stream.out"),
 }
 
 
@@ -77,7 +81,30 @@ async def turns() -> list[Row]:
             once = script is REPLAY_ONCE
             floor = [bare_run(executable) for _ in range(ROUNDS)] if once else bare_lines(executable)
             found.append(added(kind, ours, floor))
-    return found
+    return [*found, *await real()]
+
+
+async def real() -> list[Row]:
+    """The same with a real CLI against a fake model, shown beside it and not gated."""
+    if not (PROGRAMS / "opencode").exists():
+        return []
+    with tempfile.TemporaryDirectory(prefix="fh") as folder:
+        model = FakeOpenAi()
+        async with model.served() as address:
+            studio = OpenCodeStudio(Path(folder), ("tmux", "-S", f"{folder}/t"), model, address, PROGRAMS)
+            ours = await driven(studio.project, "opencode/exec", studio.environment, REAL_ROUNDS)
+            bare = [await bare_cli(studio) for _ in range(REAL_ROUNDS)]
+    row = added("opencode/exec", ours, bare)
+    return [replace(row, name=f"{row.name}, the real CLI", floor_name="`opencode run` alone")]
+
+
+async def bare_cli(studio: OpenCodeStudio) -> float:
+    """One run of the real CLI."""
+    began = time.perf_counter()
+    await anyio.run_process(
+        ["opencode", "run", "--format", "json"], input=b"hello", env=studio.environment, cwd=studio.project
+    )
+    return time.perf_counter() - began
 
 
 def replay(folder: Path, program: str, script: str, recording: Path) -> Path:
@@ -149,18 +176,20 @@ async def opened(folder: Path, kind: str, environment: dict[str, str]) -> AsyncI
         await driver.end(worker)
 
 
-async def driven(folder: Path, kind: str, environment: dict[str, str]) -> list[float]:
+async def driven(folder: Path, kind: str, environment: dict[str, str], rounds: int = ROUNDS) -> list[float]:
     """How long turns take from the errand to the fact of their end."""
     times: list[float] = []
     async with opened(folder, kind, environment) as (driver, worker):
         async with driver.open(worker, "") as link, anyio.create_task_group() as tasks:
-            ends, heard = anyio.create_memory_object_stream[None](ROUNDS + 2)
+            ends, heard = anyio.create_memory_object_stream[TurnEnded](ROUNDS + 2)
             tasks.start_soon(listen, link, ends)
-            for number in range(ROUNDS + 2):
+            for number in range(rounds + 2):
                 began = time.perf_counter()
                 await link.perform(deliver(f"t{number}"))
                 with anyio.fail_after(60):
-                    await heard.receive()
+                    ended = await heard.receive()
+                if ended.how is not HowEnded.COMPLETED:
+                    raise RuntimeError(f"{kind}: the turn {ended.how.value}: {ended.error}")
                 times.append(time.perf_counter() - began)
             tasks.cancel_scope.cancel()
         ends.close()
@@ -174,7 +203,7 @@ async def listen(link: Link, ends: Any) -> None:
     async for batch in link.facts():
         for one in batch.heard:
             if isinstance(one.fact, TurnEnded):
-                ends.send_nowait(None)
+                ends.send_nowait(one.fact)
 
 
 def deliver(turn: str) -> Deliver:
@@ -187,10 +216,10 @@ def deliver(turn: str) -> Deliver:
 
 def translation() -> Iterator[Row]:
     """The recordings of every driver, repeated to 100 MB."""
-    for folder in sorted(path.name for path in PURE.iterdir() if (path / "test_recordings.py").exists()):
-        module = importlib.import_module(f"tests.pure.{folder}.test_recordings")
+    for path in sorted(PURE.glob("*/test*recordings.py")):
+        module = importlib.import_module(f"tests.pure.{path.parent.name}.{path.stem}")
         if hasattr(module, "way") and hasattr(module, "records"):
-            yield from translated(folder, module)
+            yield from translated(path.parent.name, module)
 
 
 def resident_bytes() -> int:

@@ -25,6 +25,8 @@ def configuration(address: str) -> dict[str, object]:
         },
     }
     return {
+        # OpenCode writes this line itself where it is missing.
+        "$schema": "https://opencode.ai/config.json",
         "autoupdate": False,
         "share": "disabled",
         "model": MODEL,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -9,7 +12,7 @@ import pytest
 from tests.conftest import PROGRAMS
 
 from farhand.testing.models.openai import FakeOpenAi
-from farhand.testing.opencode import OpenCodeStudio
+from farhand.testing.opencode import OpenCodeStudio, configuration
 
 
 @pytest.fixture
@@ -22,4 +25,10 @@ async def studio(short_folder: Path, tmux_server: tuple[str, ...]) -> AsyncItera
         opened = OpenCodeStudio(short_folder, tmux_server, model, address, PROGRAMS)
         yield opened
         await opened.tidy()
+        # A terminal that is ended in its first moments may outlive its tmux.
+        for pid in opened.agents():
+            os.kill(pid, signal.SIGKILL)
+        assert json.loads(opened.settings.read_text()) == configuration(address), (
+            "the person's own settings were touched"
+        )
     model.script.check()

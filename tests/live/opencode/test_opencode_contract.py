@@ -105,6 +105,15 @@ class OpenCodeStage:
             os.kill(pid, signal.SIGKILL)
 
 
+# The terminal is slow to start and has the same link: it shows what is its own.
+IN_THE_TERMINAL = (
+    worker.nothing_runs_before_it_is_allowed,
+    worker.a_relaunched_worker_keeps_its_session,
+    worker.a_killed_agent_is_told_and_comes_back,
+)
+Promise = Callable[[House, Stage], Awaitable[None]]
+
+
 @pytest.fixture(params=["headless", "tmux"])
 def stage(request: pytest.FixtureRequest, studio: OpenCodeStudio) -> OpenCodeStage:
     """Each of the two that live between turns."""
@@ -112,11 +121,15 @@ def stage(request: pytest.FixtureRequest, studio: OpenCodeStudio) -> OpenCodeSta
 
 
 @pytest.mark.parametrize("promise", worker.PROMISES, ids=lambda promise: promise.__name__)
-async def test_promise(
-    studio: OpenCodeStudio, stage: OpenCodeStage, promise: Callable[[House, Stage], Awaitable[None]]
-) -> None:
+async def test_promise(studio: OpenCodeStudio, promise: Promise) -> None:
     async with studio.open() as house:
-        await promise(house, stage)
+        await promise(house, OpenCodeStage(studio, "headless"))
+
+
+@pytest.mark.parametrize("promise", IN_THE_TERMINAL, ids=lambda promise: promise.__name__)
+async def test_promise_in_the_terminal(studio: OpenCodeStudio, promise: Promise) -> None:
+    async with studio.open() as house:
+        await promise(house, OpenCodeStage(studio, "tmux"))
 
 
 async def test_a_turn_outlives_the_node(studio: OpenCodeStudio, stage: OpenCodeStage) -> None:

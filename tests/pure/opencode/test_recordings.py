@@ -18,8 +18,9 @@ from farhand.drivers.opencode.lines import RunState, translate_line
 from farhand.drivers.opencode.schema import Message
 from farhand.drivers.opencode.server import LISTENING
 from farhand.drivers.opencode.translate import Expected, State, event, told_as_events, translate
+from farhand.model.facts import TurnEnded
 from farhand.model.ports import Heard
-from farhand.model.words import replace
+from farhand.model.words import HowEnded, replace
 
 HERE = Path(__file__).parent
 RECORDED = HERE / "recordings"
@@ -191,3 +192,16 @@ def test_a_message_of_ours_is_the_turn_it_was_given_for() -> None:
         turns |= {one.turn for one in heard}
     assert "t1" in turns
     assert all(one == "t1" or str(one).startswith("desk-") for one in turns)
+
+
+def test_an_error_after_a_turn_does_not_fail_the_next_and_a_refused_message_ends_its_turn() -> None:
+    failure = event("session.error", {"sessionID": "ses", "error": {"name": "UnknownError", "data": {"message": "no"}}})
+    heard, state = translate(failure, State(session="ses", after="msg_1", newest="msg_1"))
+    assert (heard, state.error) == ([], None)
+    given = Expected(id="msg_2", message="m2", turn="t2")
+    heard, state = translate(failure, replace(state, expected=(given,)))
+    (ended,) = heard
+    assert isinstance(ended.fact, TurnEnded)
+    assert (ended.turn, ended.fact.how, ended.fact.error) == ("t2", HowEnded.FAILED, "no")
+    assert state.expected == ()
+    assert not state.running

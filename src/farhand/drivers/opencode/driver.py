@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import shutil
+import signal
 import socket
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 
 import anyio
@@ -39,6 +41,7 @@ CAN = Can(
 )
 START_SECONDS = 120.0
 LOOK_SECONDS = 0.2
+LEAVE_SECONDS = 3.0
 
 
 def build(given: Given) -> list[Driver]:
@@ -189,9 +192,36 @@ class TmuxDriver(Sessions):
 
     async def end(self, worker: Worker) -> None:
         """Ends the terminal and removes what was kept for it; the session stays in OpenCode's own data."""
-        await self.station.end(worker)
+        pane = await self.station.found(worker)
+        with ended_after(pane.pid if pane else 0) as gone:
+            await self.station.end(worker)
+            await gone()
         folder = self.station.folder(worker)
         await anyio.to_thread.run_sync(lambda: shutil.rmtree(folder, ignore_errors=True))
+
+
+@contextmanager
+def ended_after(process: int) -> Iterator[Callable[[], Awaitable[None]]]:
+    """Makes sure that a terminal's process is gone when its terminal is: in its first moments it hears no hangup."""
+    try:
+        watched = os.pidfd_open(process) if process else -1
+    except OSError:
+        watched = -1
+
+    async def gone() -> None:
+        if watched < 0:
+            return
+        with anyio.move_on_after(LEAVE_SECONDS):
+            await anyio.wait_readable(watched)
+            return
+        with suppress(OSError):
+            signal.pidfd_send_signal(watched, signal.SIGKILL)
+
+    try:
+        yield gone
+    finally:
+        if watched >= 0:
+            os.close(watched)
 
 
 def _sign(folder: Path) -> Sign | None:

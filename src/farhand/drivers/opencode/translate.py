@@ -337,9 +337,19 @@ def _rested(state: State) -> State:
 def _failed(failure: SessionFailed, state: State, at: float, _seconds: float | None) -> Told:
     if failure.sessionID != state.session:
         return _NONE, state
+    if not state.running:
+        return _never_begun(failure.error, state)
     found = limit(failure.error, at) if not state.limited else None
     state = replace(state, error=failure.error, limited=state.limited or (found.text if found else ""))
     return ([found] if found else _NONE), state
+
+
+def _never_begun(error: Error, state: State) -> Told:
+    """A message that the session refused is never seen in it; an error that comes after a turn says nothing new."""
+    given = next((one for one in state.expected if one.turn and one.id > state.after), None)
+    if given is None:
+        return _NONE, state
+    return _ended(replace(state, turn=given.turn, prompts=(given.id,)), error)
 
 
 def _compacted(named: Named, state: State, _at: float, _seconds: float | None) -> Told:
