@@ -7,8 +7,8 @@ import pytest
 
 from farhand.model.commands import Say, Steer, Withdraw
 from farhand.model.errors import MessageGone
-from farhand.model.facts import Doubted, HandedOver, Said, SteerDeclined, TurnEnded
-from farhand.model.ports import Can, Deliver, NotTaken
+from farhand.model.facts import Doubted, HandedOver, Said, Seen, SteerDeclined, TurnEnded
+from farhand.model.ports import Can, Deliver, NotTaken, Unknown
 from farhand.model.words import HowEnded
 from farhand.testing.house import House, open_house
 from farhand.testing.scripted import ScriptedDriver
@@ -64,6 +64,19 @@ async def test_a_kill_while_a_word_is_typed_into_a_turn_types_it_once_and_is_tol
         assert not house.worker().queue
         assert house.worker() == (await house.node.journal.load()).workers["ann"]
         assert len(agent.performed) == 2
+
+
+async def test_a_doubtful_word_that_arrived_after_all_is_the_same_in_memory_and_on_disk(house: House) -> None:
+    await house.hire()
+    house.agent.plays(Said(text="at it"))
+    first = await house.say("first")
+    await house.event(Said)
+    house.agent.outcomes.append(Unknown(why="Who knows."))
+    steered = await house.send(Say(id="s", text="and this", steer=True))
+    await house.event(Doubted)
+    await house.agent.links["ann"].say(Seen(message=steered.message), turn=first.message)
+    await house.event(Seen, lambda event: event.fact == Seen(message=steered.message))
+    assert house.worker() == (await house.node.journal.load()).workers["ann"]
 
 
 async def test_a_word_that_was_not_taken_is_no_doubt_after_a_restart(tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def exchange(socket_path: str, request: bytes, seconds: float) -> tuple[int, byt
         connection.settimeout(max(0.1, seconds))
         connection.connect(reachable(socket_path))
         connection.sendall(request)
-        return parse(receive(connection))
+        return receive(connection)
     except (OSError, ValueError):
         return None
     finally:
@@ -105,14 +105,15 @@ def reachable(path: str) -> str:
     return f"/proc/self/fd/{posix.open(folder, posix.O_RDONLY)}/{name}"
 
 
-def receive(connection: socket) -> bytes:
-    """Everything until the node closes."""
-    pieces: list[bytes] = []
-    while True:
-        piece = connection.recv(65536)
-        if not piece:
-            return b"".join(pieces)
-        pieces.append(piece)
+def receive(connection: socket) -> tuple[int, bytes] | None:
+    """The answer, as soon as it is whole; None when the node closes before."""
+    response = b""
+    while piece := connection.recv(65536):
+        response += piece
+        answer = parse(response)
+        if answer is not None:
+            return answer
+    return None
 
 
 def parse(response: bytes) -> tuple[int, bytes] | None:

@@ -220,13 +220,14 @@ def _apply_message(db: sqlite3.Connection, event: Event, fact: MessageFact) -> N
         case facts.Withdrawn(message=message):
             _set_receipt(db, message, Receipt.WITHDRAWN)
         case facts.HandedOver(message=message) | facts.Seen(message=message):
-            _set_receipt(db, message, Receipt.SEEN if isinstance(fact, facts.Seen) else Receipt.HANDED_OVER)
-            db.execute("UPDATE turns SET handed_over = 1 WHERE worker = ? AND message = ?", (event.worker, message))
+            # One that was in doubt has left the queue already.
             db.execute(
                 "UPDATE messages SET on_its_way = 0, turn = (SELECT id FROM turns WHERE worker = ?)"
-                " WHERE id = ? AND turn IS NULL",
-                (event.worker, message),
+                " WHERE id = ? AND turn IS NULL AND receipt = ?",
+                (event.worker, message, Receipt.QUEUED),
             )
+            _set_receipt(db, message, Receipt.SEEN if isinstance(fact, facts.Seen) else Receipt.HANDED_OVER)
+            db.execute("UPDATE turns SET handed_over = 1 WHERE worker = ? AND message = ?", (event.worker, message))
         case facts.Doubted(message=message):
             _set_receipt(db, message, Receipt.UNKNOWN)
             db.execute("UPDATE turns SET doubted = 1 WHERE worker = ? AND message = ?", (event.worker, message))

@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 import anyio
 import anyio.abc
 
+from farhand.sandbox.holders import LocalHolders
 from farhand.testing.telegram import FakeBot, Shown
 from farhand.testing.telegram.client import Person
 from farhand.testing.workshop import Workshop
@@ -57,6 +58,12 @@ class Phone:
             self._process.kill()
             await self._process.wait()
 
+    async def tidy(self) -> None:
+        """Ends every held agent that outlives the node; tmux ends with its own fixture."""
+        holders = LocalHolders(self.studio.folder / "farhand" / "nodes" / "test" / "holders")
+        for name in await holders.names():
+            await holders.forget(name)
+
     async def reads(self, words: str) -> Shown:
         """The message with these words, which may have buttons."""
         return await self.manager.reads(words, seconds=SECONDS)
@@ -77,4 +84,5 @@ async def with_phone(studio: Workshop, bot: FakeBot, **variables: str) -> AsyncI
     finally:
         with anyio.CancelScope(shield=True):
             await phone.kill()
+            await phone.tidy()
     assert b"Traceback" not in (studio.folder / "node.log").read_bytes()

@@ -7,12 +7,12 @@ from contextlib import asynccontextmanager
 
 import anyio
 import pytest
-from tests.live.claude.test_claude_from_the_phone import SECONDS, Phone, _running
+from tests.live.claude.test_claude_from_the_phone import SECONDS, Phone, _running, may_be_allowed
 
 from farhand.sandbox.holders import LocalHolders
 from farhand.testing.codex import CodexStudio
 from farhand.testing.models.script import Hold, Reply, Text, say, use
-from farhand.testing.telegram import FakeBot
+from farhand.testing.telegram import FakeBot, Shown
 
 pytestmark = pytest.mark.anyio
 ESCALATED = {"sandbox_permissions": "require_escalated", "justification": "to make it"}
@@ -39,15 +39,25 @@ async def _held(studio: CodexStudio) -> AsyncIterator[None]:
                 await holders.forget(name)
 
 
+async def asked(phone: Phone, words: str) -> Shown:
+    """The message that asks about this: another one may show the tool that waits."""
+
+    def asks(message: Shown) -> bool:
+        return words in message.text and may_be_allowed(message)
+
+    chat = await phone.manager.sees(lambda messages: any(map(asks, messages)), seconds=SECONDS)
+    return next(filter(asks, chat))
+
+
 async def test_an_ask_is_allowed_and_another_denied_on_the_phone(studio: CodexStudio, phone: Phone) -> None:
     one, two = (use("exec_command", cmd=f"touch {name}.txt", **ESCALATED) for name in ("one", "two"))
     studio.model.script.conversation("zz-one", one, say("made one"))
     studio.model.script.conversation("zz-two", two, say("left two"))
     await phone.manager.says("zz-one")
-    await phone.manager.taps(await phone.ask("touch one.txt"), "Allow once")
+    await phone.manager.taps(await asked(phone, "touch one.txt"), "Allow once")
     await phone.manager.reads("made one", seconds=SECONDS)
     await phone.manager.says("zz-two")
-    await phone.manager.taps(await phone.ask("touch two.txt"), "Deny")
+    await phone.manager.taps(await asked(phone, "touch two.txt"), "Deny")
     await phone.manager.reads("left two", seconds=SECONDS)
     assert (studio.project / "one.txt").exists()
     assert not (studio.project / "two.txt").exists()
@@ -57,7 +67,7 @@ async def test_an_ask_outlives_a_killed_node(studio: CodexStudio, phone: Phone) 
     one = use("exec_command", cmd="echo x >> one.txt", **ESCALATED)
     studio.model.script.conversation("zz-one", one, say("made one"))
     await phone.manager.says("zz-one")
-    ask = await phone.ask("one.txt")
+    ask = await asked(phone, "one.txt")
     await phone.kill()
     await phone.manager.taps(ask, "Allow once")
     assert not (studio.project / "one.txt").exists()

@@ -203,6 +203,22 @@ async def test_a_worker_that_may_do_all_asks_nothing(studio: CodexStudio) -> Non
         assert not any(isinstance(event.fact, AskRaised) for event in await house.history())
 
 
+async def test_a_turn_that_waits_for_an_answer_can_be_stopped(studio: CodexStudio) -> None:
+    studio.model.script.conversation("zz-one", use("exec_command", cmd="touch one.txt"))
+    studio.model.script.conversation("zz-two", say("still here"))
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.say("zz-one")
+        await house.fact(AskRaised)
+        await house.interrupt()
+        ended = await house.event(TurnEnded)
+        assert isinstance(ended.fact, TurnEnded)
+        assert ended.fact.how is HowEnded.INTERRUPTED
+        await house.say("zz-two")
+        assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
+        assert not (studio.project / "one.txt").exists()
+
+
 @pytest.mark.parametrize("kind", ["codex/headless", "codex/tmux", "codex/exec"])
 async def test_a_session_that_is_gone_begins_anew_and_says_so(studio: CodexStudio, kind: str) -> None:
     studio.model.script.conversation("zz-one", say("one"))

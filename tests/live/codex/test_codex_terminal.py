@@ -133,6 +133,23 @@ async def test_a_hook_that_is_killed_lets_nothing_run(studio: CodexStudio) -> No
     studio.model.script.forget()
 
 
+async def test_a_turn_that_waits_for_an_answer_can_be_stopped(studio: CodexStudio) -> None:
+    studio.model.script.conversation("zz-one", use("exec_command", cmd="touch one.txt", **ESCALATED))
+    studio.model.script.conversation("zz-two", say("still here"))
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.say("zz-one")
+        await house.fact(AskRaised)
+        await house.interrupt()
+        ended = await house.event(TurnEnded)
+        assert isinstance(ended.fact, TurnEnded)
+        assert ended.fact.how is HowEnded.INTERRUPTED
+        await house.say("zz-two")
+        assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
+        assert not (studio.project / "one.txt").exists()
+        assert await anyio.to_thread.run_sync(hooks, studio) == []
+
+
 async def test_an_ask_outlives_the_node(studio: CodexStudio) -> None:
     touch = use("exec_command", cmd="echo x >> one.txt", **ESCALATED)
     studio.model.script.conversation("zz-one", touch, say("done"))

@@ -12,6 +12,7 @@ from farhand.model.facts import (
     AskRaised,
     AskSettled,
     CameOnline,
+    Ended,
     Noted,
     Said,
     SessionKnown,
@@ -178,3 +179,52 @@ async def test_sessions_are_listed_and_can_be_gone_on_with_at_the_desk(studio: G
     ]
     assert driver.resume_command(worker) == f"cd {studio.project} && gemini --resume {worker.session}"  # type: ignore[attr-defined]
     assert await driver.sessions("/nowhere") == []  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("wire", ["headless", "exec", "tmux"])
+async def test_a_relaunched_worker_remembers(studio: GeminiStudio, wire: str) -> None:
+    studio.model.expect(says("the word is plover"), prompt="zz-first")
+    studio.model.expect(says("it was plover"), prompt="zz-second")
+    async with studio.open() as house:
+        await hired(house, studio, wire=wire)
+        await house.say("zz-first")
+        ended = await house.event(TurnEnded)
+        await house.relaunch("ann")
+        await house.fact(CameOnline, after=ended.seq)
+        await house.say("zz-second")
+        await house.event(TurnEnded, after=ended.seq)
+        said = [event.fact.text for event in await house.history() if isinstance(event.fact, Said)]
+        assert said == ["the word is plover", "it was plover"]
+    assert "the word is plover" in str(studio.model.last)
+
+
+@pytest.mark.parametrize("wire", ["headless", "tmux"])
+async def test_a_session_of_the_desk_is_taken_up_and_its_past_is_not_told(studio: GeminiStudio, wire: str) -> None:
+    studio.model.expect(says("the word is plover"), prompt="zz-first")
+    studio.model.expect(says("it was plover"), prompt="zz-second")
+    async with studio.open() as house:
+        await hired(house, studio, wire="exec")
+        await house.say("zz-first")
+        ended = await house.event(TurnEnded)
+        session = house.worker().session
+        await house.end("ann")
+        await house.fact(Ended)
+        options = {"wire": wire}
+        await house.send(
+            Hire(
+                id=house.id(),
+                worker="bob",
+                backend="gemini",
+                directory=str(studio.project),
+                mode=Mode.DEFAULT,
+                options=options,
+                session=session,
+            )
+        )
+        await house.fact(CameOnline, lambda event: event.worker == "bob")
+        await house.say("zz-second", worker="bob")
+        await house.event(TurnEnded, after=ended.seq)
+        assert house.worker("bob").session == session
+        told = [event.fact.text for event in await house.history() if isinstance(event.fact, Said)]
+        assert told == ["the word is plover", "it was plover"]
+    assert "the word is plover" in str(studio.model.last)

@@ -272,6 +272,18 @@ async def test_a_watcher_sees_the_screen_change(tmux: Tmux, typist: Pane) -> Non
                 pass
 
 
+async def test_titles_are_told_as_they_change_each_to_its_own(tmux: Tmux, short_folder: Path) -> None:
+    script = 'printf "\\033]0;first $1\\007"; read word; printf "\\033]0;%s  $1\\007" "$word"; sleep 1000'
+    panes = [await tmux.start(name, ["sh", "-c", script, "sh", name], short_folder, {}) for name in ("ann", "bob")]
+    told: dict[str, list[str]] = {"ann": [], "bob": []}
+    async with tmux.titled(panes[0], told["ann"].append), tmux.titled(panes[1], told["bob"].append):
+        await until(lambda: "first ann" in told["ann"] and "first bob" in told["bob"])
+        await tmux.type(panes[1], "✋")
+        await tmux.press(panes[1], "Enter")
+        await until(lambda: "✋  bob" in told["bob"])
+    assert not any("bob" in title for title in told["ann"])
+
+
 async def test_without_tmux_the_sentence_says_what_to_install(short_folder: Path) -> None:
     async with Tmux(["/no/such/tmux"], "door", ENVIRONMENT).opened() as wire:
         with pytest.raises(TmuxMissing, match="install the package tmux"):

@@ -127,7 +127,7 @@ def test_a_file_that_describes_no_agent_is_told(tmp_path: Path, text: str, why: 
 def test_the_files_in_the_docs_describe_agents(tmp_path: Path) -> None:
     page = (Path(__file__).parents[3] / "docs" / "how-to" / "acp-agents.md").read_text()
     blocks = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
-    assert len(blocks) == 2
+    assert blocks
     for block in blocks:
         path = tmp_path / "agent.toml"
         path.write_text(block)

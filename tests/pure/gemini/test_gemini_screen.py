@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from farhand.drivers.gemini.asks import DENY, Question, digest_of, is_about, raised
+from farhand.drivers.gemini.asks import DENY, Call, Question, digest_of, is_about, question_of, raised
 from farhand.drivers.gemini.screen import Dialog, holds, last_words, read_box, read_dialog, says, standing
+from farhand.drivers.wires.fields import Fields
+from farhand.model.words import replace
 
 HERE = Path(__file__).parent
 SCREENS = sorted((HERE / "recordings").glob("tui-*.txt"))
@@ -52,7 +54,7 @@ def dialog(*body: str) -> Dialog:
 
 def shell(command: str) -> Question:
     details = {"type": "exec", "title": "Confirm Shell Command", "command": command, "rootCommand": "x"}
-    return Question(tool="run_shell_command", arguments={"command": command}, kind="exec", details=details)
+    return question_of(Fields({"details": details}), (Call(tool="run_shell_command", arguments={"command": command}),))
 
 
 def test_a_dialog_is_about_exactly_one_command() -> None:
@@ -70,12 +72,17 @@ def test_a_dialog_is_about_exactly_one_command() -> None:
 
 
 def test_an_edit_is_known_by_its_file() -> None:
+    write = Call(tool="write_file", arguments={"file_path": "/p/w.txt"})
     details = {"type": "edit", "fileName": "w.txt", "filePath": "/p/w.txt", "fileDiff": "+beta"}
-    question = Question(tool="write_file", arguments={"file_path": "/p/w.txt"}, kind="edit", details=details)
+    calls = (Call(tool="replace", arguments={"file_path": "/p/other.txt"}), write, Call(tool="glob"))
+    question = question_of(Fields({"details": details}), calls)
+    assert question.call == write
     options = {"1": "Allow once", "2": "Allow for this session", "3": "Modify with external editor", "4": "No, suggest"}
     shown = Dialog(header="? WriteFile  Writing to w.txt", body=(), question="Apply this change?", options=options)
     assert is_about(shown, question)
     assert not is_about(Dialog(header="? x", body=(), question="Apply this change?", options=options), question)
+    assert is_about(replace(shown, body=("12 + be", "ta")), question)
+    assert not is_about(replace(shown, body=("12 + gamma",)), question)
     ask = raised("a", question, 60.0, shown)
     assert [choice.id for choice in ask.choices] == ["allow", "session", "deny"]
     assert [choice.allows for choice in ask.choices] == [True, True, False]

@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from farhand.drivers.gemini.schema import digest
-from farhand.drivers.gemini.screen import Dialog, shows
+from farhand.drivers.gemini.screen import Dialog, shows, shows_of
 from farhand.drivers.gemini.titles import detail, title
 from farhand.drivers.wires.fields import Fields
 from farhand.drivers.wires.visible import visible
@@ -21,25 +21,46 @@ DENY: Final = "deny"
 LABELS: Final = {ALLOW: "Allow once", SESSION: "Allow for this session", DENY: "No"}
 
 
+class Call(Word):
+    """A tool and what it is given."""
+
+    tool: str = ""
+    arguments: dict[str, Any] = {}
+
+
 class Question(Word):
     """What the CLI asks leave for, as its hooks told."""
 
-    tool: str
-    arguments: dict[str, Any]
+    call: Call
     kind: str
     details: dict[str, Any]
 
 
-def question_of(notification: Fields, tool: str, arguments: Any) -> Question:
-    """The question in a Notification payload, with the call that a BeforeTool payload told of just before."""
+def call_of(payload: Fields) -> Call:
+    """The call in a BeforeTool or AfterTool payload."""
+    return Call(tool=payload.text("tool_name"), arguments=payload.fields("tool_input").plain)
+
+
+def question_of(notification: Fields, calls: tuple[Call, ...]) -> Question:
+    """The question in a Notification payload, about one of the calls that were announced before."""
     details = notification.fields("details")
-    given = arguments if isinstance(arguments, dict) else {}
-    return Question(tool=tool, arguments=given, kind=details.text("type"), details=details.plain)
+    kind = details.text("type")
+    fitting = [call for call in calls if _fits(call, kind, details)]
+    return Question(call=fitting[-1] if fitting else Call(), kind=kind, details=details.plain)
+
+
+def _fits(call: Call, kind: str, details: Fields) -> bool:
+    arguments = Fields(call.arguments)
+    if kind == "exec":
+        return arguments.text("command") == details.text("command")
+    if kind == "edit":
+        return arguments.text("file_path").endswith(details.text("fileName"))
+    return True
 
 
 def digest_of(question: Question) -> str:
     """Names exactly what will run."""
-    return digest(question.tool, [question.arguments, question.details])
+    return digest(question.call.tool, [question.call.arguments, question.details])
 
 
 def raised(ask: str, question: Question, seconds: float | None, dialog: Dialog) -> AskRaised:
@@ -49,7 +70,8 @@ def raised(ask: str, question: Question, seconds: float | None, dialog: Dialog) 
         for choice, label in LABELS.items()
         if dialog.key(label)
     )
-    words = title(question.tool, Fields(question.arguments)) if question.tool else _title(question)
+    call = question.call
+    words = title(call.tool, Fields(call.arguments)) if call.tool else _title(question)
     return AskRaised(
         ask=ask,
         question=visible(words),
@@ -71,8 +93,8 @@ def whole(question: Question) -> str:
         return details.text("command")
     if question.kind == "edit" and details.text("fileDiff"):
         return f"{details.text('filePath')}\n\n{details.text('fileDiff')}"
-    if question.tool:
-        return detail(question.tool, Fields(question.arguments))
+    if question.call.tool:
+        return detail(question.call.tool, Fields(question.call.arguments))
     return msgspec.json.format(msgspec.json.encode(question.details), indent=2).decode()
 
 
@@ -83,7 +105,9 @@ def is_about(dialog: Dialog, question: Question) -> bool:
         return dialog.question.startswith("Allow execution") and shows(dialog, details.text("command"))
     if question.kind == "edit":
         name = details.text("fileName")
-        return dialog.question.startswith("Apply this change") and bool(name) and name in dialog.header
+        changed = "\n".join(map(details.text, ("fileDiff", "originalContent", "newContent")))
+        named = bool(name) and name in dialog.header
+        return named and dialog.question.startswith("Apply this change") and shows_of(dialog, changed)
     if question.kind == "mcp":
         return f'"{details.text("toolName")}"' in dialog.question
     return dialog.question.startswith("Do you want to proceed")

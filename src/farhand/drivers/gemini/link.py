@@ -10,8 +10,8 @@ import anyio.abc
 import msgspec
 from anyio.streams.memory import MemoryObjectReceiveStream
 
-from farhand.drivers.gemini.asks import DENY, Question, digest_of, question_of, raised
-from farhand.drivers.gemini.files import Spot, behind, follow
+from farhand.drivers.gemini.asks import DENY, Call, Question, call_of, digest_of, question_of, raised
+from farhand.drivers.gemini.files import Spot, behind, follow, passed
 from farhand.drivers.gemini.hands import CHANGED, GONE, Hands, is_command
 from farhand.drivers.gemini.launch import MANIFEST, Places
 from farhand.drivers.gemini.payloads import silent, translate_hook
@@ -37,6 +37,7 @@ DIALOG_PATIENCE_SECONDS = 2.0
 IDLE_PATIENCE_SECONDS = 3.0
 MOST_EXPECTED = 8
 MOST_ESCAPES = 4
+MOST_CALLS = 16
 
 
 class Place(Word):
@@ -45,9 +46,8 @@ class Place(Word):
     spot: Spot = Spot()
     # Questions that are open, each under the name of its ask.
     asks: dict[str, Question] = {}
-    # The call that was last announced: a question is about it.
-    tool: str = ""
-    arguments: dict[str, object] = {}
+    # Calls that were announced and have not run yet: a question is about one of them.
+    calls: tuple[Call, ...] = ()
 
 
 class Stands(msgspec.Struct, frozen=True):
@@ -93,6 +93,9 @@ class TerminalLink(SeatedLink[Own]):
         self._told_of_dialog = False
         self._stopping = False
         self._cleared = False
+        # Set unless an answer is on its way to its dialog.
+        self._answered = anyio.Event()
+        self._answered.set()
 
     # --- what comes in
 
@@ -156,7 +159,10 @@ class TerminalLink(SeatedLink[Own]):
                 heard += [*self._over(), self._went(item, last_words)]
         if any(isinstance(one.fact, TurnEnded) for one in heard):
             self._stopping = False
+            self._place = replace(self._place, calls=())
             heard = [*self._withdrawn(HowSettled.DESK), *heard]
+            # A refusal ends the turn: its answer is told to have arrived first.
+            await self._answered.wait()
         return heard
 
     def _over(self) -> list[Heard]:
@@ -195,9 +201,8 @@ class TerminalLink(SeatedLink[Own]):
         self._note(replace(self._place.spot, state=state))
         match payload.text("hook_event_name"):
             case "BeforeTool":
-                given = payload.any("tool_input")
-                arguments = given if isinstance(given, dict) else {}
-                self._place = replace(self._place, tool=payload.text("tool_name"), arguments=arguments)
+                calls = (*self._place.calls, call_of(payload))[-MOST_CALLS:]
+                self._place = replace(self._place, calls=calls)
             case "AfterTool":
                 told = [*self._ran(payload), *told]
             case "Notification" if payload.text("notification_type") == "ToolPermission":
@@ -222,7 +227,10 @@ class TerminalLink(SeatedLink[Own]):
         self._cleared = False
         heard, state = session_changed(payload.text("session_id"), spot.state)
         real = str(Path(path).resolve())
-        if heard:
+        if heard and payload.text("source") == "resume":
+            # An old one, taken up at the desk: its past is not told.
+            self._note(passed(Spot(path=real, state=state)))
+        elif heard:
             self._note(Spot(path=real, state=state))
         elif real != spot.path:
             self._note(behind(real, spot))
@@ -232,7 +240,7 @@ class TerminalLink(SeatedLink[Own]):
 
     async def _asked(self, arrived: Arrived, payload: Fields) -> list[Heard]:
         """The CLI opened a dialog: it is asked about when it is seen."""
-        question = question_of(payload, self._place.tool, self._place.arguments)
+        question = question_of(payload, self._place.calls)
         if any(digest_of(one) == digest_of(question) for one in self._place.asks.values()):
             return []
         dialog = await self._hands.dialog(question)
@@ -244,8 +252,9 @@ class TerminalLink(SeatedLink[Own]):
 
     def _ran(self, payload: Fields) -> list[Heard]:
         """A tool has run: whoever allowed it, its question is over."""
-        tool, arguments = payload.text("tool_name"), payload.any("tool_input")
-        names = [name for name, one in self._place.asks.items() if (one.tool, one.arguments) == (tool, arguments)]
+        call = call_of(payload)
+        self._place = replace(self._place, calls=tuple(one for one in self._place.calls if one != call))
+        names = [name for name, one in self._place.asks.items() if one.call == call]
         return self._withdrawn(HowSettled.DESK, names)
 
     def _withdrawn(self, how: HowSettled, names: list[str] | None = None) -> list[Heard]:
@@ -265,9 +274,12 @@ class TerminalLink(SeatedLink[Own]):
             await self._hands.answer(question, DENY)
             return NotTaken(why=CHANGED)
         choice = ask.settled.choice if ask.settled.how is HowSettled.ANSWERED else DENY
-        outcome = await self._hands.answer(question, choice or DENY)
-        self._kick()
-        return outcome
+        self._answered = anyio.Event()
+        try:
+            return await self._hands.answer(question, choice or DENY)
+        finally:
+            self._answered.set()
+            self._kick()
 
     def _stands(self, stands: Stands) -> list[Heard]:
         state = self._place.spot.state
@@ -285,32 +297,39 @@ class TerminalLink(SeatedLink[Own]):
     # --- what did not happen
 
     async def _late(self, later: Later) -> list[Heard]:
-        state = self._place.spot.state
         if later.what == "dialog":
             return await self._stuck()
         if later.what == "gone":
             return await self._gone()
-        if not state.running or state.turn != later.turn:
+        said = await self._looked(later)
+        # Only now: whatever was waited for may have changed it.
+        state = self._place.spot.state
+        if said is None or not state.running or state.turn != later.turn:
             return []
+        how = HowEnded.INTERRUPTED if self._stopping else HowEnded.COMPLETED
+        ended, state = end_turn(state, how)
+        self._note(replace(self._place.spot, state=state))
+        return [*said, *ended]
+
+    async def _looked(self, later: Later) -> list[Heard] | None:
+        """What there is to say before a turn ends that nobody told the end of; None when it does not end."""
+        state = self._place.spot.state
+        if not state.running or state.turn != later.turn:
+            return None
         match later.what:
             case "end":
-                how = HowEnded.INTERRUPTED if self._stopping else HowEnded.COMPLETED
-                heard, state = end_turn(state, how)
+                return []
             case "idle" if self._standing == "idle" and read_box(await self._hands.screen()) is not None:
                 # No hook told of the end: it was killed, or there was none to tell.
-                heard, state = end_turn(state, HowEnded.INTERRUPTED if self._stopping else HowEnded.COMPLETED)
+                return []
             case "interrupt" if later.tries < MOST_ESCAPES:
                 await self._hands.escape()
                 self._after(INTERRUPT_PATIENCE_SECONDS, msgspec.structs.replace(later, tries=later.tries + 1))
-                return []
+                return None
             case "command" if not state.hooked and not state.written:
-                said = await self._printed()
-                ended, state = end_turn(state, HowEnded.COMPLETED)
-                heard = said + ended
+                return await self._printed()
             case _:
-                return []
-        self._note(replace(self._place.spot, state=state))
-        return heard
+                return None
 
     async def _gone(self) -> list[Heard]:
         """Questions whose dialog is no longer on the screen were answered there."""

@@ -15,6 +15,7 @@ _OPTION = re.compile(r"^[●○>]?\s*(\d+)\.\s+(.+?)\s*$")
 _TOKEN = re.compile(r"^\[Pasted Text: ")
 _HIDDEN = re.compile(r"^\.\.\. .*(?:hidden|more).*\.\.\.|lines hidden|Press Ctrl\+O|^▲|^▼")
 _BOXED = re.compile(r"^│ │.*│ │$")
+_NUMBERED = re.compile(r"^\d*\s*[+-]?\s*")
 _HEAD = 12
 
 
@@ -115,6 +116,14 @@ def shows(dialog: Dialog, whole: str) -> bool:
     hidden = any(_HIDDEN.search(line) for line in dialog.body)
     shown = _bare("".join(line for line in dialog.body if not _HIDDEN.search(line)))
     return bool(shown) and (shown in _bare(whole) if hidden else shown == _bare(whole))
+
+
+def shows_of(dialog: Dialog, whole: str) -> bool:
+    """Whether every line that the dialog shows of a difference is in it, whatever the number before it."""
+    text = _bare(whole)
+    return all(
+        _bare(_NUMBERED.sub("", line)) in text for line in dialog.body if not _HIDDEN.search(line) and line.strip("═ ")
+    )
 
 
 def _bare(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import Any, TypeAlias
 
 from farhand.drivers.gemini.limits import limit
@@ -60,7 +61,9 @@ class Told(Word):
     """How much of the newest message of the model was told: it is written again when it grows."""
 
     id: str = ""
-    text: str = ""
+    # How long its text was, and what it was, without keeping it.
+    length: int = 0
+    mark: str = ""
     thoughts: int = 0
     counted: bool = False
 
@@ -264,7 +267,7 @@ def _gemini(message: Fields, state: State) -> Translated:
     said, spoke = _text(text, last, spoke=state.spoke)
     used, usage = _used(message, last, state.usage)
     count = max(last.thoughts, len(message.list("thoughts")))
-    told = Told(id=name, text=text, thoughts=count, counted=last.counted or bool(used))
+    told = Told(id=name, length=len(text), mark=_mark(text), thoughts=count, counted=last.counted or bool(used))
     state = replace(state, last=told, spoke=spoke, usage=usage)
     found = heard([*facts, *said], state)
     for call in message.list("toolCalls"):
@@ -289,12 +292,17 @@ def _thoughts(message: Fields, last: Told) -> list[Fact]:
 
 
 def _text(text: str, last: Told, *, spoke: bool) -> tuple[list[Fact], bool]:
-    if not text or text == last.text or (last.text and not text.startswith(last.text)):
+    """What is new in the text of a message; one that says something else than before says nothing new."""
+    if len(text) <= last.length or (last.length and _mark(text[: last.length]) != last.mark):
         return [], spoke
-    fresh = text[len(last.text) :]
-    gap = "\n\n" if spoke and not last.text else ""
+    gap = "\n\n" if spoke and not last.length else ""
+    fresh = text[last.length :]
     said: list[Fact] = [Said(text=gap + fresh)] if fresh.strip() else []
     return said, spoke or bool(said)
+
+
+def _mark(text: str) -> str:
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _used(message: Fields, last: Told, total: Usage) -> tuple[list[Fact], Usage]:

@@ -17,7 +17,7 @@ from farhand.drivers.opencode import modes, sessions
 from farhand.drivers.opencode.api import Address, ApiError, opened
 from farhand.drivers.opencode.kept import Kept, write_private
 from farhand.drivers.opencode.opening import open_link
-from farhand.drivers.opencode.server import QUIET, Server, checked_directory, is_healthy, program, resolved
+from farhand.drivers.opencode.server import QUIET, Server, checked_directory, program, resolved
 from farhand.drivers.opencode.turns import ExecDriver
 from farhand.drivers.wires.given import Given
 from farhand.drivers.wires.station import Station
@@ -37,8 +37,8 @@ CAN = Can(
     ids=True,
     sessions=True,
 )
-START_SECONDS = 60.0
-LOOK_SECONDS = 0.1
+START_SECONDS = 120.0
+LOOK_SECONDS = 0.2
 
 
 def build(given: Given) -> list[Driver]:
@@ -175,8 +175,9 @@ class TmuxDriver(Sessions):
         async def arrive() -> str | None:
             address = Address(url=f"http://127.0.0.1:{sign.port}", password=sign.password)
             with anyio.move_on_after(START_SECONDS):
-                while not await is_healthy(address):  # noqa: ASYNC110
-                    await anyio.sleep(LOOK_SECONDS)
+                async with opened(address, "/") as api:
+                    while not await api.healthy():  # noqa: ASYNC110
+                        await anyio.sleep(LOOK_SECONDS)
                 return None
             return "its server does not answer"
 

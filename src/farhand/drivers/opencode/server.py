@@ -27,7 +27,7 @@ from farhand.model.words import Mode, Word, replace
 log = structlog.get_logger("opencode")
 NAME = "opencode-server"
 LISTENING = re.compile(rb"listening on (http://[^\s]+)")
-START_SECONDS = 60.0
+START_SECONDS = 120.0
 HEALTH_SECONDS = 10.0
 # Nothing of the agent's own program may change under a worker's hands.
 QUIET = {"OPENCODE_DISABLE_AUTOUPDATE": "1"}
