@@ -158,6 +158,8 @@ class TerminalLink(SeatedLink[Own]):
             case Death() | TmuxGone():
                 heard += [*self._over(), self._went(item, last_words)]
         if any(isinstance(one.fact, TurnEnded) for one in heard):
+            # A refusal ends the turn: its answer is told to have arrived first.
+            await self._answered.wait()
             self._stopping = False
             self._place = replace(self._place, calls=())
             heard = [*self._withdrawn(HowSettled.DESK), *heard]
