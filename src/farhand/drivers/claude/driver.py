@@ -31,6 +31,7 @@ from farhand.drivers.wires.station import Station
 from farhand.drivers.wires.tmux import Pane, TmuxError
 from farhand.drivers.wires.transcript import size_of
 from farhand.drivers.wires.worded import worded
+from farhand.drivers.wires.workplace import workplace
 from farhand.model.errors import DriverError
 from farhand.model.facts import SessionKnown
 from farhand.model.ports import Can, Driver, Heard, Link, SessionFound
@@ -155,12 +156,10 @@ class ClaudeDriver:
 
     def _plan(self, worker: Worker, spot: Spot) -> Plan:
         """What will be run, where, and from where on its transcript is new; or why it cannot be."""
-        directory = Path(worker.directory)
-        if not directory.is_dir():
-            raise DriverError(f"There is no folder {directory}; {worker.name} cannot work there.")
+        directory = workplace(worker)
         program = launch.found(self._program, self._environment)
         session = worker.session or str(uuid.uuid4())
-        transcript = Path(spot.path) if spot.path else self._places.transcript(str(directory.resolve()), session)
+        transcript = Path(spot.path) if spot.path else self._places.transcript(str(directory), session)
         launch.prepare_account(self._places, self._environment, directory)
         settings, resume = self._write_settings(worker), launch.has_conversation(transcript)
         words = launch.command_line(program, worker.mode, worker.model, settings, session, resume=resume)

@@ -24,7 +24,7 @@ from farhand.drivers.wires.handed import Expected, Handed
 from farhand.drivers.wires.held import HeldWire, Program, forget, open_wire, sentence
 from farhand.drivers.wires.picks import Picked, Picks
 from farhand.drivers.wires.worded import worded
-from farhand.model.errors import DriverError
+from farhand.drivers.wires.workplace import workplace
 from farhand.model.facts import Noted, SessionKnown, TurnEnded
 from farhand.model.ports import (
     Batch,
@@ -249,10 +249,8 @@ class HeadlessClaudeDriver:
             yield HeadlessLink(wire, spot, self._ask_seconds, first, self._handed(worker), picks)
 
     def _run(self, worker: Worker, session: str) -> Program:
-        if not Path(worker.directory).is_dir():
-            raise DriverError(f"There is no folder {worker.directory}; {worker.name} cannot work there.")
+        directory = str(workplace(worker))
         program = launch.found(self._program, self._environment)
-        directory = str(Path(worker.directory).resolve())
         resume = launch.has_conversation(self._places.transcript(directory, session))
         words = launch.headless_line(program, worker.mode, worker.model, session, resume=resume)
         variables = launch.variables(worker.mode, root=os.geteuid() == 0)

@@ -6,7 +6,6 @@ import os
 import re
 import secrets
 import shlex
-import shutil
 import tomllib
 from collections.abc import Mapping
 from importlib.resources import files
@@ -17,7 +16,7 @@ import msgspec
 
 from farhand.drivers.claude.costs import status_line
 from farhand.drivers.wires.fields import parse
-from farhand.model.errors import AgentMissing
+from farhand.drivers.wires.workplace import program_path
 from farhand.model.words import Mode
 
 MANIFEST: Final[dict[str, Any]] = tomllib.loads(files(__package__).joinpath("manifest.toml").read_text("utf-8"))
@@ -166,11 +165,7 @@ def headless_line(program: str, mode: Mode, model: str, session: str, *, resume:
 
 def found(program: str, environment: Mapping[str, str]) -> str:
     """Where Claude Code is; raises AgentMissing with what to do about it."""
-    path = shutil.which(program, path=environment.get("PATH"))
-    if path is None:
-        how = "npm install -g @anthropic-ai/claude-code"
-        raise AgentMissing(f"There is no '{program}' on PATH: {how}", program=program)
-    return path
+    return program_path(program, MANIFEST["install"], environment)
 
 
 def passed_on(own: Mapping[str, str]) -> dict[str, str]:

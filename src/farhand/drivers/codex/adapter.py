@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from farhand.drivers.wires.adapter import Adapter, Read, guarded, last_line
+from farhand.drivers.wires.adapter import Adapter, Read, guarded, last_line, parsed
 
 
 class _Item(msgspec.Struct):
@@ -32,19 +32,12 @@ def words(message: str, directory: str, session: str) -> list[str]:
 
 def read(output: str, errors: str) -> Read:
     """All that the agent said, the thread's id, and why the turn failed, if it did."""
-    lines = [line for raw in output.splitlines() if (line := _parsed(raw)) is not None]
+    lines = [line for raw in output.splitlines() if (line := parsed(raw, _Line)) is not None]
     items = [line.item for line in lines if line.type == "item.completed" and line.item]
     said = [item.text for item in items if item.type == "agent_message" and item.text]
     thread = next((line.thread_id for line in lines if line.type == "thread.started"), "")
     failed = [line.error.message for line in lines if line.type == "turn.failed" and line.error]
     return Read("\n\n".join(said), thread, failed[-1] if failed else last_line(errors))
-
-
-def _parsed(raw: str) -> _Line | None:
-    try:
-        return msgspec.json.decode(raw, type=_Line)
-    except (msgspec.MsgspecError, UnicodeEncodeError):
-        return None
 
 
 ADAPTER = Adapter(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import re
 import shlex
-import shutil
 import tomllib
 from collections.abc import Iterable, Mapping
 from importlib.resources import files
@@ -14,7 +13,8 @@ from typing import Any, Final
 
 import msgspec
 
-from farhand.model.errors import AgentMissing, DriverError
+from farhand.drivers.wires.workplace import program_path
+from farhand.drivers.wires.workplace import workplace as real_folder
 from farhand.model.present import Worker
 from farhand.model.words import Mode
 
@@ -71,18 +71,12 @@ def _named(settings: Mapping[str, Any]) -> Iterable[str]:
 
 def found(program: str, environment: Mapping[str, str]) -> str:
     """Where the program is; raises AgentMissing with what to do."""
-    path = shutil.which(program, path=environment.get("PATH"))
-    if path is None:
-        raise AgentMissing(f"There is no '{program}' on PATH: {MANIFEST['install']}", program=program)
-    return path
+    return program_path(program, MANIFEST["install"], environment)
 
 
 def workplace(worker: Worker) -> str:
     """The worker's folder, resolved; raises DriverError when there is none."""
-    directory = Path(worker.directory)
-    if not directory.is_dir():
-        raise DriverError(f"There is no folder {directory}; {worker.name} cannot work there.")
-    return str(directory.resolve())
+    return str(real_folder(worker))
 
 
 def overrides(directory: str) -> list[str]:

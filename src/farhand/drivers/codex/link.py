@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import anyio
@@ -128,12 +127,7 @@ class InteractiveLink(SeatedLink[Later]):
     def _read(self) -> list[Heard]:
         """All that was added to the rollout."""
         self._unread = False
-        spot, now = self._spot, time.time()
-        heard, offset, state = read_on(
-            spot.path, spot.offset, spot.state, lambda line, state: translate(line, state, now)
-        )
-        if offset != spot.offset or state is not spot.state:
-            self._spot = replace(spot, offset=offset, state=state)
+        heard, self._spot = read_on(self._spot, translate)
         return heard
 
     def _hook(self, arrived: Arrived) -> list[Heard]:

@@ -18,6 +18,7 @@ from typing import Any
 from farhand.drivers.codex.events import EventState, translate_event
 from farhand.drivers.codex.launch import turn_line
 from farhand.drivers.wires.hearing import LINE_LIMIT, Hearing, read_lines, write_line
+from farhand.drivers.wires.stopping import end, stop
 from farhand.model.words import Mode, replace
 
 Line = dict[str, Any]
@@ -94,7 +95,7 @@ class Turns:
             case {"interrupt": str(prompt)}:
                 self._stopped.add(prompt)
                 if prompt == self._state.turn:
-                    self._stop()
+                    stop(self._process, GRACE_SECONDS)
             case {"change": _}:
                 self._model = str(said.get("model") or self._model)
                 self._mode = Mode(said.get("mode") or self._mode)
@@ -104,22 +105,9 @@ class Turns:
                 return False
         return True
 
-    def _stop(self) -> None:
-        process = self._process
-        if process is not None and process.returncode is None:
-            process.send_signal(signal.SIGINT)
-            asyncio.get_running_loop().call_later(GRACE_SECONDS, _kill, process)
-
     async def end(self) -> None:
         """Leaves no process behind."""
-        if self._process is not None and self._process.returncode is None:
-            self._process.kill()
-            await self._process.wait()
-
-
-def _kill(process: asyncio.subprocess.Process) -> None:
-    if process.returncode is None:
-        process.kill()
+        await end(self._process)
 
 
 def _worded(prompt: Line) -> tuple[str, Sequence[str]]:

@@ -17,6 +17,7 @@ from farhand.drivers.native.translate import translate
 from farhand.drivers.wires.given import Given
 from farhand.drivers.wires.held import Program, forget, open_wire
 from farhand.drivers.wires.line_link import LineLink
+from farhand.drivers.wires.workplace import workplace
 from farhand.model.ports import Can, Change, Errand, Outcome
 from farhand.model.present import Worker
 from farhand.model.words import Mode, replace
@@ -55,7 +56,7 @@ class ExecGeminiDriver(Keeping):
 
     def _plan(self, worker: Worker) -> Program:
         program = launch.found(self._own)
-        launch.prepare(self.places, launch.checked(worker), self._own, {})
+        launch.prepare(self.places, workplace(worker), self._own, {})
         session = worker.session or str(uuid.uuid4())
         options = ["--session", session, "--mode", launch.argument(worker.mode)]
         options += ["--model", worker.model] if worker.model else []

@@ -15,6 +15,7 @@ from farhand.drivers.gemini.keeping import Keeping
 from farhand.drivers.gemini.launch import MANIFEST, Places
 from farhand.drivers.gemini.sessions import MINUTE, age
 from farhand.drivers.wires.given import Given
+from farhand.drivers.wires.workplace import workplace
 from farhand.model.ports import Can
 from farhand.model.present import Worker
 from farhand.model.words import Mode, replace
@@ -53,6 +54,6 @@ class HeadlessGeminiDriver(Keeping, AcpDriver):
 
     def _prepare(self, worker: Worker) -> None:
         launch.found(self._own)
-        launch.prepare(self.places, launch.checked(worker), self._own, {})
+        launch.prepare(self.places, workplace(worker), self._own, {})
         if worker.session:
             age(worker.session, self.places.kept, datetime.now(UTC).strftime(MINUTE))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 import tomllib
 from collections.abc import Mapping
 from importlib.resources import files
@@ -13,8 +12,8 @@ from typing import Any, Final
 
 import msgspec
 
-from farhand.model.errors import AgentMissing, DriverError
-from farhand.model.present import Worker
+from farhand.drivers.wires.workplace import program_path
+from farhand.model.errors import DriverError
 from farhand.model.words import Mode
 from farhand.sdk.projects import project_folder
 from farhand.sdk.settings import SettingsError, parse_settings
@@ -50,19 +49,7 @@ def passed_on(own: Mapping[str, str]) -> dict[str, str]:
 
 def found(environment: Mapping[str, str]) -> str:
     """Where the CLI is; raises AgentMissing with what to do about it."""
-    program: str = MANIFEST["program"]
-    path = shutil.which(program, path=environment.get("PATH"))
-    if path is None:
-        raise AgentMissing(f"There is no '{program}' on PATH: {MANIFEST['install']}", program=program)
-    return path
-
-
-def checked(worker: Worker) -> Path:
-    """The worker's folder; raises DriverError when there is none."""
-    directory = Path(worker.directory)
-    if not directory.is_dir():
-        raise DriverError(f"There is no folder {directory}; {worker.name} cannot work there.")
-    return directory.resolve()
+    return program_path(MANIFEST["program"], MANIFEST["install"], environment)
 
 
 def variables(places: Places) -> dict[str, str]:

@@ -163,6 +163,8 @@ class TerminalLink(SeatedLink[Own]):
             self._stopping = False
             self._place = replace(self._place, calls=())
             heard = [*self._withdrawn(HowSettled.DESK), *heard]
+            # A refusal ends the turn: its answer is told to have arrived first.
+            await self._answered.wait()
         return heard
 
     def _over(self) -> list[Heard]:

@@ -24,6 +24,7 @@ from farhand.drivers.wires.given import Given
 from farhand.drivers.wires.handed import Expected, Handed
 from farhand.drivers.wires.tmux import Pane
 from farhand.drivers.wires.worded import worded
+from farhand.drivers.wires.workplace import workplace
 from farhand.model.facts import SessionKnown
 from farhand.model.ports import Can, Heard, Link
 from farhand.model.present import Worker
@@ -98,7 +99,7 @@ class TerminalGeminiDriver(Keeping):
     def _path(self, worker: Worker, session: str) -> str:
         """The session's file; until there is one, a name in the folder where it will be."""
         found = find_file(session, self.places.kept)
-        folder = project_folder(launch.checked(worker), self.places.home) / "chats"
+        folder = project_folder(workplace(worker), self.places.home) / "chats"
         return str(found or folder / f"session-{session}.jsonl")
 
     def _expecting(self, worker: Worker, place: Place) -> Place:
@@ -125,7 +126,7 @@ class TerminalGeminiDriver(Keeping):
 
     def _plan(self, worker: Worker, place: Place) -> tuple[str, list[str], Place]:
         """What will be run, and from where on its session file is new; or why it cannot be."""
-        directory, program = launch.checked(worker), launch.found(self._own)
+        directory, program = workplace(worker), launch.found(self._own)
         signs = self.station.signs
         hooks = launch.hook_groups(signs.interpreter, Path(signs.hook_program))
         launch.prepare(self.places, directory, self._own, hooks)

@@ -17,6 +17,7 @@ from typing import Any
 from farhand.drivers.gemini.launch import turn_line
 from farhand.drivers.gemini.stream import StreamState, exit_sentence, translate_stream
 from farhand.drivers.wires.hearing import LINE_LIMIT, Hearing, read_lines, write_line
+from farhand.drivers.wires.stopping import end, stop
 
 Line = dict[str, Any]
 # A word on the command line may be 128 KB long; a longer message goes through stdin.
@@ -97,7 +98,7 @@ class Turns:
             case {"interrupt": str(prompt)}:
                 self._stopped.add(prompt)
                 if prompt == self._running:
-                    self._stop()
+                    stop(self._process, GRACE_SECONDS)
             case {"change": _}:
                 self._model = said.get("model") or self._model
                 self._mode = said.get("mode") or self._mode
@@ -107,22 +108,9 @@ class Turns:
                 return False
         return True
 
-    def _stop(self) -> None:
-        process = self._process
-        if process is not None and process.returncode is None:
-            process.send_signal(signal.SIGINT)
-            asyncio.get_running_loop().call_later(GRACE_SECONDS, _kill, process)
-
     async def end(self) -> None:
         """Leaves no process behind."""
-        if self._process is not None and self._process.returncode is None:
-            self._process.kill()
-            await self._process.wait()
-
-
-def _kill(process: asyncio.subprocess.Process) -> None:
-    if process.returncode is None:
-        process.kill()
+        await end(self._process)
 
 
 def _worded(prompt: Line) -> str:

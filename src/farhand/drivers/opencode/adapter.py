@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from farhand.drivers.wires.adapter import Adapter, Read, last_line
+from farhand.drivers.wires.adapter import Adapter, Read, last_line, parsed
 
 
 class _Part(msgspec.Struct):
@@ -27,7 +27,7 @@ def words(_message: str, _directory: str, _session: str) -> list[str]:
 
 def read(output: str, errors: str) -> Read:
     """All texts of the answer, the session's id, and the error that it reported."""
-    lines = [line for raw in output.splitlines() if (line := _parsed(raw)) is not None]
+    lines = [line for raw in output.splitlines() if (line := parsed(raw, _Line)) is not None]
     said = [line.part.text for line in lines if line.type == "text" and line.part and line.part.text]
     session = next((line.sessionID for line in lines if line.sessionID), "")
     failed = [_message(line.error) for line in lines if line.type == "error"]
@@ -40,13 +40,6 @@ def _message(error: Any) -> str:
     data = fields.get("data")
     inner = data.get("message") if isinstance(data, dict) else None
     return str(inner or fields.get("message") or fields.get("name") or "an error without a name")
-
-
-def _parsed(raw: str) -> _Line | None:
-    try:
-        return msgspec.json.decode(raw, type=_Line)
-    except (msgspec.MsgspecError, UnicodeEncodeError):
-        return None
 
 
 ADAPTER = Adapter(

@@ -18,7 +18,8 @@ from farhand.drivers.opencode import modes
 from farhand.drivers.opencode.api import Address, opened
 from farhand.drivers.opencode.kept import write_private
 from farhand.drivers.wires.held import sentence
-from farhand.model.errors import AgentGone, AgentMissing, DriverError
+from farhand.drivers.wires.workplace import program_path
+from farhand.model.errors import AgentGone, DriverError
 from farhand.model.ports import Held, Holders
 from farhand.model.present import Worker
 from farhand.model.words import Mode, Word, replace
@@ -194,11 +195,7 @@ async def is_healthy(address: Address) -> bool:
 
 def program(environment: Mapping[str, str]) -> str:
     """The CLI's path; raises when it is not there."""
-    name: str = modes.MANIFEST["program"]
-    found = shutil.which(name, path=environment.get("PATH"))
-    if found is None:
-        raise AgentMissing(f"There is no '{name}' on PATH: {modes.MANIFEST['install']}", program=name)
-    return found
+    return program_path(modes.MANIFEST["program"], modes.MANIFEST["install"], environment)
 
 
 def checked_directory(worker: Worker) -> str:

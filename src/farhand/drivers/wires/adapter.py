@@ -12,7 +12,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, TypeVar
+
+import msgspec
 
 LIMIT_SECONDS = 300.0
 
@@ -24,6 +26,17 @@ class Read:
     text: str = ""
     session: str = ""
     error: str = ""
+
+
+T = TypeVar("T")
+
+
+def parsed(raw: str, kind: type[T]) -> T | None:
+    """A line of JSON as that kind; None when it is none."""
+    try:
+        return msgspec.json.decode(raw, type=kind)
+    except (msgspec.MsgspecError, UnicodeEncodeError):
+        return None
 
 
 @dataclass(frozen=True)

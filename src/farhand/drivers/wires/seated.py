@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+import time
 from abc import abstractmethod
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 import anyio
 import anyio.abc
@@ -34,7 +35,6 @@ class Told(msgspec.Struct, frozen=True):
 News: TypeAlias = Written | Told | Arrival | Death | TmuxGone
 # What else reaches a link of one CLI.
 Own = TypeVar("Own")
-State = TypeVar("State")
 
 
 class SeatedLink(Generic[Own]):
@@ -155,17 +155,32 @@ def _made(folder: Path) -> Path:
     return folder
 
 
-def read_on(
-    path: str, offset: int, state: State, translate: Callable[[bytes, State], tuple[list[Heard], State]]
-) -> tuple[list[Heard], int, State]:
-    """All that was added to a file of lines: its facts, the offset behind them, and the state after them."""
+class Reading(Protocol):
+    """Where a link stands in a file of lines."""
+
+    @property
+    def path(self) -> str: ...
+    @property
+    def offset(self) -> int: ...
+    @property
+    def state(self) -> Any: ...
+
+
+Spot = TypeVar("Spot", bound=Reading)
+
+
+def read_on(spot: Spot, translate: Callable[[bytes, Any, float], tuple[list[Heard], Any]]) -> tuple[list[Heard], Spot]:
+    """All that was added to the agent's own file: its facts, and the spot after them."""
     heard: list[Heard] = []
-    while path:
-        found = read_lines(Path(path), offset)
+    offset, state, now = spot.offset, spot.state, time.time()
+    while spot.path:
+        found = read_lines(Path(spot.path), offset)
         for line in found.lines:
-            told, state = translate(line, state)
+            told, state = translate(line, state, now)
             heard += told
         offset = found.offset
         if not found.more:
             break
-    return heard, offset, state
+    if offset == spot.offset and state is spot.state:
+        return heard, spot
+    return heard, msgspec.structs.replace(spot, offset=offset, state=state)  # type: ignore[type-var]

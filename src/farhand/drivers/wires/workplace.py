@@ -1,0 +1,24 @@
+"""Whether an agent can work here: its program is on PATH, its folder is there; otherwise what to do about it."""
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from farhand.model.errors import AgentMissing, DriverError
+from farhand.model.present import Worker
+
+
+def program_path(name: str, install: str, environment: Mapping[str, str]) -> str:
+    """Where the program is; raises AgentMissing with the command that installs it."""
+    path = shutil.which(name, path=environment.get("PATH"))
+    if path is None:
+        raise AgentMissing(f"There is no '{name}' on PATH: {install}", program=name)
+    return path
+
+
+def workplace(worker: Worker) -> Path:
+    """The worker's folder as it really is; raises DriverError when there is none."""
+    directory = Path(worker.directory)
+    if not directory.is_dir():
+        raise DriverError(f"There is no folder {directory}; {worker.name} cannot work there.")
+    return directory.resolve()
