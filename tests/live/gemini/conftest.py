@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from farhand.testing.clis import programs
 from farhand.testing.gemini import GeminiStudio
 from farhand.testing.models.gemini import FakeGemini
 
 ROOT = Path(__file__).resolve().parents[3]
-PROGRAMS = ROOT / ".cache/npm/node_modules/.bin"
+PROGRAMS = programs(ROOT)
 
 
 @pytest.fixture
