@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import anyio
 
 from farhand.drivers.claude.launch import MANIFEST
-from farhand.drivers.claude.screen import footer_says, holds, last_words, plain, read_box
-from farhand.drivers.wires.keyboard import Keyboard
+from farhand.drivers.claude.screen import footer_says, holds, read_box
+from farhand.drivers.wires.keyboard import Keyboard, commands
+from farhand.drivers.wires.painted import last_words, plain
 from farhand.drivers.wires.tmux import Pane, Tmux
 from farhand.drivers.wires.tmux.submit import Habits
 from farhand.model.ports import NotTaken, Outcome, Taken
@@ -17,7 +17,7 @@ from farhand.model.words import Mode
 
 # The text is seen in the box before Enter: no further wait is needed.
 HABITS = Habits(read_box=read_box, holds=holds, stash="C-s", enter_delay_seconds=0.0)
-_COMMAND = re.compile(r"^/[a-z][\w:-]*(\s|$)", re.IGNORECASE)
+is_command = commands(r"^/[a-z][\w:-]*(\s|$)")
 _START_SECONDS = 30.0
 _LOOK_SECONDS = 0.1
 # A dialog that gets keys in its first moments hears none ever after.
@@ -26,11 +26,6 @@ _KEY_SECONDS = 0.3
 _MODES = 8
 # A dialog that stands so long at the start, and that nobody knows, is one for a person.
 UNKNOWN_DIALOG_SECONDS = 1.5
-
-
-def is_command(text: str) -> bool:
-    """Whether the CLI would take it as one of its slash commands."""
-    return bool(_COMMAND.match(text)) and "\n" not in text.strip()
 
 
 class Still:

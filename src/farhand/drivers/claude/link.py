@@ -12,24 +12,23 @@ from anyio.streams.memory import MemoryObjectReceiveStream
 
 from farhand.drivers.claude.asks import question_of
 from farhand.drivers.claude.costs import priced
-from farhand.drivers.claude.hands import Hands, is_command
+from farhand.drivers.claude.hands import Hands
 from farhand.drivers.claude.launch import COST, Places
 from farhand.drivers.claude.news import Later, Own, Priced, Standing, read_cost, read_standing
 from farhand.drivers.claude.payloads import stopped_without_transcript, translate_hook
 from farhand.drivers.claude.questions import Questions
-from farhand.drivers.claude.screen import last_words, read_box
+from farhand.drivers.claude.screen import read_box
 from farhand.drivers.claude.spot import Spot, write_spot
 from farhand.drivers.claude.translate import translate
 from farhand.drivers.claude.turns import began, end_turn, session_changed
 from farhand.drivers.wires.fields import Fields, parse
-from farhand.drivers.wires.handed import Expected, Handed
+from farhand.drivers.wires.hooked import HookedLink
 from farhand.drivers.wires.hooks import Arrival, Arrived, Asked
 from farhand.drivers.wires.notify import Folders
-from farhand.drivers.wires.seated import News, SeatedLink, Told, Written, read_on
-from farhand.drivers.wires.tmux import Death, Pane, Tmux, TmuxError, TmuxGone
-from farhand.drivers.wires.worded import worded
-from farhand.model.facts import Noted, Said, Seen, TurnEnded
-from farhand.model.ports import Batch, Change, Deliver, Errand, Heard, NotTaken, Outcome, Settle, Stop, Taken
+from farhand.drivers.wires.seated import Told, read_on
+from farhand.drivers.wires.tmux import Pane, Tmux, TmuxError
+from farhand.model.facts import Noted
+from farhand.model.ports import Batch, Change, Deliver, Errand, Heard, Outcome, Settle, Stop, Taken
 from farhand.model.words import HowEnded, Mode, replace
 
 STOP_PATIENCE_SECONDS = 3.0
@@ -37,26 +36,25 @@ INTERRUPT_PATIENCE_SECONDS = 1.5
 COMMAND_PATIENCE_SECONDS = 1.5
 DIALOG_PATIENCE_SECONDS = 1.0
 IN_A_DIALOG = "Claude Code waits in a dialog: answer it at the desk, or pause the worker to close it."
-MOST_EXPECTED = 8
 MOST_ESCAPES = 4
 
 
-class InteractiveLink(SeatedLink[Own]):
+class InteractiveLink(HookedLink[Own]):
     """One worker's Claude Code. Only `facts` moves the spot; errands leave it a note."""
 
     title = "Claude Code"
+    _spot: Spot
+    _hands: Hands
+    _questions: Questions
 
     def __init__(self, tmux: Tmux, pane: Pane, places: Places, spot: Spot, questions: Questions, folder: Path) -> None:
         super().__init__(tmux, pane, folder)
-        self._handed = Handed(folder / "handed")
         self._cost = folder / COST
         self._places = places
         self._spot = spot
         self._questions = questions
         self._hands = Hands(tmux, pane)
         self._standing = Standing()
-        self._told_of_dialog = False
-        self._proofs: dict[str, anyio.Event] = {}
 
     # --- what comes in
 
@@ -104,43 +102,23 @@ class InteractiveLink(SeatedLink[Own]):
 
     # --- facts
 
-    def _position(self) -> object:
-        return self._spot
-
-    async def _reported(self, arrived: Arrived) -> list[Heard]:
-        return self._hook(arrived)
-
     def _batch(self, heard: list[Heard]) -> Batch:
         spot = replace(self._spot, picked=self._questions.picked())
         return Batch(heard=tuple(heard), cursor=write_spot(spot))
 
-    async def _take(self, item: Own | News) -> list[Heard]:
-        heard = self._read()
+    async def _happened(self, item: Own) -> list[Heard]:
         match item:
-            case Written():
-                pass
-            case Arrived():
-                heard += self._hook(item)
-            case Asked():
-                heard += self._asked(item)
             case Standing():
-                heard += self._stands(item)
+                return self._stands(item)
             case Later():
-                heard += await self._late(item)
+                return await self._late(item)
             case Priced(payload=payload):
                 told, state = priced(payload, self._spot.state)
                 self._spot = replace(self._spot, state=state)
-                heard += told
-            case Told(facts=facts):
-                heard += [Heard(fact=fact) for fact in facts]
-            case Death() | TmuxGone():
-                heard.append(self._went(item, last_words))
-        for one in heard:
-            if isinstance(one.fact, Seen) and one.fact.message in self._proofs:
-                self._proofs[one.fact.message].set()
-        if any(isinstance(one.fact, TurnEnded) for one in heard):
-            self._questions.close()
-        return heard
+                return told
+
+    def _turn(self) -> str | None:
+        return self._spot.state.turn or None
 
     def _read(self) -> list[Heard]:
         """All that was added to the transcript."""
@@ -148,7 +126,7 @@ class InteractiveLink(SeatedLink[Own]):
         heard, self._spot = read_on(self._spot, translate)
         return heard
 
-    def _hook(self, arrived: Arrived) -> list[Heard]:
+    async def _reported(self, arrived: Arrived) -> list[Heard]:
         payload = parse(arrived.payload) or Fields({})
         heard, state = translate_hook(arrived.payload, self._spot.state, time.time())
         self._spot = replace(self._spot, state=state)
@@ -165,29 +143,9 @@ class InteractiveLink(SeatedLink[Own]):
         if path and path != self._spot.path and session == self._spot.state.session:
             self._spot = replace(self._spot, path=path, offset=0)
 
-    def _asked(self, asked: Asked) -> list[Heard]:
-        payload = parse(asked.arrived.payload)
-        if payload is None or not payload.text("tool_name"):
-            # Nobody can be asked about what nobody understands: the CLI's own dialog stays.
-            asked.answer(None)
-            return []
+    def _raised(self, asked: Asked, payload: Fields) -> Heard:
         picked = self._spot.picked.get(asked.arrived.id, ())
-        raised = self._questions.hold(asked, question_of(payload), picked)
-        if self._tasks is not None:
-            self._tasks.start_soon(self._hear_end, asked)
-        return [Heard(fact=raised)]
-
-    async def _hear_end(self, asked: Asked) -> None:
-        if await asked.closed():
-            return
-        settled = self._questions.lost(asked)
-        if settled:
-            self._told_of_dialog = True
-            note = Noted(
-                text="The question's hook was killed, so nothing was allowed. The dialog is still open at the desk: "
-                f"answer it there, or pause the worker to refuse. {self._hands.where()}"
-            )
-            self._put(Told((*settled, note)))
+        return Heard(fact=self._questions.hold(asked, question_of(payload), picked))
 
     def _stands(self, standing: Standing) -> list[Heard]:
         before, self._standing = self._standing, standing
@@ -251,13 +209,9 @@ class InteractiveLink(SeatedLink[Own]):
             return []
 
     async def _printed(self) -> list[Heard]:
-        """A command that opened a panel: what it shows, and the panel closed again."""
+        """What a command shows in a panel; where there is none, its words come with the transcript."""
         screen = await self._hands.screen()
-        if read_box(screen) is not None:
-            return []
-        await self._hands.escape()
-        said = Said(text=f"{last_words(screen, 30)}\n\n(read off the screen)")
-        return [Heard(fact=said, turn=self._spot.state.turn or None)]
+        return [] if read_box(screen) is not None else await self._read_off(screen)
 
     # --- errands
 
@@ -277,42 +231,12 @@ class InteractiveLink(SeatedLink[Own]):
             case Change(model=model, mode=mode):
                 return await self._change(model, mode)
 
-    async def _deliver(self, errand: Deliver) -> Outcome:
-        text, before = worded(errand.message), self._spot.state
-        one = Expected(message=errand.message.id, text=text, turn="" if errand.joins else errand.turn)
-        self._handed.add(one)
-        # One that a running turn did not take comes again, with a turn of its own.
-        others = (other for other in before.expected if other.message != one.message)
-        expected = (*others, one)[-MOST_EXPECTED:]
-        self._spot = replace(self._spot, state=replace(before, expected=expected))
-        # Idle, it says at once that it has read a message; while it works, or of a command, it does not.
-        free = not before.running and self._standing.status != "waiting"
-        idle = free and not errand.joins and not is_command(text)
-        self._proofs[errand.message.id] = proof = anyio.Event()
-        try:
-            outcome = await self._hands.hand_over(text, proof if idle else None)
-        finally:
-            del self._proofs[errand.message.id]
-        if isinstance(outcome, NotTaken):
-            self._expect_no_more(one)
-        if is_command(text) and not isinstance(outcome, NotTaken):
-            self._commanded(errand)
-        return outcome
-
-    def _expect_no_more(self, one: Expected) -> None:
-        """It was not typed: the same words that come later are somebody else's."""
-        self._handed.drop(one)
-        state = self._spot.state
-        left = tuple(other for other in state.expected if other.message != one.message)
-        self._spot = replace(self._spot, state=replace(state, expected=left))
+    def _free(self) -> bool:
+        return self._standing.status != "waiting"
 
     def _commanded(self, errand: Deliver) -> None:
-        """A slash command may never reach the model: its turn ends with what the CLI does about it."""
-        state = self._spot.state
-        if state.running:
-            return
         prompt = f"command-{errand.message.id}"
-        self._spot = replace(self._spot, state=began(state, errand.turn, prompt))
+        self._note(began(self._spot.state, errand.turn, prompt))
         self._after(COMMAND_PATIENCE_SECONDS, Later("command", prompt))
 
     async def _stop(self) -> Outcome:

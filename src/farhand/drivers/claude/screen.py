@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import re
 
+from farhand.drivers.wires.painted import begins, plain
+
 PROMPTS = ("❯", "!")
 _RULE = re.compile(r"^[─━]{10,}")
 _ESCAPE = re.compile(r"\x1b\[([0-9;]*)m")
 # A message that is longer is shown as a token, and arrives whole all the same.
 _TOKEN = re.compile(r"^\[Pasted text #\d+")
-_HEAD = 12
-
-
-def plain(screen: str) -> str:
-    """The screen without its colours."""
-    return _ESCAPE.sub("", screen)
 
 
 def read_box(screen: str) -> str | None:
@@ -61,16 +57,9 @@ def _shades(text: str) -> tuple[list[str], str, str]:
 
 def holds(box: str, text: str) -> bool:
     """Whether the box begins with this text, or with the token of a long one."""
-    head = next((line.strip() for line in text.splitlines() if line.strip()), "")[:_HEAD]
-    return box.startswith(head) or bool(_TOKEN.match(box))
+    return begins(box, text) or bool(_TOKEN.match(box))
 
 
 def footer_says(screen: str, words: str) -> bool:
     """Whether the line under the box says this."""
     return words in "\n".join(plain(screen).strip().splitlines()[-3:])
-
-
-def last_words(screen: str, lines: int = 12) -> str:
-    """The end of the screen, for a person who wants to know what happened."""
-    kept = [line.rstrip() for line in plain(screen).splitlines() if line.strip()]
-    return "\n".join(kept[-lines:])

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import re
-
 import anyio
 
 from farhand.drivers.codex.launch import MANIFEST
-from farhand.drivers.codex.screen import dialog_key, holds, is_ready, last_words, read_box
-from farhand.drivers.wires.keyboard import Keyboard
+from farhand.drivers.codex.screen import dialog_key, holds, is_ready, read_box
+from farhand.drivers.wires.keyboard import Keyboard, commands
+from farhand.drivers.wires.painted import last_words
 from farhand.drivers.wires.tmux import Pane, Tmux
 from farhand.drivers.wires.tmux.submit import Habits
 
 HABITS = Habits(read_box=read_box, holds=holds, enter_delay_seconds=0.05)
-_COMMAND = re.compile(r"^/[a-z][\w-]*(\s|$)", re.IGNORECASE)
+is_command = commands(r"^/[a-z][\w-]*(\s|$)")
 _START_SECONDS = 30.0
 _LOOK_SECONDS = 0.1
 _DIALOG_SECONDS = 0.5
-
-
-def is_command(text: str) -> bool:
-    """Whether the CLI would take it as one of its slash commands."""
-    return bool(_COMMAND.match(text)) and "\n" not in text.strip()
 
 
 class Hands(Keyboard):

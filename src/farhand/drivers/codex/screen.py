@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from farhand.drivers.wires.painted import begins, plain
+
 PROMPT = "›"
 LOADING = "loading"
 _ESCAPE = re.compile(r"\x1b\[([0-9;]*)m")
@@ -14,13 +16,7 @@ _TOKEN = re.compile(r"^\[Pasted Content \d+ chars\]")
 _ASKING = re.compile(
     r"(?:press )?enter (?:to )?(?:confirm|continue|select)|esc (?:to )?(?:cancel|skip|quit|go back)", re.I
 )
-_HEAD = 12
 _FOOT = 6
-
-
-def plain(screen: str) -> str:
-    """The screen without its colours."""
-    return _ESCAPE.sub("", screen)
 
 
 def read_box(screen: str) -> str | None:
@@ -66,8 +62,7 @@ def is_asking(screen: str) -> bool:
 
 def holds(box: str, text: str) -> bool:
     """Whether the box begins with this text, or with the token of a long one."""
-    head = next((line.strip() for line in text.splitlines() if line.strip()), "")[:_HEAD]
-    return box.startswith(head) or bool(_TOKEN.match(box))
+    return begins(box, text) or bool(_TOKEN.match(box))
 
 
 def dialog_key(screen: str, dialogs: list[dict[str, Any]]) -> str | None:
@@ -81,9 +76,3 @@ def dialog_key(screen: str, dialogs: list[dict[str, Any]]) -> str | None:
             return "Enter"
         return "Down" if any(dialog["choice"] in line for line in lines) else None
     return None
-
-
-def last_words(screen: str, lines: int = 12) -> str:
-    """The end of the screen, for a person who wants to know what happened."""
-    kept = [line.rstrip() for line in plain(screen).splitlines() if line.strip()]
-    return "\n".join(kept[-lines:])

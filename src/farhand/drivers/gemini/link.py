@@ -156,7 +156,7 @@ class TerminalLink(SeatedLink[Own]):
             case Asked():
                 pass
             case Death() | TmuxGone():
-                heard += [*self._over(), self._went(item, last_words)]
+                heard += [*self._over(), self._went(item)]
         if any(isinstance(one.fact, TurnEnded) for one in heard):
             # A refusal ends the turn: its answer is told to have arrived first.
             await self._answered.wait()

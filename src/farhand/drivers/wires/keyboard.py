@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import anyio
@@ -12,6 +13,12 @@ from farhand.model.ports import NotTaken, Outcome, Taken, Unknown
 
 # Whether a CLI would take a text as one of its slash commands.
 IsCommand = Callable[[str], bool]
+
+
+def commands(pattern: str) -> IsCommand:
+    """Knows a slash command by its first word; a text of several lines is none."""
+    first = re.compile(pattern, re.IGNORECASE)
+    return lambda text: bool(first.match(text)) and "\n" not in text.strip()
 
 
 def guarded(text: str, is_command: IsCommand) -> str:
@@ -26,18 +33,18 @@ class Keyboard:
         self._tmux = tmux
         self._pane = pane
         self._habits = habits
-        self._is_command = is_command
+        self.is_command = is_command
         self._colours = colours
         self._busy = anyio.Lock()
 
     async def hand_over(self, text: str, proof: anyio.Event | None = None) -> Outcome:
         """Pastes a message and sends it; types a slash command. `proof` comes when the agent has read it."""
-        pasted = guarded(text, self._is_command)
+        pasted = guarded(text, self.is_command)
         async with self._busy:
             if proof is not None:
                 result = await submit_quickly(self._tmux, self._pane, pasted, self._habits, proof)
             else:
-                result = await submit(self._tmux, self._pane, pasted, self._habits, keys=self._is_command(text))
+                result = await submit(self._tmux, self._pane, pasted, self._habits, keys=self.is_command(text))
         match result:
             case Occupied(why=why):
                 return NotTaken(why=f"{why} {await self.described()}")
@@ -58,6 +65,10 @@ class Keyboard:
         """Presses Escape: stops a turn, closes a dialog, says no to a question."""
         async with self._busy:
             await self._tmux.press(self._pane, "Escape")
+
+    def has_box(self, screen: str) -> bool:
+        """Whether there is something on the screen to type into."""
+        return self._habits.read_box(screen) is not None
 
     async def screen(self) -> str:
         """What the pane shows."""

@@ -15,6 +15,7 @@ import msgspec
 
 from farhand.drivers.wires.hooks import Arrival, Arrived, spooled
 from farhand.drivers.wires.notify import Folders
+from farhand.drivers.wires.painted import last_words
 from farhand.drivers.wires.tmux import Death, Pane, Tmux, TmuxGone
 from farhand.drivers.wires.transcript import read_lines
 from farhand.model.errors import AgentGone
@@ -141,7 +142,7 @@ class SeatedLink(Generic[Own]):
         if isinstance(item, Death) and item.status == 0:
             raise AgentGone(f"{self.title} was ended at the desk. Relaunch the worker to go on with its memory.")
 
-    def _went(self, item: Death | TmuxGone, last_words: Callable[[str], str]) -> Heard:
+    def _went(self, item: Death | TmuxGone) -> Heard:
         """What a person is told about it."""
         if isinstance(item, TmuxGone):
             return Heard(fact=Noted(text=f"{item} {self.title} is started again and keeps its memory."))

@@ -1,0 +1,68 @@
+"""What links share whose agent asks through a hook that waits: the ask, and the hook's own end."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, Protocol
+
+from farhand.drivers.wires.fields import Fields, parse
+from farhand.drivers.wires.hooks import Asked
+from farhand.drivers.wires.seated import Own, Told
+from farhand.drivers.wires.typed import TypedLink
+from farhand.model.facts import AskSettled, Noted, TurnEnded
+from farhand.model.ports import Heard
+from farhand.model.words import replace
+
+KILLED = "The question's hook was killed, so nothing was allowed. The dialog is still open at the desk: "
+KILLED += "answer it there, or pause the worker to refuse."
+
+
+class Waiting(Protocol):
+    """The questions that wait for a person."""
+
+    def lost(self, asked: Asked) -> list[AskSettled]: ...
+    def close(self) -> None: ...
+
+
+class HookedLink(TypedLink[Own]):
+    """A link that reads the agent's own file and hears its hooks."""
+
+    _spot: Any
+    _questions: Waiting
+
+    def _position(self) -> object:
+        return self._spot
+
+    def _state(self) -> Any:
+        return self._spot.state
+
+    def _note(self, state: Any) -> None:
+        self._spot = replace(self._spot, state=state)
+
+    @abstractmethod
+    def _raised(self, asked: Asked, payload: Fields) -> Heard:
+        """The ask that a person sees; its hook waits."""
+
+    def _asked(self, asked: Asked) -> list[Heard]:
+        payload = parse(asked.arrived.payload)
+        if payload is None or not payload.text("tool_name"):
+            # Nobody can be asked about what nobody understands: the CLI's own dialog stays.
+            asked.answer(None)
+            return []
+        raised = self._raised(asked, payload)
+        if self._tasks is not None:
+            self._tasks.start_soon(self._hear_end, asked)
+        return [raised]
+
+    async def _hear_end(self, asked: Asked) -> None:
+        if await asked.closed():
+            return
+        settled = self._questions.lost(asked)
+        if settled:
+            self._told_of_dialog = True
+            self._put(Told((*settled, Noted(text=f"{KILLED} {self._hands.where()}"))))
+
+    async def _concluded(self, heard: list[Heard]) -> list[Heard]:
+        if any(isinstance(one.fact, TurnEnded) for one in heard):
+            self._questions.close()
+        return heard

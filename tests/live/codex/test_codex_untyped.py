@@ -1,0 +1,37 @@
+"""A message that could not be typed into Codex's box is expected no more: the same words later are the desk's own."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from farhand.drivers.codex.link import InteractiveLink
+from farhand.drivers.codex.questions import Questions
+from farhand.drivers.codex.spot import Spot
+from farhand.drivers.wires.handed import Handed
+from farhand.drivers.wires.tmux import Tmux
+from farhand.model.ports import Deliver, NotTaken
+from farhand.model.present import Message
+from farhand.model.words import Sender
+
+pytestmark = pytest.mark.anyio
+ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "LANG": "C.UTF-8", "TERM": "xterm-256color"}
+
+
+async def test_what_was_not_typed_is_expected_no_more(tmux_server: tuple[str, ...], short_folder: Path) -> None:
+    async with Tmux(tmux_server, "door", ENVIRONMENT).opened() as tmux:
+        # No box to type into.
+        pane = await tmux.start("ann", ["cat"], short_folder, {})
+        link = InteractiveLink(tmux, pane, Spot(), Questions(60.0), short_folder)
+        facts = link.facts()
+        await anext(facts)
+        link._settled_in.set()
+        message = Message(id="m1", text="go on", at=0.0, by=Sender(via="telegram", who="Ann"))
+        outcome = await link.perform(Deliver(turn="t1", message=message))
+        await facts.aclose()
+        link.close()
+    assert isinstance(outcome, NotTaken), outcome
+    assert Handed(short_folder / "handed").all() == ()
+    assert link._state().expected == ()
