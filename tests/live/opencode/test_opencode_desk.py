@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 import anyio
+import anyio.to_thread
 import pytest
 
 from farhand.app import open_drivers
@@ -56,3 +57,4 @@ async def test_what_is_answered_and_said_at_the_desk_is_told(studio: OpenCodeStu
         await talk.hear(facts.Said, lambda said: "at the desk" in said.text)
     await driver.end(worker)
     assert await driver.station.found(worker) is None
+    assert await anyio.to_thread.run_sync(studio.agents) == []
