@@ -25,12 +25,9 @@ async def test_what_was_not_typed_is_expected_no_more(tmux_server: tuple[str, ..
         # No box to type into.
         pane = await tmux.start("ann", ["cat"], short_folder, {})
         link = InteractiveLink(tmux, pane, Spot(), Questions(60.0), short_folder)
-        facts = link.facts()
-        await anext(facts)
         link._settled_in.set()
         message = Message(id="m1", text="go on", at=0.0, by=Sender(via="telegram", who="Ann"))
         outcome = await link.perform(Deliver(turn="t1", message=message))
-        await facts.aclose()
         link.close()
     assert isinstance(outcome, NotTaken), outcome
     assert Handed(short_folder / "handed").all() == ()
