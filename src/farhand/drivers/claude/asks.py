@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any, Final
 
-import msgspec
-
 from farhand.drivers.claude.titles import detail, title
+from farhand.drivers.wires.asking import (
+    ALLOW,
+    DENIED,
+    DENY,
+    EXPIRED,
+    OTHER,
+    SESSION,
+    Worded,
+    ask_of,
+    described,
+    digest_of,
+    labels_of,
+    options,
+    step_id,
+)
 from farhand.drivers.wires.fields import Fields
 from farhand.drivers.wires.picks import Picked
 from farhand.drivers.wires.visible import visible
 from farhand.model.facts import AskRaised
 from farhand.model.words import AskKind, Choice, Word
 
-ALLOW: Final = "allow"
-SESSION: Final = "session"
 PATTERN: Final = "pattern"
-DENY: Final = "deny"
-OTHER: Final = "other"
 ACCEPT_EDITS: Final = "accept_edits"
-DENIED = "The manager said no."
-EXPIRED = "Nobody answered in time, so the answer is no."
 
 
 class Question(Word):
@@ -39,9 +45,8 @@ def question_of(payload: Fields, arguments: str = "tool_input") -> Question:
 
 
 def digest(question: Question) -> str:
-    """Names exactly what will run: another command, or the same with one more space, has another digest."""
-    exact = msgspec.json.encode([question.tool, question.arguments], order="deterministic")
-    return hashlib.sha256(exact).hexdigest()
+    """Names exactly what will run."""
+    return digest_of(question.tool, question.arguments)
 
 
 def steps(question: Question) -> int:
@@ -51,31 +56,18 @@ def steps(question: Question) -> int:
 
 def raised(ask: str, question: Question, deadline_seconds: float | None, step: int = 0) -> AskRaised:
     """The ask, with everything that a person needs to decide."""
-    about, words, choices, whole = _worded(question, step)
     questions = _questions(question)
-    return AskRaised(
-        ask=step_id(ask, step),
-        question=visible(words),
-        choices=choices,
-        about=about,
-        detail=visible(whole),
-        digest=digest(question),
-        deadline_seconds=deadline_seconds,
-        several=bool(questions) and questions[min(step, len(questions) - 1)].flag("multiSelect"),
-    )
+    several = bool(questions) and questions[min(step, len(questions) - 1)].flag("multiSelect")
+    worded = _worded(question, step)
+    return ask_of(step_id(ask, step), worded, digest(question), deadline_seconds, several=several)
 
 
-def step_id(ask: str, step: int) -> str:
-    """The id of one step of a question."""
-    return f"{ask}.{step}" if step else ask
-
-
-def _worded(question: Question, step: int) -> tuple[AskKind, str, tuple[Choice, ...], str]:
+def _worded(question: Question, step: int) -> Worded:
     arguments = Fields(question.arguments)
     questions = _questions(question)
     if questions:
         one = questions[min(step, len(questions) - 1)]
-        return AskKind.CHOICE, one.text("question"), _options(one), _described(one)
+        return AskKind.CHOICE, one.text("question"), options(labels_of(one)), described(one)
     if question.tool == "ExitPlanMode":
         return AskKind.PLAN, "Go ahead with this plan?", _plan_choices(), detail(question.tool, arguments)
     words = f"{question.tool}: {title(question.tool, arguments)}"
@@ -84,18 +76,6 @@ def _worded(question: Question, step: int) -> tuple[AskKind, str, tuple[Choice, 
 
 def _questions(question: Question) -> list[Fields]:
     return Fields(question.arguments).list("questions") if question.tool == "AskUserQuestion" else []
-
-
-def _options(question: Fields) -> tuple[Choice, ...]:
-    labels = [option.text("label") for option in question.list("options")]
-    options = tuple(Choice(id=str(number), label=visible(label)) for number, label in enumerate(labels, 1))
-    other = Choice(id=OTHER, label="Something else (write it)", words=True)
-    return (*options, other, Choice(id=DENY, label="Do not answer", allows=False))
-
-
-def _described(question: Fields) -> str:
-    lines = [f"{option.text('label')}: {option.text('description')}" for option in question.list("options")]
-    return "\n".join(lines)
 
 
 def _plan_choices() -> tuple[Choice, ...]:

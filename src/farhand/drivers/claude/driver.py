@@ -22,8 +22,9 @@ from farhand.drivers.claude.link import InteractiveLink
 from farhand.drivers.claude.news import read_standing
 from farhand.drivers.claude.questions import Questions
 from farhand.drivers.claude.sessions import find_sessions, resume_command
-from farhand.drivers.claude.spot import Spot, read_spot
+from farhand.drivers.claude.spot import Spot
 from farhand.drivers.claude.turns import State
+from farhand.drivers.wires.cursors import read_cursor
 from farhand.drivers.wires.given import Given
 from farhand.drivers.wires.handed import Expected, Handed
 from farhand.drivers.wires.hooks import POST_PATH
@@ -79,7 +80,7 @@ class ClaudeDriver:
         key = launch.kept_key(folder / "key")
         with station.desk.attended(worker.name, key) as arrivals:
             try:
-                pane, spot = await self._found_or_started(worker, read_spot(cursor))
+                pane, spot = await self._found_or_started(worker, read_cursor(cursor, Spot))
             except TmuxError as error:
                 raise DriverError(str(error)) from error
             questions = Questions(station.signs.ask_seconds)

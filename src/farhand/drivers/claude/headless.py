@@ -12,16 +12,17 @@ from pathlib import Path
 from typing import Any
 
 import anyio.to_thread
-import msgspec
 
 from farhand.drivers.claude import launch
-from farhand.drivers.claude.asks import DENY, Question, decision, digest, question_of, raised, step_id, steps
+from farhand.drivers.claude.asks import Question, decision, digest, question_of, raised, steps
 from farhand.drivers.claude.launch import Places
 from farhand.drivers.claude.sessions import find_sessions, resume_command
 from farhand.drivers.claude.stream import StreamState, translate_stream
+from farhand.drivers.wires.cursors import read_cursor
 from farhand.drivers.wires.fields import Fields, parse
 from farhand.drivers.wires.handed import Expected, Handed
 from farhand.drivers.wires.held import HeldWire, Program, forget, open_wire, sentence
+from farhand.drivers.wires.held_link import HeldLink
 from farhand.drivers.wires.picks import Picked, Picks
 from farhand.drivers.wires.worded import worded
 from farhand.drivers.wires.workplace import workplace
@@ -35,18 +36,14 @@ from farhand.model.ports import (
     Heard,
     Holders,
     Link,
-    NotTaken,
     Outcome,
     SessionFound,
     Settle,
     Stop,
     Taken,
 )
-from farhand.model.present import Ask, Worker
-from farhand.model.words import HowEnded, HowSettled, Mode, Word, replace
-
-GONE = "The agent no longer waits for that answer; nothing was allowed."
-CHANGED = "What the agent wants to run has changed since it was shown; nothing was allowed."
+from farhand.model.present import Worker
+from farhand.model.words import HowEnded, Mode, Word, replace
 
 
 class Open(Word):
@@ -64,16 +61,10 @@ class StreamSpot(Word):
     asks: dict[str, Open] = {}
 
 
-def read_stream_spot(cursor: str) -> StreamSpot:
-    """The spot of a cursor; a fresh one when there is none."""
-    try:
-        return msgspec.json.decode(cursor, type=StreamSpot) if cursor else StreamSpot()
-    except msgspec.MsgspecError:
-        return StreamSpot()
-
-
-class HeadlessLink:
+class HeadlessLink(HeldLink):
     """One worker's Claude Code over its own JSON lines. Every line in has a key, so that it is fed once."""
+
+    _spot: StreamSpot
 
     def __init__(
         self,
@@ -84,12 +75,10 @@ class HeadlessLink:
         handed: Handed,
         picks: Picks,
     ) -> None:
-        self._wire = wire
+        super().__init__(wire, deadline_seconds, picks)
         self._spot = spot
-        self._deadline_seconds = deadline_seconds
         self._first = first
         self._handed = handed
-        self._picks = picks
 
     async def facts(self) -> AsyncIterator[Batch]:
         """What the agent says; at its end how it ended, with the place of its next life."""
@@ -107,8 +96,11 @@ class HeadlessLink:
         self._spot = replace(self._spot, state=replace(self._spot.state, running=False))
         yield self._batch([*over, Heard(fact=ended)])
 
-    def _batch(self, heard: list[Heard]) -> Batch:
-        return Batch(heard=tuple(heard), cursor=msgspec.json.encode(self._spot).decode())
+    def _digest(self, question: Question) -> str:
+        return digest(question)
+
+    def _steps(self, question: Question) -> int:
+        return steps(question)
 
     def _line(self, line: bytes) -> list[Heard]:
         heard, state = translate_stream(line, self._spot.state, time.time())
@@ -156,32 +148,8 @@ class HeadlessLink:
         message = {"type": "user", "message": {"role": "user", "content": [{"type": "text", "text": text}]}}
         return await self._feed(errand.message.id, message)
 
-    async def _settle(self, ask: Ask) -> Outcome:
-        name = ask.id.partition(".")[0]
-        waiting = self._spot.asks.get(name)
-        if waiting is None or ask.settled is None:
-            return NotTaken(why=GONE)
-        if ask.digest != digest(waiting.question):
-            await self._respond(name, waiting.question, (Picked(choice=""),))
-            return NotTaken(why=CHANGED)
-        settled = ask.settled
-        picked = Picked(choice=settled.choice, note=settled.note, expired=settled.how is HowSettled.EXPIRED)
-        given, complete = await self._given(name, waiting.question, ask.id, picked)
-        if not complete and settled.choice not in ("", DENY):
-            return Taken()
-        return await self._respond(name, waiting.question, given if complete else (picked,))
-
-    async def _given(self, name: str, question: Question, ask: str, picked: Picked) -> tuple[tuple[Picked, ...], bool]:
-        """The answers so far, with this one among them, and whether they are all; each is written down first."""
-        if steps(question) == 1:
-            return (picked,), True
-        await anyio.to_thread.run_sync(self._picks.add, ask, picked)
-        so_far = await anyio.to_thread.run_sync(self._picks.all)
-        every = [so_far.get(step_id(name, step)) for step in range(steps(question))]
-        return tuple(one for one in every if one is not None), None not in every
-
-    async def _respond(self, name: str, question: Question, picked: tuple[Picked, ...]) -> Outcome:
-        answer = {"subtype": "success", "request_id": name, "response": decision(question, picked)}
+    async def _respond(self, name: str, waiting: Open, picked: tuple[Picked, ...]) -> Outcome:
+        answer = {"subtype": "success", "request_id": name, "response": decision(waiting.question, picked)}
         self._forget(name)
         return await self._feed(f"answer-{name}", {"type": "control_response", "response": answer})
 
@@ -196,9 +164,6 @@ class HeadlessLink:
 
     async def _control(self, key: str, request: dict[str, Any]) -> Outcome:
         return await self._feed(key, {"type": "control_request", "request_id": key, "request": request})
-
-    async def _feed(self, key: str, line: dict[str, Any]) -> Outcome:
-        return await self._wire.feed(key, msgspec.json.encode(line) + b"\n")
 
 
 class HeadlessClaudeDriver:
@@ -237,7 +202,7 @@ class HeadlessClaudeDriver:
     @asynccontextmanager
     async def open(self, worker: Worker, cursor: str) -> AsyncIterator[Link]:
         """Starts the worker's Claude Code, or finds it alive and goes on after the cursor."""
-        spot = read_stream_spot(cursor)
+        spot = read_cursor(cursor, StreamSpot)
         session = spot.session or worker.session or str(uuid.uuid5(uuid.NAMESPACE_OID, f"{worker.name}/{worker.since}"))
         spot = replace(spot, session=session, state=replace(spot.state, session=session))
         if not cursor:

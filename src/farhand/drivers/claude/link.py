@@ -18,9 +18,10 @@ from farhand.drivers.claude.news import Later, Own, Priced, Standing, read_cost,
 from farhand.drivers.claude.payloads import stopped_without_transcript, translate_hook
 from farhand.drivers.claude.questions import Questions
 from farhand.drivers.claude.screen import read_box
-from farhand.drivers.claude.spot import Spot, write_spot
+from farhand.drivers.claude.spot import Spot
 from farhand.drivers.claude.translate import translate
 from farhand.drivers.claude.turns import began, end_turn, session_changed
+from farhand.drivers.wires.cursors import write_cursor
 from farhand.drivers.wires.fields import Fields, parse
 from farhand.drivers.wires.hooked import HookedLink
 from farhand.drivers.wires.hooks import Arrival, Arrived, Asked
@@ -104,7 +105,7 @@ class InteractiveLink(HookedLink[Own]):
 
     def _batch(self, heard: list[Heard]) -> Batch:
         spot = replace(self._spot, picked=self._questions.picked())
-        return Batch(heard=tuple(heard), cursor=write_spot(spot))
+        return Batch(heard=tuple(heard), cursor=write_cursor(spot))
 
     async def _happened(self, item: Own) -> list[Heard]:
         match item:

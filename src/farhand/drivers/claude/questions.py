@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 import anyio
 
-from farhand.drivers.claude.asks import Question, decision, digest, hook_reply, raised, step_id, steps
+from farhand.drivers.claude.asks import Question, decision, digest, hook_reply, raised, steps
+from farhand.drivers.wires.asking import CHANGED, GONE, asked_of, picked_of, step_id
 from farhand.drivers.wires.hooks import Asked
 from farhand.drivers.wires.picks import Picked
 from farhand.model.facts import AskRaised, AskSettled
@@ -16,8 +17,6 @@ from farhand.model.words import HowSettled
 
 COMES_BACK_SECONDS = 10.0
 TAKES_SECONDS = 5.0
-GONE = "The agent no longer waits for that answer; nothing was allowed."
-CHANGED = "What the agent wants to run has changed since it was shown; nothing was allowed."
 
 
 def _step(ask: str) -> int:
@@ -54,7 +53,7 @@ class Questions:
 
     async def settle(self, ask: Ask) -> tuple[Outcome, AskRaised | None]:
         """Brings a person's answer to the hook; or the next question of a questionnaire to the person."""
-        name = ask.id.partition(".")[0]
+        name = asked_of(ask.id)
         pending = await self._found(name)
         if pending is None or ask.settled is None:
             return NotTaken(why=GONE), None
@@ -64,9 +63,7 @@ class Questions:
         if _step(ask.id) < len(pending.picked):
             # The node died after it had noted the answer: it is no answer to the question that came next.
             return Taken(), None
-        settled = ask.settled
-        picked = Picked(choice=settled.choice, note=settled.note, expired=settled.how is HowSettled.EXPIRED)
-        pending.picked = (*pending.picked, picked)
+        pending.picked = (*pending.picked, picked_of(ask.settled))
         if len(pending.picked) < steps(pending.question) and ask.settled.choice not in ("", "deny"):
             step = len(pending.picked)
             return Taken(), raised(name, pending.question, self._deadline_seconds, step)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from farhand.drivers.claude.turns import State
 from farhand.drivers.wires.picks import Picked
 from farhand.model.words import Word
@@ -17,16 +15,3 @@ class Spot(Word):
     state: State = State()
     # Answers to the first questions of a questionnaire whose last one is still open.
     picked: dict[str, tuple[Picked, ...]] = {}
-
-
-def read_spot(cursor: str) -> Spot:
-    """The spot of a cursor; a fresh one when there is none, or it is not ours."""
-    try:
-        return msgspec.json.decode(cursor, type=Spot) if cursor else Spot()
-    except msgspec.MsgspecError:
-        return Spot()
-
-
-def write_spot(spot: Spot) -> str:
-    """The cursor of a spot."""
-    return msgspec.json.encode(spot).decode()

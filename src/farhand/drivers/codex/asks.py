@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any, Final
 
 import msgspec
 
 from farhand.drivers.codex.schema import one_line, shell_words
+from farhand.drivers.wires.asking import (
+    ALLOW,
+    DENIED,
+    DENY,
+    EXPIRED,
+    SESSION,
+    Worded,
+    ask_of,
+    described,
+    digest_of,
+    labels_of,
+    options,
+    step_id,
+)
 from farhand.drivers.wires.fields import Fields
 from farhand.drivers.wires.picks import Picked
-from farhand.drivers.wires.visible import visible
 from farhand.model.facts import AskRaised
 from farhand.model.words import AskKind, Choice, Word
-
-ALLOW: Final = "allow"
-SESSION: Final = "session"
-DENY: Final = "deny"
-OTHER: Final = "other"
-DENIED = "The manager said no."
-EXPIRED = "Nobody answered in time, so the answer is no."
 
 COMMAND: Final = "item/commandExecution/requestApproval"
 CHANGE: Final = "item/fileChange/requestApproval"
@@ -43,10 +48,9 @@ class Question(Word):
 
 
 def digest(question: Question) -> str:
-    """Names exactly what will run: another command, or the same with one more space, has another digest."""
+    """Names exactly what will run."""
     asked = {name: value for name, value in question.params.items() if name not in _PASSING}
-    exact = msgspec.json.encode([question.method, asked, question.detail], order="deterministic")
-    return hashlib.sha256(exact).hexdigest()
+    return digest_of(question.method, asked, question.detail)
 
 
 def steps(question: Question) -> int:
@@ -54,30 +58,16 @@ def steps(question: Question) -> int:
     return max(1, len(_questions(question)))
 
 
-def step_id(ask: str, step: int) -> str:
-    """The id of one step of a question."""
-    return f"{ask}.{step}" if step else ask
-
-
 def raised(ask: str, question: Question, deadline_seconds: float | None, step: int = 0) -> AskRaised:
     """The ask, with everything that a person needs to decide."""
-    about, words, choices, whole = _worded(question, step)
-    return AskRaised(
-        ask=step_id(ask, step),
-        question=visible(words),
-        choices=choices,
-        about=about,
-        detail=visible(whole),
-        digest=digest(question),
-        deadline_seconds=deadline_seconds,
-    )
+    return ask_of(step_id(ask, step), _worded(question, step), digest(question), deadline_seconds)
 
 
-def _worded(question: Question, step: int) -> tuple[AskKind, str, tuple[Choice, ...], str]:
+def _worded(question: Question, step: int) -> Worded:
     params, questions = Fields(question.params), _questions(question)
     if questions:
         one = questions[min(step, len(questions) - 1)]
-        return AskKind.CHOICE, one.text("question") or one.text("header"), _options(one), _described(one)
+        return AskKind.CHOICE, one.text("question") or one.text("header"), options(labels_of(one)), described(one)
     match question.method:
         case "item/commandExecution/requestApproval":
             command = shell_words(params.any("command"))
@@ -133,17 +123,6 @@ def _choices(*, session: bool = True) -> tuple[Choice, ...]:
 
 def _questions(question: Question) -> list[Fields]:
     return Fields(question.params).list("questions") if question.method == INPUT else []
-
-
-def _options(question: Fields) -> tuple[Choice, ...]:
-    labels = [option.text("label") for option in question.list("options")]
-    options = tuple(Choice(id=str(number), label=visible(label)) for number, label in enumerate(labels, 1))
-    other = Choice(id=OTHER, label="Something else (write it)", words=True)
-    return (*options, other, Choice(id=DENY, label="Do not answer", allows=False))
-
-
-def _described(question: Fields) -> str:
-    return "\n".join(f"{option.text('label')}: {option.text('description')}" for option in question.list("options"))
 
 
 def decision(question: Question, picked: tuple[Picked, ...]) -> dict[str, Any]:

@@ -12,25 +12,25 @@ from typing import Any
 
 import anyio
 import anyio.to_thread
-import msgspec
 
 from farhand.drivers.codex import launch
 from farhand.drivers.codex.asks import (
     CHANGE,
-    DENY,
     METHODS,
     Question,
     decision,
     digest,
     raised,
-    step_id,
     steps,
 )
 from farhand.drivers.codex.sessions import KeptSessions
 from farhand.drivers.codex.translate import OPEN, TURN, Change, State, translate
+from farhand.drivers.wires.asking import DENY
+from farhand.drivers.wires.cursors import read_cursor
 from farhand.drivers.wires.fields import Fields, parse
 from farhand.drivers.wires.given import Given
 from farhand.drivers.wires.held import HeldWire, Program, forget, open_wire, sentence
+from farhand.drivers.wires.held_link import HeldLink
 from farhand.drivers.wires.picks import Picked, Picks
 from farhand.drivers.wires.worded import worded
 from farhand.model import ports
@@ -50,11 +50,9 @@ from farhand.model.ports import (
     Taken,
     Unknown,
 )
-from farhand.model.present import Ask, Message, Worker
-from farhand.model.words import HowEnded, HowSettled, Word, replace
+from farhand.model.present import Message, Worker
+from farhand.model.words import HowEnded, Word, replace
 
-GONE = "The agent no longer waits for that answer; nothing was allowed."
-CHANGED = "What the agent wants to run has changed since it was shown; nothing was allowed."
 REPLY_SECONDS = 30.0
 NO_SUCH_METHOD = -32601
 HELLO = "hello"
@@ -76,14 +74,6 @@ class Spot(Word):
     asks: dict[str, Open] = {}
 
 
-def read_spot(cursor: str) -> Spot:
-    """The spot of a cursor; a fresh one when there is none."""
-    try:
-        return msgspec.json.decode(cursor, type=Spot) if cursor else Spot()
-    except msgspec.MsgspecError:
-        return Spot()
-
-
 def input_of(message: Message) -> list[dict[str, Any]]:
     """A message as Codex takes it: its words, and its pictures as pictures."""
     pictures = [one.path for one in message.attachments if one.media_type.startswith("image/")]
@@ -91,8 +81,10 @@ def input_of(message: Message) -> list[dict[str, Any]]:
     return [words, *({"type": "localImage", "path": path} for path in pictures)]
 
 
-class HeadlessLink:
+class HeadlessLink(HeldLink):
     """One worker's app-server. Every line in has a key, so that it is fed once."""
+
+    _spot: Spot
 
     def __init__(
         self,
@@ -102,11 +94,9 @@ class HeadlessLink:
         deadline_seconds: float,
         picks: Picks,
     ) -> None:
-        self._wire = wire
+        super().__init__(wire, deadline_seconds, picks)
         self._spot = spot
         self._thread = thread
-        self._deadline_seconds = deadline_seconds
-        self._picks = picks
         self._news = anyio.Event()
         self._over = False
 
@@ -143,8 +133,11 @@ class HeadlessLink:
         news, self._news = self._news, anyio.Event()
         news.set()
 
-    def _batch(self, heard: list[Heard]) -> Batch:
-        return Batch(heard=tuple(heard), cursor=msgspec.json.encode(self._spot).decode())
+    def _digest(self, question: Question) -> str:
+        return digest(question)
+
+    def _steps(self, question: Question) -> int:
+        return steps(question)
 
     async def _line(self, line: bytes) -> list[Heard]:
         heard, state = translate(line, self._spot.state, time.time())
@@ -234,30 +227,6 @@ class HeadlessLink:
         params = {"threadId": self._spot.state.session, "turnId": theirs}
         return await self._request(f"stop {number} {turn}", "turn/interrupt", params)
 
-    async def _settle(self, ask: Ask) -> Outcome:
-        name = ask.id.partition(".")[0]
-        waiting = self._spot.asks.get(name)
-        if waiting is None or ask.settled is None:
-            return NotTaken(why=GONE)
-        if ask.digest != digest(waiting.question):
-            await self._respond(name, waiting, (Picked(choice=DENY),))
-            return NotTaken(why=CHANGED)
-        settled = ask.settled
-        picked = Picked(choice=settled.choice, note=settled.note, expired=settled.how is HowSettled.EXPIRED)
-        given, complete = await self._given(name, waiting.question, ask.id, picked)
-        if not complete and not picked.expired and picked.choice not in ("", DENY):
-            return Taken()
-        return await self._respond(name, waiting, given if complete else (picked,))
-
-    async def _given(self, name: str, question: Question, ask: str, picked: Picked) -> tuple[tuple[Picked, ...], bool]:
-        """The answers so far, with this one among them, and whether they are all; each is written down first."""
-        if steps(question) == 1:
-            return (picked,), True
-        await anyio.to_thread.run_sync(self._picks.add, ask, picked)
-        so_far = await anyio.to_thread.run_sync(self._picks.all)
-        every = [so_far.get(step_id(name, step)) for step in range(steps(question))]
-        return tuple(one for one in every if one is not None), None not in every
-
     async def _respond(self, name: str, waiting: Open, picked: tuple[Picked, ...]) -> Outcome:
         kept = {ask: one for ask, one in self._spot.asks.items() if ask != name}
         self._spot = replace(self._spot, asks=kept)
@@ -296,9 +265,6 @@ class HeadlessLink:
     async def _request(self, request: str, method: str, params: dict[str, Any]) -> Outcome:
         return await self._feed(request, {"id": request, "method": method, "params": params})
 
-    async def _feed(self, key: str, line: dict[str, Any]) -> Outcome:
-        return await self._wire.feed(key, msgspec.json.encode(line) + b"\n")
-
 
 class HeadlessCodexDriver(KeptSessions):
     """The usual one: no screen, every message and answer by its id."""
@@ -316,7 +282,7 @@ class HeadlessCodexDriver(KeptSessions):
     @asynccontextmanager
     async def open(self, worker: Worker, cursor: str) -> AsyncIterator[Link]:
         """Starts the worker's app-server, or finds it alive and goes on after the cursor. A new life resumes."""
-        spot, directory = read_spot(cursor), launch.workplace(worker)
+        spot, directory = read_cursor(cursor, Spot), launch.workplace(worker)
         session = worker.session or spot.state.session
         thread = launch.thread_params(worker, directory)
         if session:

@@ -20,6 +20,7 @@ from farhand.drivers.codex.rollout import (
 )
 from farhand.drivers.codex.screen import is_asking
 from farhand.drivers.codex.spot import Began, Kept, Spot
+from farhand.drivers.wires.cursors import write_cursor
 from farhand.drivers.wires.fields import Fields, parse
 from farhand.drivers.wires.hooked import HookedLink
 from farhand.drivers.wires.hooks import Arrival, Arrived, Asked
@@ -92,7 +93,7 @@ class InteractiveLink(HookedLink[Later]):
     # --- facts
 
     def _batch(self, heard: list[Heard]) -> Batch:
-        return Batch(heard=tuple(heard), cursor=msgspec.json.encode(self._spot).decode())
+        return Batch(heard=tuple(heard), cursor=write_cursor(self._spot))
 
     async def _happened(self, item: Later) -> list[Heard]:
         return await self._late(item)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import anyio
 
 from farhand.drivers.codex.asks import HOOK, Question, digest, hook_reply, raised
+from farhand.drivers.wires.asking import CHANGED, GONE, picked_of
 from farhand.drivers.wires.fields import Fields
 from farhand.drivers.wires.hooks import Asked
-from farhand.drivers.wires.picks import Picked
 from farhand.model.facts import AskRaised, AskSettled
 from farhand.model.ports import NotTaken, Outcome, Taken
 from farhand.model.present import Ask
@@ -15,8 +15,6 @@ from farhand.model.words import HowSettled
 
 COMES_BACK_SECONDS = 10.0
 TAKES_SECONDS = 5.0
-GONE = "The agent no longer waits for that answer; nothing was allowed."
-CHANGED = "What the agent wants to run has changed since it was shown; nothing was allowed."
 
 
 def question_of(payload: Fields) -> Question:
@@ -50,9 +48,7 @@ class Questions:
         if ask.digest != digest(question):
             asked.answer(hook_reply(question, ()))
             return NotTaken(why=CHANGED)
-        settled = ask.settled
-        picked = Picked(choice=settled.choice, note=settled.note, expired=settled.how is HowSettled.EXPIRED)
-        asked.answer(hook_reply(question, (picked,)))
+        asked.answer(hook_reply(question, (picked_of(ask.settled),)))
         return Taken() if await asked.taken(TAKES_SECONDS) else NotTaken(why=GONE)
 
     async def _found(self, ask: str) -> tuple[Question, Asked] | None:

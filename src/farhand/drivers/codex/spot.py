@@ -19,14 +19,6 @@ class Spot(Word):
     state: State = State()
 
 
-def read_spot(cursor: str) -> Spot:
-    """The spot of a cursor; a fresh one when there is none, or it is not ours."""
-    try:
-        return msgspec.json.decode(cursor, type=Spot) if cursor else Spot()
-    except msgspec.MsgspecError:
-        return Spot()
-
-
 class Began(Word):
     """Which session an agent that lives has, and from where on its rollout is new."""
 

@@ -16,7 +16,8 @@ from farhand.drivers.codex.link import InteractiveLink
 from farhand.drivers.codex.questions import Questions
 from farhand.drivers.codex.rollout import State
 from farhand.drivers.codex.sessions import KeptSessions, rollout_of
-from farhand.drivers.codex.spot import Began, Kept, Spot, read_spot
+from farhand.drivers.codex.spot import Began, Kept, Spot
+from farhand.drivers.wires.cursors import read_cursor
 from farhand.drivers.wires.given import Given
 from farhand.drivers.wires.handed import Expected, Handed
 from farhand.drivers.wires.tmux import Pane, TmuxError
@@ -49,7 +50,7 @@ class InteractiveCodexDriver(KeptSessions):
         station, folder = self.station, self.station.folder(worker)
         with station.desk.attended(worker.name) as arrivals:
             try:
-                pane, spot = await self._found_or_started(worker, read_spot(cursor))
+                pane, spot = await self._found_or_started(worker, read_cursor(cursor, Spot))
             except TmuxError as error:
                 raise DriverError(str(error)) from error
             link = InteractiveLink(station.tmux, pane, spot, Questions(station.signs.ask_seconds), folder)
