@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import shutil
 import uuid
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import anyio
@@ -87,17 +86,12 @@ class ClaudeDriver:
             link = InteractiveLink(station.tmux, pane, self._places, spot, questions, folder)
             if spot.state.session != worker.session:
                 link.first = [Heard(fact=SessionKnown(session=spot.state.session))]
-            with closing(link):
-                async with anyio.create_task_group() as tasks:
-                    link.listen(tasks, arrivals, station.folders)
-                    yield link
-                    tasks.cancel_scope.cancel()
+            async with link.at_work(arrivals, station.folders):
+                yield link
 
     async def end(self, worker: Worker) -> None:
         """Ends the session and removes what was kept for it."""
-        await self.station.end(worker)
-        folder = self.station.folder(worker)
-        await anyio.to_thread.run_sync(lambda: shutil.rmtree(folder, ignore_errors=True))
+        await self.station.dismiss(worker)
 
     async def sessions(self, directory: str) -> list[SessionFound]:
         """The conversations that Claude Code has in that folder, or in every one."""

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager
 
-import anyio
-import anyio.to_thread
 import structlog
 
 from farhand.drivers.codex import launch
@@ -57,17 +54,12 @@ class InteractiveCodexDriver(KeptSessions):
             if worker.session and not spot.path:
                 gone = f"The session {worker.session} cannot be taken up again. A new one begins."
                 link.first = [Heard(fact=Noted(text=gone))]
-            with closing(link):
-                async with anyio.create_task_group() as tasks:
-                    link.listen(tasks, arrivals, station.folders)
-                    yield link
-                    tasks.cancel_scope.cancel()
+            async with link.at_work(arrivals, station.folders):
+                yield link
 
     async def end(self, worker: Worker) -> None:
         """Ends the session and removes what was kept for it."""
-        await self.station.end(worker)
-        folder = self.station.folder(worker)
-        await anyio.to_thread.run_sync(lambda: shutil.rmtree(folder, ignore_errors=True))
+        await self.station.dismiss(worker)
 
     # --- starting and finding
 

@@ -6,12 +6,14 @@ import math
 import time
 from abc import abstractmethod
 from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 import anyio
 import anyio.abc
 import msgspec
+from anyio.streams.memory import MemoryObjectReceiveStream
 
 from farhand.drivers.wires.hooks import Arrival, Arrived, spooled
 from farhand.drivers.wires.notify import Folders
@@ -58,6 +60,12 @@ class SeatedLink(Generic[Own]):
     # --- what a driver adds
 
     @abstractmethod
+    def listen(
+        self, tasks: anyio.abc.TaskGroup, arrivals: MemoryObjectReceiveStream[Arrival], folders: Folders
+    ) -> None:
+        """Starts everything that brings news; it ends with the group."""
+
+    @abstractmethod
     def _position(self) -> object:
         """Where the link stands; what is compared to see whether it moved."""
 
@@ -83,6 +91,15 @@ class SeatedLink(Generic[Own]):
         """From now on things may come; the agent's death is one of them."""
         self._tasks = tasks
         tasks.start_soon(self._hear_death, name="death")
+
+    @asynccontextmanager
+    async def at_work(self, arrivals: MemoryObjectReceiveStream[Arrival], folders: Folders) -> AsyncIterator[None]:
+        """Listens as long as it is wanted."""
+        with closing(self):
+            async with anyio.create_task_group() as tasks:
+                self.listen(tasks, arrivals, folders)
+                yield
+                tasks.cancel_scope.cancel()
 
     def close(self) -> None:
         """Nobody listens any more; hooks that wait ask the next link."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 
 import anyio
 import anyio.abc
+import anyio.to_thread
 import msgspec
 import structlog
 from starlette.routing import Route
@@ -143,6 +145,12 @@ class Station:
             log.info("tmux was gone already", worker=worker.name)
         except TmuxError as error:
             raise DriverError(str(error)) from error
+
+    async def dismiss(self, worker: Worker) -> None:
+        """Ends the worker's session and removes what was kept for it."""
+        await self.end(worker)
+        folder = self.folder(worker)
+        await anyio.to_thread.run_sync(lambda: shutil.rmtree(folder, ignore_errors=True))
 
     def _tag(self, worker: Worker) -> str:
         return f"{self.signs.node}/{worker.name}/{worker.since}"
