@@ -29,7 +29,8 @@ from farhand.drivers.wires.notify import Folders
 from farhand.drivers.wires.seated import Told, read_on
 from farhand.drivers.wires.tmux import Pane, Tmux, TmuxError
 from farhand.model.facts import Noted
-from farhand.model.ports import Batch, Change, Deliver, Errand, Heard, Outcome, Settle, Stop, Taken
+from farhand.model.ports import Batch, Deliver, Heard, Outcome, Taken
+from farhand.model.present import Ask
 from farhand.model.words import HowEnded, Mode, replace
 
 STOP_PATIENCE_SECONDS = 3.0
@@ -216,21 +217,11 @@ class InteractiveLink(HookedLink[Own]):
 
     # --- errands
 
-    async def perform(self, errand: Errand) -> Outcome:
-        """Does what the core wants; returns as soon as it is taken."""
-        await self._settled_in.wait()
-        match errand:
-            case Deliver():
-                return await self._deliver(errand)
-            case Settle(ask=ask):
-                outcome, following = await self._questions.settle(ask)
-                if following is not None:
-                    self._put(Told((following,)))
-                return outcome
-            case Stop():
-                return await self._stop()
-            case Change(model=model, mode=mode):
-                return await self._change(model, mode)
+    async def _settle(self, ask: Ask) -> Outcome:
+        outcome, following = await self._questions.settle(ask)
+        if following is not None:
+            self._put(Told((following,)))
+        return outcome
 
     def _free(self) -> bool:
         return self._standing.status != "waiting"

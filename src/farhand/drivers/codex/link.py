@@ -27,7 +27,8 @@ from farhand.drivers.wires.hooks import Arrival, Arrived, Asked
 from farhand.drivers.wires.notify import Folders
 from farhand.drivers.wires.seated import read_on
 from farhand.drivers.wires.tmux import Pane, Tmux
-from farhand.model.ports import Batch, Change, Deliver, Errand, Heard, NotTaken, Outcome, Settle, Stop, Taken
+from farhand.model.ports import Batch, Deliver, Heard, NotTaken, Outcome, Taken
+from farhand.model.present import Ask
 from farhand.model.words import HowEnded, replace
 
 STOP_PATIENCE_SECONDS = 3.0
@@ -158,20 +159,16 @@ class InteractiveLink(HookedLink[Later]):
 
     # --- errands
 
-    async def perform(self, errand: Errand) -> Outcome:
-        """Does what the core wants; returns as soon as it is taken."""
-        await self._settled_in.wait()
-        match errand:
-            case Deliver():
-                return await self._deliver(errand)
-            case Settle(ask=ask):
-                return await self._questions.settle(ask)
-            case Stop():
-                await self._hands.escape()
-                self._after(INTERRUPT_PATIENCE_SECONDS, Later("interrupt", self._spot.state.running))
-                return Taken()
-            case Change():
-                return NotTaken(why=CANNOT_CHANGE)
+    async def _settle(self, ask: Ask) -> Outcome:
+        return await self._questions.settle(ask)
+
+    async def _stop(self) -> Outcome:
+        await self._hands.escape()
+        self._after(INTERRUPT_PATIENCE_SECONDS, Later("interrupt", self._spot.state.running))
+        return Taken()
+
+    async def _change(self, model: str | None, mode: str | None) -> Outcome:  # noqa: ARG002
+        return NotTaken(why=CANNOT_CHANGE)
 
     def _commanded(self, errand: Deliver) -> None:
         name = f"command-{errand.message.id}"

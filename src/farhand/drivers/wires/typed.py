@@ -16,16 +16,18 @@ from farhand.drivers.wires.seated import News, Own, SeatedLink, Told, Written
 from farhand.drivers.wires.tmux import Death, Pane, Tmux, TmuxGone
 from farhand.drivers.wires.worded import worded
 from farhand.model.facts import Said, Seen
-from farhand.model.ports import Deliver, Heard, NotTaken, Outcome
+from farhand.model.ports import Change, Deliver, Errand, Heard, NotTaken, Outcome, Settle, Stop
+from farhand.model.present import Ask
 from farhand.model.words import replace
 
 MOST_EXPECTED = 8
-SHOWN_LINES = 30
 
 
 class TypedLink(SeatedLink[Own]):
     """A link to an agent that is spoken to by its keyboard. What is the CLI's own, its driver adds."""
 
+    # So much of the screen is told of a command.
+    shown_lines = 30
     _hands: Keyboard
 
     def __init__(self, tmux: Tmux, pane: Pane, folder: Path) -> None:
@@ -60,6 +62,18 @@ class TypedLink(SeatedLink[Own]):
     @abstractmethod
     def _commanded(self, errand: Deliver) -> None:
         """A slash command may never reach the model: its turn ends with what the CLI does about it."""
+
+    @abstractmethod
+    async def _settle(self, ask: Ask) -> Outcome:
+        """Brings a person's answer to the agent."""
+
+    @abstractmethod
+    async def _stop(self) -> Outcome:
+        """Stops the turn that runs."""
+
+    @abstractmethod
+    async def _change(self, model: str | None, mode: str | None) -> Outcome:
+        """Another model, another mode."""
 
     def _free(self) -> bool:
         """Whether an agent at rest says at once that it has read a message."""
@@ -99,10 +113,23 @@ class TypedLink(SeatedLink[Own]):
         """What a command of the CLI's own shows; a panel that it opened is closed again."""
         if not self._hands.has_box(screen):
             await self._hands.escape()
-        said = Said(text=f"{last_words(screen, SHOWN_LINES)}\n\n(read off the screen)")
+        said = Said(text=f"{last_words(screen, self.shown_lines)}\n\n(read off the screen)")
         return [Heard(fact=said, turn=self._turn())]
 
     # --- errands
+
+    async def perform(self, errand: Errand) -> Outcome:
+        """Does what the core wants; returns as soon as it is taken."""
+        await self._settled_in.wait()
+        match errand:
+            case Deliver():
+                return await self._deliver(errand)
+            case Settle(ask=ask):
+                return await self._settle(ask)
+            case Stop():
+                return await self._stop()
+            case Change(model=model, mode=mode):
+                return await self._change(model, mode)
 
     async def _deliver(self, errand: Deliver) -> Outcome:
         text, before = worded(errand.message), self._state()
