@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from farhand.drivers.gemini.asks import DENY, Call, Question, digest_of, is_about, question_of, raised
-from farhand.drivers.gemini.screen import Dialog, holds, last_words, read_box, read_dialog, says, standing
+from farhand.drivers.gemini.screen import Dialog, holds, read_box, read_dialog, says, standing
 from farhand.drivers.wires.fields import Fields
+from farhand.drivers.wires.painted import last_words
 from farhand.model.words import replace
 
 HERE = Path(__file__).parent

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
 import anyio
 
 from farhand.drivers.gemini.asks import LABELS, Question, is_about
 from farhand.drivers.gemini.launch import MANIFEST
-from farhand.drivers.gemini.screen import Dialog, holds, last_words, read_box, read_dialog, says
-from farhand.drivers.wires.keyboard import Keyboard
+from farhand.drivers.gemini.screen import Dialog, holds, read_box, read_dialog, says
+from farhand.drivers.wires.asking import CHANGED, GONE
+from farhand.drivers.wires.keyboard import Keyboard, commands
+from farhand.drivers.wires.painted import last_words
 from farhand.drivers.wires.tmux import Pane, Tmux
 from farhand.drivers.wires.tmux.submit import Habits
 from farhand.model.ports import NotTaken, Outcome, Taken, Unknown
@@ -17,20 +17,13 @@ from farhand.model.words import Mode
 
 # It takes an Enter within a tenth of a second of a paste for a newline.
 HABITS = Habits(read_box=read_box, holds=holds, enter_delay_seconds=0.12, patience_seconds=8.0)
-GONE = "The agent no longer waits for that answer; nothing was allowed."
-CHANGED = "What the agent wants to run has changed since it was shown; nothing was allowed."
-_COMMAND = re.compile(r"^[/?][a-z]*(\s|$)", re.IGNORECASE)
+is_command = commands(r"^[/?][a-z]*(\s|$)")
 _START_SECONDS = 60.0
 _LOOK_SECONDS = 0.1
 _DIALOG_SECONDS = 5.0
 _GONE_SECONDS = 4.0
 _TRIES = 3
 _MODES = 5
-
-
-def is_command(text: str) -> bool:
-    """Whether the CLI would take it as one of its slash commands."""
-    return bool(_COMMAND.match(text)) and "\n" not in text.strip()
 
 
 class Hands(Keyboard):

@@ -12,21 +12,23 @@ from anyio.streams.memory import MemoryObjectReceiveStream
 
 from farhand.drivers.gemini.asks import DENY, Call, Question, call_of, digest_of, question_of, raised
 from farhand.drivers.gemini.files import Spot, behind, follow, passed
-from farhand.drivers.gemini.hands import CHANGED, GONE, Hands, is_command
+from farhand.drivers.gemini.hands import Hands
 from farhand.drivers.gemini.launch import MANIFEST, Places
 from farhand.drivers.gemini.payloads import silent, translate_hook
-from farhand.drivers.gemini.screen import last_words, read_box, read_dialog, standing
+from farhand.drivers.gemini.screen import read_box, read_dialog, standing
 from farhand.drivers.gemini.sessions import find_file
-from farhand.drivers.gemini.translate import began, end_turn, session_changed
+from farhand.drivers.gemini.translate import State, began, end_turn, session_changed
+from farhand.drivers.wires.asking import CHANGED, GONE
+from farhand.drivers.wires.cursors import write_cursor
 from farhand.drivers.wires.fields import Fields, parse
-from farhand.drivers.wires.handed import Expected, Handed
 from farhand.drivers.wires.hooks import Arrival, Arrived, Asked
 from farhand.drivers.wires.notify import Folders
-from farhand.drivers.wires.seated import News, SeatedLink, Told, Written
+from farhand.drivers.wires.painted import last_words
 from farhand.drivers.wires.tmux import Death, Pane, Tmux, TmuxError, TmuxGone
+from farhand.drivers.wires.typed import TypedLink
 from farhand.drivers.wires.worded import worded
-from farhand.model.facts import AskSettled, Noted, Said, TurnEnded
-from farhand.model.ports import Batch, Change, Deliver, Errand, Heard, NotTaken, Outcome, Settle, Stop, Taken
+from farhand.model.facts import AskSettled, Noted, TurnEnded
+from farhand.model.ports import Batch, Deliver, Heard, NotTaken, Outcome, Taken
 from farhand.model.present import Ask
 from farhand.model.words import HowEnded, HowSettled, Mode, Word, replace
 
@@ -35,7 +37,6 @@ INTERRUPT_PATIENCE_SECONDS = 1.5
 COMMAND_PATIENCE_SECONDS = 1.5
 DIALOG_PATIENCE_SECONDS = 2.0
 IDLE_PATIENCE_SECONDS = 3.0
-MOST_EXPECTED = 8
 MOST_ESCAPES = 4
 MOST_CALLS = 16
 
@@ -67,18 +68,12 @@ class Later(msgspec.Struct, frozen=True):
 Own = Stands | Later
 
 
-def read_place(cursor: str) -> Place:
-    """The place of a cursor; a fresh one when there is none, or it is not ours."""
-    try:
-        return msgspec.json.decode(cursor, type=Place) if cursor else Place()
-    except msgspec.MsgspecError:
-        return Place()
-
-
-class TerminalLink(SeatedLink[Own]):
+class TerminalLink(TypedLink[Own]):
     """One worker's Gemini CLI. Only `facts` moves the place; errands leave it a note."""
 
     title = "Gemini CLI"
+    shown_lines = 20
+    _hands: Hands
 
     def __init__(
         self, tmux: Tmux, pane: Pane, places: Places, place: Place, folder: Path, ask_seconds: float | None
@@ -87,10 +82,8 @@ class TerminalLink(SeatedLink[Own]):
         self._places = places
         self._place = place
         self._ask_seconds = ask_seconds
-        self._handed = Handed(folder / "handed")
         self._hands = Hands(tmux, pane)
         self._standing = ""
-        self._told_of_dialog = False
         self._stopping = False
         self._cleared = False
         # Set unless an answer is on its way to its dialog.
@@ -134,29 +127,22 @@ class TerminalLink(SeatedLink[Own]):
     def _position(self) -> object:
         return self._place
 
-    async def _reported(self, arrived: Arrived) -> list[Heard]:
-        return await self._hook(arrived)
-
     def _batch(self, heard: list[Heard]) -> Batch:
-        return Batch(heard=tuple(heard), cursor=msgspec.json.encode(self._place).decode())
+        return Batch(heard=tuple(heard), cursor=write_cursor(self._place))
 
-    async def _take(self, item: Own | News) -> list[Heard]:
-        heard = self._read()
-        match item:
-            case Written():
-                pass
-            case Arrived():
-                heard += await self._hook(item)
-            case Stands():
-                heard += self._stands(item)
-            case Later():
-                heard += await self._late(item)
-            case Told(facts=facts):
-                heard += [Heard(fact=fact) for fact in facts]
-            case Asked():
-                pass
-            case Death() | TmuxGone():
-                heard += [*self._over(), self._went(item)]
+    def _state(self) -> State:
+        return self._place.spot.state
+
+    def _note(self, state: State) -> None:
+        self._move(replace(self._place.spot, state=state))
+
+    def _turn(self) -> str | None:
+        return self._place.spot.state.turn or None
+
+    async def _happened(self, item: Own) -> list[Heard]:
+        return self._stands(item) if isinstance(item, Stands) else await self._late(item)
+
+    async def _concluded(self, heard: list[Heard]) -> list[Heard]:
         if any(isinstance(one.fact, TurnEnded) for one in heard):
             # A refusal ends the turn: its answer is told to have arrived first.
             await self._answered.wait()
@@ -167,13 +153,13 @@ class TerminalLink(SeatedLink[Own]):
             await self._answered.wait()
         return heard
 
-    def _over(self) -> list[Heard]:
+    def _over(self, item: Death | TmuxGone) -> list[Heard]:
         """The agent is gone, and the turn that ran with it."""
         ended, state = end_turn(self._place.spot.state, HowEnded.FAILED, "Gemini CLI ended in the middle of the turn.")
-        self._note(replace(self._place.spot, state=state))
-        return [*self._withdrawn(HowSettled.WITHDRAWN), *ended]
+        self._note(state)
+        return [*self._withdrawn(HowSettled.WITHDRAWN), *ended, self._went(item)]
 
-    def _note(self, spot: Spot) -> None:
+    def _move(self, spot: Spot) -> None:
         if spot is not self._place.spot:
             self._place = replace(self._place, spot=spot)
 
@@ -188,10 +174,10 @@ class TerminalLink(SeatedLink[Own]):
                 return []
             spot = replace(spot, path=str(found))
         heard, spot = follow(spot, time.time())
-        self._note(spot)
+        self._move(spot)
         return heard
 
-    async def _hook(self, arrived: Arrived) -> list[Heard]:
+    async def _reported(self, arrived: Arrived) -> list[Heard]:
         payload = parse(arrived.payload) or Fields({})
         if not self._is_ours(payload):
             return []
@@ -200,7 +186,7 @@ class TerminalLink(SeatedLink[Own]):
         if payload.text("hook_event_name") == "AfterAgent" and silent(payload, state):
             self._after(END_PATIENCE_SECONDS, Later("end", state.turn))
         told, state = translate_hook(arrived.payload, state)
-        self._note(replace(self._place.spot, state=state))
+        self._note(state)
         match payload.text("hook_event_name"):
             case "BeforeTool":
                 calls = (*self._place.calls, call_of(payload))[-MOST_CALLS:]
@@ -208,7 +194,7 @@ class TerminalLink(SeatedLink[Own]):
             case "AfterTool":
                 told = [*self._ran(payload), *told]
             case "Notification" if payload.text("notification_type") == "ToolPermission":
-                told += await self._asked(arrived, payload)
+                told += await self._dialog_opened(arrived, payload)
             case "SessionEnd":
                 self._cleared = True
             case _:
@@ -231,16 +217,16 @@ class TerminalLink(SeatedLink[Own]):
         real = str(Path(path).resolve())
         if heard and payload.text("source") == "resume":
             # An old one, taken up at the desk: its past is not told.
-            self._note(passed(Spot(path=real, state=state)))
+            self._move(passed(Spot(path=real, state=state)))
         elif heard:
-            self._note(Spot(path=real, state=state))
+            self._move(Spot(path=real, state=state))
         elif real != spot.path:
-            self._note(behind(real, spot))
+            self._move(behind(real, spot))
         return heard
 
     # --- asks
 
-    async def _asked(self, arrived: Arrived, payload: Fields) -> list[Heard]:
+    async def _dialog_opened(self, arrived: Arrived, payload: Fields) -> list[Heard]:
         """The CLI opened a dialog: it is asked about when it is seen."""
         question = question_of(payload, self._place.calls)
         if any(digest_of(one) == digest_of(question) for one in self._place.asks.values()):
@@ -310,7 +296,7 @@ class TerminalLink(SeatedLink[Own]):
             return []
         how = HowEnded.INTERRUPTED if self._stopping else HowEnded.COMPLETED
         ended, state = end_turn(state, how)
-        self._note(replace(self._place.spot, state=state))
+        self._note(state)
         return [*said, *ended]
 
     async def _looked(self, later: Later) -> list[Heard] | None:
@@ -329,7 +315,7 @@ class TerminalLink(SeatedLink[Own]):
                 self._after(INTERRUPT_PATIENCE_SECONDS, msgspec.structs.replace(later, tries=later.tries + 1))
                 return None
             case "command" if not state.hooked and not state.written:
-                return await self._printed()
+                return await self._read_off(await self._hands.screen())
             case _:
                 return None
 
@@ -348,49 +334,18 @@ class TerminalLink(SeatedLink[Own]):
         text = "Gemini CLI waits in a dialog: answer it at the desk, or pause the worker to refuse."
         return [Heard(fact=Noted(text=f"{text} {self._hands.where()}\n\n{last_words(screen)}"))]
 
-    async def _printed(self) -> list[Heard]:
-        """What a slash command put on the screen; a panel that it opened is closed again."""
-        screen = await self._hands.screen()
-        if read_box(screen) is None:
-            await self._hands.escape()
-        said = Said(text=f"{last_words(screen, 20)}\n\n(read off the screen)")
-        return [Heard(fact=said, turn=self._place.spot.state.turn or None)]
-
     # --- errands
-
-    async def perform(self, errand: Errand) -> Outcome:
-        """Does what the core wants; returns as soon as it is taken."""
-        await self._settled_in.wait()
-        match errand:
-            case Deliver():
-                return await self._deliver(errand)
-            case Settle(ask=ask):
-                return await self._settle(ask)
-            case Stop():
-                return await self._stop()
-            case Change(model=model, mode=mode):
-                return await self._change(model, mode)
 
     async def _deliver(self, errand: Deliver) -> Outcome:
         if errand.joins:
             return NotTaken(why="Gemini CLI takes a message when its turn is over.")
-        text, state = worded(errand.message), self._place.spot.state
-        one = Expected(message=errand.message.id, text=text, turn=errand.turn)
-        self._handed.add(one)
-        others = (other for other in state.expected if other.message != one.message)
-        expected = (*others, one)[-MOST_EXPECTED:]
-        self._note(replace(self._place.spot, state=replace(state, expected=expected)))
-        outcome = await self._hands.hand_over(text)
-        if is_command(text) and isinstance(outcome, Taken):
-            self._commanded(errand)
-        return outcome
+        return await super()._deliver(errand)
+
+    def _free(self) -> bool:
+        return False
 
     def _commanded(self, errand: Deliver) -> None:
-        """A slash command may never reach the model: its turn ends with what the CLI does about it."""
-        state = self._place.spot.state
-        if state.running:
-            return
-        self._note(replace(self._place.spot, state=began(state, errand.turn, worded(errand.message))))
+        self._note(began(self._state(), errand.turn, worded(errand.message)))
         self._after(COMMAND_PATIENCE_SECONDS, Later("command", errand.turn))
 
     async def _stop(self) -> Outcome:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
+from farhand.drivers.wires.painted import begins, plain
 from farhand.model.words import Word
 
 HINTS = ("Type your message or @path/to/file", "Type your shell command")
-_ESCAPE = re.compile(r"\x1b\[[0-9;:]*[A-Za-z]")
 _RULE = re.compile(r"^[─━]{20,}\s*$")
 _BOX = re.compile(r"^ [>*!](?: |$)")
 _OPTION = re.compile(r"^[●○>]?\s*(\d+)\.\s+(.+?)\s*$")
@@ -16,7 +16,6 @@ _TOKEN = re.compile(r"^\[Pasted Text: ")
 _HIDDEN = re.compile(r"^\.\.\. .*(?:hidden|more).*\.\.\.|lines hidden|Press Ctrl\+O|^▲|^▼")
 _BOXED = re.compile(r"^│ │.*│ │$")
 _NUMBERED = re.compile(r"^\d*\s*[+-]?\s*")
-_HEAD = 12
 
 
 class Dialog(Word):
@@ -30,11 +29,6 @@ class Dialog(Word):
     def key(self, label: str) -> str:
         """The digit of the option that begins so; '' when there is none."""
         return next((digit for digit, words in self.options.items() if words.startswith(label)), "")
-
-
-def plain(screen: str) -> str:
-    """The screen without its colours."""
-    return _ESCAPE.sub("", screen)
 
 
 def read_box(screen: str) -> str | None:
@@ -57,8 +51,7 @@ def read_box(screen: str) -> str | None:
 
 def holds(box: str, text: str) -> bool:
     """Whether the box begins with this text, or with the token of a long one."""
-    head = next((line.strip() for line in text.splitlines() if line.strip()), "")[:_HEAD]
-    return box.startswith(head) or bool(_TOKEN.match(box))
+    return begins(box, text) or bool(_TOKEN.match(box))
 
 
 def says(screen: str, words: str) -> bool:
@@ -73,12 +66,6 @@ def standing(title: str) -> str:
     """Idle, busy or waiting, as the window's title says; '' when it says nothing."""
     marks = {"◇": "idle", "✦": "busy", "✋": "waiting", "⏲": "busy"}
     return marks.get(title.strip()[:1], "")
-
-
-def last_words(screen: str, lines: int = 12) -> str:
-    """The end of the screen, for a person who wants to know what happened."""
-    told = [line.rstrip() for line in plain(screen).splitlines() if line.strip()]
-    return "\n".join([line for line in told if not set(line) <= set("▄▀─ ")][-lines:])
 
 
 def read_dialog(screen: str) -> Dialog | None:

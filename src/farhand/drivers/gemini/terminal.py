@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
 import uuid
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import anyio
@@ -17,12 +16,14 @@ from farhand.drivers.gemini.files import Spot, passed
 from farhand.drivers.gemini.hands import Hands
 from farhand.drivers.gemini.keeping import Keeping
 from farhand.drivers.gemini.launch import MANIFEST, Places
-from farhand.drivers.gemini.link import MOST_EXPECTED, Place, TerminalLink, read_place
+from farhand.drivers.gemini.link import Place, TerminalLink
 from farhand.drivers.gemini.sessions import find_file, has_conversation
 from farhand.drivers.gemini.translate import State
+from farhand.drivers.wires.cursors import read_cursor
 from farhand.drivers.wires.given import Given
 from farhand.drivers.wires.handed import Expected, Handed
 from farhand.drivers.wires.tmux import Pane
+from farhand.drivers.wires.typed import MOST_EXPECTED
 from farhand.drivers.wires.worded import worded
 from farhand.drivers.wires.workplace import workplace
 from farhand.model.facts import SessionKnown
@@ -61,23 +62,18 @@ class TerminalGeminiDriver(Keeping):
     async def open(self, worker: Worker, cursor: str) -> AsyncIterator[Link]:
         """Finds the worker's Gemini CLI alive and goes on after the cursor, or starts it."""
         with self.station.desk.attended(worker.name) as arrivals:
-            pane, place = await self._found_or_started(worker, read_place(cursor))
+            pane, place = await self._found_or_started(worker, read_cursor(cursor, Place))
             folder = self.station.folder(worker)
             link = TerminalLink(self.station.tmux, pane, self.places, place, folder, self._ask_seconds)
             session = place.spot.state.session
             if session != worker.session:
                 link.first = [Heard(fact=SessionKnown(session=session))]
-            with closing(link):
-                async with anyio.create_task_group() as tasks:
-                    link.listen(tasks, arrivals, self.station.folders)
-                    yield link
-                    tasks.cancel_scope.cancel()
+            async with link.at_work(arrivals, self.station.folders):
+                yield link
 
     async def end(self, worker: Worker) -> None:
         """Ends the session in tmux and removes what was kept for it; the CLI's own files stay."""
-        await self.station.end(worker)
-        folder = self.station.folder(worker)
-        await anyio.to_thread.run_sync(lambda: shutil.rmtree(folder, ignore_errors=True))
+        await self.station.dismiss(worker)
 
     async def _found_or_started(self, worker: Worker, place: Place) -> tuple[Pane, Place]:
         pane = await self.station.found(worker)
