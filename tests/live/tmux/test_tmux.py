@@ -117,6 +117,21 @@ async def test_slash_commands_are_typed(tmux: Tmux, typist: Pane, short_folder: 
     assert (short_folder / "bytes").read_bytes() == b"/model -x;\r"
 
 
+async def test_a_screen_that_is_drawn_anew_does_not_pass_for_a_message_that_was_sent(
+    tmux: Tmux, typist: Pane, short_folder: Path
+) -> None:
+    # Empty before, the text in it twice, once more before Enter; then no box for some looks, and the text again.
+    looks = iter(["", "text", "text", "text", *[None] * 5])
+    habits = Habits(read_box=lambda _: next(looks, "text"), holds=lambda box, text: box == text, patience_seconds=0.5)
+    assert isinstance(await submit(tmux, typist, "text", habits), Doubtful)
+
+
+async def test_a_box_that_a_dialog_has_taken_the_place_of_is_gone(tmux: Tmux, typist: Pane) -> None:
+    looks = iter(["", "text", "text", "text"])
+    habits = Habits(read_box=lambda _: next(looks, None), holds=lambda box, text: box == text, away_seconds=0.1)
+    assert await submit(tmux, typist, "text", habits) == Submitted()
+
+
 async def test_what_is_half_typed_is_put_aside_and_comes_back(tmux: Tmux, typist: Pane, short_folder: Path) -> None:
     await tmux.type(typist, "half a thought")
     await shown(tmux, typist, "half a thought")

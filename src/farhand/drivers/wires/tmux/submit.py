@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import anyio
@@ -32,6 +33,8 @@ class Habits(msgspec.Struct, frozen=True):
     patience_seconds: float = 3.0
     # How long the box may be out of sight before whoever waits is told.
     box_seconds: float = 1.5
+    # How long it must be out of sight before it counts as gone.
+    away_seconds: float = 1.0
     look_every_seconds: float = 0.015
 
 
@@ -115,19 +118,32 @@ async def _enter(tmux: Tmux, pane: Pane, habits: Habits, held: str) -> Result:
     for _ in range(2):
         await tmux.press(pane, "Enter")
         # What was put aside may come back into the box: anything but the same words means that they are gone.
-        if await _until(tmux, pane, habits, lambda box: box != held):
+        if await _until(tmux, pane, habits, lambda box: box is not None and box != held, away=True):
             return Submitted()
     return Doubtful("Enter was pressed, and the text still stands in the input box.")
 
 
 async def _until(
-    tmux: Tmux, pane: Pane, habits: Habits, right: Callable[[str | None], bool], seconds: float | None = None
+    tmux: Tmux,
+    pane: Pane,
+    habits: Habits,
+    right: Callable[[str | None], bool],
+    seconds: float | None = None,
+    *,
+    away: bool = False,
 ) -> bool:
-    """Whether the box comes to be right, twice in a row: one look may catch a screen that is half drawn."""
+    """Whether the box comes to be right, twice in a row: one look may catch a screen that is half drawn.
+
+    With `away`, it is right as well when the box stays out of sight: a dialog has taken its place. A screen that is
+    drawn anew has none for a moment, either."""
     with anyio.move_on_after(habits.patience_seconds if seconds is None else seconds):
-        looks = 0
+        looks, gone_since = 0, math.inf
         while looks < SURE:
-            looks = looks + 1 if right(habits.read_box(await tmux.capture(pane, colours=True))) else 0
+            box = habits.read_box(await tmux.capture(pane, colours=True))
+            looks = looks + 1 if right(box) else 0
+            gone_since = min(gone_since, anyio.current_time()) if box is None else math.inf
+            if away and anyio.current_time() - gone_since >= habits.away_seconds:
+                return True
             # tmux tells of output, not of a drawn screen: look again until it is drawn.
             await anyio.sleep(habits.look_every_seconds)
         return True
