@@ -13,35 +13,27 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from mimetypes import guess_type
-from typing import Any
 
 from farhand.drivers.codex.events import EventState, translate_event
 from farhand.drivers.codex.launch import turn_line
-from farhand.drivers.wires.hearing import LINE_LIMIT, Hearing, read_lines, write_line
-from farhand.drivers.wires.stopping import end, stop
+from farhand.drivers.wires.hearing import LINE_LIMIT, write_line
+from farhand.drivers.wires.played import Line, PlayedTurns, last_errors
 from farhand.model.words import Mode, replace
 
-Line = dict[str, Any]
-GRACE_SECONDS = 5.0
-ERRORS_KEPT = 64 * 1024
 LOST = "no rollout found"
 
 
-class Turns:
+class Turns(PlayedTurns):
     """One session of Codex: a process for each prompt, one after the other."""
 
     def __init__(self, options: argparse.Namespace, write: Callable[[Line], None]) -> None:
-        self._program: str = options.program
-        self._mode, self._model = Mode(options.mode), str(options.model)
-        self._write = write
+        super().__init__(options, write)
         # What a thread of the past has used is not known.
         self._state = EventState(session=options.session, total=None) if options.session else EventState()
-        self._stopped: set[str] = set()
-        self._process: asyncio.subprocess.Process | None = None
 
     async def play(self, prompt: Line) -> None:
         """One turn, from the prompt to its end."""
-        turn = str(prompt["prompt"])
+        turn = self._running = str(prompt["prompt"])
         self._state = replace(self._state, turn=turn, ended=False, spoke=False, tools=(), problem="")
         try:
             why = "" if turn in self._stopped else await self._run(prompt)
@@ -58,19 +50,19 @@ class Turns:
             self._write({"ended": turn, "how": "failed", "error": f"Codex cannot be started: {error}"})
         finally:
             self._stopped.discard(turn)
-            self._state, self._process = replace(self._state, turn=""), None
+            self._state, self._running, self._process = replace(self._state, turn=""), "", None
 
     async def _run(self, prompt: Line) -> str:
         """Runs the CLI to its end; why it ended, in case that its output did not say."""
         text, pictures = _worded(prompt)
-        words = turn_line(self._program, os.getcwd(), self._mode, self._model, self._state.session, pictures)  # noqa: PTH109
+        words = turn_line(self._program, os.getcwd(), Mode(self._mode), self._model, self._state.session, pictures)  # noqa: PTH109
         pipe = asyncio.subprocess.PIPE
         process = self._process = await asyncio.create_subprocess_exec(
             *words, stdin=pipe, stdout=pipe, stderr=pipe, limit=LINE_LIMIT
         )
         if process.stdin is None or process.stdout is None or process.stderr is None:
             raise OSError("it has no pipes")
-        errors = asyncio.create_task(_last(process.stderr), name="errors")
+        errors = asyncio.create_task(last_errors(process.stderr), name="errors")
         with suppress(OSError):
             process.stdin.write(text.encode("utf-8", "replace"))
             await process.stdin.drain()
@@ -85,29 +77,7 @@ class Turns:
             if not line.startswith(b"{"):
                 continue
             told, self._state = translate_event(line, self._state)
-            for one in told:
-                if "ended" not in one or self._state.turn not in self._stopped:
-                    self._write(one)
-
-    async def take(self, said: Line) -> bool:
-        """What comes while a turn runs; false for a line that is not known."""
-        match said:
-            case {"interrupt": str(prompt)}:
-                self._stopped.add(prompt)
-                if prompt == self._state.turn:
-                    stop(self._process, GRACE_SECONDS)
-            case {"change": _}:
-                self._model = str(said.get("model") or self._model)
-                self._mode = Mode(said.get("mode") or self._mode)
-            case {"answer": str(), "choice": str()}:
-                pass
-            case _:
-                return False
-        return True
-
-    async def end(self) -> None:
-        """Leaves no process behind."""
-        await end(self._process)
+            self._tell(told)
 
 
 def _worded(prompt: Line) -> tuple[str, Sequence[str]]:
@@ -119,24 +89,6 @@ def _worded(prompt: Line) -> tuple[str, Sequence[str]]:
     return "\n\n".join([prompt["text"], *untold]).strip(), pictures
 
 
-async def _last(stream: asyncio.StreamReader) -> str:
-    """The end of what the CLI says on stderr."""
-    kept = b""
-    while piece := await stream.read(65536):
-        kept = (kept + piece)[-ERRORS_KEPT:]
-    return kept.decode("utf-8", "replace")
-
-
-async def main(options: argparse.Namespace) -> int:
-    """Plays prompts until the input ends."""
-    turns = Turns(options, write_line)
-    try:
-        await Hearing(turns.play, turns.take, write_line).run(read_lines(0))
-    finally:
-        await turns.end()
-    return 0
-
-
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="`codex exec` behind the line protocol, a process a turn.")
     parser.add_argument("--session", default="")
@@ -144,4 +96,4 @@ if __name__ == "__main__":
     parser.add_argument("--model", default="")
     parser.add_argument("program")
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    sys.exit(asyncio.run(main(parser.parse_args())))
+    sys.exit(asyncio.run(Turns(parser.parse_args(), write_line).heard()))

@@ -12,32 +12,23 @@ import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
 from farhand.drivers.gemini.launch import turn_line
 from farhand.drivers.gemini.stream import StreamState, exit_sentence, translate_stream
-from farhand.drivers.wires.hearing import LINE_LIMIT, Hearing, read_lines, write_line
-from farhand.drivers.wires.stopping import end, stop
+from farhand.drivers.wires.hearing import LINE_LIMIT, write_line
+from farhand.drivers.wires.played import Line, PlayedTurns, last_errors
 
-Line = dict[str, Any]
 # A word on the command line may be 128 KB long; a longer message goes through stdin.
 LONGEST_WORD = 100_000
-GRACE_SECONDS = 5.0
-ERRORS_KEPT = 64 * 1024
 
 
-class Turns:
+class Turns(PlayedTurns):
     """One session of the CLI: a process for each prompt, one after the other."""
 
     def __init__(self, options: argparse.Namespace, write: Callable[[Line], None]) -> None:
-        self._program: str = options.program
-        self._mode, self._model = options.mode, options.model
+        super().__init__(options, write)
         self._session: str = options.session
         self._resume: bool = options.resume
-        self._write = write
-        self._running = ""
-        self._stopped: set[str] = set()
-        self._process: asyncio.subprocess.Process | None = None
 
     async def play(self, prompt: Line) -> None:
         """One turn, from the prompt to its end."""
@@ -67,7 +58,7 @@ class Turns:
         process = self._process = await asyncio.create_subprocess_exec(
             *words, stdin=source, stdout=pipe, stderr=pipe, limit=LINE_LIMIT
         )
-        errors = asyncio.create_task(_last(process.stderr), name="errors")
+        errors = asyncio.create_task(last_errors(process.stderr), name="errors")
         if process.stdin is not None:
             with suppress(OSError):
                 process.stdin.write(text.encode())
@@ -87,30 +78,8 @@ class Turns:
                 # From now on there is a session to go on with.
                 self._resume = True
                 self._session = state.session
-            for one in told:
-                if "ended" not in one or self._running not in self._stopped:
-                    self._write(one)
+            self._tell(told)
         return state
-
-    async def take(self, said: Line) -> bool:
-        """What comes while a turn runs; false for a line that is not known."""
-        match said:
-            case {"interrupt": str(prompt)}:
-                self._stopped.add(prompt)
-                if prompt == self._running:
-                    stop(self._process, GRACE_SECONDS)
-            case {"change": _}:
-                self._model = said.get("model") or self._model
-                self._mode = said.get("mode") or self._mode
-            case {"answer": str(), "choice": str()}:
-                pass
-            case _:
-                return False
-        return True
-
-    async def end(self) -> None:
-        """Leaves no process behind."""
-        await end(self._process)
 
 
 def _worded(prompt: Line) -> str:
@@ -120,23 +89,10 @@ def _worded(prompt: Line) -> str:
     return "\n\n".join([prompt["text"], *named]).strip()
 
 
-async def _last(stream: asyncio.StreamReader | None) -> str:
-    """The end of what the CLI says on stderr."""
-    kept = b""
-    while stream is not None and (piece := await stream.read(65536)):
-        kept = (kept + piece)[-ERRORS_KEPT:]
-    return kept.decode("utf-8", "replace")
-
-
 async def main(options: argparse.Namespace) -> int:
     """Plays prompts until the input ends."""
-    turns = Turns(options, write_line)
     write_line({"session": options.session})
-    try:
-        await Hearing(turns.play, turns.take, write_line).run(read_lines(0))
-    finally:
-        await turns.end()
-    return 0
+    return await Turns(options, write_line).heard()
 
 
 if __name__ == "__main__":
