@@ -6,7 +6,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farhand.drivers.wires.ends import Ends, newest, one_line, read_ends
+from farhand.drivers.wires.ends import Ends, newest, read_ends
+from farhand.drivers.wires.titled import one_line
 
 
 def write(path: Path, lines: list[str]) -> Path:

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from farhand.drivers.claude.asks import Question, decision, digest, raised, steps
-from farhand.drivers.claude.titles import LONGEST_TITLE, title
+from farhand.drivers.claude.titles import title
 from farhand.drivers.wires.fields import Fields
 from farhand.drivers.wires.picks import Picked
+from farhand.drivers.wires.titled import LONGEST_TITLE
 from farhand.drivers.wires.visible import visible
 from farhand.model.words import AskKind
 

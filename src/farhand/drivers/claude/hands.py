@@ -12,7 +12,7 @@ from farhand.drivers.wires.keyboard import Keyboard, commands
 from farhand.drivers.wires.painted import last_words, plain
 from farhand.drivers.wires.tmux import Pane, Tmux
 from farhand.drivers.wires.tmux.submit import Habits
-from farhand.model.ports import NotTaken, Outcome, Taken
+from farhand.model.ports import Outcome
 from farhand.model.words import Mode
 
 # The text is seen in the box before Enter: no further wait is needed.
@@ -23,7 +23,6 @@ _LOOK_SECONDS = 0.1
 # A dialog that gets keys in its first moments hears none ever after.
 _DIALOG_SECONDS = 1.0
 _KEY_SECONDS = 0.3
-_MODES = 8
 # A dialog that stands so long at the start, and that nobody knows, is one for a person.
 UNKNOWN_DIALOG_SECONDS = 1.5
 
@@ -64,17 +63,7 @@ class Hands(Keyboard):
     async def set_mode(self, mode: Mode) -> Outcome:
         """Cycles through the modes until the footer names the wanted one."""
         words: str = MANIFEST["modes"][mode.value]["footer"]
-        async with self._busy:
-            for _ in range(_MODES):
-                if await self._says(words):
-                    return Taken()
-                await self._tmux.press(self._pane, "BTab")
-            if await self._says(words):
-                return Taken()
-        return NotTaken(why=f"This session has no mode '{mode.value}'; hire a worker in it, or relaunch.")
-
-    async def _says(self, words: str) -> bool:
-        return await self.shows(lambda screen: footer_says(screen, words), 0.5)
+        return await self.switch(mode, lambda screen: footer_says(screen, words), lambda _: "BTab", 0.5)
 
     async def through_dialogs(self) -> str | None:
         """Answers first-run dialogs until the input box is there, or a dialog that nobody knows: a person must see it.

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from farhand.drivers.claude.launch import Places
 from farhand.drivers.claude.schema import blocks
-from farhand.drivers.wires.ends import Ends, newest, one_line, read_ends
+from farhand.drivers.wires.ends import Ends, newest, read_ends
 from farhand.drivers.wires.fields import Fields, parse
+from farhand.drivers.wires.titled import one_line
 from farhand.model.ports import SessionFound
 from farhand.model.present import Worker
 

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import difflib
 
-import msgspec
-
 from farhand.drivers.wires.fields import Fields
-
-LONGEST_TITLE = 120
+from farhand.drivers.wires.titled import in_full, one_line
 
 _PATHS = {"Read": "Read", "Write": "Write", "Edit": "Edit", "MultiEdit": "Edit", "NotebookEdit": "Edit"}
 _NAMED = {
@@ -33,7 +30,7 @@ _PLAIN = {
 
 def title(tool: str, arguments: Fields) -> str:
     """What the call does, in one line."""
-    return _one_line(_title(tool, arguments))
+    return one_line(_title(tool, arguments))
 
 
 def _title(tool: str, arguments: Fields) -> str:
@@ -61,7 +58,7 @@ def detail(tool: str, arguments: Fields) -> str:
         return f"{arguments.text('file_path')}\n\n{arguments.text('content')}"
     if tool == "ExitPlanMode" and arguments.text("plan"):
         return arguments.text("plan")
-    return msgspec.json.format(msgspec.json.encode(arguments.plain), indent=2).decode()
+    return in_full(arguments.plain)
 
 
 def _difference(arguments: Fields) -> str:
@@ -70,8 +67,3 @@ def _difference(arguments: Fields) -> str:
     lines = difflib.unified_diff(old.splitlines(), new.splitlines(), path, path, lineterm="", n=1000)
     everywhere = "\n(everywhere in the file)" if arguments.flag("replace_all") else ""
     return "\n".join(lines) + everywhere
-
-
-def _one_line(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= LONGEST_TITLE else line[: LONGEST_TITLE - 1] + "…"

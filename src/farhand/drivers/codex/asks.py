@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import msgspec
-
-from farhand.drivers.codex.schema import one_line, shell_words
+from farhand.drivers.codex.schema import shell_words
 from farhand.drivers.wires.asking import (
     ALLOW,
     DENIED,
@@ -23,6 +21,7 @@ from farhand.drivers.wires.asking import (
 )
 from farhand.drivers.wires.fields import Fields
 from farhand.drivers.wires.picks import Picked
+from farhand.drivers.wires.titled import in_full, one_line
 from farhand.model.facts import AskRaised
 from farhand.model.words import AskKind, Choice, Word
 
@@ -78,12 +77,12 @@ def _worded(question: Question, step: int) -> Worded:
         case "PermissionRequest":
             return AskKind.PERMISSION, *_hooked(params)
         case "item/permissions/requestApproval":
-            wanted = _pretty(params.any("permissions")) + _reason(params, "cwd")
+            wanted = in_full(params.any("permissions")) + _reason(params, "cwd")
             return AskKind.PERMISSION, "Give Codex more permissions", _choices(), wanted
         case _:
             server = params.text("serverName")
             words = params.text("message") or params.text("title") or "A question of a tool server"
-            return AskKind.PERMISSION, f"{server}: {words}", _choices(session=False), _pretty(_elicited(params))
+            return AskKind.PERMISSION, f"{server}: {words}", _choices(session=False), in_full(_elicited(params))
 
 
 def _elicited(params: Fields) -> dict[str, Any]:
@@ -98,7 +97,7 @@ def _hooked(params: Fields) -> tuple[str, tuple[Choice, ...], str]:
         reason = f"\n\nReason: {given.text('description')}" if given.text("description") else ""
         return f"Run: {one_line(command)}", _choices(session=False), command + reason
     words = f"{tool}: {one_line(command)}" if command else tool or "Use a tool"
-    return words, _choices(session=False), _pretty(given.plain)
+    return words, _choices(session=False), in_full(given.plain)
 
 
 def _command(params: Fields, command: str) -> str:
@@ -106,7 +105,7 @@ def _command(params: Fields, command: str) -> str:
     raw = params.text("command")
     wrapped = f"\n\nAs: {raw}" if raw and raw != command and command not in raw else ""
     more = [name for name in ("additionalPermissions", "networkApprovalContext") if params.any(name) is not None]
-    granted = "".join(f"\n\n{name}: {_pretty(params.any(name))}" for name in more)
+    granted = "".join(f"\n\n{name}: {in_full(params.any(name))}" for name in more)
     return (command or raw) + wrapped + granted + _reason(params, "cwd")
 
 
@@ -164,7 +163,3 @@ def hook_reply(question: Question, picked: tuple[Picked, ...]) -> dict[str, Any]
     if last.choice != ALLOW or last.expired or question.method != HOOK:
         answer = {"behavior": "deny", "message": last.note or (EXPIRED if last.expired else DENIED)}
     return {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": answer}}
-
-
-def _pretty(value: Any) -> str:
-    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()

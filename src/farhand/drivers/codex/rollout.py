@@ -6,10 +6,11 @@ from datetime import datetime
 from typing import Any, Final, TypeAlias
 
 from farhand.drivers.codex.limits import error_kind, limit, readable, window_reset
-from farhand.drivers.codex.schema import LONGEST_OUTPUT, Item, one_line, read_item
+from farhand.drivers.codex.schema import LONGEST_OUTPUT, Item, read_item
 from farhand.drivers.codex.translate import COMPACTED
 from farhand.drivers.wires.fields import Fields, parse
 from farhand.drivers.wires.handed import Expected, squeezed
+from farhand.drivers.wires.titled import one_line
 from farhand.model.facts import (
     Fact,
     Noted,

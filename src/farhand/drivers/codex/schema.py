@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import msgspec
-
 from farhand.drivers.wires.fields import Fields
+from farhand.drivers.wires.titled import in_full, one_line
 from farhand.model.words import Word, replace
 
 LONGEST_OUTPUT = 4000
-LONGEST_TITLE = 120
 
 # Each kind under the names that the three sources give it, without their capitals and underscores.
 KINDS: Final = {
@@ -109,7 +107,7 @@ def _result(result: Fields) -> str:
 
 
 def _pretty(value: Any) -> str:
-    return "" if value is None else msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    return "" if value is None else in_full(value)
 
 
 def shell_words(command: Any) -> str:
@@ -177,9 +175,3 @@ def _text(item: Fields) -> str:
         if any(texts):
             return "\n\n".join(text for text in texts if text)
     return ""
-
-
-def one_line(text: str) -> str:
-    """The text in one line that a phone can show."""
-    line = " ".join(text.split())
-    return line if len(line) <= LONGEST_TITLE else line[: LONGEST_TITLE - 1] + "…"

@@ -9,9 +9,10 @@ import anyio.to_thread
 
 from farhand.drivers.codex import launch
 from farhand.drivers.codex.schema import Item, read_item
-from farhand.drivers.wires.ends import Ends, newest, one_line, read_ends
+from farhand.drivers.wires.ends import Ends, newest, read_ends
 from farhand.drivers.wires.fields import Fields, parse
 from farhand.drivers.wires.given import Given
+from farhand.drivers.wires.titled import one_line
 from farhand.model.ports import SessionFound
 from farhand.model.present import Worker
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import msgspec
-
 from farhand.drivers.gemini.schema import digest
 from farhand.drivers.gemini.screen import Dialog, shows, shows_of
 from farhand.drivers.gemini.titles import detail, title
 from farhand.drivers.wires.fields import Fields
+from farhand.drivers.wires.titled import in_full
 from farhand.drivers.wires.visible import visible
 from farhand.model.facts import AskRaised
 from farhand.model.words import Choice, Word
@@ -95,7 +94,7 @@ def whole(question: Question) -> str:
         return f"{details.text('filePath')}\n\n{details.text('fileDiff')}"
     if question.call.tool:
         return detail(question.call.tool, Fields(question.call.arguments))
-    return msgspec.json.format(msgspec.json.encode(question.details), indent=2).decode()
+    return in_full(question.details)
 
 
 def is_about(dialog: Dialog, question: Question) -> bool:

@@ -23,7 +23,6 @@ _LOOK_SECONDS = 0.1
 _DIALOG_SECONDS = 5.0
 _GONE_SECONDS = 4.0
 _TRIES = 3
-_MODES = 5
 
 
 class Hands(Keyboard):
@@ -75,18 +74,12 @@ class Hands(Keyboard):
     async def set_mode(self, mode: Mode) -> Outcome:
         """Ctrl+Y for YOLO and out of it, Shift+Tab through the others, until the line above the box says so."""
         words: str = MANIFEST["modes"][mode.value]["footer"]
-        async with self._busy:
-            for _ in range(_MODES):
-                if await self._says(words):
-                    return Taken()
-                yolo = mode is Mode.YOLO or says(await self.screen(), MANIFEST["modes"]["yolo"]["footer"])
-                await self._tmux.press(self._pane, "C-y" if yolo else "BTab")
-            if await self._says(words):
-                return Taken()
-        return NotTaken(why=f"This session has no mode '{mode.value}'; hire a worker in it, or relaunch.")
+        yolo: str = MANIFEST["modes"]["yolo"]["footer"]
 
-    async def _says(self, words: str) -> bool:
-        return await self.shows(lambda screen: says(screen, words), 0.7)
+        def key(screen: str) -> str:
+            return "C-y" if mode is Mode.YOLO or says(screen, yolo) else "BTab"
+
+        return await self.switch(mode, lambda screen: says(screen, words), key, 0.7)
 
     async def arrive(self) -> str | None:
         """Waits for the input box, through the dialogs of a first run; otherwise what stands on the screen instead."""

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from farhand.drivers.wires.fields import Fields
+from farhand.drivers.wires.titled import in_full, one_line
 
-LONGEST_TITLE = 120
 _FIELDS = {
     "read_file": ("Read", "file_path"),
     "write_file": ("Write", "file_path"),
@@ -33,8 +31,7 @@ _PLAIN = {
 
 def title(tool: str, arguments: Fields) -> str:
     """What the call does, in one line."""
-    line = " ".join(_title(tool, arguments).split())
-    return line if len(line) <= LONGEST_TITLE else line[: LONGEST_TITLE - 1] + "…"
+    return one_line(_title(tool, arguments))
 
 
 def _title(tool: str, arguments: Fields) -> str:
@@ -55,4 +52,4 @@ def detail(tool: str, arguments: Fields) -> str:
         return arguments.text("command")
     if tool == "write_file" and set(arguments.plain) <= {"file_path", "content"}:
         return f"{arguments.text('file_path')}\n\n{arguments.text('content')}"
-    return msgspec.json.format(msgspec.json.encode(arguments.plain), indent=2).decode()
+    return in_full(arguments.plain)

@@ -55,9 +55,3 @@ def newest(paths: Iterable[Path], most: int) -> list[Path]:
         except OSError:
             continue
     return [path for _, path in sorted(dated, key=lambda one: (-one[0], one[1].name))[:most]]
-
-
-def one_line(text: str, most: int = 120) -> str:
-    """A title: on one line, cut with an ellipsis."""
-    line = " ".join(text.split())
-    return line if len(line) <= most else line[: most - 1].rstrip() + "…"

@@ -10,7 +10,9 @@ import anyio
 from farhand.drivers.wires.tmux import Pane, Tmux
 from farhand.drivers.wires.tmux.submit import Doubtful, Habits, Occupied, submit, submit_quickly
 from farhand.model.ports import NotTaken, Outcome, Taken, Unknown
+from farhand.model.words import Mode
 
+MOST_SWITCHES = 8
 # Whether a CLI would take a text as one of its slash commands.
 IsCommand = Callable[[str], bool]
 
@@ -73,6 +75,19 @@ class Keyboard:
     async def screen(self) -> str:
         """What the pane shows."""
         return await self._tmux.capture(self._pane, colours=self._colours)
+
+    async def switch(
+        self, mode: Mode, right: Callable[[str], bool], key: Callable[[str], str], seconds: float
+    ) -> Outcome:
+        """Presses the screen's key for it until the screen says that this is the mode."""
+        async with self._busy:
+            for _ in range(MOST_SWITCHES):
+                if await self.shows(right, seconds):
+                    return Taken()
+                await self._tmux.press(self._pane, key(await self.screen()))
+            if await self.shows(right, seconds):
+                return Taken()
+        return NotTaken(why=f"This session has no mode '{mode.value}'; hire a worker in it, or relaunch.")
 
     async def shows(self, true: Callable[[str], bool], seconds: float, look_seconds: float = 0.05) -> bool:
         """Whether the screen is so within that time."""
