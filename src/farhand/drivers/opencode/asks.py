@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Final, TypeAlias
-
-import msgspec
 
 from farhand.drivers.opencode import titles
 from farhand.drivers.opencode.schema import Permission, Question, Questions
+from farhand.drivers.wires.asking import DENIED, DENY, EXPIRED, OTHER, SESSION, ask_of, digest_of, options, step_id
+from farhand.drivers.wires.titled import one_line
 from farhand.drivers.wires.visible import visible
 from farhand.model.facts import AskRaised, AskSettled
 from farhand.model.words import AskKind, Choice, HowSettled, Word
 
 ONCE: Final = "once"
-SESSION: Final = "session"
-DENY: Final = "deny"
-OTHER: Final = "other"
-DENIED = "The manager said no."
-EXPIRED = "Nobody answered in time, so the answer is no."
 
 Request: TypeAlias = Permission | Questions
 
@@ -41,25 +35,14 @@ def digest(request: Request) -> str:
     """Names exactly what will run: another command, or the same with one more space, has another digest."""
     match request:
         case Permission():
-            said: list[object] = [request.permission, request.patterns, request.metadata]
+            return digest_of(request.permission, request.patterns, request.metadata)
         case Questions():
-            said = [request.questions]
-    return hashlib.sha256(msgspec.json.encode(said, order="deterministic")).hexdigest()
+            return digest_of(request.questions)
 
 
 def steps(request: Request) -> int:
     """How many asks the request is made of: one for each question."""
     return 1 if isinstance(request, Permission) else max(1, len(request.questions))
-
-
-def step_id(request: str, step: int) -> str:
-    """The id of one step's ask."""
-    return f"{request}.{step}" if step else request
-
-
-def request_of(ask: str) -> str:
-    """The request that an ask belongs to."""
-    return ask.partition(".")[0]
 
 
 def raised(request: Request, seconds: float | None) -> list[AskRaised]:
@@ -71,41 +54,24 @@ def raised(request: Request, seconds: float | None) -> list[AskRaised]:
 
 def _permission(wanted: Permission, seconds: float | None) -> AskRaised:
     lasting = [Choice(id=SESSION, label=visible(_lasting(wanted)))] if wanted.always else []
-    return AskRaised(
-        ask=wanted.id,
-        question=visible(titles.asked(wanted)),
-        choices=(
-            Choice(id=ONCE, label="Allow once"),
-            *lasting,
-            Choice(id=DENY, label="Deny", allows=False, words=True),
-        ),
-        about=AskKind.PERMISSION,
-        detail=visible(titles.detail(wanted)),
-        digest=digest(wanted),
-        deadline_seconds=seconds,
-    )
+    deny = Choice(id=DENY, label="Deny", allows=False, words=True)
+    choices = (Choice(id=ONCE, label="Allow once"), *lasting, deny)
+    worded = (AskKind.PERMISSION, titles.asked(wanted), choices, titles.detail(wanted))
+    return ask_of(wanted.id, worded, digest(wanted), seconds)
 
 
 def _lasting(wanted: Permission) -> str:
     patterns = ", ".join(wanted.always)
     what = wanted.permission if patterns == "*" else patterns
-    return titles.one_line(f"Allow {what} for this session")
+    return one_line(f"Allow {what} for this session")
 
 
 def _question(asked: Questions, step: int, seconds: float | None) -> AskRaised:
     one = asked.questions[step]
-    options = [Choice(id=str(number), label=visible(each.label)) for number, each in enumerate(one.options, 1)]
-    other = [Choice(id=OTHER, label="Something else (write it)", words=True)] if one.custom else []
-    return AskRaised(
-        ask=step_id(asked.id, step),
-        question=visible(one.question),
-        choices=(*options, *other, Choice(id=DENY, label="Do not answer", allows=False)),
-        about=AskKind.CHOICE,
-        detail=visible("\n".join(f"{each.label}: {each.description}" for each in one.options)),
-        digest=digest(asked),
-        deadline_seconds=seconds,
-        several=one.multiple,
-    )
+    choices = options([each.label for each in one.options], custom=one.custom)
+    whole = "\n".join(f"{each.label}: {each.description}" for each in one.options)
+    worded = (AskKind.CHOICE, one.question, choices, whole)
+    return ask_of(step_id(asked.id, step), worded, digest(asked), seconds, several=one.multiple)
 
 
 def reply(wanted: Permission, settled: AskSettled) -> Reply:

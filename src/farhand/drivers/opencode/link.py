@@ -28,6 +28,7 @@ from farhand.drivers.opencode.translate import (
     whole_from,
     without_request,
 )
+from farhand.drivers.wires.asking import CHANGED, DENIED, GONE, asked_of, step_id
 from farhand.drivers.wires.worded import worded
 from farhand.model.facts import AskRaised, Limited, Noted, TurnEnded
 from farhand.model.ports import (
@@ -47,8 +48,6 @@ from farhand.model.present import Ask
 from farhand.model.present import Message as Said
 from farhand.model.words import Attachment, HowEnded, Mode, Word, replace
 
-GONE = "The agent no longer waits for that answer; nothing was allowed."
-CHANGED = "What the agent wants to run has changed since it was shown; nothing was allowed."
 DEATH_PATIENCE_SECONDS = 2.0
 AGAIN_SECONDS = 0.5
 LARGEST_IMAGE = 10 * 1024 * 1024
@@ -297,7 +296,7 @@ class HttpLink:
         return Taken()
 
     async def _settle(self, ask: Ask) -> Outcome:
-        name, settled = asks.request_of(ask.id), ask.settled
+        name, settled = asked_of(ask.id), ask.settled
         request = self._state.permissions.get(name) or self._state.questions.get(name)
         if request is None or settled is None:
             return Taken() if self._kept.answered(name) else NotTaken(why=GONE)
@@ -308,7 +307,7 @@ class HttpLink:
             return await self._send_reply(request, asks.reply(request, settled))
         self._kept.settle(settled)
         all_settled = self._kept.settled()
-        steps = [all_settled.get(asks.step_id(name, step)) for step in range(asks.steps(request))]
+        steps = [all_settled.get(step_id(name, step)) for step in range(asks.steps(request))]
         answers = asks.answers(request, steps)
         if answers is None:
             return Taken()
@@ -316,7 +315,7 @@ class HttpLink:
 
     async def _refuse(self, request: asks.Request) -> None:
         if isinstance(request, Permission):
-            await self._send_reply(request, asks.Reply(reply="reject", message=asks.DENIED))
+            await self._send_reply(request, asks.Reply(reply="reject", message=DENIED))
         else:
             await self._send(request.id, lambda: self._api.answer(request.id, None))
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
 from farhand.drivers.opencode.schema import Permission
-
-LONGEST_TITLE = 120
+from farhand.drivers.wires.titled import in_full, one_line
 
 _NAMED = {
     "read": ("Read", "filePath"),
@@ -74,13 +71,7 @@ def detail(wanted: Permission) -> str:
     if wanted.permission == "edit" and difference and set(wanted.metadata) <= {"filepath", "diff"}:
         return difference
     whole = {"permission": wanted.permission, "patterns": wanted.patterns, **wanted.metadata}
-    return msgspec.json.format(msgspec.json.encode(whole), indent=2).decode()
-
-
-def one_line(text: str) -> str:
-    """The text in one line that is not too long."""
-    line = " ".join(text.split())
-    return line if len(line) <= LONGEST_TITLE else line[: LONGEST_TITLE - 1] + "…"
+    return in_full(whole)
 
 
 def _text(fields: Mapping[str, Any], name: str) -> str:

@@ -28,6 +28,7 @@ from farhand.drivers.opencode.schema import (
     read,
     sentence,
 )
+from farhand.drivers.wires.asking import DENY, SESSION, step_id
 from farhand.model.facts import (
     AskSettled,
     Fact,
@@ -390,10 +391,10 @@ def _replied(replied: Replied, state: State, _at: float, _seconds: float | None)
     request = state.permissions.get(replied.requestID) or state.questions.get(replied.requestID)
     if request is None:
         return _NONE, state
-    choice = {"once": asks.ONCE, "always": asks.SESSION, "reject": asks.DENY}.get(replied.reply, "")
+    choice = {"once": asks.ONCE, "always": SESSION, "reject": DENY}.get(replied.reply, "")
     note = "; ".join(", ".join(one) for one in replied.answers)
     settled: list[Fact] = [
-        AskSettled(ask=asks.step_id(request.id, step), how=HowSettled.DESK, choice=choice, note=note)
+        AskSettled(ask=step_id(request.id, step), how=HowSettled.DESK, choice=choice, note=note)
         for step in range(asks.steps(request))
     ]
     return settled, without_request(state, request.id)
