@@ -5,6 +5,7 @@ from __future__ import annotations
 import anyio
 import pytest
 
+from farhand.drivers.gemini.sessions import age
 from farhand.drivers.wires.tmux import Pane
 from farhand.model.commands import Hire, Tune
 from farhand.model.facts import (
@@ -196,6 +197,29 @@ async def test_a_relaunched_worker_remembers(studio: GeminiStudio, wire: str) ->
         said = [event.fact.text for event in await house.history() if isinstance(event.fact, Said)]
         assert said == ["the word is plover", "it was plover"]
     assert "the word is plover" in str(studio.model.last)
+
+
+@pytest.mark.parametrize("wire", ["exec", "tmux"])
+async def test_a_session_that_began_in_an_earlier_minute_is_gone_on_with_again_and_again(
+    studio: GeminiStudio, wire: str
+) -> None:
+    # Taken up in a later minute, the CLI begins a new file, leaves it empty and goes on in the old one.
+    words = ["one", "two", "three"]
+    for word in words:
+        studio.model.expect(says(word), prompt=f"zz-{word}")
+    async with studio.open() as house:
+        await hired(house, studio, wire=wire)
+        for word in words:
+            after = house.hub.present.seq
+            await house.say(f"zz-{word}")
+            assert (await house.fact(TurnEnded, after=after)).how is HowEnded.COMPLETED
+            age(house.worker().session, studio.home / ".gemini", minute="")
+            after = house.hub.present.seq
+            await house.relaunch("ann")
+            await house.fact(CameOnline, after=after)
+        said = [event.fact.text for event in await house.history() if isinstance(event.fact, Said)]
+        assert said == words
+    assert all(f'"{word}"' in str(studio.model.last).replace("'", '"') for word in words[:2])
 
 
 @pytest.mark.parametrize("wire", ["headless", "tmux"])

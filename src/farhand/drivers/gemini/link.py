@@ -181,7 +181,7 @@ class TerminalLink(TypedLink[Own]):
         payload = parse(arrived.payload) or Fields({})
         if not self._is_ours(payload):
             return []
-        heard = self._started(payload)
+        heard = self._started(payload) or self._moved(payload)
         state = self._place.spot.state
         if payload.text("hook_event_name") == "AfterAgent" and silent(payload, state):
             self._after(END_PATIENCE_SECONDS, Later("end", state.turn))
@@ -220,9 +220,19 @@ class TerminalLink(TypedLink[Own]):
             self._move(passed(Spot(path=real, state=state)))
         elif heard:
             self._move(Spot(path=real, state=state))
-        elif real != spot.path:
-            self._move(behind(real, spot))
         return heard
+
+    def _moved(self, payload: Fields) -> list[Heard]:
+        """The session goes on in another file.
+
+        One that is taken up in a later minute begins a file and leaves it empty, to go on in its old one: what the
+        first hook says holds only where there is no other."""
+        spot, path = self._place.spot, Path(payload.text("transcript_path") or ".").resolve()
+        begins = payload.text("hook_event_name") == "SessionStart" and Path(spot.path).is_file()
+        if begins or str(path) == spot.path or not path.is_file():
+            return []
+        self._move(behind(str(path), spot))
+        return self._read()
 
     # --- asks
 

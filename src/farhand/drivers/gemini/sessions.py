@@ -126,25 +126,32 @@ def _whole_messages(head: bytes) -> Iterator[Fields]:
 
 
 def find_file(session: str, kept: Path) -> Path | None:
-    """The file of a session, known by its id and not by where the agent works; the newest when there are several."""
+    """The file of a session, known by its id and not by where the agent works.
+
+    Of several, the newest in which somebody spoke: a session that is taken up leaves a file with nothing in it."""
     start = re.sub(r"[^A-Za-z0-9_-]", "_", session)[:8]
     found = [path for path in (kept / "tmp").glob(f"*/chats/session-*-{start}.json*") if _NAME.match(path.name)]
-    for path in sorted(found, key=lambda each: (each.suffix == ".jsonl", each.stat().st_mtime), reverse=True):
-        with path.open("rb") as file:
-            name = _SESSION.search(file.read(4096))
-        if name is not None and name[1].decode() == session:
-            return path
-    return None
+    newest = sorted(found, key=lambda each: (each.suffix == ".jsonl", each.stat().st_mtime), reverse=True)
+    ours = [path for path in newest if _is_of(path, session)]
+    return next((path for path in ours if _is_spoken(path)), ours[0] if ours else None)
+
+
+def _is_of(path: Path, session: str) -> bool:
+    with path.open("rb") as file:
+        name = _SESSION.search(file.read(4096))
+    return name is not None and name[1].decode() == session
+
+
+def _is_spoken(path: Path) -> bool:
+    with path.open("rb") as file:
+        head = file.read(HEAD_BYTES)
+    return bool(first_words(head, whole=path.suffix == ".json"))
 
 
 def has_conversation(session: str, kept: Path) -> bool:
     """Whether there is something to resume: the CLI refuses a session in which nobody spoke."""
     path = find_file(session, kept) if session else None
-    if path is None:
-        return False
-    with path.open("rb") as file:
-        head = file.read(HEAD_BYTES)
-    return bool(first_words(head, whole=path.suffix == ".json"))
+    return path is not None and _is_spoken(path)
 
 
 def age(session: str, kept: Path, minute: str) -> None:
