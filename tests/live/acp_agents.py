@@ -17,6 +17,7 @@ from farhand.testing.models.anthropic import FakeAnthropic, limited
 from farhand.testing.models.openai import FakeOpenAi
 from farhand.testing.models.responses import FakeResponses
 from farhand.testing.models.script import Failure, Hold, Reply, Script, Text, say, use
+from farhand.testing.opencode import QUIET
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ROOT / ".cache" / "npm" / "node_modules" / ".bin"
@@ -149,9 +150,7 @@ async def opencode(root: Path) -> AsyncIterator[Stage]:
         environ = {
             "HOME": str(home),
             "PATH": os.environ["PATH"],
-            "OPENCODE_DISABLE_AUTOUPDATE": "1",
-            "OPENCODE_DISABLE_MODELS_FETCH": "1",
-            "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+            **QUIET,
         }
         model = OpenCodeModel(fake)
         yield Stage((str(PROGRAMS / "opencode"), "acp"), environ, project, model)

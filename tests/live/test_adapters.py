@@ -20,6 +20,7 @@ from farhand.testing.models.gemini import FakeGemini, says
 from farhand.testing.models.openai import FakeOpenAi
 from farhand.testing.models.responses import FakeResponses
 from farhand.testing.models.script import say
+from farhand.testing.opencode import QUIET
 from farhand.testing.telegram import FakeBot
 
 pytestmark = pytest.mark.anyio
@@ -106,10 +107,7 @@ async def test_opencode(team: Team, tmp_path: Path) -> None:
         }
         (tmp_path / ".config" / "opencode").mkdir(parents=True)
         (tmp_path / ".config" / "opencode" / "opencode.json").write_text(json.dumps(config))
-        quiet = ("OPENCODE_DISABLE_AUTOUPDATE", "OPENCODE_DISABLE_MODELS_FETCH", "OPENCODE_DISABLE_LSP_DOWNLOAD")
-        code, errors = await call(
-            team, tmp_path, "opencode", 'zz-opencode, "quoted" words', **dict.fromkeys(quiet, "1")
-        )
+        code, errors = await call(team, tmp_path, "opencode", 'zz-opencode, "quoted" words', **QUIET)
     assert (code, errors) == (0, "")
     assert (await team.manager.reads("seen,")).text == "ann:\nseen, without quotes"
     fake.script.check()

@@ -37,6 +37,16 @@ def configuration(address: str) -> dict[str, object]:
     }
 
 
+# It calls nobody: no updates, no lists of models, and a registry at which nobody answers.
+QUIET = {
+    "OPENCODE_DISABLE_AUTOUPDATE": "1",
+    "OPENCODE_DISABLE_MODELS_FETCH": "1",
+    "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+    "npm_config_registry": "http://127.0.0.1:9",
+    "BUN_CONFIG_REGISTRY": "http://127.0.0.1:9",
+}
+
+
 class OpenCodeStudio(Workshop):
     """A workshop of OpenCode."""
 
@@ -44,12 +54,7 @@ class OpenCodeStudio(Workshop):
 
     def __init__(self, folder: Path, server: tuple[str, ...], model: FakeOpenAi, address: str, programs: Path) -> None:
         self.model = model
-        variables = {
-            "OPENCODE_DISABLE_AUTOUPDATE": "1",
-            "OPENCODE_DISABLE_MODELS_FETCH": "1",
-            "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
-        }
-        super().__init__(folder, folder / "home", server, programs, variables)
+        super().__init__(folder, folder / "home", server, programs, QUIET)
         (self.project / ".git").mkdir()
         self.settings = self.home / ".config" / "opencode" / "opencode.json"
         self.settings.parent.mkdir(parents=True)
