@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
-import msgspec
-
+from farhand.drivers.wires.slips import Slips
 from farhand.model.words import Word
-
-MOST = 500
 
 
 class Expected(Word):
@@ -29,16 +25,11 @@ class Handed:
     """A file of messages beside the agent's own files; it goes with the worker."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self._slips = Slips(path, Expected)
 
     def add(self, one: Expected) -> None:
         """Writes one down."""
-        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        try:
-            os.write(descriptor, msgspec.json.encode(one) + b"\n")
-        finally:
-            os.close(descriptor)
+        self._slips.add(one)
 
     def drop(self, one: Expected) -> None:
         """It was not handed over after all."""
@@ -46,15 +37,5 @@ class Handed:
 
     def all(self) -> tuple[Expected, ...]:
         """Those that were handed over, each once, the newest of them."""
-        try:
-            lines = self._path.read_bytes().splitlines()[-MOST:]
-        except OSError:
-            return ()
-        found: dict[str, Expected] = {}
-        for line in lines:
-            try:
-                one = msgspec.json.decode(line, type=Expected)
-            except msgspec.MsgspecError:
-                continue
-            found[one.message] = one
+        found = {one.message: one for one in self._slips.all()}
         return tuple(one for one in found.values() if one.text)
