@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import statistics
 import tempfile
 import time
@@ -14,14 +13,12 @@ from typing import Any
 
 from bench.rows import Row, beside
 from farhand.drivers.gemini.files import Spot, follow, passed
-from farhand.drivers.gemini.translate import State, translate
-from farhand.model.words import replace
+from farhand.drivers.gemini.translate import State
 
 SESSION = "5ee704df-904b-4b21-aff2-f5e39965c404"
 MEGABYTE = 1024 * 1024
 LONG_MEGABYTES = 100
 ROUNDS = 200
-RECORDINGS = Path(__file__).resolve().parents[1] / "tests/pure/gemini/recordings"
 HEAD = {"sessionId": SESSION, "projectHash": "0" * 64, "startTime": "2026-11-15T19:14:46.107Z", "kind": "main"}
 
 
@@ -112,41 +109,6 @@ def median_of(action: Callable[[], object]) -> float:
     return statistics.median(taken) * 1e6
 
 
-def translation() -> list[Row]:
-    """All recorded session files over and over: how fast, and whether memory grows."""
-    recorded = [line for path in sorted(RECORDINGS.glob("session-*.jsonl")) for line in path.read_bytes().splitlines()]
-    recorded = [line for line in recorded if line.strip()]
-    length = sum(map(len, recorded))
-    rounds = LONG_MEGABYTES * MEGABYTE // length
-    state, warm = State(), max(1, rounds // 10)
-    started, before = 0.0, 0
-    for number in range(rounds + warm):
-        if number == warm:
-            started, before = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        # Each repetition is a session of its own.
-        state = replace(State(), skipped=state.skipped)
-        for line in recorded:
-            _, state = translate(line, state)
-    # The processor's time: a busy machine is not what is measured.
-    seconds = time.process_time() - started
-    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
-    note = f"json.loads alone: {parsed(recorded):.0f} MB/s"
-    speed = rounds * length / MEGABYTE / seconds
-    return [
-        Row(f"{LONG_MEGABYTES} MB of recordings translated", speed, "MB/s", limit=50.0, better="higher", note=note),
-        Row("memory that grew meanwhile", grown, "MB", limit=2.0),
-    ]
-
-
-def parsed(recorded: list[bytes]) -> float:
-    """How fast the standard library reads the same lines, in megabytes a second."""
-    started = time.process_time()
-    for _ in range(ROUNDS):
-        for line in recorded:
-            json.loads(line)
-    return ROUNDS * sum(map(len, recorded)) / MEGABYTE / (time.process_time() - started)
-
-
 def rows() -> list[Row]:
     """Every figure, measured in this run."""
     with tempfile.TemporaryDirectory() as name:
@@ -155,5 +117,4 @@ def rows() -> list[Row]:
             growth(folder, "in lines", ".jsonl", lines),
             growth(folder, "in one piece", ".json", whole),
             unchanged(folder),
-            *translation(),
         ]
