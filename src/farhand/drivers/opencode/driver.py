@@ -19,7 +19,7 @@ from farhand.drivers.opencode import modes, sessions
 from farhand.drivers.opencode.api import Address, ApiError, opened
 from farhand.drivers.opencode.kept import Kept, write_private
 from farhand.drivers.opencode.opening import open_link
-from farhand.drivers.opencode.server import QUIET, Server, checked_directory, program, resolved
+from farhand.drivers.opencode.server import QUIET, Server, checked_directory, is_healthy, program, resolved
 from farhand.drivers.opencode.turns import ExecDriver
 from farhand.drivers.wires.given import Given
 from farhand.drivers.wires.station import Station
@@ -40,6 +40,7 @@ CAN = Can(
     sessions=True,
 )
 START_SECONDS = 120.0
+TRY_SECONDS = 1.5
 LOOK_SECONDS = 0.2
 LEAVE_SECONDS = 3.0
 
@@ -178,9 +179,9 @@ class TmuxDriver(Sessions):
         async def arrive() -> str | None:
             address = Address(url=f"http://127.0.0.1:{sign.port}", password=sign.password)
             with anyio.move_on_after(START_SECONDS):
-                async with opened(address, "/") as api:
-                    while not await api.healthy():  # noqa: ASYNC110
-                        await anyio.sleep(LOOK_SECONDS)
+                # What it is asked in its first moments it may never answer: ask again.
+                while not await is_healthy(address, resolved(worker), TRY_SECONDS):  # noqa: ASYNC110
+                    await anyio.sleep(LOOK_SECONDS)
                 return None
             return "its server does not answer"
 

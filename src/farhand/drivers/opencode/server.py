@@ -185,10 +185,10 @@ async def listening(child: Held) -> str:
     return ""
 
 
-async def is_healthy(address: Address) -> bool:
+async def is_healthy(address: Address, directory: str = "/", seconds: float = HEALTH_SECONDS) -> bool:
     """Whether the server behind that address is the one with that password, and answers."""
-    with anyio.move_on_after(HEALTH_SECONDS):
-        async with opened(address, "/") as api:
+    with anyio.move_on_after(seconds):
+        async with opened(address, directory) as api:
             return await api.healthy()
     return False
 
