@@ -182,6 +182,9 @@ class TmuxDriver(Sessions):
                 # What it is asked in its first moments it may never answer: ask again.
                 while not await is_healthy(address, resolved(worker), TRY_SECONDS):  # noqa: ASYNC110
                     await anyio.sleep(LOOK_SECONDS)
+                # A session that is brought to a screen which is not drawn yet is never seen there.
+                while not (await self.station.tmux.capture(pane)).strip():  # noqa: ASYNC110
+                    await anyio.sleep(LOOK_SECONDS)
                 return None
             return "its server does not answer"
 
