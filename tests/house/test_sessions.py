@@ -13,9 +13,9 @@ from farhand.testing.house import House, open_house
 from farhand.testing.scripted import ScriptedDriver
 
 pytestmark = pytest.mark.anyio
-OLD = SessionFound(id="aaaa-old", directory="/work/shop", title="the shop", at=1.0, answer="It is done.", open=False)
-NEW = SessionFound(id="bbbb-new", directory="/work/shop", title="newer", at=2.0, open=True)
-ELSEWHERE = SessionFound(id="bbbb-else", directory="/work/garden", title="roses", at=3.0)
+OLD = SessionFound(id="aaaa-old", directory="/srv/shop", title="the shop", at=1.0, answer="It is done.", open=False)
+NEW = SessionFound(id="bbbb-new", directory="/srv/shop", title="newer", at=2.0, open=True)
+ELSEWHERE = SessionFound(id="bbbb-else", directory="/srv/garden", title="roses", at=3.0)
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ async def test_conversations_are_listed_newest_first_with_whoever_has_them(house
         ("bbbb-new", "scripted", ""),
         ("aaaa-old", "scripted", "ann"),
     ]
-    assert [one.id for one in await house.hub.sessions("scripted", "/work/garden")] == ["bbbb-else"]
+    assert [one.id for one in await house.hub.sessions("scripted", "/srv/garden")] == ["bbbb-else"]
     with pytest.raises(errors.UnknownBackend):
         await house.hub.sessions("nobody")
 
@@ -46,7 +46,7 @@ async def test_one_is_taken_up_where_it_was_held_and_its_last_answer_is_all_that
     house = house_of_three
     accepted = await house.send(adopt(house, "aaaa", mode=Mode.PLAN))
     hired = await house.fact(Hired)
-    assert (accepted.worker, hired.session, hired.directory) == ("shop", "aaaa-old", "/work/shop")
+    assert (accepted.worker, hired.session, hired.directory) == ("shop", "aaaa-old", "/srv/shop")
     assert (hired.answer, hired.note, hired.mode) == ("It is done.", "", Mode.PLAN)
     await house.fact(CameOnline)
     assert house.worker("shop").session == house.agent.links["shop"].worker.session == "aaaa-old"
@@ -72,12 +72,12 @@ async def test_a_conversation_that_is_not_there_or_not_meant_alone_is_refused(ho
         with pytest.raises(errors.UnknownSession, match=why):
             await house.send(adopt(house, session))
     # Its folder tells which of two is meant.
-    assert (await house.send(adopt(house, "bbbb", directory="/work/garden"))).worker == "garden"
+    assert (await house.send(adopt(house, "bbbb", directory="/srv/garden"))).worker == "garden"
 
 
 async def test_a_name_is_found_where_the_folder_s_is_taken(house_of_three: House) -> None:
     house = house_of_three
-    house.agent.conversations.append(replace(OLD, id="dddd", directory="/work/team"))
+    house.agent.conversations.append(replace(OLD, id="dddd", directory="/srv/team"))
     await house.hire("shop")
     assert (await house.send(adopt(house, "aaaa"))).worker == "shop-2"
     assert (await house.send(adopt(house, "dddd"))).worker == "team-1"
@@ -90,7 +90,7 @@ async def test_a_worker_is_handed_back_with_the_command_that_goes_on_at_the_desk
     await house.agent.links["ann"].say(SessionKnown(session="cleared"))
     await house.fact(SessionKnown)
     await house.send(End(id="back", worker="ann", hand_back=True))
-    assert (await house.fact(Ended)).resume == "cd /work/shop && scripted --resume cleared"
+    assert (await house.fact(Ended)).resume == "cd /srv/shop && scripted --resume cleared"
     assert house.agent.ended == ["ann"]
     # One that is only let go leaves no such word.
     await house.hire("bob")

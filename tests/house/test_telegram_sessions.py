@@ -15,9 +15,9 @@ from farhand.testing.telegram import FakeBot
 
 pytestmark = pytest.mark.anyio
 SHOP = SessionFound(
-    id="aaaa-1111", directory="/work/shop", title="fix the till", at=1.0, answer="**Done.**", open=False
+    id="aaaa-1111", directory="/srv/shop", title="fix the till", at=1.0, answer="**Done.**", open=False
 )
-OPEN = SessionFound(id="bbbb-2222", directory="/work/shop", title="at the desk", at=2.0, open=True)
+OPEN = SessionFound(id="bbbb-2222", directory="/srv/shop", title="at the desk", at=2.0, open=True)
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ async def test_a_conversation_is_taken_up_with_a_tap_and_handed_back(telegram: T
     await manager.reads("That conversation is still open at the desk.")
     await manager.says("/handback shop")
     back = await manager.reads("Shop is handed back.")
-    assert "cd /work/shop && scripted --resume aaaa-1111" in back.text
+    assert "cd /srv/shop && scripted --resume aaaa-1111" in back.text
 
 
 async def test_a_limit_is_told_once_and_a_tap_tries_again(telegram: TelegramHouse) -> None:
