@@ -14,9 +14,7 @@ from farhand.model.words import HowEnded
 from farhand.testing.telegram import FakeBot
 
 pytestmark = pytest.mark.anyio
-SHOP = SessionFound(
-    id="aaaa-1111", directory="/srv/shop", title="fix the till", at=1.0, answer="**Done.**", open=False
-)
+SHOP = SessionFound(id="aaaa-1111", directory="/srv/shop", title="fix the till", at=1.0, answer="**Done.**", open=False)
 OPEN = SessionFound(id="bbbb-2222", directory="/srv/shop", title="at the desk", at=2.0, open=True)
 
 
