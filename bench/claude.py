@@ -7,7 +7,7 @@ import os
 import shutil
 import signal
 import statistics
-import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -191,7 +191,7 @@ async def program_cost(folder: Path) -> tuple[float, float]:
     async with anyio.create_task_group() as tasks:
         await tasks.start(serve, Starlette(routes=list(desk.routes())), listen(socket))
         with desk.attended("ann") as arrivals:
-            found = await anyio.to_thread.run_sync(in_turns, theirs, ours, environment)
+            found = await in_turns(theirs, ours, environment)
             assert arrivals.statistics().current_buffer_used == HOOK_ROUNDS
         tasks.cancel_scope.cancel()
     return found
@@ -217,15 +217,13 @@ async def post_cost() -> float:
     return median_ms(taken)
 
 
-def in_turns(first: list[str], second: list[str], environment: dict[str, str]) -> tuple[float, float]:
+async def in_turns(first: list[str], second: list[str], environment: dict[str, str]) -> tuple[float, float]:
     """Both commands in turns, so that a busy moment hits both; their lower quartiles."""
-    times: tuple[list[float], list[float]] = ([], [])
-    for _ in range(HOOK_ROUNDS):
-        for command, taken in zip((first, second), times, strict=True):
-            started = time.perf_counter()
-            subprocess.run(command, input=PAYLOAD, env=environment, capture_output=True, check=False)
-            taken.append(time.perf_counter() - started)
-    return quartile_ms(times[0]), quartile_ms(times[1])
+    asked = {"first": first, "second": second, "environment": environment}
+    given = json.dumps({**asked, "payload": PAYLOAD.decode(), "rounds": HOOK_ROUNDS}).encode()
+    done = await anyio.run_process([sys.executable, "-m", "bench.turns"], input=given)
+    theirs, ours = json.loads(done.stdout)
+    return quartile_ms(theirs), quartile_ms(ours)
 
 
 def quartile_ms(values: list[float]) -> float:

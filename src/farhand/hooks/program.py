@@ -11,8 +11,6 @@ The session's variables say where: FARHAND_SOCKET, FARHAND_WORKER, FARHAND_SPOOL
 Without them the session is not ours, and the program says nothing.
 """
 
-from __future__ import annotations
-
 # `os` alone would take as long as all the rest: its system calls are in `posix`.
 import posix
 import sys
