@@ -96,7 +96,7 @@ class TerminalLink(TypedLink[Own]):
         self, tasks: anyio.abc.TaskGroup, arrivals: MemoryObjectReceiveStream[Arrival], folders: Folders
     ) -> None:
         """Starts everything that brings news; it ends with the group."""
-        self._attend(tasks)
+        self._attend(tasks, folders)
         tasks.start_soon(self._hear_hooks, arrivals, name="hooks")
         tasks.start_soon(self._watch, folders, Path(self._place.spot.path).parent, name="session file")
         tasks.start_soon(self._hear_title, name="title")
