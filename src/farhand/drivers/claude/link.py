@@ -199,7 +199,8 @@ class InteractiveLink(HookedLink[Own]):
 
     async def _stuck(self, what: str) -> list[Heard]:
         """A dialog that no hook asked about: only a person at the desk can close it, so tell one."""
-        if self._questions or self._told_of_dialog:
+        if self._questions or self._told_of_dialog or (what == "start" and self._spot.state.running):
+            # A dialog of a turn may be drawn before its hook has asked; the session's status tells of it if none does.
             return []
         try:
             waits = self._standing.status == "waiting" if what == "dialog" else await self._hands.in_dialog()
