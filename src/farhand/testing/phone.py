@@ -68,6 +68,15 @@ class Phone:
         """The message with these words, which may have buttons."""
         return await self.manager.reads(words, seconds=SECONDS)
 
+    async def asks(self, words: str) -> Shown:
+        """The message that asks about this and waits; another one may show the tool that waits for it."""
+
+        def waits(message: Shown) -> bool:
+            return words in message.text and any(label.startswith("Allow") for label in message.labels)
+
+        chat = await self.manager.sees(lambda messages: any(map(waits, messages)), seconds=SECONDS)
+        return next(filter(waits, chat))
+
     async def answers(self, text: str) -> int:
         """How many messages that buzzed have this text."""
         chat = await self.bot.messages(MANAGER)
