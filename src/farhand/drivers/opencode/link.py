@@ -48,8 +48,8 @@ from farhand.model.present import Ask
 from farhand.model.present import Message as Said
 from farhand.model.words import Attachment, HowEnded, Mode, Word, replace
 
-DEATH_PATIENCE_SECONDS = 2.0
-AGAIN_SECONDS = 0.5
+# What does not answer is dead, or is asked again after so long.
+DEATH_PATIENCE_SECONDS = 0.5
 LARGEST_IMAGE = 10 * 1024 * 1024
 
 
@@ -118,7 +118,6 @@ class HttpLink:
             if gone:
                 yield self._over(gone)
                 return
-            await anyio.sleep(AGAIN_SECONDS)
 
     async def _gone(self) -> str:
         with anyio.move_on_after(DEATH_PATIENCE_SECONDS):
@@ -236,19 +235,26 @@ class HttpLink:
     # --- errands
 
     async def perform(self, errand: Errand) -> Outcome:
-        """Does what the core wants; an errand done twice acts once."""
-        try:
-            match errand:
-                case Deliver():
-                    return await self._deliver(errand)
-                case Settle(ask=ask):
-                    return await self._settle(ask)
-                case Stop():
-                    return await self._stop()
-                case Change(model=model, mode=mode):
-                    return await self._change(model, mode)
-        except ApiError as error:
-            return Unknown(why=error.text) if error.sent and not error.status else NotTaken(why=error.text)
+        """Does what the core wants; an errand done twice acts once, so one that was cut off is done again."""
+        while True:
+            try:
+                return await self._do(errand)
+            except ApiError as error:
+                if error.status:
+                    return NotTaken(why=error.text)
+                if await self._gone():
+                    return Unknown(why=error.text) if error.sent else NotTaken(why=error.text)
+
+    async def _do(self, errand: Errand) -> Outcome:
+        match errand:
+            case Deliver():
+                return await self._deliver(errand)
+            case Settle(ask=ask):
+                return await self._settle(ask)
+            case Stop():
+                return await self._stop()
+            case Change(model=model, mode=mode):
+                return await self._change(model, mode)
 
     async def _deliver(self, errand: Deliver) -> Outcome:
         async with self._looking:
@@ -296,8 +302,12 @@ class HttpLink:
         return Taken()
 
     async def _settle(self, ask: Ask) -> Outcome:
-        name, settled = asked_of(ask.id), ask.settled
-        request = self._state.permissions.get(name) or self._state.questions.get(name)
+        async with self._looking:
+            return await self._answer(asked_of(ask.id), ask)
+
+    async def _answer(self, name: str, ask: Ask) -> Outcome:
+        settled = ask.settled
+        request = await self._waiting(name)
         if request is None or settled is None:
             return Taken() if self._kept.answered(name) else NotTaken(why=GONE)
         if ask.digest != asks.digest(request):
@@ -312,6 +322,14 @@ class HttpLink:
         if answers is None:
             return Taken()
         return await self._send(name, lambda: self._api.answer(name, answers.labels))
+
+    async def _waiting(self, name: str) -> asks.Request | None:
+        """The request of that name, if it waits. One that we set out to answer may not have heard of it."""
+        known = self._state.permissions.get(name) or self._state.questions.get(name)
+        if known is not None or not self._kept.answered(name):
+            return known
+        waiting: list[asks.Request] = [*await self._api.permissions(), *await self._api.questions()]
+        return next((one for one in waiting if one.id == name), None)
 
     async def _refuse(self, request: asks.Request) -> None:
         if isinstance(request, Permission):
