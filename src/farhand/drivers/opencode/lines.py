@@ -20,7 +20,6 @@ from farhand.model.facts import (
 )
 from farhand.model.words import HowEnded, Usage, Word, replace
 
-
 # How OpenCode words it that a tool call was not allowed; in a run that ends it.
 REJECTED = "The user rejected permission"
 NOBODY_ASKED = "{title}: leave was needed, and one command a turn cannot ask for it. Nothing was allowed."
