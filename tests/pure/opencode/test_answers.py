@@ -16,7 +16,7 @@ from farhand.drivers.opencode.kept import Begun, Kept
 from farhand.drivers.opencode.limits import limit, waiting
 from farhand.drivers.opencode.opening import _obeys
 from farhand.drivers.opencode.schema import Error, Option, Permission, Question, Questions, Session, Status
-from farhand.drivers.opencode.translate import Expected
+from farhand.drivers.opencode.state import Expected
 from farhand.model.facts import AskSettled
 from farhand.model.present import Worker
 from farhand.model.words import HowSettled, Mode

@@ -5,7 +5,7 @@ from __future__ import annotations
 from farhand.drivers.opencode import titles
 from farhand.drivers.opencode.limits import limit, spent
 from farhand.drivers.opencode.schema import Error, Part, RunLine, read, sentence
-from farhand.drivers.opencode.translate import LONGEST_OUTPUT
+from farhand.drivers.opencode.state import LONGEST_OUTPUT
 from farhand.model.facts import (
     Fact,
     Limited,

@@ -18,16 +18,8 @@ from farhand.drivers.opencode.ids import message_id, part_id
 from farhand.drivers.opencode.kept import Kept
 from farhand.drivers.opencode.schema import Info, Message, Part, Permission, read
 from farhand.drivers.opencode.server import Host
-from farhand.drivers.opencode.translate import (
-    AT_REST,
-    Expected,
-    State,
-    event,
-    told_as_events,
-    translate,
-    whole_from,
-    without_request,
-)
+from farhand.drivers.opencode.state import Expected, State, whole_from, without_request
+from farhand.drivers.opencode.translate import AT_REST, event, told_as_events, translate
 from farhand.drivers.wires.asking import CHANGED, DENIED, GONE, asked_of, step_id
 from farhand.drivers.wires.worded import worded
 from farhand.model.facts import AskRaised, Limited, Noted, TurnEnded

@@ -13,7 +13,7 @@ from farhand.drivers.opencode.kept import Begun, Kept
 from farhand.drivers.opencode.link import HttpLink, Spot, Tuning
 from farhand.drivers.opencode.schema import Session
 from farhand.drivers.opencode.server import Host
-from farhand.drivers.opencode.translate import State
+from farhand.drivers.opencode.state import State
 from farhand.model.facts import Noted, SessionKnown
 from farhand.model.ports import Heard
 from farhand.model.present import Worker
