@@ -10,7 +10,8 @@ import msgspec
 from farhand.drivers.opencode import modes
 from farhand.drivers.opencode.api import Api
 from farhand.drivers.opencode.kept import Begun, Kept
-from farhand.drivers.opencode.link import HttpLink, Spot, Tuning
+from farhand.drivers.opencode.link import HttpLink
+from farhand.drivers.opencode.place import Spot, Tuning
 from farhand.drivers.opencode.schema import Session
 from farhand.drivers.opencode.server import Host
 from farhand.drivers.opencode.state import State
