@@ -14,7 +14,7 @@ from farhand.drivers.opencode import asks, modes, sessions
 from farhand.drivers.opencode.ids import message_id, part_id
 from farhand.drivers.opencode.kept import Begun, Kept
 from farhand.drivers.opencode.limits import limit, waiting
-from farhand.drivers.opencode.opening import _obeys
+from farhand.drivers.opencode.rules import obeys
 from farhand.drivers.opencode.schema import Error, Option, Permission, Question, Questions, Session, Status
 from farhand.drivers.opencode.state import Expected
 from farhand.model.facts import AskSettled
@@ -69,11 +69,11 @@ def test_only_yolo_lets_a_command_run_unasked() -> None:
 def test_a_session_obeys_the_last_whole_set_of_its_rules() -> None:
     lasting = modes.rule("bash", "touch *", "allow")
     asking, free = modes.rules(Mode.DEFAULT), modes.rules(Mode.YOLO)
-    assert _obeys(Session(id="s", permission=asking), Mode.DEFAULT)
-    assert _obeys(Session(id="s", permission=[*free, *asking, lasting]), Mode.DEFAULT)
-    assert not _obeys(Session(id="s", permission=[*asking, *free]), Mode.DEFAULT)
-    assert not _obeys(Session(id="s", permission=[*asking[:-1]]), Mode.DEFAULT)
-    assert not _obeys(Session(id="s"), Mode.DEFAULT)
+    assert obeys(Session(id="s", permission=asking), Mode.DEFAULT)
+    assert obeys(Session(id="s", permission=[*free, *asking, lasting]), Mode.DEFAULT)
+    assert not obeys(Session(id="s", permission=[*asking, *free]), Mode.DEFAULT)
+    assert not obeys(Session(id="s", permission=[*asking[:-1]]), Mode.DEFAULT)
+    assert not obeys(Session(id="s"), Mode.DEFAULT)
 
 
 def test_what_passes_to_the_agent_is_chosen() -> None:

@@ -114,6 +114,8 @@ class Sign(Word):
 class Seated:
     """OpenCode in a pane, as a host."""
 
+    desk = True
+
     def __init__(self, station: Station, pane: Pane, sign: Sign) -> None:
         self._station = station
         self._pane = pane

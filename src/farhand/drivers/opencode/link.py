@@ -10,15 +10,17 @@ import anyio
 from farhand.drivers.opencode import modes
 from farhand.drivers.opencode.answering import Answering
 from farhand.drivers.opencode.api import Api, ApiError
+from farhand.drivers.opencode.desk import is_free, spoken_elsewhere
 from farhand.drivers.opencode.ids import message_id
-from farhand.drivers.opencode.kept import Kept
+from farhand.drivers.opencode.kept import Begun, Kept
 from farhand.drivers.opencode.place import Place, Spot, Tuning
 from farhand.drivers.opencode.prompts import prompt_of
+from farhand.drivers.opencode.rules import obeying
 from farhand.drivers.opencode.schema import Info, Message, Part, read
 from farhand.drivers.opencode.server import Host
 from farhand.drivers.opencode.state import Expected, State, whole_from, without_request
 from farhand.drivers.opencode.translate import AT_REST, event, told_as_events, translate
-from farhand.model.facts import Limited, Noted, TurnEnded
+from farhand.model.facts import Limited, Noted, SessionKnown, TurnEnded
 from farhand.model.ports import (
     Batch,
     Change,
@@ -77,11 +79,15 @@ class HttpLink:
             try:
                 async with self._api.events() as events:
                     yield self._batch(await self._look())
+                    async for batch in self._moves():
+                        yield batch
                     async for some in events:
                         before = self._place.spot
                         heard = await self._take(some)
                         if heard or self._place.spot is not before:
                             yield self._batch(heard)
+                        async for batch in self._moves():
+                            yield batch
             except ApiError:
                 pass
             gone = await self._gone()
@@ -110,6 +116,7 @@ class HttpLink:
         heard: list[Heard] = []
         for one in events:
             heard += self._translated(one)
+            self._notice(one)
         if any(isinstance(one.fact, Limited) for one in heard) and self._state.running:
             # OpenCode would wait and hold the turn; the core parks its message and knows when to go on.
             await self._api.abort(self._state.session)
@@ -120,6 +127,40 @@ class HttpLink:
         if state is not self._state:
             self._place.become(state)
         return told
+
+    # --- at the desk
+
+    def _notice(self, came: bytes) -> None:
+        spot = self._place.spot
+        elsewhere = spoken_elsewhere(came, spot.state, spot.elsewhere) if self._host.desk else None
+        if elsewhere is not spot.elsewhere:
+            self._place.spot = replace(spot, elsewhere=elsewhere)
+
+    async def _moves(self) -> AsyncIterator[Batch]:
+        if await self._moved():
+            yield self._batch([Heard(fact=SessionKnown(session=self._state.session))])
+            yield self._batch(await self._look())
+
+    async def _moved(self) -> bool:
+        """Goes on in the session where a person at the desk does, once this one is at rest."""
+        there = self._place.spot.elsewhere
+        if there is None:
+            return False
+        async with self._looking:
+            if not is_free(self._state):
+                return False
+            session = await self._api.session(there.session)
+            if session is None or session.parentID:
+                # A helper's: it is no person who speaks there.
+                self._place.spot = replace(self._place.spot, elsewhere=None)
+                return False
+            await obeying(self._api, session, self._place.tuning.mode)
+            # Written down first: whoever is killed here goes on there.
+            self._kept.begin(Begun(session=session.id, after=there.before))
+            self._place.tuning.agent = session.agent
+            begun = State(session=session.id, after=there.before, newest=there.before)
+            self._place.spot = Spot(life=self._host.life, state=begun)
+            return True
 
     # --- what was missed
 

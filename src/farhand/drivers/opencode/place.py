@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from farhand.drivers.opencode.desk import Elsewhere
 from farhand.drivers.opencode.state import State
 from farhand.model.words import Mode, Word, replace
 
@@ -15,6 +16,8 @@ class Spot(Word):
 
     life: str = ""
     state: State = State()
+    # Where somebody at the desk went on, while the worker's turn was not over.
+    elsewhere: Elsewhere | None = None
 
 
 class Tuning(msgspec.Struct):
