@@ -65,6 +65,22 @@ async def types(studio: OpenCodeStudio, pane: Pane, words: str) -> None:
     await studio.tmux.press(pane, "Enter")
 
 
+async def begins(studio: OpenCodeStudio, pane: Pane, words: str) -> None:
+    """Begins a session at the desk with these words."""
+    await types(studio, pane, "/new")
+    await until(studio, pane, "Ask anything")
+    await types(studio, pane, words)
+
+
+async def takes_up(studio: OpenCodeStudio, pane: Pane, title: str, current: str) -> None:
+    """Chooses the session of that title from the list."""
+    await types(studio, pane, "/sessions")
+    await until(studio, pane, "Search")
+    await studio.tmux.type(pane, title)
+    await until(studio, pane, f"● {current}", shown=False)
+    await studio.tmux.press(pane, "Enter")
+
+
 async def test_what_is_answered_and_said_at_the_desk_is_told(
     studio: OpenCodeStudio, driver: TmuxDriver, worker: Worker
 ) -> None:
@@ -91,15 +107,12 @@ async def test_what_is_answered_and_said_at_the_desk_is_told(
 async def test_a_session_begun_at_the_desk_is_followed_when_the_turn_is_over(
     studio: OpenCodeStudio, drivers: dict[str, Driver], driver: TmuxDriver, worker: Worker
 ) -> None:
-    script = studio.model.script
-    script.conversation("zz-old", say("the old word"))
+    script, lines = studio.model.script, {"old": "the old word", "new": "the new word", "bob": "hello from bob"}
+    lines |= {"last": "the last word", "again": "another word", "back": "here as before"}
+    for name, line in lines.items():
+        script.conversation(f"zz-{name}", say(line))
     script.conversation("zz-slow", Reply((Text("half "), Hold("slow"), Text("and half"))))
-    touch = use("bash", command="touch new.txt", description="Make a file")
-    script.conversation("zz-new", say("the new word"))
-    script.conversation("zz-ask", touch, say("made it"))
-    script.conversation("zz-bob", say("hello from bob"))
-    script.conversation("zz-last", say("the last word"))
-    script.conversation("zz-again", say("another word"))
+    script.conversation("zz-ask", use("bash", command="touch new.txt", description="Make a file"), say("made it"))
     bob = replace(worker, name="bob")
     others = drivers["opencode"]
     async with talking(driver, worker) as talk:
@@ -114,9 +127,7 @@ async def test_a_session_begun_at_the_desk_is_followed_when_the_turn_is_over(
         await talk.say("t2", "zz-slow")
         await talk.hear(facts.Said, lambda said: "half" in said.text)
         pane = await seat(driver, worker)
-        await types(studio, pane, "/new")
-        await until(studio, pane, "Ask anything")
-        await types(studio, pane, "zz-new")
+        await begins(studio, pane, "zz-new")
         await until(studio, pane, "the new word")
         assert talk.count(facts.SessionKnown) == 1
         script.release("slow")
@@ -141,8 +152,15 @@ async def test_a_session_begun_at_the_desk_is_followed_when_the_turn_is_over(
         assert (talk.count(facts.SessionKnown), talk.text("t4")) == (0, "the last word")
         assert "the new word" in str((await studio.model.asked("zz-last")).body)
         # Nothing runs: it is followed at once.
-        await types(studio, pane, "/new")
-        await until(studio, pane, "Ask anything")
-        await types(studio, pane, "zz-again")
+        await begins(studio, pane, "zz-again")
         assert (await talk.hear(facts.SessionKnown)).session not in (old, new)
         await talk.hear(facts.Said, lambda said: said.text == "another word")
+        await until(studio, pane, "another word")
+        # One of the list, too; its past was told before.
+        await takes_up(studio, pane, "ann", current="An aside")
+        await until(studio, pane, "the old word")
+        await types(studio, pane, "zz-back")
+        await talk.hear(facts.SessionKnown, lambda known: known.session == old)
+        await talk.hear(facts.Said, lambda said: said.text == "here as before")
+        assert not any("old word" in one.fact.text for one in talk.heard if isinstance(one.fact, facts.Said))
+    assert "the old word" in str((await studio.model.asked("zz-back")).body)
