@@ -18,6 +18,7 @@ from farhand.testing.workshop import Workshop
 
 MANAGER = 4711
 SECONDS = 60.0
+FARHAND = (sys.executable, "-m", "farhand")
 
 
 class Phone:
@@ -35,22 +36,33 @@ class Phone:
 
     async def start(self) -> None:
         """`farhand run`, as a person starts it."""
-        command = [sys.executable, "-m", "farhand", "run", "--node", "test", "--no-tunnel", "--headless"]
-        environment = {
+        token = {"TELEGRAM_BOT_TOKEN": self.bot.token, "TELEGRAM_API_URL": self.bot.address}
+        with (self.studio.folder / "node.log").open("ab") as log:
+            self._process = await anyio.open_process(
+                [*FARHAND, "run", "--node", "test", "--no-tunnel", "--headless"],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env={**self._environment, **token},
+                cwd=self.studio.project,
+            )
+
+    @property
+    def _environment(self) -> dict[str, str]:
+        return {
             **self.studio.environment,
             "FARHAND_HOME": str(self.studio.folder / "farhand"),
             "FARHAND_TMUX_SOCKET": str(self.studio.folder / "tmux"),
             "FARHAND_HOST": "127.0.0.1",
             "FARHAND_TEMPORARY": str(self.studio.folder / "temporary"),
             "PORT": str(self._port),
-            "TELEGRAM_BOT_TOKEN": self.bot.token,
-            "TELEGRAM_API_URL": self.bot.address,
             **self._variables,
         }
-        with (self.studio.folder / "node.log").open("ab") as log:
-            self._process = await anyio.open_process(
-                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment, cwd=self.studio.project
-            )
+
+    async def types(self, *words: str) -> str:
+        """A `farhand` command, typed at the desk in the project; what it says."""
+        done = await anyio.run_process([*FARHAND, *words], env=self._environment, cwd=self.studio.project)
+        return done.stdout.decode()
 
     async def kill(self) -> None:
         """`kill -9`, and nothing of the node is left but what it wrote down."""
@@ -67,6 +79,15 @@ class Phone:
     async def reads(self, words: str) -> Shown:
         """The message with these words, which may have buttons."""
         return await self.manager.reads(words, seconds=SECONDS)
+
+    async def asks(self, words: str) -> Shown:
+        """The message that asks about this and waits; another one may show the tool that waits for it."""
+
+        def waits(message: Shown) -> bool:
+            return words in message.text and any(label.startswith("Allow") for label in message.labels)
+
+        chat = await self.manager.sees(lambda messages: any(map(waits, messages)), seconds=SECONDS)
+        return next(filter(waits, chat))
 
     async def answers(self, text: str) -> int:
         """How many messages that buzzed have this text."""

@@ -33,10 +33,10 @@ class Studio(Workshop):
         super().__init__(folder, folder / "home", server, programs, variables)
 
 
-async def until(studio: Workshop, pane: Pane, words: str) -> str:
-    """Waits until the pane shows these words; the whole screen."""
-    with anyio.fail_after(20):
-        while words not in (screen := await studio.tmux.capture(pane)):  # noqa: ASYNC110
+async def until(studio: Workshop, pane: Pane, words: str, *, shown: bool = True) -> str:
+    """Waits until the pane shows these words, or no longer does; the whole screen."""
+    with anyio.fail_after(60):
+        while (words in (screen := await studio.tmux.capture(pane))) is not shown:  # noqa: ASYNC110
             await anyio.sleep(0.05)
     return screen
 

@@ -10,7 +10,7 @@ import pytest
 
 from farhand.model import facts
 from farhand.model.commands import Hire, Say
-from farhand.model.ports import Change, Deliver, Driver, NotTaken, Settle, Taken
+from farhand.model.ports import Change, Deliver, Driver, KeepsSessions, NotTaken, Settle, Taken
 from farhand.model.present import Message, Worker
 from farhand.model.words import Attachment, HowEnded, HowSettled, Mode, Sender, replace
 from farhand.testing.contracts.driver import Talk, answered, talking
@@ -145,24 +145,36 @@ def _deliver(turn: str, message: Message, *, joins: bool = False) -> Deliver:
     return Deliver(turn=turn, message=message, joins=joins)
 
 
-async def test_nobody_answers_and_nothing_runs(studio: OpenCodeStudio) -> None:
-    studio.model.script.conversation("zz-late", touch("late"), say("what a pity"))
-    async with studio.open(ask_seconds=1.0) as house:
-        after = (await house.send(Hire(id="h", worker="ann", backend="opencode", directory=str(studio.project)))).seq
-        await house.fact(facts.CameOnline, after=after - 1)
-        await house.send(Say(id="s", text="zz-late"))
-        await house.fact(facts.AskRaised)
-        assert (await house.fact(facts.AskSettled)).how is HowSettled.EXPIRED
+async def test_sessions_are_listed_handed_back_and_taken_up_without_their_past(studio: OpenCodeStudio) -> None:
+    studio.model.script.conversation("zz-hello", say("hello manager"))
+    studio.model.script.conversation("zz-again", say("here again"))
+    async with studio.open() as house:
+        await house.send(Hire(id="h", worker="ann", backend="opencode", directory=str(studio.project)))
+        await house.fact(facts.CameOnline)
+        await house.send(Say(id="s", text="zz-hello"))
         await house.fact(facts.TurnEnded)
-        assert not (studio.project / "late").exists()
-        # What a person at the desk would see, and take up.
-        found = await studio.drivers()["opencode"].sessions(str(studio.project))  # type: ignore[attr-defined]
-        assert [one.id for one in found] == [house.worker().session]
-        command = studio.drivers()["opencode"].resume_command(house.worker())  # type: ignore[attr-defined]
-        assert command == f"cd {studio.project} && opencode --session {house.worker().session}"
+        worker = house.worker()
+        keeper = studio.drivers()["opencode"]
+        assert isinstance(keeper, KeepsSessions)
+        (found,) = await keeper.sessions(str(studio.project))
+        # Whether the server that runs has it open cannot be told.
+        assert (found.id, found.answer, found.open) == (worker.session, "hello manager", None)
+        assert keeper.resume_command(worker) == f"cd {studio.project} && opencode --session {worker.session}"
         await house.end("ann")
         await house.fact(facts.Ended)
     assert studio.agents() == []
+    (found,) = await keeper.sessions(str(studio.project))
+    assert (found.id, found.open) == (worker.session, False)
+    async with studio.open() as house:
+        hire = Hire(id="b", worker="bob", backend="opencode", directory=str(studio.project), session=found.id)
+        after = (await house.send(hire)).seq
+        await house.fact(facts.CameOnline, after=after - 1)
+        await house.send(Say(id="t", text="zz-again", worker="bob"))
+        await house.fact(facts.TurnEnded, after=after)
+        history = await house.history()
+        said = [event.fact.text for event in history if isinstance(event.fact, facts.Said) and event.worker == "bob"]
+        assert (said, house.worker("bob").session) == (["here again"], found.id)
+    assert "hello manager" in str((await studio.model.asked("zz-again")).body)
 
 
 async def test_the_helpers_of_a_worker_ask_too(studio: OpenCodeStudio, driver: Driver, worker: Worker) -> None:

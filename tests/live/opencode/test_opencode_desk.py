@@ -10,12 +10,14 @@ import pytest
 
 from farhand.app import open_drivers
 from farhand.drivers.opencode.driver import TmuxDriver
+from farhand.drivers.wires.tmux import Pane
 from farhand.model import facts
+from farhand.model.ports import Driver, Settle
 from farhand.model.present import Worker
-from farhand.model.words import HowEnded, HowSettled
-from farhand.testing.contracts.driver import talking
+from farhand.model.words import HowEnded, HowSettled, replace
+from farhand.testing.contracts.driver import answered, talking
 from farhand.testing.house import settings_in
-from farhand.testing.models.script import say, use
+from farhand.testing.models.script import Hold, Reply, Text, say, use
 from farhand.testing.opencode import OpenCodeStudio
 from farhand.testing.studio import until
 
@@ -23,9 +25,15 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-async def driver(studio: OpenCodeStudio) -> AsyncIterator[TmuxDriver]:
+def drivers(studio: OpenCodeStudio) -> dict[str, Driver]:
+    """Every wire, over the studio's one tmux."""
+    return studio.drivers()
+
+
+@pytest.fixture
+async def driver(studio: OpenCodeStudio, drivers: dict[str, Driver]) -> AsyncIterator[TmuxDriver]:
     """The driver in tmux."""
-    chosen = studio.drivers()["opencode/tmux"]
+    chosen = drivers["opencode/tmux"]
     assert isinstance(chosen, TmuxDriver)
     async with anyio.create_task_group() as tasks:
         await open_drivers(tasks, [chosen], settings_in(studio.folder).hooks)
@@ -33,16 +41,56 @@ async def driver(studio: OpenCodeStudio) -> AsyncIterator[TmuxDriver]:
         tasks.cancel_scope.cancel()
 
 
-async def test_what_is_answered_and_said_at_the_desk_is_told(studio: OpenCodeStudio, driver: TmuxDriver) -> None:
+@pytest.fixture
+async def worker(studio: OpenCodeStudio, driver: TmuxDriver) -> AsyncIterator[Worker]:
+    """A worker in a terminal; it is ended after the test, and nothing of it is left."""
+    hired = Worker(name="ann", since=1, backend="opencode", directory=str(studio.project))
+    yield hired
+    await driver.end(hired)
+    assert await driver.station.found(hired) is None
+    assert await anyio.to_thread.run_sync(studio.agents) == []
+
+
+async def seat(driver: TmuxDriver, worker: Worker) -> Pane:
+    """The worker's pane."""
+    pane = await driver.station.found(worker)
+    assert pane is not None
+    return pane
+
+
+async def types(studio: OpenCodeStudio, pane: Pane, words: str) -> None:
+    """Types a line at the desk; it is seen in the box before it is sent."""
+    await studio.tmux.type(pane, words)
+    await until(studio, pane, words)
+    await studio.tmux.press(pane, "Enter")
+
+
+async def begins(studio: OpenCodeStudio, pane: Pane, words: str) -> None:
+    """Begins a session at the desk with these words."""
+    await types(studio, pane, "/new")
+    await until(studio, pane, "Ask anything")
+    await types(studio, pane, words)
+
+
+async def takes_up(studio: OpenCodeStudio, pane: Pane, title: str, current: str) -> None:
+    """Chooses the session of that title from the list."""
+    await types(studio, pane, "/sessions")
+    await until(studio, pane, "Search")
+    await studio.tmux.type(pane, title)
+    await until(studio, pane, f"● {current}", shown=False)
+    await studio.tmux.press(pane, "Enter")
+
+
+async def test_what_is_answered_and_said_at_the_desk_is_told(
+    studio: OpenCodeStudio, driver: TmuxDriver, worker: Worker
+) -> None:
     touch = use("bash", command="touch desk.txt", description="Make a file")
     studio.model.script.conversation("zz-desk", touch, say("made it"))
     studio.model.script.conversation("zz-typed", say("heard you at the desk"))
-    worker = Worker(name="ann", since=1, backend="opencode", directory=str(studio.project))
     async with talking(driver, worker) as talk:
         await talk.say("t1", "zz-desk")
         raised = await talk.hear(facts.AskRaised)
-        pane = await driver.station.found(worker)
-        assert pane is not None
+        pane = await seat(driver, worker)
         await until(studio, pane, "Permission required")
         assert not (studio.project / "desk.txt").exists()
         await studio.tmux.press(pane, "Enter")
@@ -51,10 +99,68 @@ async def test_what_is_answered_and_said_at_the_desk_is_told(studio: OpenCodeStu
         assert (await talk.ended("t1")).how is HowEnded.COMPLETED
         assert (studio.project / "desk.txt").exists()
         await until(studio, pane, "made it")
-        await studio.tmux.type(pane, "zz-typed")
-        await studio.tmux.press(pane, "Enter")
+        await types(studio, pane, "zz-typed")
         await talk.hear(facts.TurnStarted)
         await talk.hear(facts.Said, lambda said: "at the desk" in said.text)
-    await driver.end(worker)
-    assert await driver.station.found(worker) is None
-    assert await anyio.to_thread.run_sync(studio.agents) == []
+
+
+async def test_a_session_begun_at_the_desk_is_followed_when_the_turn_is_over(
+    studio: OpenCodeStudio, drivers: dict[str, Driver], driver: TmuxDriver, worker: Worker
+) -> None:
+    script, lines = studio.model.script, {"old": "the old word", "new": "the new word", "bob": "hello from bob"}
+    lines |= {"last": "the last word", "again": "another word", "back": "here as before"}
+    for name, line in lines.items():
+        script.conversation(f"zz-{name}", say(line))
+    script.conversation("zz-slow", Reply((Text("half "), Hold("slow"), Text("and half"))))
+    script.conversation("zz-ask", use("bash", command="touch new.txt", description="Make a file"), say("made it"))
+    bob = replace(worker, name="bob")
+    others = drivers["opencode"]
+    async with talking(driver, worker) as talk:
+        old = (await talk.hear(facts.SessionKnown)).session
+        await talk.say("t1", "zz-old")
+        await talk.ended("t1")
+        # A neighbour in the same folder is nobody at this desk.
+        async with talking(others, bob) as neighbour:
+            await neighbour.say("b1", "zz-bob")
+            await neighbour.ended("b1")
+        await others.end(bob)
+        await talk.say("t2", "zz-slow")
+        await talk.hear(facts.Said, lambda said: "half" in said.text)
+        pane = await seat(driver, worker)
+        await begins(studio, pane, "zz-new")
+        await until(studio, pane, "the new word")
+        assert talk.count(facts.SessionKnown) == 1
+        script.release("slow")
+        assert (await talk.ended("t2")).how is HowEnded.COMPLETED
+        assert talk.text("t2") == "half and half"
+        new = (await talk.hear(facts.SessionKnown, lambda known: known.session != old)).session
+        told = await talk.hear(facts.Said, lambda said: said.text == "the new word")
+        assert str(next(one.turn for one in talk.heard if one.fact is told)).startswith("desk-")
+        await talk.say("t3", "zz-ask")
+        raised = await talk.hear(facts.AskRaised)
+        await talk.link.perform(Settle(ask=answered(raised, worker, "t3")))
+        await talk.ended("t3")
+        await until(studio, pane, "made it")
+        cursor = talk.cursor
+    assert (studio.project / "new.txt").exists()
+    asked = str((await studio.model.asked("zz-ask")).body)
+    assert "the new word" in asked
+    assert "the old word" not in asked
+    async with talking(driver, replace(worker, session=new), cursor) as talk:
+        await talk.say("t4", "zz-last")
+        await talk.ended("t4")
+        assert (talk.count(facts.SessionKnown), talk.text("t4")) == (0, "the last word")
+        assert "the new word" in str((await studio.model.asked("zz-last")).body)
+        # Nothing runs: it is followed at once.
+        await begins(studio, pane, "zz-again")
+        assert (await talk.hear(facts.SessionKnown)).session not in (old, new)
+        await talk.hear(facts.Said, lambda said: said.text == "another word")
+        await until(studio, pane, "another word")
+        # One of the list, too; its past was told before.
+        await takes_up(studio, pane, "ann", current="An aside")
+        await until(studio, pane, "the old word")
+        await types(studio, pane, "zz-back")
+        await talk.hear(facts.SessionKnown, lambda known: known.session == old)
+        await talk.hear(facts.Said, lambda said: said.text == "here as before")
+        assert not any("old word" in one.fact.text for one in talk.heard if isinstance(one.fact, facts.Said))
+    assert "the old word" in str((await studio.model.asked("zz-back")).body)

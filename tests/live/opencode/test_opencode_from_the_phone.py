@@ -5,82 +5,106 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import AsyncIterator
-from typing import Any, cast
+from contextlib import asynccontextmanager
+from pathlib import Path
 
-import anyio
 import anyio.to_thread
 import pytest
-from tests.live.claude.test_claude_from_the_phone import SECONDS, Phone, _running
 
-from farhand.sandbox.holders import LocalHolders
 from farhand.testing.models.script import Hold, Reply, Text, say, use
 from farhand.testing.opencode import OpenCodeStudio
+from farhand.testing.phone import Phone, with_phone
 from farhand.testing.telegram import FakeBot
 
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-async def phone(studio: OpenCodeStudio, bot: FakeBot) -> AsyncIterator[Phone]:
-    """A phone with a hired worker that asks."""
-    try:
-        async with _running(Phone(cast("Any", studio), bot)) as opened:
-            await opened.manager.says("/hire ann --opencode --ask")
-            await opened.manager.reads("Ann is added", seconds=SECONDS)
-            yield opened
-    finally:
-        holders = LocalHolders(studio.folder / "farhand" / "nodes" / "test" / "holders")
-        with anyio.CancelScope(shield=True):
-            for name in await holders.names():
-                await holders.forget(name)
+@pytest.fixture(params=["headless", "tmux"])
+def wire(request: pytest.FixtureRequest) -> str:
+    """Over the node's server, and where a person can sit down."""
+    return str(request.param)
 
 
-def touching(studio: OpenCodeStudio, name: str, *steps: Reply) -> None:
-    """The model wants to touch a file of that name."""
+@asynccontextmanager
+async def hired(studio: OpenCodeStudio, bot: FakeBot, wire: str, **variables: str) -> AsyncIterator[Phone]:
+    """A phone with a worker that asks."""
+    async with with_phone(studio, bot, **variables) as phone:
+        await phone.manager.says(f"/hire ann --opencode --ask{' --tmux' if wire == 'tmux' else ''}")
+        await phone.reads("Ann is added")
+        yield phone
+
+
+def touching(studio: OpenCodeStudio, name: str, *steps: Reply) -> Path:
+    """The model wants to touch a file of that name; the file."""
     touch = use("bash", command=f"touch {name}.txt", description=f"Create {name}")
     studio.model.script.conversation(f"zz-{name}", touch, *steps)
+    return studio.project / f"{name}.txt"
 
 
-async def test_an_ask_is_allowed_and_another_denied_on_the_phone(studio: OpenCodeStudio, phone: Phone) -> None:
-    touching(studio, "one", say("made one"))
-    touching(studio, "two", say("left two"))
-    await phone.manager.says("zz-one")
-    await phone.manager.taps(await phone.ask("touch one.txt"), "Allow once")
-    await phone.manager.reads("made one", seconds=SECONDS)
-    await phone.manager.says("zz-two")
-    await phone.manager.taps(await phone.ask("touch two.txt"), "Deny")
-    await phone.manager.reads("left two", seconds=SECONDS)
-    assert (studio.project / "one.txt").exists()
-    assert not (studio.project / "two.txt").exists()
+async def test_an_ask_is_allowed_and_another_denied_on_the_phone(
+    studio: OpenCodeStudio, bot: FakeBot, wire: str
+) -> None:
+    one, two = touching(studio, "one", say("made one")), touching(studio, "two", say("left two"))
+    async with hired(studio, bot, wire) as phone:
+        await phone.manager.says("zz-one")
+        ask = await phone.asks("touch one.txt")
+        assert not one.exists()
+        await phone.manager.taps(ask, "Allow once")
+        await phone.reads("made one")
+        await phone.manager.says("zz-two")
+        await phone.manager.taps(await phone.asks("touch two.txt"), "Deny")
+        await phone.reads("left two")
+    assert one.exists()
+    assert not two.exists()
 
 
-async def test_an_ask_outlives_a_killed_node_and_a_turn_is_told_once(studio: OpenCodeStudio, phone: Phone) -> None:
-    touching(studio, "one", say("made one"))
-    studio.model.script.conversation("zz-away", Reply((Text("the first half"), Hold("away"), Text("the second half"))))
-    await phone.manager.says("zz-one")
-    ask = await phone.ask("touch one.txt")
-    await phone.kill()
-    await phone.manager.taps(ask, "Allow once")
-    assert not (studio.project / "one.txt").exists()
-    await phone.start()
-    await phone.manager.reads("made one", seconds=SECONDS)
-    assert (studio.project / "one.txt").exists()
-    await phone.manager.says("zz-away")
-    await studio.model.asked("zz-away")
-    await phone.kill()
-    studio.model.script.release("away")
-    await phone.start()
-    await phone.manager.reads("the second half", seconds=SECONDS)
-    assert await phone.answers("the second half") == 1
-    assert await phone.answers("made one") == 1
+async def test_an_ask_outlives_a_killed_node_and_a_turn_is_told_once(
+    studio: OpenCodeStudio, bot: FakeBot, wire: str
+) -> None:
+    one = touching(studio, "one", say("made one"))
+    away = Reply((Text("the first half"), Hold("away"), Text("the second half")))
+    studio.model.script.conversation("zz-away", away)
+    studio.model.script.conversation("zz-more", say("still here"))
+    async with hired(studio, bot, wire) as phone:
+        await phone.manager.says("zz-one")
+        ask = await phone.asks("touch one.txt")
+        await phone.kill()
+        await phone.manager.taps(ask, "Allow once")
+        assert not one.exists()
+        await phone.start()
+        await phone.reads("made one")
+        assert one.exists()
+        await phone.manager.says("zz-away")
+        await studio.model.asked("zz-away")
+        await phone.kill()
+        studio.model.script.release("away")
+        await phone.manager.says("zz-more")
+        await phone.start()
+        await phone.reads("the second half")
+        await phone.reads("still here")
+        assert [await phone.answers(text) for text in ("made one", "the second half", "still here")] == [1, 1, 1]
 
 
-async def test_a_server_that_is_killed_while_it_asks_lets_nothing_run(studio: OpenCodeStudio, phone: Phone) -> None:
-    touching(studio, "no")
-    await phone.manager.says("zz-no")
-    await phone.ask("touch no.txt")
-    for pid in await anyio.to_thread.run_sync(studio.agents):
-        os.kill(pid, signal.SIGKILL)
-    await phone.manager.reads("killed by signal 9", seconds=SECONDS)
-    await phone.manager.reads("no longer asked", seconds=SECONDS)
-    assert not (studio.project / "no.txt").exists()
+async def test_an_ask_that_nobody_answers_is_denied(studio: OpenCodeStudio, bot: FakeBot, wire: str) -> None:
+    late = touching(studio, "late", say("what a pity"))
+    async with hired(studio, bot, wire, FARHAND_ASK_DEADLINE_SECONDS="1") as phone:
+        await phone.manager.says("zz-late")
+        await phone.reads("touch late.txt")
+        await phone.reads("what a pity")
+    assert not late.exists()
+    assert "Nobody answered in time" in str((await studio.model.asked("zz-late", times=2)).body)
+
+
+async def test_an_agent_that_is_killed_while_it_asks_lets_nothing_run(
+    studio: OpenCodeStudio, bot: FakeBot, wire: str
+) -> None:
+    no = touching(studio, "no")
+    async with hired(studio, bot, wire) as phone:
+        await phone.manager.says("zz-no")
+        await phone.asks("touch no.txt")
+        for pid in await anyio.to_thread.run_sync(studio.agents):
+            os.kill(pid, signal.SIGKILL)
+        await phone.reads("killed by signal 9" if wire == "headless" else "OpenCode ended in its terminal")
+        await phone.reads("no longer asked")
+        await phone.reads("ann is offline")
+    assert not no.exists()

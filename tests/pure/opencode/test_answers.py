@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
 
 import msgspec
@@ -14,9 +13,9 @@ from farhand.drivers.opencode import asks, modes, sessions
 from farhand.drivers.opencode.ids import message_id, part_id
 from farhand.drivers.opencode.kept import Begun, Kept
 from farhand.drivers.opencode.limits import limit, waiting
-from farhand.drivers.opencode.opening import _obeys
+from farhand.drivers.opencode.rules import obeys
 from farhand.drivers.opencode.schema import Error, Option, Permission, Question, Questions, Session, Status
-from farhand.drivers.opencode.translate import Expected
+from farhand.drivers.opencode.state import Expected
 from farhand.model.facts import AskSettled
 from farhand.model.present import Worker
 from farhand.model.words import HowSettled, Mode
@@ -69,11 +68,11 @@ def test_only_yolo_lets_a_command_run_unasked() -> None:
 def test_a_session_obeys_the_last_whole_set_of_its_rules() -> None:
     lasting = modes.rule("bash", "touch *", "allow")
     asking, free = modes.rules(Mode.DEFAULT), modes.rules(Mode.YOLO)
-    assert _obeys(Session(id="s", permission=asking), Mode.DEFAULT)
-    assert _obeys(Session(id="s", permission=[*free, *asking, lasting]), Mode.DEFAULT)
-    assert not _obeys(Session(id="s", permission=[*asking, *free]), Mode.DEFAULT)
-    assert not _obeys(Session(id="s", permission=[*asking[:-1]]), Mode.DEFAULT)
-    assert not _obeys(Session(id="s"), Mode.DEFAULT)
+    assert obeys(Session(id="s", permission=asking), Mode.DEFAULT)
+    assert obeys(Session(id="s", permission=[*free, *asking, lasting]), Mode.DEFAULT)
+    assert not obeys(Session(id="s", permission=[*asking, *free]), Mode.DEFAULT)
+    assert not obeys(Session(id="s", permission=[*asking[:-1]]), Mode.DEFAULT)
+    assert not obeys(Session(id="s"), Mode.DEFAULT)
 
 
 def test_what_passes_to_the_agent_is_chosen() -> None:
@@ -151,33 +150,6 @@ def test_what_is_kept_outlives_a_torn_line(tmp_path: Path) -> None:
     assert again.answered("per_1")
     assert not again.answered("per_2")
     assert (tmp_path / "ann-1" / "session").stat().st_mode & 0o777 == 0o600
-
-
-def test_sessions_are_read_newest_first_and_nothing_is_made(tmp_path: Path) -> None:
-    path = sessions.database({"HOME": str(tmp_path)})
-    assert sessions.sessions(path, "") == []
-    assert not path.exists()
-    path.parent.mkdir(parents=True)
-    with sqlite3.connect(path) as database:
-        database.execute(
-            "CREATE TABLE session (id text, parent_id text, directory text, title text,"
-            " time_updated integer, time_archived integer)"
-        )
-        rows = [
-            ("ses_1", None, str(tmp_path), "the  first", 1000, None),
-            ("ses_2", None, str(tmp_path), "the second", 2000, None),
-            ("ses_3", "ses_2", str(tmp_path), "a helper's", 3000, None),
-            ("ses_4", None, str(tmp_path), "put away", 4000, 4000),
-            ("ses_5", None, "/elsewhere", "another", 5000, None),
-        ]
-        database.executemany("INSERT INTO session VALUES (?, ?, ?, ?, ?, ?)", rows)
-    database.close()
-    assert [one.id for one in sessions.sessions(path, str(tmp_path))] == ["ses_2", "ses_1"]
-    assert [one.id for one in sessions.sessions(path, "")] == ["ses_5", "ses_2", "ses_1"]
-    found = sessions.sessions(path, str(tmp_path))[1]
-    assert (found.title, found.at) == ("the first", 1.0)
-    path.write_bytes(b"this is no database" * 100)
-    assert sessions.sessions(path, "") == []
 
 
 def test_the_way_back_to_the_desk_is_a_command() -> None:

@@ -14,10 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from farhand.drivers.opencode.lines import RunState, translate_line
+from farhand.drivers.opencode.lines import RunState, ended, translate_line
 from farhand.drivers.opencode.schema import Message
 from farhand.drivers.opencode.server import LISTENING
-from farhand.drivers.opencode.translate import Expected, State, event, told_as_events, translate
+from farhand.drivers.opencode.state import Expected, State
+from farhand.drivers.opencode.translate import event, told_as_events, translate
 from farhand.model.facts import TurnEnded
 from farhand.model.ports import Heard
 from farhand.model.words import HowEnded, replace
@@ -27,6 +28,7 @@ RECORDED = HERE / "recordings"
 RECORDINGS = sorted(path for path in RECORDED.iterdir() if path.name != "serve.out")
 RUNS = [path for path in RECORDINGS if path.name.startswith("run-")]
 STREAMS = [path for path in RECORDINGS if path not in RUNS]
+PART = {"type": "step-start", "id": "p", "messageID": "m", "sessionID": "s"}
 Translator = Callable[[bytes, Any], tuple[list[Any], Any]]
 
 
@@ -95,6 +97,20 @@ def test_nothing_in_a_recording_is_unknown(path: Path) -> None:
     found = told(path)
     assert found["skipped"] == 0
     assert found["facts"]
+
+
+def test_a_run_that_stopped_for_want_of_leave_has_failed() -> None:
+    state = RunState()
+    for line in records(RECORDED / "run-refused.out"):
+        _, state = translate_line(line, state)
+    (over,) = ended(state, HowEnded.COMPLETED, "", 0.0)
+    assert isinstance(over, TurnEnded)
+    assert over.how is HowEnded.FAILED
+    assert over.error == "Leave: leave was needed, and one command a turn cannot ask for it. Nothing was allowed."
+    _, gone_on = translate_line(msgspec.json.encode({"type": "step_start", "part": PART}), state)
+    (over,) = ended(gone_on, HowEnded.COMPLETED, "", 0.0)
+    assert isinstance(over, TurnEnded)
+    assert over.how is HowEnded.COMPLETED
 
 
 def test_the_server_says_where_it_listens() -> None:

@@ -114,6 +114,8 @@ class Sign(Word):
 class Seated:
     """OpenCode in a pane, as a host."""
 
+    desk = True
+
     def __init__(self, station: Station, pane: Pane, sign: Sign) -> None:
         self._station = station
         self._pane = pane
@@ -167,7 +169,8 @@ class TmuxDriver(Sessions):
         begun = Kept(folder).begun()
         session = begun.session if begun else worker.session
         words = [program(self._environment), "--hostname", "127.0.0.1", "--port", str(sign.port)]
-        words += ["--session", session] if session and self._knows(session) else []
+        known = bool(session) and await anyio.to_thread.run_sync(sessions.is_known, self._database, session)
+        words += ["--session", session] if known else []
         variables = {
             **self._environment,
             **QUIET,
@@ -190,9 +193,6 @@ class TmuxDriver(Sessions):
 
         await self.station.ready(pane, "OpenCode", arrive)
         return pane, sign
-
-    def _knows(self, session: str) -> bool:
-        return any(one.id == session for one in sessions.sessions(self._database, ""))
 
     async def end(self, worker: Worker) -> None:
         """Ends the terminal and removes what was kept for it; the session stays in OpenCode's own data."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from farhand.drivers.opencode.translate import Expected
+from farhand.drivers.opencode.state import Expected
 from farhand.model.facts import AskSettled
 from farhand.model.words import Word
 

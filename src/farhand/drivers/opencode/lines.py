@@ -5,7 +5,7 @@ from __future__ import annotations
 from farhand.drivers.opencode import titles
 from farhand.drivers.opencode.limits import limit, spent
 from farhand.drivers.opencode.schema import Error, Part, RunLine, read, sentence
-from farhand.drivers.opencode.translate import LONGEST_OUTPUT
+from farhand.drivers.opencode.state import LONGEST_OUTPUT
 from farhand.model.facts import (
     Fact,
     Limited,
@@ -20,6 +20,10 @@ from farhand.model.facts import (
 )
 from farhand.model.words import HowEnded, Usage, Word, replace
 
+# How OpenCode words it that a tool call was not allowed; in a run that ends it.
+REJECTED = "The user rejected permission"
+NOBODY_ASKED = "{title}: leave was needed, and one command a turn cannot ask for it. Nothing was allowed."
+
 
 class RunState(Word):
     """What the translation remembers between the lines of one run."""
@@ -29,6 +33,8 @@ class RunState(Word):
     seen: bool = False
     spoke: bool = False
     error: Error | None = None
+    # The call that was not allowed, while nothing came after it.
+    refused: str = ""
     usage: Usage = Usage()
     skipped: int = 0
 
@@ -60,11 +66,11 @@ def _part(line: RunLine, state: RunState) -> tuple[list[Fact], RunState]:
         case "reasoning":
             return ([Thought(text=part.text)] if part.text else []), state
         case "tool_use":
-            return _tool(part), state
+            return _tool(part, state)
         case "step_finish":
             return _finished(part, state)
         case "step_start":
-            return [], state
+            return [], replace(state, refused="")
         case _:
             return [], replace(state, skipped=state.skipped + 1)
 
@@ -74,13 +80,16 @@ def _text(part: Part, state: RunState) -> tuple[list[Fact], RunState]:
     return ([Said(text=gap + part.text)] if part.text else []), replace(state, spoke=state.spoke or bool(part.text))
 
 
-def _tool(part: Part) -> list[Fact]:
+def _tool(part: Part, state: RunState) -> tuple[list[Fact], RunState]:
     call, done = part.callID or part.id, part.state
+    title = titles.title(part.tool, done.input)
     output = (done.error if done.status == "error" else done.output)[:LONGEST_OUTPUT]
-    return [
-        ToolStarted(call=call, tool=part.tool, title=titles.title(part.tool, done.input)),
+    rejected = done.status == "error" and output.startswith(REJECTED)
+    facts: list[Fact] = [
+        ToolStarted(call=call, tool=part.tool, title=title),
         ToolEnded(call=call, ok=done.status == "completed", output=output),
     ]
+    return facts, replace(state, refused=title) if rejected else state
 
 
 def _finished(part: Part, state: RunState) -> tuple[list[Fact], RunState]:
@@ -93,6 +102,8 @@ def ended(state: RunState, how: HowEnded, why: str, at: float) -> list[Fact]:
     error = state.error
     if how is HowEnded.COMPLETED and error is not None:
         how, why = HowEnded.FAILED, sentence(error)
+    elif how is HowEnded.COMPLETED and state.refused:
+        how, why = HowEnded.FAILED, NOBODY_ASKED.format(title=state.refused)
     elif how is HowEnded.FAILED and error is not None:
         why = sentence(error)
     found: Limited | None = limit(error, at) if error is not None and how is HowEnded.FAILED else None

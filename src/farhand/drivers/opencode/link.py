@@ -2,35 +2,25 @@
 
 from __future__ import annotations
 
-import base64
 import time
 from collections.abc import AsyncIterator
-from pathlib import Path
-from typing import Any
 
 import anyio
-import anyio.to_thread
-import msgspec
 
-from farhand.drivers.opencode import asks, modes
+from farhand.drivers.opencode import modes
+from farhand.drivers.opencode.answering import Answering
 from farhand.drivers.opencode.api import Api, ApiError
-from farhand.drivers.opencode.ids import message_id, part_id
-from farhand.drivers.opencode.kept import Kept
-from farhand.drivers.opencode.schema import Info, Message, Part, Permission, read
+from farhand.drivers.opencode.desk import is_free, spoken_elsewhere
+from farhand.drivers.opencode.ids import message_id
+from farhand.drivers.opencode.kept import Begun, Kept
+from farhand.drivers.opencode.place import Place, Spot, Tuning
+from farhand.drivers.opencode.prompts import prompt_of
+from farhand.drivers.opencode.rules import obeying
+from farhand.drivers.opencode.schema import Info, Message, Part, read
 from farhand.drivers.opencode.server import Host
-from farhand.drivers.opencode.translate import (
-    AT_REST,
-    Expected,
-    State,
-    event,
-    told_as_events,
-    translate,
-    whole_from,
-    without_request,
-)
-from farhand.drivers.wires.asking import CHANGED, DENIED, GONE, asked_of, step_id
-from farhand.drivers.wires.worded import worded
-from farhand.model.facts import AskRaised, Limited, Noted, TurnEnded
+from farhand.drivers.opencode.state import Expected, State, whole_from, without_request
+from farhand.drivers.opencode.translate import AT_REST, event, told_as_events, translate
+from farhand.model.facts import Limited, Noted, SessionKnown, TurnEnded
 from farhand.model.ports import (
     Batch,
     Change,
@@ -44,29 +34,11 @@ from farhand.model.ports import (
     Taken,
     Unknown,
 )
-from farhand.model.present import Ask
 from farhand.model.present import Message as Said
-from farhand.model.words import Attachment, HowEnded, Mode, Word, replace
+from farhand.model.words import HowEnded, Mode, replace
 
-DEATH_PATIENCE_SECONDS = 2.0
-AGAIN_SECONDS = 0.5
-LARGEST_IMAGE = 10 * 1024 * 1024
-
-
-class Spot(Word):
-    """Where a link stands."""
-
-    life: str = ""
-    state: State = State()
-
-
-class Tuning(msgspec.Struct):
-    """What a worker was last told to be; it goes with every prompt."""
-
-    mode: Mode
-    model: str
-    # The agent that the session worked with last.
-    agent: str = ""
+# What does not answer is dead, or is asked again after so long.
+DEATH_PATIENCE_SECONDS = 0.5
 
 
 class HttpLink:
@@ -87,15 +59,15 @@ class HttpLink:
         self._kept = kept
         # In another life than the cursor's, what was begun is not gone on with.
         self._reborn = bool(spot.life) and spot.life != host.life
-        self._spot = replace(spot, life=host.life)
-        self._tuning = tuning
+        self._place = Place(replace(spot, life=host.life), tuning)
+        self._answering = Answering(api, kept, self._place)
         self._seconds = seconds
         self._first = first
         self._looking = anyio.Lock()
 
     @property
     def _state(self) -> State:
-        return self._spot.state
+        return self._place.state
 
     # --- facts
 
@@ -107,18 +79,21 @@ class HttpLink:
             try:
                 async with self._api.events() as events:
                     yield self._batch(await self._look())
+                    async for batch in self._moves():
+                        yield batch
                     async for some in events:
-                        before = self._spot
+                        before = self._place.spot
                         heard = await self._take(some)
-                        if heard or self._spot is not before:
+                        if heard or self._place.spot is not before:
                             yield self._batch(heard)
+                        async for batch in self._moves():
+                            yield batch
             except ApiError:
                 pass
             gone = await self._gone()
             if gone:
                 yield self._over(gone)
                 return
-            await anyio.sleep(AGAIN_SECONDS)
 
     async def _gone(self) -> str:
         with anyio.move_on_after(DEATH_PATIENCE_SECONDS):
@@ -131,43 +106,61 @@ class HttpLink:
         over = [Heard(fact=failed, turn=self._state.turn or None)] if self._state.running else []
         # The next life reads the session from here on: what was said before its end is told once.
         state = self._state
-        self._spot = Spot(state=State(session=state.session, after=state.newest, newest=state.newest))
+        self._place.spot = Spot(state=State(session=state.session, after=state.newest, newest=state.newest))
         return self._batch([*over, Heard(fact=ended)])
 
     def _batch(self, heard: list[Heard]) -> Batch:
-        return Batch(heard=tuple(heard), cursor=msgspec.json.encode(self._spot).decode())
+        return Batch(heard=tuple(heard), cursor=self._place.cursor())
 
     async def _take(self, events: list[bytes]) -> list[Heard]:
         heard: list[Heard] = []
         for one in events:
             heard += self._translated(one)
+            self._notice(one)
         if any(isinstance(one.fact, Limited) for one in heard) and self._state.running:
             # OpenCode would wait and hold the turn; the core parks its message and knows when to go on.
             await self._api.abort(self._state.session)
-        return await self._without_granted(heard)
+        return await self._answering.without_granted(heard)
 
     def _translated(self, came: bytes) -> list[Heard]:
         told, state = translate(came, self._state, time.time(), self._seconds)
         if state is not self._state:
-            self._spot = replace(self._spot, state=state)
+            self._place.become(state)
         return told
 
-    async def _without_granted(self, heard: list[Heard]) -> list[Heard]:
-        """What was allowed before is let go on at once; so is a worker that need not ask, and its helpers."""
-        rest: list[Heard] = []
-        for one in heard:
-            wanted = self._state.permissions.get(one.fact.ask) if isinstance(one.fact, AskRaised) else None
-            if wanted is not None and self._may(wanted):
-                await self._send_reply(wanted, asks.Reply(reply="once"))
-            else:
-                rest.append(one)
-        return rest
+    # --- at the desk
 
-    def _may(self, wanted: Permission) -> bool:
-        if self._tuning.mode is Mode.YOLO:
+    def _notice(self, came: bytes) -> None:
+        spot = self._place.spot
+        elsewhere = spoken_elsewhere(came, spot.state, spot.elsewhere) if self._host.desk else None
+        if elsewhere is not spot.elsewhere:
+            self._place.spot = replace(spot, elsewhere=elsewhere)
+
+    async def _moves(self) -> AsyncIterator[Batch]:
+        if await self._moved():
+            yield self._batch([Heard(fact=SessionKnown(session=self._state.session))])
+            yield self._batch(await self._look())
+
+    async def _moved(self) -> bool:
+        """Goes on in the session where a person at the desk does, once this one is at rest."""
+        there = self._place.spot.elsewhere
+        if there is None:
+            return False
+        async with self._looking:
+            if not is_free(self._state):
+                return False
+            session = await self._api.session(there.session)
+            if session is None or session.parentID:
+                # A helper's: it is no person who speaks there.
+                self._place.spot = replace(self._place.spot, elsewhere=None)
+                return False
+            await obeying(self._api, session, self._place.tuning.mode)
+            # Written down first: whoever is killed here goes on there.
+            self._kept.begin(Begun(session=session.id, after=there.before))
+            self._place.tuning.agent = session.agent
+            begun = State(session=session.id, after=there.before, newest=there.before)
+            self._place.spot = Spot(life=self._host.life, state=begun)
             return True
-        every = [(wanted.permission, pattern) for pattern in wanted.always]
-        return bool(every) and all(one in self._state.granted for one in every)
 
     # --- what was missed
 
@@ -178,7 +171,7 @@ class HttpLink:
             busy = await self._busy()
             if busy:
                 children = tuple(one.id for one in await self._api.children(self._state.session))
-                self._spot = replace(self._spot, state=replace(self._state, children=children))
+                self._place.change(children=children)
             else:
                 # It may have come to its end in between.
                 messages = await self._api.messages(self._state.session, self._state.after)
@@ -188,7 +181,7 @@ class HttpLink:
             if not busy:
                 heard += self._translated(event(AT_REST if self._reborn else "session.idle", self._named()))
             self._reborn = False
-            return await self._without_granted(heard + await self._requests(busy=busy))
+            return await self._answering.without_granted(heard + await self._requests(busy=busy))
 
     async def _busy(self) -> bool:
         status = (await self._api.statuses()).get(self._state.session)
@@ -209,7 +202,7 @@ class HttpLink:
             heard += self._translated(told)
         for part in (read(raw, Part) for raw in message.parts):
             if part is not None and part.id in self._state.parts:
-                self._spot = replace(self._spot, state=whole_from(self._state, part.id, part.type))
+                self._place.become(whole_from(self._state, part.id, part.type))
         return heard
 
     async def _requests(self, *, busy: bool) -> list[Heard]:
@@ -219,7 +212,7 @@ class HttpLink:
         heard: list[Heard] = []
         for request in (*state.permissions, *state.questions):
             if request not in waiting and self._kept.answered(request):
-                self._spot = replace(self._spot, state=without_request(self._state, request))
+                self._place.become(without_request(self._state, request))
             elif request not in waiting:
                 over = {**self._named(), "requestID": request}
                 heard += self._translated(event("permission.replied", over))
@@ -236,19 +229,27 @@ class HttpLink:
     # --- errands
 
     async def perform(self, errand: Errand) -> Outcome:
-        """Does what the core wants; an errand done twice acts once."""
-        try:
-            match errand:
-                case Deliver():
-                    return await self._deliver(errand)
-                case Settle(ask=ask):
-                    return await self._settle(ask)
-                case Stop():
-                    return await self._stop()
-                case Change(model=model, mode=mode):
-                    return await self._change(model, mode)
-        except ApiError as error:
-            return Unknown(why=error.text) if error.sent and not error.status else NotTaken(why=error.text)
+        """Does what the core wants; an errand done twice acts once, so one that was cut off is done again."""
+        while True:
+            try:
+                return await self._do(errand)
+            except ApiError as error:
+                if error.status:
+                    return NotTaken(why=error.text)
+                if await self._gone():
+                    return Unknown(why=error.text) if error.sent else NotTaken(why=error.text)
+
+    async def _do(self, errand: Errand) -> Outcome:
+        match errand:
+            case Deliver():
+                return await self._deliver(errand)
+            case Settle(ask=ask):
+                async with self._looking:
+                    return await self._answering.settle(ask)
+            case Stop():
+                return await self._stop()
+            case Change(model=model, mode=mode):
+                return await self._change(model, mode)
 
     async def _deliver(self, errand: Deliver) -> Outcome:
         async with self._looking:
@@ -259,84 +260,25 @@ class HttpLink:
             if given != known:
                 self._kept.give(given)
             others = tuple(one for one in self._state.expected if one.message != name)
-            self._spot = replace(self._spot, state=replace(self._state, expected=(*others, given)))
+            self._place.change(expected=(*others, given))
             session = self._state.session
             if known is not None and await self._api.has_message(session, known.id):
                 return Taken()
-            await self._api.prompt(session, await self._body(given.id, errand.message))
+            await self._prompt(session, given.id, errand.message)
             return Taken()
+
+    async def _prompt(self, session: str, message: str, said: Said) -> None:
+        tuning = self._place.tuning
+        body = await prompt_of(message, said, tuning)
+        tuning.agent = body.get("agent", tuning.agent)
+        await self._api.prompt(session, body)
 
     def _fresh_id(self, name: str) -> str:
         return message_id(name, time.time(), self._state.newest)
 
-    async def _body(self, message: str, said: Said) -> dict[str, Any]:
-        pictures = [one for one in said.attachments if one.media_type.startswith("image/")]
-        files = [part for part in [await anyio.to_thread.run_sync(_picture, one) for one in pictures] if part]
-        parts = [{"type": "text", "text": worded(said)}, *files]
-        body: dict[str, Any] = {
-            "messageID": message,
-            "parts": [{"id": part_id(message, number), **part} for number, part in enumerate(parts)],
-        }
-        provider, slash, model = self._tuning.model.partition("/")
-        if slash:
-            body["model"] = {"providerID": provider, "modelID": model}
-        agent = self._agent()
-        if agent:
-            self._tuning.agent = body["agent"] = agent
-        return body
-
-    def _agent(self) -> str:
-        if self._tuning.mode is Mode.PLAN:
-            return modes.PLAN_AGENT
-        return modes.WORK_AGENT if self._tuning.agent == modes.PLAN_AGENT else ""
-
     async def _stop(self) -> Outcome:
-        self._spot = replace(self._spot, state=replace(self._state, stopped=self._state.running))
+        self._place.change(stopped=self._state.running)
         await self._api.abort(self._state.session)
-        return Taken()
-
-    async def _settle(self, ask: Ask) -> Outcome:
-        name, settled = asked_of(ask.id), ask.settled
-        request = self._state.permissions.get(name) or self._state.questions.get(name)
-        if request is None or settled is None:
-            return Taken() if self._kept.answered(name) else NotTaken(why=GONE)
-        if ask.digest != asks.digest(request):
-            await self._refuse(request)
-            return NotTaken(why=CHANGED)
-        if isinstance(request, Permission):
-            return await self._send_reply(request, asks.reply(request, settled))
-        self._kept.settle(settled)
-        all_settled = self._kept.settled()
-        steps = [all_settled.get(step_id(name, step)) for step in range(asks.steps(request))]
-        answers = asks.answers(request, steps)
-        if answers is None:
-            return Taken()
-        return await self._send(name, lambda: self._api.answer(name, answers.labels))
-
-    async def _refuse(self, request: asks.Request) -> None:
-        if isinstance(request, Permission):
-            await self._send_reply(request, asks.Reply(reply="reject", message=DENIED))
-        else:
-            await self._send(request.id, lambda: self._api.answer(request.id, None))
-
-    async def _send_reply(self, wanted: Permission, reply: asks.Reply) -> Outcome:
-        if reply.lasting:
-            lasting = [modes.rule(wanted.permission, pattern, "allow") for pattern in reply.lasting]
-            await self._api.add_rules(wanted.sessionID, lasting)
-            granted = tuple((wanted.permission, pattern) for pattern in reply.lasting)
-            self._spot = replace(self._spot, state=replace(self._state, granted=(*self._state.granted, *granted)))
-        return await self._send(wanted.id, lambda: self._api.reply(wanted.id, reply.reply, reply.message))
-
-    async def _send(self, request: str, send: Any) -> Outcome:
-        before = self._kept.answered(request)
-        self._kept.answer(request)
-        self._spot = replace(self._spot, state=without_request(self._state, request))
-        try:
-            await send()
-        except ApiError as error:
-            if not error.status:
-                raise
-            return Taken() if before else NotTaken(why=GONE)
         return Taken()
 
     async def _change(self, model: str | None, mode: str | None) -> Outcome:
@@ -345,28 +287,10 @@ class HttpLink:
             if model not in known:
                 some = ", ".join(known[:20]) or "none"
                 return NotTaken(why=f"OpenCode has no model '{model}'. Known: {some}.")
-            self._tuning.model = model
+            self._place.tuning.model = model
         if mode is not None:
             wanted = Mode(mode)
             await self._api.add_rules(self._state.session, modes.rules(wanted))
-            self._tuning.mode = wanted
-            self._spot = replace(self._spot, state=replace(self._state, granted=()))
+            self._place.tuning.mode = wanted
+            self._place.change(granted=())
         return Taken()
-
-
-def _picture(attachment: Attachment) -> dict[str, str] | None:
-    """A picture as a part of a message; None for one that cannot be sent so: its path is in the words."""
-    path = Path(attachment.path)
-    try:
-        if path.stat().st_size > LARGEST_IMAGE:
-            return None
-        content = base64.b64encode(path.read_bytes()).decode()
-    except OSError:
-        return None
-    mime = attachment.media_type
-    return {
-        "type": "file",
-        "mime": mime,
-        "filename": attachment.name or path.name,
-        "url": f"data:{mime};base64,{content}",
-    }

@@ -10,14 +10,16 @@ import msgspec
 from farhand.drivers.opencode import modes
 from farhand.drivers.opencode.api import Api
 from farhand.drivers.opencode.kept import Begun, Kept
-from farhand.drivers.opencode.link import HttpLink, Spot, Tuning
+from farhand.drivers.opencode.link import HttpLink
+from farhand.drivers.opencode.place import Spot, Tuning
+from farhand.drivers.opencode.rules import obeying
 from farhand.drivers.opencode.schema import Session
 from farhand.drivers.opencode.server import Host
-from farhand.drivers.opencode.translate import State
+from farhand.drivers.opencode.state import State
 from farhand.model.facts import Noted, SessionKnown
 from farhand.model.ports import Heard
 from farhand.model.present import Worker
-from farhand.model.words import Mode, replace
+from farhand.model.words import replace
 
 LOST = "The session cannot be taken up again: OpenCode does not know it. A new one begins."
 
@@ -36,8 +38,7 @@ async def open_link(
         begun = await _begin(api, worker, session)
         session = session or await api.session(begun.session) or Session(id=begun.session)
         kept.begin(begun)
-    if not _obeys(session, worker.mode):
-        await api.add_rules(session.id, modes.rules(worker.mode))
+    await obeying(api, session, worker.mode)
     if worker.session != begun.session:
         first = [*first, Heard(fact=SessionKnown(session=begun.session))]
     tuning = Tuning(mode=worker.mode, model=worker.model, agent=session.agent)
@@ -51,15 +52,6 @@ async def _begin(api: Api, worker: Worker, known: Session | None) -> Begun:
         return Begun(session=(await api.create(worker.name, modes.rules(worker.mode))).id)
     newest = await api.newest(known.id)
     return Begun(session=known.id, after=newest)
-
-
-def _obeys(session: Session, mode: Mode) -> bool:
-    """Whether the mode's rules are the last whole set that the session has; single ones were allowed since."""
-    wanted = modes.rules(mode)
-    starts = [number for number, one in enumerate(session.permission) if one == wanted[0]]
-    blocks = [number for number, one in enumerate(session.permission) if one.get("permission") == "*"]
-    start = starts[-1] if starts and starts[-1] == blocks[-1] else -1
-    return start >= 0 and session.permission[start : start + len(wanted)] == wanted
 
 
 def _spot(cursor: str, begun: Begun, kept: Kept) -> Spot:

@@ -46,6 +46,11 @@ class Host(Protocol):
         """Tells this process from the one before it."""
         ...
 
+    @property
+    def desk(self) -> bool:
+        """Whether a person can sit down at it; then nobody but that person and the worker speaks there."""
+        ...
+
     async def gone(self) -> str:
         """Returns when the process has ended, with a sentence that says how."""
         ...
@@ -66,6 +71,8 @@ class Record(Word):
 
 class Served:
     """The server as a host."""
+
+    desk = False
 
     def __init__(self, holders: Holders, record: Record) -> None:
         self._holders = holders

@@ -4,17 +4,29 @@ from __future__ import annotations
 
 import shlex
 import sqlite3
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from pathlib import Path
 
+from farhand.drivers.opencode.users import Users, users_of
 from farhand.model.ports import SessionFound
 from farhand.model.present import Worker
 
 MOST = 200
+LONGEST_ANSWER = 8000
 _ALL = """SELECT id, directory, title, time_updated FROM session
     WHERE parent_id IS NULL AND time_archived IS NULL AND (? = '' OR directory = ?)
     ORDER BY time_updated DESC LIMIT ?"""
+_ONE = "SELECT 1 FROM session WHERE id = ?"
+# The texts of the agent's last messages, the newest message first. Only its end is read, however long a session is.
+_SAID = """SELECT spoken.id, substr(json_extract(part.data, '$.text'), 1, ?) FROM (
+        SELECT id FROM message WHERE session_id = ? AND CASE WHEN json_valid(data)
+            THEN json_extract(data, '$.role') = 'assistant' AND json_extract(data, '$.summary') IS NOT 1 END
+        ORDER BY time_created DESC, id DESC LIMIT 5
+    ) AS spoken JOIN part ON part.message_id = spoken.id
+    WHERE CASE WHEN json_valid(part.data)
+        THEN json_extract(part.data, '$.type') = 'text' AND trim(json_extract(part.data, '$.text')) != '' END
+    ORDER BY spoken.id DESC, part.id"""
 
 
 def database(environment: Mapping[str, str]) -> Path:
@@ -26,16 +38,57 @@ def database(environment: Mapping[str, str]) -> Path:
 def sessions(path: Path, directory: str) -> list[SessionFound]:
     """The sessions of that folder, or of every one for "", newest first. No database, or another kind, has none."""
     resolved = str(Path(directory).resolve()) if directory else ""
+    users = users_of(path)
     try:
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=2.0)) as opened:
+        with _read(path) as opened:
             rows = opened.execute(_ALL, (resolved, resolved, MOST)).fetchall()
+            return [
+                SessionFound(
+                    id=str(name),
+                    directory=str(folder),
+                    title=" ".join(str(title).split()),
+                    at=updated / 1000,
+                    answer=_answer(opened, str(name)),
+                    open=is_open(str(name), users),
+                )
+                for name, folder, title, updated in rows
+                if isinstance(updated, int | float)
+            ]
     except sqlite3.Error:
         return []
-    return [
-        SessionFound(id=str(name), directory=str(folder), title=" ".join(str(title).split()), at=updated / 1000)
-        for name, folder, title, updated in rows
-        if isinstance(updated, int | float)
-    ]
+
+
+def is_known(path: Path, session: str) -> bool:
+    """Whether there is a session of that name."""
+    try:
+        with _read(path) as opened:
+            return opened.execute(_ONE, (session,)).fetchone() is not None
+    except sqlite3.Error:
+        return False
+
+
+def is_open(session: str, users: Users | None) -> bool | None:
+    """Nobody uses the database: nobody has it open. Who was started with that session has; of others nobody knows."""
+    if users is None:
+        return None
+    if not users:
+        return False
+    return True if any(session in words for words in users) else None
+
+
+@contextmanager
+def _read(path: Path) -> Iterator[sqlite3.Connection]:
+    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=2.0)) as opened:
+        yield opened
+
+
+def _answer(opened: sqlite3.Connection, session: str) -> str:
+    """What the agent said last; nothing where it is kept in another way."""
+    try:
+        rows = opened.execute(_SAID, (LONGEST_ANSWER, session)).fetchall()
+    except sqlite3.Error:
+        return ""
+    return "\n\n".join(str(text) for message, text in rows if message == rows[0][0])[:LONGEST_ANSWER]
 
 
 def resume_command(worker: Worker) -> str:

@@ -1,0 +1,73 @@
+"""The connection between a node and the real OpenCode is cut: nothing runs unasked, and nothing is told twice."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from farhand.model import facts
+from farhand.model.commands import Hire
+from farhand.model.words import HowEnded
+from farhand.testing.house import House
+from farhand.testing.models.script import Hold, Reply, Text, say, use
+from farhand.testing.opencode import OpenCodeStudio
+from farhand.testing.relay import Relay
+
+pytestmark = pytest.mark.anyio
+
+
+async def hire(house: House, studio: OpenCodeStudio, wire: str) -> None:
+    """A worker that asks."""
+    command = Hire(
+        id=house.id(), worker="ann", backend="opencode", directory=str(studio.project), options={"wire": wire}
+    )
+    after = (await house.send(command)).seq
+    await house.fact(facts.CameOnline, after=after - 1)
+
+
+def detour(studio: OpenCodeStudio, wire: str, port: int) -> int:
+    """Writes another port where the node has written down the agent's; the port that was there."""
+    name, found = ("sign", rb'"port":(\d+)') if wire == "tmux" else ("server.json", rb":(\d+)\"")
+    file = next(studio.folder.rglob(name))
+    content = file.read_bytes()
+    place = re.search(found, content)
+    assert place is not None
+    file.write_bytes(content[: place.start(1)] + str(port).encode() + content[place.end(1) :])
+    return int(place[1])
+
+
+@pytest.mark.parametrize("wire", ["headless", "tmux"])
+async def test_an_agent_that_is_cut_off_while_it_asks_runs_nothing_unasked(studio: OpenCodeStudio, wire: str) -> None:
+    script = studio.model.script
+    script.conversation("zz-ask", use("bash", command="echo x >> one.txt", description="Leave a line"), say("made it"))
+    script.conversation("zz-long", Reply((Text("one "), Hold("long"), Text("two"))))
+    made = studio.project / "one.txt"
+    async with studio.open() as house:
+        await hire(house, studio, wire)
+    async with Relay(detour(studio, wire, 0)).opened() as road:
+        detour(studio, wire, road.port)
+        async with studio.open() as house:
+            await house.say("zz-ask")
+            ask = await house.fact(facts.AskRaised)
+            road.cut()
+            await road.refuses()
+            await house.answer(ask.ask, "once")
+            await road.refuses(4)
+            assert not made.exists()
+            road.mend()
+            assert (await house.fact(facts.AnswerDelivered)).problem == ""
+            ended = await house.event(facts.TurnEnded)
+            assert made.read_text() == "x\n"
+            await house.say("zz-long")
+            await house.fact(facts.Said, after=ended.seq)
+            road.cut()
+            script.release("long")
+            await road.refuses(2)
+            road.mend()
+            assert (await house.fact(facts.TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
+            history = await house.history()
+            said = "".join(event.fact.text for event in history if isinstance(event.fact, facts.Said))
+            assert said == "made itone two"
+            assert sum(isinstance(event.fact, facts.AskRaised) for event in history) == 1
+            assert not any(isinstance(event.fact, facts.WentOffline) for event in history)

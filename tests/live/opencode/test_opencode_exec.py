@@ -1,0 +1,42 @@
+"""`opencode run`, one process a turn, in a real node: it remembers, cannot ask, and outlives the node."""
+
+from __future__ import annotations
+
+import pytest
+
+from farhand.testing.models.script import Hold, Reply, Text, say, use
+from farhand.testing.opencode import OpenCodeStudio
+from farhand.testing.phone import with_phone
+from farhand.testing.telegram import FakeBot
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_worker_of_one_command_a_turn_remembers_and_outlives_the_node(
+    studio: OpenCodeStudio, bot: FakeBot
+) -> None:
+    script = studio.model.script
+    script.conversation("zz-first", say("the word is plover"))
+    script.conversation("zz-ask", use("bash", command="touch no.txt", description="Leave a file"))
+    script.conversation("zz-away", Reply((Text("the first half "), Hold("away"), Text("and the second"))))
+    script.conversation("zz-more", say("still here"))
+    async with with_phone(studio, bot) as phone:
+        await phone.manager.says("/team")
+        await phone.reads("No team members")
+        await phone.types("hire", "ann", "--node", "test", "--backend", "opencode", "--wire", "exec", "--ask")
+        await phone.manager.says("zz-first")
+        await phone.reads("the word is plover")
+        await phone.manager.says("zz-ask")
+        await phone.reads("cannot ask for it")
+        await phone.manager.says("zz-away")
+        await studio.model.asked("zz-away")
+        await phone.kill()
+        script.release("away")
+        await phone.manager.says("zz-more")
+        await phone.start()
+        await phone.reads("and the second")
+        await phone.reads("still here")
+        assert [await phone.answers(text) for text in ("plover", "the second", "still here")] == [1, 1, 1]
+    assert not (studio.project / "no.txt").exists()
+    remembered = str((await studio.model.asked("zz-more")).body)
+    assert all(text in remembered for text in ("the word is plover", "the first half and the second"))

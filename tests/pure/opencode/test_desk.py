@@ -1,0 +1,47 @@
+"""Where a person at the desk speaks: what is followed, and what is not."""
+
+from __future__ import annotations
+
+from farhand.drivers.opencode.desk import Elsewhere, is_free, spoken_elsewhere
+from farhand.drivers.opencode.state import Expected, State
+from farhand.drivers.opencode.translate import event
+
+HERE = State(session="ses_a", children=("ses_helper",), after="msg_1", newest="msg_3")
+THERE = Elsewhere(session="ses_b", prompt="msg_4")
+
+
+def message(session: str, name: str, role: str = "user") -> bytes:
+    """A message that began or changed."""
+    return event("message.updated", {"info": {"id": name, "role": role, "sessionID": session}})
+
+
+def test_a_new_message_in_another_session_is_followed_from_the_first_on() -> None:
+    assert spoken_elsewhere(message("ses_b", "msg_4"), HERE, None) == THERE
+    assert spoken_elsewhere(message("ses_b", "msg_5"), HERE, THERE) == THERE
+    assert spoken_elsewhere(message("ses_c", "msg_6"), HERE, THERE) == Elsewhere(session="ses_c", prompt="msg_6")
+    prompt = Elsewhere(session="ses_b", prompt="msg_1e2aedb160019CkFPLai7uUV2g")
+    assert "msg_1e2aedb16000zzzzzzzzzzzzzz" < prompt.before < prompt.prompt
+
+
+def test_old_messages_answers_helpers_and_the_own_session_are_not() -> None:
+    assert spoken_elsewhere(message("ses_b", "msg_2"), HERE, None) is None
+    assert spoken_elsewhere(message("ses_c", "msg_4"), HERE, THERE) == THERE
+    assert spoken_elsewhere(message("ses_b", "msg_4", role="assistant"), HERE, None) is None
+    assert spoken_elsewhere(message("ses_helper", "msg_4"), HERE, None) is None
+    assert spoken_elsewhere(message("ses_a", "msg_4"), HERE, None) is None
+    assert spoken_elsewhere(event("session.idle", {"sessionID": "ses_b", "x": "user"}), HERE, None) is None
+    assert spoken_elsewhere(b'"user" {', HERE, THERE) == THERE
+
+
+def test_who_comes_back_is_not_followed_away_and_the_phone_is_nobody_at_the_desk() -> None:
+    given = State(session="ses_a", newest="msg_3", expected=(Expected(id="msg_5", message="m", turn="t"),))
+    assert spoken_elsewhere(message("ses_a", "msg_5"), HERE, THERE) is None
+    assert spoken_elsewhere(message("ses_a", "msg_5"), given, THERE) == THERE
+    assert spoken_elsewhere(message("ses_a", "msg_2"), HERE, THERE) == THERE
+
+
+def test_a_session_is_free_when_nothing_runs_and_nothing_is_on_its_way() -> None:
+    assert is_free(HERE)
+    assert not is_free(State(session="ses_a", running=True))
+    assert not is_free(State(session="ses_a", after="msg_1", expected=(Expected(id="msg_2", message="m"),)))
+    assert is_free(State(session="ses_a", after="msg_3", expected=(Expected(id="msg_2", message="m"),)))
