@@ -313,11 +313,10 @@ async def test_titles_are_told_as_they_change_each_to_its_own(tmux: Tmux, short_
 
 
 async def test_whoever_stops_listening_for_titles_starts_no_tmux_for_it(tmux: Tmux, typist: Pane) -> None:
-    async with tmux.titled(typist, lambda _: None):
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(tmux.gone)
-            await tmux.command("display-message", "-p", "here")
-            await anyio.run_process([*tmux.server, "kill-server"])
+    async with tmux.titled(typist, lambda _: None), anyio.create_task_group() as tasks:
+        tasks.start_soon(tmux.gone)
+        await tmux.command("display-message", "-p", "here")
+        await anyio.run_process([*tmux.server, "kill-server"])
     assert (await anyio.run_process([*tmux.server, "list-sessions"], check=False)).returncode != 0
 
 
