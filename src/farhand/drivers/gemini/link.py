@@ -36,6 +36,8 @@ END_PATIENCE_SECONDS = 1.0
 INTERRUPT_PATIENCE_SECONDS = 1.5
 COMMAND_PATIENCE_SECONDS = 1.5
 DIALOG_PATIENCE_SECONDS = 2.0
+# A model that cannot be had is told in a dialog that no hook and no title tells of: so often it is looked for.
+LOOK_SECONDS = (1.5, 3.0, 6.0, 12.0, 30.0)
 IDLE_PATIENCE_SECONDS = 3.0
 MOST_ESCAPES = 4
 MOST_CALLS = 16
@@ -86,6 +88,7 @@ class TerminalLink(TypedLink[Own]):
         self._standing = ""
         self._stopping = False
         self._cleared = False
+        self._looks: int | None = None
         # Set unless an answer is on its way to its dialog.
         self._answered = anyio.Event()
         self._answered.set()
@@ -100,6 +103,7 @@ class TerminalLink(TypedLink[Own]):
         tasks.start_soon(self._hear_hooks, arrivals, name="hooks")
         tasks.start_soon(self._watch, folders, Path(self._place.spot.path).parent, name="session file")
         tasks.start_soon(self._hear_title, name="title")
+        self._look_out()
 
     async def _hear_hooks(self, arrivals: MemoryObjectReceiveStream[Arrival]) -> None:
         async for arrival in arrivals:
@@ -188,10 +192,13 @@ class TerminalLink(TypedLink[Own]):
         told, state = translate_hook(arrived.payload, state)
         self._note(state)
         match payload.text("hook_event_name"):
+            case "BeforeAgent":
+                self._look_out()
             case "BeforeTool":
                 calls = (*self._place.calls, call_of(payload))[-MOST_CALLS:]
                 self._place = replace(self._place, calls=calls)
             case "AfterTool":
+                self._look_out()
                 told = [*self._ran(payload), *told]
             case "Notification" if payload.text("notification_type") == "ToolPermission":
                 told += await self._dialog_opened(arrived, payload)
@@ -299,6 +306,8 @@ class TerminalLink(TypedLink[Own]):
             return await self._stuck()
         if later.what == "gone":
             return await self._gone()
+        if later.what == "model":
+            return await self._looked_out()
         said = await self._looked(later)
         # Only now: whatever was waited for may have changed it.
         state = self._place.spot.state
@@ -328,6 +337,21 @@ class TerminalLink(TypedLink[Own]):
                 return await self._read_off(await self._hands.screen())
             case _:
                 return None
+
+    def _look_out(self) -> None:
+        """The model is asked now: from time to time it is looked whether it can be had."""
+        looking, self._looks = self._looks is not None, 0
+        if not looking:
+            self._after(LOOK_SECONDS[0], Later("model", ""))
+
+    async def _looked_out(self) -> list[Heard]:
+        if not self._state().running or self._looks is None:
+            self._looks = None
+            return []
+        await self._hands.give_up()
+        self._looks = min(self._looks + 1, len(LOOK_SECONDS) - 1)
+        self._after(LOOK_SECONDS[self._looks], Later("model", ""))
+        return []
 
     async def _gone(self) -> list[Heard]:
         """Questions whose dialog is no longer on the screen were answered there."""
