@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from pathlib import Path
 
 import anyio
@@ -15,6 +16,7 @@ from farhand.drivers.gemini.files import Spot, behind, follow, passed
 from farhand.drivers.gemini.hands import Hands
 from farhand.drivers.gemini.launch import MANIFEST, Places
 from farhand.drivers.gemini.payloads import silent, translate_hook
+from farhand.drivers.gemini.schema import digest
 from farhand.drivers.gemini.screen import read_box, read_dialog, standing
 from farhand.drivers.gemini.sessions import find_file
 from farhand.drivers.gemini.translate import State, began, end_turn, session_changed
@@ -41,6 +43,7 @@ LOOK_SECONDS = (1.5, 3.0, 6.0, 12.0, 30.0)
 IDLE_PATIENCE_SECONDS = 3.0
 MOST_ESCAPES = 4
 MOST_CALLS = 16
+MOST_TOLD = 64
 
 
 class Place(Word):
@@ -89,6 +92,8 @@ class TerminalLink(TypedLink[Own]):
         self._stopping = False
         self._cleared = False
         self._looks: int | None = None
+        # What hooks told last.
+        self._told: deque[str] = deque(maxlen=MOST_TOLD)
         # Set unless an answer is on its way to its dialog.
         self._answered = anyio.Event()
         self._answered.set()
@@ -183,7 +188,7 @@ class TerminalLink(TypedLink[Own]):
 
     async def _reported(self, arrived: Arrived) -> list[Heard]:
         payload = parse(arrived.payload) or Fields({})
-        if not self._is_ours(payload):
+        if not self._is_ours(payload) or self._is_known(payload):
             return []
         heard = self._started(payload) or self._moved(payload)
         state = self._place.spot.state
@@ -213,6 +218,13 @@ class TerminalLink(TypedLink[Own]):
         if payload.text("session_id") == self._place.spot.state.session:
             return True
         return self._cleared and payload.text("hook_event_name") == "SessionStart"
+
+    def _is_known(self, payload: Fields) -> bool:
+        """Hooks that the person wrote may tell of the same event: what they are given says the moment, so it is it."""
+        told = digest(payload.text("hook_event_name"), payload.plain)
+        known = told in self._told
+        self._told.append(told)
+        return known
 
     def _started(self, payload: Fields) -> list[Heard]:
         """The session has a file, or (cleared, or another one taken up at the desk) goes on in another one."""
