@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from farhand.drivers.wires.fields import Fields, parse
 from farhand.drivers.wires.hooks import Asked
-from farhand.drivers.wires.seated import Own, Told
+from farhand.drivers.wires.seated import Own, Told, read_on
 from farhand.drivers.wires.typed import TypedLink
 from farhand.model.facts import AskSettled, Noted, TurnEnded
 from farhand.model.ports import Heard
@@ -29,6 +29,15 @@ class HookedLink(TypedLink[Own]):
 
     _spot: Any
     _questions: Waiting
+
+    @abstractmethod
+    def _translate(self, line: bytes, state: Any, at: float) -> tuple[list[Heard], Any]:
+        """What a line of the agent's own file means, which was read at that time."""
+
+    def _read(self) -> list[Heard]:
+        self._unread = False
+        heard, self._spot = read_on(self._spot, self._translate)
+        return heard
 
     def _position(self) -> object:
         return self._spot
