@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from hashlib import sha256
 from typing import Any, TypeAlias
 
@@ -18,6 +19,7 @@ from farhand.drivers.gemini.schema import (
     words,
 )
 from farhand.drivers.gemini.titles import detail, title
+from farhand.drivers.wires.conversations import another_session
 from farhand.drivers.wires.fields import Fields, parse
 from farhand.drivers.wires.handed import Expected, squeezed
 from farhand.model.facts import (
@@ -26,7 +28,6 @@ from farhand.model.facts import (
     Noted,
     Said,
     Seen,
-    SessionKnown,
     Thought,
     ToolEnded,
     ToolStarted,
@@ -157,11 +158,8 @@ def _changed(change: Fields, state: State, at: float) -> Translated:
 
 def session_changed(session: str, state: State) -> Translated:
     """The agent's conversation has another id now: it began, or was cleared."""
-    if not session or session == state.session:
-        return [], state
-    ended, over = end_turn(state, HowEnded.COMPLETED)
-    fresh = State(session=session, expected=over.expected, seen=state.seen, turns=state.turns, skipped=state.skipped)
-    return [*ended, Heard(fact=SessionKnown(session=session))], fresh
+    begin = partial(State, seen=state.seen, turns=state.turns)
+    return another_session(session, state, lambda: end_turn(state, HowEnded.COMPLETED), begin)
 
 
 # --- messages

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from farhand.drivers.wires.fields import Fields, parse
 from farhand.drivers.wires.hooks import Asked
-from farhand.drivers.wires.seated import Own, Told
+from farhand.drivers.wires.seated import Own, Told, read_on
 from farhand.drivers.wires.tmux import Pane, Tmux
 from farhand.drivers.wires.typed import TypedLink
 from farhand.model.facts import AskSettled, Noted, TurnEnded
@@ -38,6 +38,15 @@ class HookedLink(TypedLink[Own]):
         super().__init__(tmux, pane, folder)
         # Hooks that ask, of which no other has asked the same so far.
         self._single: deque[Asked] = deque(maxlen=MOST_SINGLE)
+
+    @abstractmethod
+    def _translate(self, line: bytes, state: Any, at: float) -> tuple[list[Heard], Any]:
+        """What a line of the agent's own file means, which was read at that time."""
+
+    def _read(self) -> list[Heard]:
+        self._unread = False
+        heard, self._spot = read_on(self._spot, self._translate)
+        return heard
 
     def _position(self) -> object:
         return self._spot
