@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from typing import Any, Final
 
 from farhand.drivers.gemini.schema import digest
@@ -28,6 +30,10 @@ PLAN_CHOICES = (
 CHOICE: Final = "ask_user"
 CUSTOM = "Enter a custom value"
 ESCAPE = "Escape"
+# How the dialogs of tools end that are neither commands nor edits.
+PROCEED = "Do you want to proceed?"
+_DRAWN = str.maketrans("", "", "*_`~")
+UNSURE = "The dialog does not say for sure which call it is about. Allow it at the desk, or deny it."
 
 
 class Call(Word):
@@ -35,6 +41,9 @@ class Call(Word):
 
     tool: str = ""
     arguments: dict[str, Any] = {}
+    # Of an MCP tool: its server, and its name there.
+    server: str = ""
+    served: str = ""
 
 
 class Question(Word):
@@ -43,34 +52,121 @@ class Question(Word):
     call: Call
     kind: str
     details: dict[str, Any]
+    # Other calls that it may be about as well: then nothing of it is allowed from afar.
+    others: tuple[Call, ...] = ()
+    # Which of several its dialog is, once that was seen.
+    counter: str = ""
 
 
 def call_of(payload: Fields) -> Call:
     """The call in a BeforeTool or AfterTool payload."""
-    return Call(tool=payload.text("tool_name"), arguments=payload.fields("tool_input").plain)
+    context = payload.fields("mcp_context")
+    return Call(
+        tool=payload.text("tool_name"),
+        arguments=payload.fields("tool_input").plain,
+        server=context.text("server_name"),
+        served=context.text("tool_name"),
+    )
 
 
 def question_of(notification: Fields, calls: tuple[Call, ...]) -> Question:
     """The question in a Notification payload, about one of the calls that were announced before."""
     details = notification.fields("details")
     kind = details.text("type")
-    fitting = [call for call in calls if _fits(call, kind, details)]
-    return Question(call=fitting[-1] if fitting else Call(), kind=kind, details=details.plain)
+    fitting = _distinct(call for call in calls if _fits(call, kind, details))
+    return _about(Question(call=Call(), kind=kind, details=details.plain), fitting)
+
+
+def _about(question: Question, calls: list[Call]) -> Question:
+    return replace(question, call=calls[0] if calls else Call(), others=tuple(calls[1:]))
+
+
+def _distinct(calls: Iterable[Call]) -> list[Call]:
+    """Calls that differ in what they do; how the model describes a command is no such thing."""
+    found: list[Call] = []
+    for call in calls:
+        if not is_among(call, found):
+            found.append(call)
+    return found
+
+
+def is_among(call: Call, calls: Iterable[Call]) -> bool:
+    """Whether one of them does the same."""
+    return any(_does(one) == _does(call) for one in calls)
+
+
+def _does(call: Call) -> Call:
+    if call.tool != "run_shell_command":
+        return call
+    return replace(call, arguments={name: one for name, one in call.arguments.items() if name != "description"})
 
 
 def _fits(call: Call, kind: str, details: Fields) -> bool:
+    """Whether a question with these details may be about this call; one of a kind that nobody knows is about none."""
     arguments = Fields(call.arguments)
-    if kind == "exec":
-        return arguments.text("command") == details.text("command")
-    if kind == "edit":
-        return arguments.text("file_path").endswith(details.text("fileName"))
-    return call.tool == kind if kind in (PLAN, CHOICE) else True
+    match kind:
+        case "exec":
+            return bool(arguments.text("command")) and arguments.text("command") == details.text("command")
+        case "edit":
+            return _is_path(arguments.text("file_path"), details.text("filePath") or details.text("fileName"))
+        case "mcp":
+            server, tool = details.text("serverName"), details.text("toolName")
+            return call.tool == f"mcp_{server}_{tool}" or (bool(tool) and (call.server, call.served) == (server, tool))
+        case "info":
+            return _informs(call.tool, arguments, details)
+        case _:
+            return call.tool == kind and kind in (PLAN, CHOICE)
+
+
+def _is_path(given: str, path: str) -> bool:
+    """Whether the path, which is whole, is this one, which may be seen from where the agent works."""
+    return bool(given and path) and f"/{path}".endswith("/" + given.removeprefix("./").removeprefix("/"))
+
+
+def _informs(tool: str, arguments: Fields, details: Fields) -> bool:
+    url, title, prompt = arguments.text("url"), details.text("title"), details.text("prompt")
+    match tool:
+        case "web_fetch":
+            return bool(prompt) and prompt == (f"Fetch {url}" if url else arguments.text("prompt"))
+        case "enter_plan_mode":
+            return title == "Enter Plan Mode"
+        case "activate_skill":
+            return title == f"Activate Skill: {arguments.text('name')}"
+        case _:
+            return False
+
+
+def fitting(question: Question) -> tuple[Call, ...]:
+    """The calls that it may be about."""
+    return (question.call, *question.others) if question.call.tool else ()
+
+
+def is_sure(question: Question) -> bool:
+    """Whether it is known which call it is about: nothing else can be allowed from afar."""
+    return len(fitting(question)) == 1
+
+
+def seen_in(dialog: Dialog, questions: list[Question], waiting: tuple[Call, ...]) -> Question:
+    """The question that this dialog asks, out of those that it may ask: about a waiting call that it shows."""
+    first = questions[0]
+    calls = [
+        call for one in questions for call in fitting(one) if is_among(call, waiting) and _shows_call(dialog, one, call)
+    ]
+    found = replace(_about(first, _distinct(calls)), counter=dialog.counter)
+    if is_sure(found) and any(one.details != first.details for one in questions):
+        # The same call, announced with different consequences.
+        return replace(found, others=(found.call,))
+    return found
 
 
 def asked_once(question: Question) -> Fields | None:
     """What a person is asked, if it is one thing with one answer; longer questionnaires are for the desk."""
-    questions = Fields(question.call.arguments).list("questions")
-    if question.kind != CHOICE or len(questions) != 1 or questions[0].flag("multiSelect"):
+    return _asked_by(question.call) if question.kind == CHOICE else None
+
+
+def _asked_by(call: Call) -> Fields | None:
+    questions = Fields(call.arguments).list("questions")
+    if len(questions) != 1 or questions[0].flag("multiSelect"):
         return None
     return questions[0] if labels(questions[0]) else None
 
@@ -82,7 +178,7 @@ def labels(asked: Fields) -> list[str]:
 
 def is_for_the_phone(question: Question) -> bool:
     """Whether its dialog can be answered by a key that is sure to mean what a person chose."""
-    return question.kind != CHOICE or asked_once(question) is not None
+    return question.kind != CHOICE or any(_asked_by(call) is not None for call in fitting(question))
 
 
 def planned(question: Question, dialog: Dialog, plan: str) -> Question:
@@ -101,6 +197,9 @@ def raised(ask: str, question: Question, seconds: float | None, dialog: Dialog) 
 
 
 def _worded(question: Question, dialog: Dialog) -> Worded:
+    deny = Choice(id=DENY, label="Deny", allows=False, words=True)
+    if not is_sure(question):
+        return AskKind.PERMISSION, _title(question), (deny,), _unsure(question)
     asked = asked_once(question)
     if asked is not None:
         choices = options(labels(asked), custom=bool(_own_words(question, dialog)))
@@ -111,15 +210,20 @@ def _worded(question: Question, dialog: Dialog) -> Worded:
     offered = tuple(
         Choice(id=choice, label=label) for choice, label in LABELS.items() if choice != DENY and dialog.key(label)
     )
-    deny = Choice(id=DENY, label="Deny", allows=False, words=True)
-    call = question.call
-    words = title(call.tool, Fields(call.arguments)) if call.tool else _title(question)
-    return AskKind.PERMISSION, words, (*offered, deny), whole(question)
+    return AskKind.PERMISSION, _title(question), (*offered, deny), whole(question)
+
+
+def _unsure(question: Question) -> str:
+    """What it may be about, and why it cannot be allowed."""
+    told = [detail(call.tool, Fields(call.arguments)) for call in fitting(question)]
+    return "\n\n".join([UNSURE, *(told or [in_full(question.details)])])
 
 
 def pressed(question: Question, dialog: Dialog, choice: str, note: str) -> tuple[str, str]:
     """The key that gives this answer, and the words to type behind it; whatever is unclear is no."""
     asked = asked_once(question)
+    if not is_sure(question):
+        return (dialog.key(LABELS[DENY]) if question.kind not in (PLAN, CHOICE) else "") or ESCAPE, ""
     in_words = note and choice == {CHOICE: OTHER, PLAN: DENY}.get(question.kind)
     if in_words and (key := _own_words(question, dialog)):
         return key, note
@@ -129,6 +233,12 @@ def pressed(question: Question, dialog: Dialog, choice: str, note: str) -> tuple
     if question.kind == PLAN:
         return dialog.key(PLANS[choice]) if choice in PLANS else ESCAPE, ""
     return dialog.key(LABELS.get(choice, LABELS[DENY])) or ESCAPE, ""
+
+
+def is_refusal(question: Question, dialog: Dialog, key: str) -> bool:
+    """Whether this key allows nothing and chooses nothing."""
+    no = dialog.options.get(key, "").startswith(LABELS[DENY])
+    return key == ESCAPE or (no and question.kind not in (PLAN, CHOICE))
 
 
 def _own_words(question: Question, dialog: Dialog) -> str:
@@ -144,13 +254,16 @@ def takes_advice(question: Question) -> bool:
 
 
 def _title(question: Question) -> str:
+    call = question.call
+    if call.tool:
+        return title(call.tool, Fields(call.arguments))
     return Fields(question.details).text("title") or "May this run?"
 
 
 def whole(question: Question) -> str:
     """The whole of what will run: the command, or the difference with its file."""
     details = Fields(question.details)
-    if question.kind == "exec" and details.text("command"):
+    if question.kind == "exec" and not question.call.tool:
         return details.text("command")
     if question.kind == "edit" and details.text("fileDiff"):
         return f"{details.text('filePath')}\n\n{details.text('fileDiff')}"
@@ -159,11 +272,16 @@ def whole(question: Question) -> str:
     return in_full(question.details)
 
 
+def is_asked(dialog: Dialog, question: Question) -> bool:
+    """Whether this is the very dialog that the question was seen in."""
+    return dialog.counter == question.counter and is_about(dialog, question)
+
+
 def is_about(dialog: Dialog, question: Question) -> bool:
-    """Whether the dialog on the screen asks this question and no other."""
+    """Whether the dialog on the screen asks this question, as far as it shows what it asks."""
     details = Fields(question.details)
     if question.kind == "exec":
-        return dialog.question.startswith("Allow execution") and shows(dialog, details.text("command"))
+        return _ends(dialog, "Allow execution of") and shows(dialog, details.text("command"))
     if question.kind == "edit":
         name = details.text("fileName")
         changed = "\n".join(map(details.text, ("fileDiff", "originalContent", "newContent")))
@@ -173,10 +291,43 @@ def is_about(dialog: Dialog, question: Question) -> bool:
         same = details.text("shown") in ("", bare("".join(dialog.words)))
         return same and dialog.words[:1] == (PLAN_TITLE,) and all(map(dialog.key, PLANS.values()))
     if question.kind == CHOICE:
-        return _asks(dialog, asked_once(question))
+        return any(_shows_call(dialog, question, call) for call in fitting(question))
     if question.kind == "mcp":
-        return f'"{details.text("toolName")}"' in dialog.question
-    return dialog.question.startswith("Do you want to proceed")
+        asked = f'Allow execution of MCP tool "{details.text("toolName")}" from server "{details.text("serverName")}"?'
+        calls = fitting(question)
+        named = bare("".join(dialog.words)).endswith(bare(asked))
+        return named and (not calls or any(_shows_call(dialog, question, call) for call in calls))
+    return question.kind == "info" and dialog.question == PROCEED and _informed(dialog, details.text("prompt"))
+
+
+def _ends(dialog: Dialog, words: str) -> bool:
+    """Whether it asks so; a warning may stand behind the question, and what will run stands before it."""
+    return any(line.startswith(words) for line in dialog.words[-2:] or (dialog.question,))
+
+
+def _shows_call(dialog: Dialog, question: Question, call: Call) -> bool:
+    """Whether the dialog shows what this call is given: of an MCP tool, as far as one line has room."""
+    if question.kind == CHOICE:
+        return _asks(dialog, _asked_by(call))
+    if question.kind != "mcp":
+        return True
+    line = bare(_named(dialog)).removeprefix("?")
+    given = json.dumps(call.arguments, ensure_ascii=False, separators=(",", ":"))
+    whole = bare(Fields(question.details).text("toolDisplayName") + given)
+    return whole.startswith(line[:-1]) if line.endswith("…") else whole == line
+
+
+def _named(dialog: Dialog) -> str:
+    """The line that names the tool and what it is given."""
+    return next((line for line in dialog.words if line.startswith("?")), "")
+
+
+def _informed(dialog: Dialog, prompt: str) -> bool:
+    """Whether it shows this and nothing else but the addresses in it; signs that it draws as a style are left out."""
+    name = _named(dialog)
+    shown = "".join(dialog.words[dialog.words.index(name) + 1 : -1]) if name else ""
+    told, asked = (bare(text).translate(_DRAWN) for text in (shown, prompt))
+    return bool(asked) and told.startswith(asked) and (told == asked or told[len(asked) :].startswith("URLstofetch:"))
 
 
 def _asks(dialog: Dialog, asked: Fields | None) -> bool:

@@ -182,10 +182,10 @@ def _lines_of(path: Path) -> Iterator[tuple[bytes, int]]:
         return
 
 
-def plan_of(payload: Fields, question: Question) -> str:
+def plan_of(spot: Spot, question: Question) -> str:
     """The plan that a person is asked about, where the CLI keeps plans; '' when it is not there."""
     name = Fields(question.call.arguments).text("plan_filename")
-    kept = Path(payload.text("transcript_path")).parent.parent / payload.text("session_id") / "plans"
+    kept = Path(spot.path).parent.parent / spot.state.session / "plans"
     try:
         return (kept / Path(name).name).read_text("utf-8", "replace")[:LONGEST_PLAN] if name else ""
     except OSError:

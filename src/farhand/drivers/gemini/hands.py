@@ -6,10 +6,10 @@ import re
 
 import anyio
 
-from farhand.drivers.gemini.asks import CUSTOM, ESCAPE, FEEDBACK, Question, is_about, pressed
+from farhand.drivers.gemini.asks import CUSTOM, ESCAPE, FEEDBACK, Question, is_asked, is_refusal, pressed
 from farhand.drivers.gemini.launch import MANIFEST
 from farhand.drivers.gemini.screen import Dialog, bare, gives_up, holds, read_box, read_dialog, says
-from farhand.drivers.wires.asking import CHANGED, GONE
+from farhand.drivers.wires.asking import GONE
 from farhand.drivers.wires.keyboard import Keyboard, commands
 from farhand.drivers.wires.painted import last_words
 from farhand.drivers.wires.tmux import Pane, Tmux
@@ -20,10 +20,13 @@ from farhand.model.words import Mode
 # It takes an Enter within a tenth of a second of a paste for a newline.
 HABITS = Habits(read_box=read_box, holds=holds, enter_delay_seconds=0.12, patience_seconds=8.0)
 is_command = commands(r"^[/?][a-z]*(\s|$)")
+BEHIND = "Another question stands there by now; nothing was allowed. If this one still waits, it is asked again."
 _START_SECONDS = 60.0
 _LOOK_SECONDS = 0.1
 _DIALOG_SECONDS = 5.0
 _GONE_SECONDS = 4.0
+# A yes is pressed once, so it is waited for.
+_ALLOWED_SECONDS = 10.0
 _TRIES = 3
 
 
@@ -34,33 +37,39 @@ class Hands(Keyboard):
         super().__init__(tmux, pane, HABITS, is_command, colours=False)
 
     async def dialog(self, question: Question, seconds: float = _DIALOG_SECONDS) -> Dialog | None:
-        """The dialog that asks this question, once it is drawn."""
+        """The very dialog that the question was seen in, while it is on the screen."""
         with anyio.move_on_after(seconds):
             while True:
                 found = read_dialog(await self.screen())
-                if found is not None and is_about(found, question):
+                if found is not None and is_asked(found, question):
                     return found
                 await anyio.sleep(_LOOK_SECONDS)
         return None
 
     async def answer(self, question: Question, choice: str, note: str = "") -> Outcome:
-        """Presses the answer's key, if the dialog on the screen asks exactly this, and sees that the dialog went."""
+        """Presses the answer's key, if the dialog on the screen is the one that was asked about, and sees it go.
+
+        Whatever allows is pressed once and never again: the next dialog may look the same. A no may be repeated."""
         async with self._busy:
-            for _ in range(_TRIES):
+            for tries in range(_TRIES):
                 dialog = await self.dialog(question)
                 if dialog is None:
-                    other = read_dialog(await self.screen())
-                    return NotTaken(why=CHANGED if other is not None else GONE)
+                    return Taken() if tries else await self._missed()
                 key, words = pressed(question, dialog, choice, note)
                 await self._tmux.press(self._pane, key)
                 if words and not await self._worded(key, words):
                     return Unknown(why=f"The words were typed, and the dialog does not show them. {self.where()}")
-                if await self._went(question):
+                refused = is_refusal(question, dialog, key) and not words
+                if await self._left(question, _GONE_SECONDS if refused else _ALLOWED_SECONDS):
                     return await self._arrived(key)
-                if words:
-                    # Once more would be twice.
+                if not refused:
                     break
         return Unknown(why=f"The dialog was answered and did not close. {self.where()}")
+
+    async def _missed(self) -> Outcome:
+        """The dialog is not on the screen; whether another one is tells why."""
+        other = read_dialog(await self.screen())
+        return NotTaken(why=BEHIND if other is not None else GONE)
 
     async def _worded(self, key: str, words: str) -> bool:
         """Types words into the option of that key, sees that they are there, and sends them."""
@@ -80,11 +89,12 @@ class Hands(Keyboard):
         await self._tmux.press(self._pane, "Enter")
         return True
 
-    async def _went(self, question: Question) -> bool:
-        with anyio.move_on_after(_GONE_SECONDS):
+    async def _left(self, question: Question, seconds: float) -> bool:
+        """Whether the dialog of the question leaves the screen within that time."""
+        with anyio.move_on_after(seconds):
             while True:
                 found = read_dialog(await self.screen())
-                if found is None or not is_about(found, question):
+                if found is None or not is_asked(found, question):
                     return True
                 await anyio.sleep(_LOOK_SECONDS / 2)
         return False

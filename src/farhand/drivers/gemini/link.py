@@ -14,22 +14,38 @@ from anyio.streams.memory import MemoryObjectReceiveStream
 
 from farhand.drivers.gemini.asks import (
     PLAN,
-    Call,
     Question,
     call_of,
     digest_of,
     is_for_the_phone,
+    is_sure,
     planned,
     question_of,
     raised,
     takes_advice,
 )
 from farhand.drivers.gemini.files import Spot, behind, follow, passed, plan_of
-from farhand.drivers.gemini.hands import Hands
+from farhand.drivers.gemini.hands import BEHIND, Hands
 from farhand.drivers.gemini.launch import MANIFEST, Places
 from farhand.drivers.gemini.payloads import silent, translate_hook
+from farhand.drivers.gemini.place import (
+    Place,
+    allow,
+    announced,
+    asked,
+    disallow,
+    is_known,
+    passed_by,
+    put_back,
+    ran,
+    replaced_by,
+    rested,
+    sought,
+    without,
+    wondered,
+)
 from farhand.drivers.gemini.schema import digest
-from farhand.drivers.gemini.screen import read_box, read_dialog, standing, written
+from farhand.drivers.gemini.screen import Dialog, read_box, read_dialog, standing, written
 from farhand.drivers.gemini.sessions import find_file
 from farhand.drivers.gemini.translate import State, began, end_turn, session_changed
 from farhand.drivers.wires.asking import CHANGED, DENY, GONE
@@ -44,29 +60,19 @@ from farhand.drivers.wires.worded import worded
 from farhand.model.facts import AskSettled, Noted, Queued, TurnEnded
 from farhand.model.ports import Batch, Deliver, Heard, NotTaken, Outcome, Taken
 from farhand.model.present import Ask
-from farhand.model.words import HowEnded, HowSettled, Mode, Word, replace
+from farhand.model.words import HowEnded, HowSettled, Mode, replace
 
 END_PATIENCE_SECONDS = 1.0
 INTERRUPT_PATIENCE_SECONDS = 1.5
 COMMAND_PATIENCE_SECONDS = 1.5
-DIALOG_PATIENCE_SECONDS = 2.0
-DIALOG_SECONDS = 5.0
+# So often the screen is looked at while a dialog may be there; after so many looks it is told to be a strange one.
+PEEK_SECONDS = (0.1, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 2.0, 5.0)
+MOST_PEEKS = 6
 # A model that cannot be had is told in a dialog that no hook and no title tells of: so often it is looked for.
 LOOK_SECONDS = (1.5, 3.0, 6.0, 12.0, 30.0)
 IDLE_PATIENCE_SECONDS = 3.0
 MOST_ESCAPES = 4
-MOST_CALLS = 16
 MOST_TOLD = 64
-
-
-class Place(Word):
-    """What the journal keeps as a link's cursor."""
-
-    spot: Spot = Spot()
-    # Questions that are open, each under the name of its ask.
-    asks: dict[str, Question] = {}
-    # Calls that were announced and have not run yet: a question is about one of them.
-    calls: tuple[Call, ...] = ()
 
 
 class Stands(msgspec.Struct, frozen=True):
@@ -83,7 +89,15 @@ class Later(msgspec.Struct, frozen=True):
     tries: int = 0
 
 
-Own = Stands | Later
+class Shown(msgspec.Struct, frozen=True):
+    """The dialog on the screen, or none, as it was between two answers of ours."""
+
+    dialog: Dialog | None
+    peeks: int
+    answers: int
+
+
+Own = Stands | Later | Shown
 
 
 class TerminalLink(TypedLink[Own]):
@@ -105,13 +119,16 @@ class TerminalLink(TypedLink[Own]):
         self._stopping = False
         self._cleared = False
         self._looks: int | None = None
-        # A question whose dialog was announced and not seen yet.
-        self._unseen: tuple[str, Question, Fields] | None = None
         # What hooks told last.
         self._told: deque[str] = deque(maxlen=MOST_TOLD)
-        # Set unless an answer is on its way to its dialog.
+        # Asks whose answer is on its way to its dialog; set when there is none.
+        self._answering: set[str] = set()
         self._answered = anyio.Event()
         self._answered.set()
+        # How many answers have arrived, what the screen showed last, and whether it should be looked at now.
+        self._answers = 0
+        self._shown: Dialog | None = None
+        self._curious = anyio.Event()
 
     # --- what comes in
 
@@ -123,6 +140,7 @@ class TerminalLink(TypedLink[Own]):
         tasks.start_soon(self._hear_hooks, arrivals, name="hooks")
         tasks.start_soon(self._watch, folders, Path(self._place.spot.path).parent, name="session file")
         tasks.start_soon(self._hear_title, name="title")
+        tasks.start_soon(self._hear_dialogs, name="dialogs")
         self._look_out()
 
     async def _hear_hooks(self, arrivals: MemoryObjectReceiveStream[Arrival]) -> None:
@@ -137,6 +155,24 @@ class TerminalLink(TypedLink[Own]):
         try:
             async with self._tmux.titled(self._pane, self._titled):
                 await anyio.sleep_forever()
+        except TmuxError:
+            return  # its death is heard elsewhere
+
+    async def _hear_dialogs(self) -> None:
+        """Looks at the screen while a dialog may be there; what it shows stands in the line like all else."""
+        peeks = 0
+        try:
+            while True:
+                if not (self._standing == "waiting" or self._place.asks or self._place.unseen):
+                    await self._curious.wait()
+                with anyio.move_on_after(PEEK_SECONDS[min(peeks, len(PEEK_SECONDS) - 1)]):
+                    await self._curious.wait()
+                if self._curious.is_set():
+                    self._curious, peeks = anyio.Event(), 0
+                    await anyio.sleep(PEEK_SECONDS[0])
+                answers = self._answers
+                self._put(Shown(read_dialog(await self._hands.screen()), peeks, answers))
+                peeks += 1
         except TmuxError:
             return  # its death is heard elsewhere
 
@@ -164,18 +200,21 @@ class TerminalLink(TypedLink[Own]):
         return self._place.spot.state.turn or None
 
     async def _happened(self, item: Own) -> list[Heard]:
-        return self._stands(item) if isinstance(item, Stands) else await self._late(item)
+        match item:
+            case Stands():
+                return self._stands(item)
+            case Shown():
+                return await self._peeked(item)
+            case Later():
+                return await self._late(item)
 
     async def _concluded(self, heard: list[Heard]) -> list[Heard]:
         if any(isinstance(one.fact, TurnEnded) for one in heard):
             # A refusal ends the turn: its answer is told to have arrived first.
             await self._answered.wait()
             self._stopping = False
-            self._unseen = None
-            self._place = replace(self._place, calls=())
+            self._place = rested(self._place)
             heard = [*self._withdrawn(HowSettled.DESK), *heard]
-            # A refusal ends the turn: its answer is told to have arrived first.
-            await self._answered.wait()
         return heard
 
     def _over(self, item: Death | TmuxGone) -> list[Heard]:
@@ -216,13 +255,12 @@ class TerminalLink(TypedLink[Own]):
             case "BeforeAgent":
                 self._look_out()
             case "BeforeTool":
-                calls = (*self._place.calls, call_of(payload))[-MOST_CALLS:]
-                self._place = replace(self._place, calls=calls)
+                self._place = announced(self._place, call_of(payload))
             case "AfterTool":
                 self._look_out()
                 told = [*self._ran(payload), *told]
             case "Notification" if payload.text("notification_type") == "ToolPermission":
-                told += await self._dialog_opened(arrived, payload)
+                self._asks(arrived.id, question_of(payload, self._place.calls))
             case "SessionEnd":
                 self._cleared = True
             case _:
@@ -271,70 +309,96 @@ class TerminalLink(TypedLink[Own]):
 
     # --- asks
 
-    async def _dialog_opened(self, arrived: Arrived, payload: Fields) -> list[Heard]:
-        """The CLI opened a dialog: it is asked about when it is seen."""
-        question = question_of(payload, self._place.calls)
-        if not is_for_the_phone(question) or any(one.call == question.call for one in self._place.asks.values()):
-            # The window's title tells of one that only the desk can answer.
-            return []
-        self._unseen = (arrived.id, question, payload)
-        return await self._dialog_seen(DIALOG_SECONDS)
+    def _asks(self, name: str, question: Question) -> None:
+        """The CLI is about to open a dialog, or to let it wait behind another: it is asked about when it is seen."""
+        # The window's title tells of one that only the desk can answer.
+        if is_for_the_phone(question):
+            self._place = wondered(self._place, name, question)
+        self._curious.set()
 
-    async def _dialog_seen(self, seconds: float) -> list[Heard]:
-        """Asks the question whose dialog was announced, if it is drawn by now; a slow machine is looked at again."""
-        if self._unseen is None:
-            return await self._stuck()
-        name, question, payload = self._unseen
-        dialog = await self._hands.dialog(question, seconds)
+    async def _peeked(self, shown: Shown) -> list[Heard]:
+        """Asks what the dialog on the screen asks, if that was announced and not asked yet."""
+        if shown.answers != self._answers:
+            # An answer of ours has arrived since: it may be gone.
+            return []
+        dialog, steady = shown.dialog, shown.dialog == self._shown
+        self._shown = dialog
         if dialog is None:
-            self._after(DIALOG_PATIENCE_SECONDS, Later("dialog", self._state().turn))
-            return await self._stuck()
-        self._unseen = None
+            self._told_of_dialog = False
+            return []
+        over = self._withdrawn(HowSettled.DESK, passed_by(self._place, dialog))
+        if is_known(self._place, dialog):
+            return over
+        if dialog.counter and not steady:
+            # Of several calls the first is shown, as soon as it is known to wait: this one may give way to it.
+            self._curious.set()
+            return over
+        found = sought(self._place, dialog)
+        return [*over, *(self._stuck(shown, dialog) if found is None else await self._raised(*found, dialog))]
+
+    async def _raised(self, name: str, question: Question, dialog: Dialog) -> list[Heard]:
+        over = self._withdrawn(HowSettled.DESK, replaced_by(self._place, dialog))
         if question.kind == PLAN:
-            question = planned(question, dialog, await anyio.to_thread.run_sync(plan_of, payload, question))
-        self._place = replace(self._place, asks={**self._place.asks, name: question})
-        return [Heard(fact=raised(name, question, self._ask_seconds, dialog), turn=self._turn())]
+            plan = await anyio.to_thread.run_sync(plan_of, self._place.spot, question)
+            question = planned(question, dialog, plan)
+        self._place = asked(self._place, name, question)
+        return [*over, Heard(fact=raised(name, question, self._ask_seconds, dialog), turn=self._turn())]
 
     def _ran(self, payload: Fields) -> list[Heard]:
-        """A tool has run: whoever allowed it, its question is over."""
-        call = call_of(payload)
-        self._place = replace(self._place, calls=tuple(one for one in self._place.calls if one != call))
-        names = [name for name, one in self._place.asks.items() if one.call == call]
-        return self._withdrawn(HowSettled.DESK, names)
+        """A tool has run: whoever allowed it, its question is over, and another may be shown."""
+        self._place, over = ran(self._place, call_of(payload))
+        self._curious.set()
+        return self._withdrawn(HowSettled.DESK, [over] if over else [])
 
     def _withdrawn(self, how: HowSettled, names: list[str] | None = None) -> list[Heard]:
-        """These questions (or all) are over without an answer of ours."""
-        over = list(self._place.asks) if names is None else names
-        if over:
-            rest = {name: one for name, one in self._place.asks.items() if name not in over}
-            self._place = replace(self._place, asks=rest)
+        """These questions (or all) are over without an answer of ours; one that is on its way is none of them."""
+        over = [name for name in (self._place.asks if names is None else names) if name not in self._answering]
+        self._place = without(self._place, over)
         return [Heard(fact=AskSettled(ask=name, how=how)) for name in over]
 
     async def _settle(self, ask: Ask) -> Outcome:
         question = self._place.asks.get(ask.id)
-        if question is None or ask.settled is None:
+        if question is None or ask.settled is None or ask.id in self._answering:
             return NotTaken(why=GONE)
-        self._withdrawn(HowSettled.ANSWERED, [ask.id])
+        if not self._answering:
+            self._answered = anyio.Event()
+        self._answering.add(ask.id)
+        try:
+            outcome = await self._answer(ask, question, ask.settled)
+            self._answers += 1
+            # Only now: until its answer has arrived, the question must outlive a kill.
+            behind = isinstance(outcome, NotTaken) and outcome.why == BEHIND
+            self._place = put_back(self._place, ask.id) if behind else without(self._place, [ask.id])
+            return outcome
+        finally:
+            self._answering.discard(ask.id)
+            if not self._answering:
+                self._answered.set()
+            self._curious.set()
+            self._kick()
+
+    async def _answer(self, ask: Ask, question: Question, settled: AskSettled) -> Outcome:
+        """Brings the answer to its dialog; what comes with it and the dialog does not take is the next message."""
         if ask.digest != digest_of(question):
             await self._hands.answer(question, DENY)
             return NotTaken(why=CHANGED)
-        answered = ask.settled.how is HowSettled.ANSWERED
-        choice, note = (ask.settled.choice or DENY, ask.settled.note) if answered else (DENY, "")
-        self._answered = anyio.Event()
-        try:
-            outcome = await self._hands.answer(question, choice, note)
-            if isinstance(outcome, Taken) and note and ask.settled.by and not takes_advice(question):
-                advice = Queued(message=f"advice:{ask.id}", text=note, by=ask.settled.by)
-                self._put(Told((advice,)))
-            return outcome
-        finally:
-            self._answered.set()
-            self._kick()
+        answered = settled.how is HowSettled.ANSWERED
+        choice, note = (settled.choice or DENY, settled.note) if answered else (DENY, "")
+        allows = choice != DENY and is_sure(question)
+        if allows:
+            # It may have run before its dialog is seen to be gone.
+            self._place = allow(self._place, question.call)
+        outcome = await self._hands.answer(question, choice, note)
+        if allows and isinstance(outcome, NotTaken):
+            self._place = disallow(self._place, question.call)
+        if isinstance(outcome, Taken) and note and settled.by and not takes_advice(question):
+            self._put(Told((Queued(message=f"advice:{ask.id}", text=note, by=settled.by),)))
+        return outcome
 
     def _stands(self, stands: Stands) -> list[Heard]:
         state = self._place.spot.state
         if stands.status == "waiting":
-            self._after(DIALOG_PATIENCE_SECONDS, Later("dialog", state.turn))
+            self._curious.set()
             return []
         self._told_of_dialog = False
         # The dialog went, and not by our key: it was answered at the desk.
@@ -347,8 +411,6 @@ class TerminalLink(TypedLink[Own]):
     # --- what did not happen
 
     async def _late(self, later: Later) -> list[Heard]:
-        if later.what == "dialog":
-            return await self._dialog_seen(0.5)
         if later.what == "gone":
             return await self._gone()
         if later.what == "model":
@@ -404,10 +466,9 @@ class TerminalLink(TypedLink[Own]):
             return []
         return self._withdrawn(HowSettled.DESK)
 
-    async def _stuck(self) -> list[Heard]:
+    def _stuck(self, shown: Shown, dialog: Dialog) -> list[Heard]:
         """A dialog that no hook asked about: only a person at the desk can close it, so tell one."""
-        dialog = read_dialog(await self._hands.screen())
-        if self._place.asks or self._told_of_dialog or dialog is None:
+        if self._standing != "waiting" or self._told_of_dialog or shown.peeks < MOST_PEEKS:
             return []
         self._told_of_dialog = True
         text = "Gemini CLI waits in a dialog: answer it at the desk, or pause the worker to refuse."

@@ -16,6 +16,8 @@ _TOKEN = re.compile(r"^\[Pasted Text: ")
 _HIDDEN = re.compile(r"^\.\.\. .*(?:hidden|more).*\.\.\.|lines hidden|Press Ctrl\+O|^▲|^▼")
 _BOXED = re.compile(r"^│ │.*│ │$")
 _NUMBERED = re.compile(r"^\d*\s*[+-]?\s*")
+# Of several calls that wait, the dialog says which one it is about.
+_COUNTER = re.compile(r"^(.*?)\s*\b(\d+ of \d+)$")
 
 
 class Dialog(Word):
@@ -29,6 +31,8 @@ class Dialog(Word):
     words: tuple[str, ...] = ()
     # Whether there are more of them than it shows.
     hides: bool = False
+    # Which of several it is, as in "1 of 2"; '' when it is the only one.
+    counter: str = ""
 
     def key(self, label: str) -> str:
         """The digit of the option that begins so; '' when there is none."""
@@ -96,7 +100,7 @@ def read_dialog(screen: str) -> Dialog | None:
     first, options = _options(inner)
     if len(options) < 2:
         return None
-    words = [line for line in inner[:first] if line]
+    words, counter = _counted([line for line in inner[:first] if line])
     header = words[0] if words and words[0].startswith("?") else ""
     question = words[-1] if words else ""
     # What will run stands in a box of its own; other lines may be somebody's hook that speaks.
@@ -110,7 +114,20 @@ def read_dialog(screen: str) -> Dialog | None:
         options=options,
         words=tuple(words[: -1 if hides else None]),
         hides=hides,
+        counter=counter,
     )
+
+
+def _counted(words: list[str]) -> tuple[list[str], str]:
+    """The words without the number at the end of their first line, and the number."""
+    found = _COUNTER.match(words[0]) if words else None
+    return ([found[1], *words[1:]], found[2]) if found else (words, "")
+
+
+def comes_after(counter: str, other: str) -> bool:
+    """Whether this call stands behind that one in the same row of calls."""
+    here, there = counter.split(" of "), other.split(" of ")
+    return len(here) == len(there) == 2 and here[1] == there[1] and int(here[0]) > int(there[0])
 
 
 def _options(lines: list[str]) -> tuple[int, dict[str, str]]:

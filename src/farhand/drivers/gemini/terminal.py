@@ -15,7 +15,8 @@ from farhand.drivers.gemini.files import Spot, passed
 from farhand.drivers.gemini.hands import Hands
 from farhand.drivers.gemini.keeping import Keeping
 from farhand.drivers.gemini.launch import MANIFEST, Places
-from farhand.drivers.gemini.link import Place, TerminalLink
+from farhand.drivers.gemini.link import TerminalLink
+from farhand.drivers.gemini.place import Place
 from farhand.drivers.gemini.sessions import find_file, to_go_on_with
 from farhand.drivers.gemini.translate import State
 from farhand.drivers.wires.able import USUAL
