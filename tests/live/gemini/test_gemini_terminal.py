@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from farhand.drivers.gemini.sessions import age
-from farhand.drivers.wires.tmux import Pane
+from farhand.drivers.wires.tmux import Pane, Tmux
 from farhand.model.commands import Hire, Tune
 from farhand.model.facts import (
     AnswerDelivered,
@@ -109,6 +109,37 @@ async def test_without_its_hook_nothing_runs_and_the_dialog_is_told(studio: Gemi
         await house.interrupt()
         assert (await house.fact(TurnEnded)).how is HowEnded.INTERRUPTED
         assert not (studio.project / "zz-broken.txt").exists()
+
+
+async def test_a_kill_just_before_the_key_forgets_no_question(
+    studio: GeminiStudio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    touches(studio, "zz-between", "done")
+    pressing = anyio.Event()
+
+    async def never(*_: object) -> None:
+        pressing.set()
+        await anyio.sleep_forever()
+
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.say("zz-between")
+        ask = await house.fact(AskRaised)
+        with monkeypatch.context() as patched:
+            patched.setattr(Tmux, "press", never)
+            await house.answer(ask.ask, "allow")
+            with anyio.fail_after(30):
+                await pressing.wait()
+            # Something else is written down, and where the link stands with it.
+            file = next((studio.folder / "node" / "gemini").glob("home/.gemini/tmp/*/chats/*.jsonl"))
+            with file.open("a") as session:
+                session.write('{"id":"zz-1","timestamp":"2026-11-16T06:00:00.000Z","type":"warning","content":"hm"}\n')
+            assert (await house.fact(Noted)).text == "hm"
+    assert not (studio.project / "zz-between.txt").exists()
+    async with studio.open() as house:
+        assert (await house.fact(AnswerDelivered)).problem == ""
+        assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
+    assert (studio.project / "zz-between.txt").exists()
 
 
 async def test_an_ask_outlives_the_node_and_is_answered_once(studio: GeminiStudio) -> None:

@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from farhand.drivers.gemini.asks import Call, Question, digest_of, is_about, planned, pressed, question_of, raised
+from farhand.drivers.gemini.asks import (
+    Call,
+    Question,
+    digest_of,
+    fitting,
+    is_about,
+    is_asked,
+    planned,
+    pressed,
+    question_of,
+    raised,
+)
+from farhand.drivers.gemini.place import Place, allow, asked, is_known, passed_by, put_back, ran, sought, without
 from farhand.drivers.gemini.screen import Dialog, holds, read_box, read_dialog, says, standing
 from farhand.drivers.wires.asking import DENY
 from farhand.drivers.wires.fields import Fields
@@ -199,3 +212,152 @@ def test_a_plan_is_agreed_to_or_sent_back_with_words() -> None:
     other = read_dialog(boxed(*[line.replace("Paint", "Burn") for line in lines]))
     assert other is not None
     assert not is_about(other, question)
+
+
+# --- several calls at once
+
+
+def mcp(path: str) -> Call:
+    return Call(tool="mcp_fs_delete_file", arguments={"path": path}, server="fs", served="delete_file")
+
+
+MCP = {"type": "mcp", "serverName": "fs", "toolName": "delete_file", "toolDisplayName": "delete_file (fs MCP Server)"}
+
+
+def announcing(details: dict[str, Any], *calls: Call) -> Question:
+    return question_of(Fields({"details": details}), calls)
+
+
+def deleting(given: str, counter: str) -> Dialog:
+    """The dialog of an MCP tool, as it is drawn."""
+    drawn = read_dialog(
+        boxed(
+            f"Action Required{counter:>20}",
+            "",
+            f"?  delete_file (fs MCP Server) {given}",
+            "",
+            "MCP Server: fs",
+            "Tool: delete_file",
+            'Allow execution of MCP tool "delete_file" from server "fs"?',
+            "● 1. Allow once",
+            "  2. Allow tool for this session",
+            "  3. No, suggest changes (esc)",
+        )
+    )
+    assert drawn is not None
+    return drawn
+
+
+def test_a_question_is_about_the_very_tool_and_an_unknown_kind_about_none() -> None:
+    listing = Call(tool="list_directory", arguments={"dir_path": "."})
+    assert announcing(MCP, mcp("/a"), listing).call == mcp("/a")
+    assert announcing(MCP, Call(tool="mcp_fs_delete_file"), listing).call.tool == "mcp_fs_delete_file"
+    assert fitting(announcing(MCP, listing, Call(tool="mcp_other_delete_file"))) == ()
+    assert fitting(announcing({"type": "new"}, listing)) == ()
+    web = {"type": "info", "title": "Confirm Web Fetch", "prompt": "Read https://x/1", "urls": ["https://x/1"]}
+    one, two = (Call(tool="web_fetch", arguments={"prompt": f"Read https://x/{number}"}) for number in (1, 2))
+    assert fitting(announcing(web, two, one, listing)) == (one,)
+    plan = {"type": "info", "title": "Enter Plan Mode", "prompt": "This will restrict the agent."}
+    assert announcing(plan, Call(tool="enter_plan_mode"), shell("x").call).call.tool == "enter_plan_mode"
+    edits = [Call(tool="replace", arguments={"file_path": path}) for path in ("a/x.txt", "./b/x.txt", "/p/c/x.txt")]
+    for edit, path in zip(edits, ("/p/a/x.txt", "/p/b/x.txt", "/p/c/x.txt"), strict=True):
+        assert fitting(announcing({"type": "edit", "fileName": "x.txt", "filePath": path}, *edits)) == (edit,)
+
+
+def test_what_a_dialog_shows_of_a_call_tells_which_it_is() -> None:
+    question = announcing(MCP, mcp("/a"), mcp("/b"))
+    assert fitting(question) == (mcp("/a"), mcp("/b"))
+    place = Place(calls=(mcp("/a"), mcp("/b")), unseen={"x": question, "y": question})
+    found = sought(place, deleting('{"path":"/b"}', "2 of 2"))
+    assert found is not None
+    name, seen = found
+    assert (name, seen.call, seen.others, seen.counter) == ("x", mcp("/b"), (), "2 of 2")
+    assert is_asked(deleting('{"path":"/b"}', "2 of 2"), seen)
+    assert not is_asked(deleting('{"path":"/b"}', "1 of 2"), seen)
+    assert not is_asked(deleting('{"path":"/a"}', "2 of 2"), seen)
+    assert sought(place, deleting('{"path":"/c"}', "2 of 2")) is None
+
+
+def test_what_a_dialog_cannot_tell_apart_is_only_refused() -> None:
+    one, two = mcp("/" + "x" * 90 + "1"), mcp("/" + "x" * 90 + "2")
+    question = announcing(MCP, one, two)
+    cut = deleting('{"path":"/xxxxxxxxxxxxxxxxxxxx…', "1 of 2")
+    found = sought(Place(calls=(one, two), unseen={"x": question}), cut)
+    assert found is not None
+    ask = raised("x", found[1], None, cut)
+    assert [choice.id for choice in ask.choices] == [DENY]
+    assert "at the desk" in ask.detail
+    assert pressed(found[1], cut, "allow", "") == ("3", "")
+    # Once the other has run, or is allowed, there is no doubt.
+    for place in (Place(calls=(two,)), Place(calls=(one, two), allowed=(one,))):
+        sure = sought(replace(place, unseen={"x": question}), cut)
+        assert sure is not None
+        assert fitting(sure[1]) == (two,)
+        assert [choice.id for choice in raised("x", sure[1], None, cut).choices] == ["allow", DENY]
+
+
+def test_the_same_command_twice_is_two_questions() -> None:
+    first, second = shell("touch a"), shell("touch a")
+    shown = replace(dialog("touch a"), words=("? Shell  x", "touch a", "Allow execution of [Shell]?"), counter="1 of 2")
+    place = Place(calls=(first.call, second.call), unseen={"x": first, "y": second})
+    found = sought(place, shown)
+    assert found is not None
+    place = asked(place, *found)
+    assert is_known(place, shown)
+    later = replace(shown, counter="2 of 2")
+    assert not is_known(place, later)
+    assert passed_by(place, later) == ["x"]
+    assert passed_by(place, shown) == []
+    # The one that was allowed runs: the other is still asked.
+    place = asked(allow(without(place, ["x"]), first.call), "y", replace(second, counter="2 of 2"))
+    place, over = ran(place, first.call)
+    assert (over, place.calls) == ("", (second.call,))
+    place, over = ran(place, second.call)
+    assert (over, place.calls) == ("y", ())
+
+
+def test_a_warning_behind_the_question_hides_no_command() -> None:
+    drawn = read_dialog(
+        boxed(
+            "? Shell  x                      1 of 2",
+            f"│ {'echo a >> b':<34} │",
+            "Allow execution of [Shell]?",
+            "Redirection detected. Press Shift+Tab",
+            "● 1. Allow once",
+            "  2. No, suggest changes (esc)",
+        )
+    )
+    assert drawn is not None
+    assert (drawn.header, drawn.counter) == ("? Shell  x", "1 of 2")
+    assert is_about(drawn, shell("echo a >> b"))
+    assert not is_about(drawn, shell("echo a > b"))
+
+
+def test_what_a_tool_says_of_itself_is_compared() -> None:
+    def fetching(prompt: str) -> Question:
+        details = {"type": "info", "title": "Confirm Web Fetch", "prompt": prompt, "urls": ["https://x/1"]}
+        return announcing(details, Call(tool="web_fetch", arguments={"prompt": prompt}))
+
+    drawn = read_dialog(
+        boxed(
+            "Action Required                 1 of 2",
+            "?  WebFetch Processing URLs and instru…",
+            "Read https://x/1 now",
+            "URLs to fetch:",
+            " - https://x/1",
+            "Do you want to proceed?",
+            "● 1. Allow once",
+            "  2. No, suggest changes (esc)",
+        )
+    )
+    assert drawn is not None
+    assert is_about(drawn, fetching("Read https://x/1 **now**"))
+    assert not is_about(drawn, fetching("Read https://x/1"))
+    assert not is_about(drawn, fetching("Read https://x/2 now"))
+
+
+def test_a_question_behind_another_is_asked_again() -> None:
+    place = asked(Place(calls=(shell("a").call,)), "x", replace(shell("a"), counter="2 of 2"))
+    place = put_back(place, "x")
+    assert place.asks == {}
+    assert list(place.unseen.values()) == [shell("a")]
