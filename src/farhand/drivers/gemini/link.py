@@ -38,6 +38,7 @@ from farhand.drivers.gemini.place import (
     passed_by,
     put_back,
     ran,
+    refuse,
     replaced_by,
     rested,
     sought,
@@ -321,15 +322,16 @@ class TerminalLink(TypedLink[Own]):
         if shown.answers != self._answers:
             # An answer of ours has arrived since: it may be gone.
             return []
-        dialog, steady = shown.dialog, shown.dialog == self._shown
+        dialog, before = shown.dialog, self._shown
         self._shown = dialog
-        if dialog is None:
+        if dialog is None or before is None or dialog.counter != before.counter:
             self._told_of_dialog = False
+        if dialog is None:
             return []
         over = self._withdrawn(HowSettled.DESK, passed_by(self._place, dialog))
         if is_known(self._place, dialog):
             return over
-        if dialog.counter and not steady:
+        if dialog.counter and dialog != before:
             # Of several calls the first is shown, as soon as it is known to wait: this one may give way to it.
             self._curious.set()
             return over
@@ -391,6 +393,8 @@ class TerminalLink(TypedLink[Own]):
         outcome = await self._hands.answer(question, choice, note)
         if allows and isinstance(outcome, NotTaken):
             self._place = disallow(self._place, question.call)
+        if not allows and isinstance(outcome, Taken) and is_sure(question):
+            self._place = refuse(self._place, question.call)
         if isinstance(outcome, Taken) and note and settled.by and not takes_advice(question):
             self._put(Told((Queued(message=f"advice:{ask.id}", text=note, by=settled.by),)))
         return outcome

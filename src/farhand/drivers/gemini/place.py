@@ -89,6 +89,11 @@ def disallow(place: Place, call: Call) -> Place:
     return replace(place, allowed=_less(place.allowed, call))
 
 
+def refuse(place: Place, call: Call) -> Place:
+    """It was refused, and will not run."""
+    return replace(place, calls=_less(place.calls, call))
+
+
 def ran(place: Place, call: Call) -> tuple[Place, str]:
     """A call has run; the ask that is over by that, '' when there is none: it was allowed there, or by nobody."""
     place = replace(place, calls=_less(place.calls, call))
