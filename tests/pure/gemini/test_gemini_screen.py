@@ -20,7 +20,7 @@ from farhand.drivers.gemini.asks import (
     raised,
 )
 from farhand.drivers.gemini.place import Place, allow, asked, is_known, passed_by, put_back, ran, sought, without
-from farhand.drivers.gemini.screen import Dialog, holds, read_box, read_dialog, says, standing
+from farhand.drivers.gemini.screen import Dialog, comes_next, holds, read_box, read_dialog, says, standing
 from farhand.drivers.wires.asking import DENY
 from farhand.drivers.wires.fields import Fields
 from farhand.drivers.wires.painted import last_words
@@ -354,6 +354,15 @@ def test_what_a_tool_says_of_itself_is_compared() -> None:
     assert is_about(drawn, fetching("Read https://x/1 **now**"))
     assert not is_about(drawn, fetching("Read https://x/1"))
     assert not is_about(drawn, fetching("Read https://x/2 now"))
+
+
+def test_a_call_that_may_be_pushed_back_is_known() -> None:
+    assert comes_next("", "")
+    assert comes_next("1 of 3", "")
+    assert comes_next("2 of 3", "1 of 3")
+    assert not comes_next("2 of 3", "")
+    assert not comes_next("3 of 3", "1 of 3")
+    assert not comes_next("2 of 3", "1 of 2")
 
 
 def test_a_question_behind_another_is_asked_again() -> None:

@@ -46,7 +46,7 @@ from farhand.drivers.gemini.place import (
     wondered,
 )
 from farhand.drivers.gemini.schema import digest
-from farhand.drivers.gemini.screen import Dialog, read_box, read_dialog, standing, written
+from farhand.drivers.gemini.screen import Dialog, comes_next, read_box, read_dialog, standing, written
 from farhand.drivers.gemini.sessions import find_file
 from farhand.drivers.gemini.translate import State, began, end_turn, session_changed
 from farhand.drivers.wires.asking import CHANGED, DENY, GONE
@@ -69,6 +69,8 @@ COMMAND_PATIENCE_SECONDS = 1.5
 # So often the screen is looked at while a dialog may be there; after so many looks it is told to be a strange one.
 PEEK_SECONDS = (0.1, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 2.0, 5.0)
 MOST_PEEKS = 6
+# After so many looks without news, no call is expected to push itself before the one that is shown.
+CALM_PEEKS = 4
 # A model that cannot be had is told in a dialog that no hook and no title tells of: so often it is looked for.
 LOOK_SECONDS = (1.5, 3.0, 6.0, 12.0, 30.0)
 IDLE_PATIENCE_SECONDS = 3.0
@@ -126,9 +128,11 @@ class TerminalLink(TypedLink[Own]):
         self._answering: set[str] = set()
         self._answered = anyio.Event()
         self._answered.set()
-        # How many answers have arrived, what the screen showed last, and whether it should be looked at now.
+        # How many answers have arrived, what the screen showed last, which of several calls was asked about last,
+        # and whether it should be looked at now.
         self._answers = 0
         self._shown: Dialog | None = None
+        self._front = ""
         self._curious = anyio.Event()
 
     # --- what comes in
@@ -327,13 +331,14 @@ class TerminalLink(TypedLink[Own]):
         if dialog is None or before is None or dialog.counter != before.counter:
             self._told_of_dialog = False
         if dialog is None:
+            self._front = ""
             return []
         over = self._withdrawn(HowSettled.DESK, passed_by(self._place, dialog))
         if is_known(self._place, dialog):
             return over
-        if dialog.counter and dialog != before:
-            # Of several calls the first is shown, as soon as it is known to wait: this one may give way to it.
-            self._curious.set()
+        calm = dialog == before and shown.peeks >= CALM_PEEKS
+        if not calm and not comes_next(dialog.counter, self._front):
+            # Of those that wait the first is shown: one whose hook is slow would push itself before this one.
             return over
         found = sought(self._place, dialog)
         return [*over, *(self._stuck(shown, dialog) if found is None else await self._raised(*found, dialog))]
@@ -343,7 +348,7 @@ class TerminalLink(TypedLink[Own]):
         if question.kind == PLAN:
             plan = await anyio.to_thread.run_sync(plan_of, self._place.spot, question)
             question = planned(question, dialog, plan)
-        self._place = asked(self._place, name, question)
+        self._place, self._front = asked(self._place, name, question), dialog.counter
         return [*over, Heard(fact=raised(name, question, self._ask_seconds, dialog), turn=self._turn())]
 
     def _ran(self, payload: Fields) -> list[Heard]:

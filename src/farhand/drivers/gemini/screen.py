@@ -126,8 +126,20 @@ def _counted(words: list[str]) -> tuple[list[str], str]:
 
 def comes_after(counter: str, other: str) -> bool:
     """Whether this call stands behind that one in the same row of calls."""
-    here, there = counter.split(" of "), other.split(" of ")
-    return len(here) == len(there) == 2 and here[1] == there[1] and int(here[0]) > int(there[0])
+    (here, row), (there, other_row) = _place(counter), _place(other)
+    return bool(row) and row == other_row and here > there
+
+
+def comes_next(counter: str, before: str) -> bool:
+    """Whether no call can come before this one any more: it is the only one, the first, or the one after that."""
+    (here, row), (there, other_row) = _place(counter), _place(before)
+    return here <= 1 or (row == other_row and here == there + 1)
+
+
+def _place(counter: str) -> tuple[int, int]:
+    """Where in which row of calls; (0, 0) when there is only one."""
+    here, _, row = counter.partition(" of ")
+    return (int(here), int(row)) if row else (0, 0)
 
 
 def _options(lines: list[str]) -> tuple[int, dict[str, str]]:
