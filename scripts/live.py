@@ -1,7 +1,7 @@
 """Runs the driver contract of an agent CLI against another version of it, and tells what it writes differently.
 
 `make live CLI=codex@latest`; without a version, the one that the tests pin. Each version has a folder of its own.
-`TESTS=tests/live/codex/test_codex_contract.py` runs a part of the tests, and tells less: what did not come up is no news.
+`TESTS=tests/live/codex/test_codex_contract.py` runs a part of the tests; what did not come up is no news then.
 """
 
 from __future__ import annotations

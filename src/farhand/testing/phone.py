@@ -31,7 +31,7 @@ class Phone:
         self._variables = dict(variables)
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
-            self._port = probe.getsockname()[1]
+            self.port = probe.getsockname()[1]
         self._process: anyio.abc.Process | None = None
 
     async def start(self) -> None:
@@ -55,7 +55,7 @@ class Phone:
             "FARHAND_TMUX_SOCKET": str(self.studio.folder / "tmux"),
             "FARHAND_HOST": "127.0.0.1",
             "FARHAND_TEMPORARY": str(self.studio.folder / "temporary"),
-            "PORT": str(self._port),
+            "PORT": str(self.port),
             **self._variables,
         }
 
