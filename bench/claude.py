@@ -20,14 +20,12 @@ from starlette.routing import Route
 
 from bench.rows import Row, beside
 from farhand.drivers.claude.link import DIALOG_PATIENCE_SECONDS
-from farhand.drivers.wires.hooks import POST_PATH, Desk
+from farhand.drivers.wires.hooks import POST_PATH, Desk, spooled
 from farhand.drivers.wires.transcript import read_lines, size_of
 from farhand.hooks.install import compiled, interpreter, place_program
 from farhand.model.commands import Hire
 from farhand.model.facts import CameOnline, Noted, Seen, TurnEnded, TurnStarted
 from farhand.model.words import Mode
-from farhand.server.http import serve
-from farhand.server.sockets import listen
 from farhand.testing.house import House
 from farhand.testing.models.anthropic import FakeAnthropic
 from farhand.testing.models.script import say, use
@@ -183,17 +181,14 @@ def hook_cost(folder: Path) -> list[Row]:
 
 
 async def program_cost(folder: Path) -> tuple[float, float]:
-    """The floor and our program, which brings the payload to a node that listens and answers."""
-    socket, desk = folder / "s", Desk()
-    environment = {"PATH": os.environ["PATH"], "FARHAND_SOCKET": str(socket), "FARHAND_WORKER": "ann"}
+    """The floor and our program, which leaves the payload where a node finds it."""
+    spool = folder / "spool"
+    signs = {"FARHAND_SOCKET": str(folder / "s"), "FARHAND_WORKER": "ann", "FARHAND_SPOOL": str(spool)}
+    environment = {"PATH": os.environ["PATH"], **signs}
     ours = [interpreter(), "-I", "-S", str(place_program(folder)), "report", "Stop"]
     theirs = ["bash", "-c", "jq -r .last_assistant_message"]
-    async with anyio.create_task_group() as tasks:
-        await tasks.start(serve, Starlette(routes=list(desk.routes())), listen(socket))
-        with desk.attended("ann") as arrivals:
-            found = await in_turns(theirs, ours, environment)
-            assert arrivals.statistics().current_buffer_used == HOOK_ROUNDS
-        tasks.cancel_scope.cancel()
+    found = await in_turns(theirs, ours, environment)
+    assert len(spooled(spool)) == HOOK_ROUNDS
     return found
 
 

@@ -12,10 +12,14 @@ import sys
 import tempfile
 from pathlib import Path
 
-from farhand.testing import clis, witness
+import msgspec
+
+from farhand.testing import changes, clis, witness
 
 ROOT = Path(__file__).resolve().parent.parent
 PINNED = ROOT / ".cache" / "npm"
+# What the tests saw the pinned versions write.
+SEEN = ROOT / "tests" / "live" / "clis" / "seen"
 PACKAGES = {
     "claude": "@anthropic-ai/claude-code",
     "codex": "@openai/codex",
@@ -32,30 +36,59 @@ def main(arguments: list[str]) -> int:
         sys.stderr.write(f"usage: make live CLI=<{'|'.join(PACKAGES)}>[@version]\n")
         return 2
     folder = installed(name, version) if version else PINNED
-    sys.stdout.write(f"{name} {version_of(folder, name)} in {folder}\n")
+    if folder is None:
+        sys.stderr.write(f"npm could not install {PACKAGES[name]}@{version}; see what it said above.\n")
+        return 4
+    found = version_of(folder, name)
+    sys.stdout.write(f"{name} {found} in {folder.relative_to(ROOT)}\n")
+    sys.stdout.flush()
     with tempfile.TemporaryDirectory(prefix="farhand-live-") as seen:
         code = run(tests, folder, Path(seen))
-        recordings = sorted((ROOT / "tests" / "pure" / name / "recordings").glob("*"))
-        lines = witness.report((file for file in recordings if file.is_file()), sorted(Path(seen).iterdir()))
-    pinned = version_of(PINNED, name)
-    sys.stdout.write(f"\nAgainst the recordings (of {pinned}):\n" + "".join(f"  {line}\n" for line in lines))
-    sys.stdout.write(f"\nThe contract {'holds' if not code else 'does not hold'} for {name} {version or pinned}.\n")
+        witnessed = witness.kinds_in(sorted(Path(seen).iterdir()))
+    lines = told(name, found, witnessed, holds=not code)
+    sys.stdout.write("\n" + "".join(f"{line}\n" for line in lines))
     return code
 
 
-def installed(name: str, version: str) -> Path:
-    """A folder with that version; the other CLIs in it are the pinned ones."""
+def told(name: str, version: str, witnessed: list[witness.Kinds], *, holds: bool) -> list[str]:
+    """The report; what the pinned version writes is kept for the next one to be held against."""
+    recordings = sorted((ROOT / "tests" / "pure" / name / "recordings").glob("*"))
+    recorded = witness.merged(witness.kinds_in(recordings))
+    kept, pinned = SEEN / f"{name}.json", version_of(PINNED, name)
+    before = msgspec.json.decode(kept.read_bytes(), type=changes.Seen) if kept.exists() else changes.Seen("", {})
+    now = changes.spoken(witnessed, witness.merged([recorded, before.kinds]))
+    sources = {path.name: path.read_text() for path in sorted((ROOT / "src/farhand/drivers" / name).glob("*.py"))}
+    found = changes.report(changes.changes(recorded, before.kinds, now), lambda field: changes.readers(sources, field))
+    if version == pinned and holds:
+        kept.parent.mkdir(exist_ok=True)
+        kept.write_bytes(msgspec.json.format(msgspec.json.encode(changes.Seen(version, now)), indent=1) + b"\n")
+    than = f"the recordings and {before.version}" if before.version else "the recordings"
+    heading = f"What {name} {version} writes differently from {than}:"
+    return [heading, *(f"  {line}" for line in found or ["  nothing"]), "", verdict(name, version, found, holds=holds)]
+
+
+def verdict(name: str, version: str, found: list[str], *, holds: bool) -> str:
+    """What to do now."""
+    if not holds:
+        return f"The contract does not hold for {name} {version}. Look at the tests that failed, then at the '!' lines."
+    if any(line.startswith("!") for line in found):
+        return f"The contract holds for {name} {version}. Look at the '!' lines before you trust it."
+    return f"The contract holds for {name} {version}, and nothing that a driver reads has changed."
+
+
+def installed(name: str, version: str) -> Path | None:
+    """A folder with that version, None when there is no such; the other CLIs in it are the pinned ones."""
     folder = ROOT / ".cache" / "live" / f"{name}@{version}"
-    folder.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(ROOT / "tests" / "live" / "clis" / ".npmrc", folder / ".npmrc")
-    (folder / "package.json").write_text(json.dumps({"private": True}))
-    # The newest may be another one tomorrow: asked for again every time.
-    subprocess.run(
-        [*npm(), "install", "--no-save", "--loglevel=error", f"{PACKAGES[name]}@{version}"],
-        cwd=folder,
-        check=True,
-        env={**os.environ, "PATH": f"{ROOT / '.cache/node/bin'}:{os.environ['PATH']}"},
-    )
+    # The newest may be another one tomorrow; a number stays what it is.
+    if not (folder / "node_modules").exists() or version_of(folder, name) != version:
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / "tests" / "live" / "clis" / ".npmrc", folder / ".npmrc")
+        (folder / "package.json").write_text(json.dumps({"private": True}))
+        words = [*npm(), "install", "--no-save", "--loglevel=error", f"{PACKAGES[name]}@{version}"]
+        path = f"{ROOT / '.cache/node/bin'}:{os.environ['PATH']}"
+        if subprocess.run(words, cwd=folder, check=False, env={**os.environ, "PATH": path}).returncode:
+            shutil.rmtree(folder)
+            return None
     for other in (PINNED / "node_modules" / ".bin").iterdir():
         mine = folder / "node_modules" / ".bin" / other.name
         if not mine.exists():

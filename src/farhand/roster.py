@@ -1,9 +1,7 @@
 """Which agents a node can run: every driver package is found by its manifest and builds its drivers itself."""
 
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterable, Mapping
 from importlib import import_module, resources
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,7 +10,7 @@ from types import ModuleType
 import structlog
 
 from farhand.config.settings import Settings
-from farhand.drivers.wires.adapter import Read, answer
+from farhand.drivers.wires.calls import FOLDER, Calls
 from farhand.drivers.wires.given import Given
 from farhand.drivers.wires.station import Signs, Station
 from farhand.model.errors import UnknownBackend
@@ -99,22 +97,16 @@ def hooks_of(backend: str) -> ModuleType:
     return import_module(able[backend])
 
 
-@dataclass(frozen=True)
-class Called:
-    """An agent CLI that can be called once for a message."""
+def calls_of(backend: str, folder: Path, environment: Mapping[str, str]) -> tuple[str, Calls]:
+    """The source and the calls of that backend's CLI for the worker of this folder; raises UnknownBackend."""
+    from farhand.sandbox.holders import LocalHolders
 
-    source: str
-    answer: Callable[[str, Path, Path, Mapping[str, str]], Read]
-
-
-def adapter_of(backend: str) -> Called:
-    """What calls that backend's CLI; raises UnknownBackend with those that can be called."""
     found = (entry for entry in resources.files("farhand.drivers").iterdir() if entry.is_dir())
     able = sorted(entry.name for entry in found if entry.joinpath("adapter.py").is_file() and entry.name != "wires")
     if backend not in able:
         raise UnknownBackend(backend, known=able)
     adapter = import_module(f"farhand.drivers.{backend}.adapter").ADAPTER
-    return Called(adapter.source, partial(answer, adapter))
+    return adapter.source, Calls(adapter, folder, LocalHolders(folder / FOLDER), environment)
 
 
 def built(parts: Given, names: Iterable[str] | None = None) -> list[Driver]:

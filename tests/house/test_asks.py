@@ -57,6 +57,21 @@ async def test_two_answers_at_the_same_moment_are_one(house: House) -> None:
     assert sorted(outcomes) == ["gone", "taken"]
 
 
+async def test_an_ask_outlives_a_node_that_is_stopped_however_its_link_ends(tmp_path: Path) -> None:
+    agent = ScriptedDriver()
+    async with open_house(tmp_path, agent) as house:
+        await house.hire()
+        house.agent.plays(ASK)
+        await house.say("clean up")
+        await house.event(AskRaised)
+        agent.breaks_at_close = RuntimeError("the wire broke when it was let go")
+    agent.breaks_at_close = None
+    async with open_house(tmp_path, agent) as house:
+        assert house.worker().online
+        await house.answer("a", "yes")
+        assert (await house.fact(AnswerDelivered)).problem == ""
+
+
 async def test_a_choice_that_is_none_is_refused_and_the_ask_stays_open(house: House) -> None:
     await house.hire()
     house.agent.plays(ASK)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
+import anyio
+import httpx2
 import pytest
 from tests.house.telegram_house import TelegramHouse, telegram_house
 
@@ -106,6 +109,58 @@ async def test_something_else_is_written(telegram: TelegramHouse) -> None:
     await telegram.manager.says("green", reply_to=request.message_id)
     settled = await telegram.house.fact(AskSettled)
     assert (settled.choice, settled.note) == ("2,other", "green")
+
+
+class LateMark:
+    """An outbox that marks what was sent only after somebody has looked for it in vain."""
+
+    def __init__(self, outbox: Any) -> None:
+        self._outbox = outbox
+        self.holds = False
+        self._looked_for = anyio.Event()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._outbox, name)
+
+    async def slot(self, channel: str, chat: str, reference: str) -> str:
+        found: str = await self._outbox.slot(channel, chat, reference)
+        if not found:
+            self._looked_for.set()
+        return found
+
+    async def sent(self, number: int, reference: str) -> None:
+        if self.holds:
+            await self._looked_for.wait()
+        await self._outbox.sent(number, reference)
+
+
+async def test_words_may_come_before_their_request_is_marked_as_sent(tmp_path: Path, bot: FakeBot) -> None:
+    marks: list[LateMark] = []
+
+    def late(outbox: Any) -> LateMark:
+        marks.append(LateMark(outbox))
+        return marks[0]
+
+    async with telegram_house(tmp_path, bot, outbox=late) as telegram:
+        await telegram.house.hire()
+        ask = await asked(telegram, ALLOW, DENY, kind=AskKind.PERMISSION)
+        marks[0].holds = True
+        await telegram.manager.taps(ask, "Deny, and say why")
+        request = await telegram.manager.reads("as a reply to this message")
+        await telegram.manager.says("not on a Friday", reply_to=request.message_id)
+        settled = await telegram.house.fact(AskSettled)
+        assert (settled.choice, settled.note) == ("deny", "not on a Friday")
+
+
+async def test_words_for_a_request_that_nobody_knows_go_to_no_worker(telegram: TelegramHouse) -> None:
+    await telegram.manager.says("hello")
+    text = "ann: write what goes with “Deny” as a reply to this message."
+    async with httpx2.AsyncClient() as client:
+        url = f"{telegram.bot.address}/bot{telegram.bot.token}/sendMessage"
+        await client.post(url, json={"chat_id": telegram.manager.id, "text": text})
+    request = await telegram.manager.reads("as a reply to this message")
+    await telegram.manager.says("not on a Friday", reply_to=request.message_id)
+    await telegram.manager.reads("it went nowhere")
 
 
 async def test_words_that_come_too_late_are_told(telegram: TelegramHouse) -> None:

@@ -1,12 +1,13 @@
 """A holder keeps its child, its output and its inputs, whatever clients and children do."""
 
+import asyncio
 import json
 import os
 import random
 import resource
 import signal
 import socket
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, closing
 from pathlib import Path
 
 import anyio
@@ -295,6 +296,27 @@ async def test_a_long_path_is_no_hindrance(tmp_path: Path) -> None:
     async with holding(root, ["cat"]) as held:
         assert await held.feed("a", b"far\n") is Fed.TAKEN
         assert await read_until(held, b"far\n") == b"far\n"
+
+
+async def test_a_client_may_be_cancelled_in_the_very_pass_that_brings_its_answer(tmp_path: Path) -> None:
+    tmp_path.chmod(0o700)
+    loop = asyncio.get_running_loop()
+    with closing(Folder(tmp_path)) as folder, socket.socket(socket.AF_UNIX) as door:
+        door.bind(str(tmp_path / "sock"))
+        door.listen()
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(HeldChild(folder).wait_exit)
+            await anyio.wait_readable(door)
+            with door.accept()[0] as client:
+                await anyio.wait_readable(client)
+
+                def answer_and_cancel() -> None:
+                    client.send(b"{}")
+                    loop.call_soon(tasks.cancel_scope.cancel)
+
+                loop.call_soon(answer_and_cancel)
+                await anyio.sleep_forever()
+    # What an event loop is told behind everybody's back fails the test.
 
 
 async def test_a_folder_that_others_can_reach_is_refused(tmp_path: Path) -> None:

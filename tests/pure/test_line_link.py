@@ -46,7 +46,7 @@ def line_link(wire: HeldWire) -> LineLink:
 
 
 def acp_link(wire: HeldWire) -> LineLink:
-    return AcpLink(wire, AcpAgent(backend="some", command=("some",)))
+    return AcpLink(wire, AcpAgent(backend="some", command=("some",)), translate)
 
 
 @pytest.mark.parametrize("made", [line_link, acp_link])

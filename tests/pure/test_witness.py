@@ -1,13 +1,15 @@
 """What another version of a CLI writes is told apart from what was recorded: kinds, fields, what did not come up."""
 
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from scripts import live
 
-from farhand.testing import witness
+from farhand.testing import changes, witness
 from farhand.testing.clis import programs
 
 
@@ -19,7 +21,7 @@ def test_a_line_is_called_by_its_type_and_by_what_is_in_it() -> None:
     named: dict[str, dict[str, Any]] = {
         "system/init": {"type": "system", "subtype": "init"},
         "item.completed/error": {"type": "item.completed", "item": {"type": "error"}},
-        "session/update/agent_message_chunk": {
+        "rpc session/update/agent_message_chunk": {
             "method": "session/update",
             "params": {"sessionUpdate": "agent_message_chunk"},
         },
@@ -29,25 +31,75 @@ def test_a_line_is_called_by_its_type_and_by_what_is_in_it() -> None:
     assert {kind: witness.kind_of(line) for kind, line in named.items()} == {kind: kind for kind in named}
 
 
-def test_new_kinds_new_fields_lost_fields_and_what_did_not_come_up_are_told() -> None:
-    recorded = witness.kinds_of(lines({"type": "a", "x": 1}, {"type": "a", "x": 1, "y": 2}, {"type": "gone"}))
-    seen = witness.kinds_of(lines({"type": "a", "z": 1}, {"type": "fresh", "q": 1}))
-    assert list(witness.compared(recorded, seen)) == [
-        "+ new kind      fresh (1 lines): q, type",
-        "~ new fields    a: z",
-        "! fields gone   a: x",
-        "- not seen now  gone",
+def changed(recorded: witness.Kinds, before: witness.Kinds, now: witness.Kinds) -> list[str]:
+    sources = {"translate.py": 'record.text("x")', "schema.py": "class A:\n    y: int = 0\n"}
+    return changes.report(changes.changes(recorded, before, now), lambda field: changes.readers(sources, field))
+
+
+def test_what_a_driver_may_lean_on_comes_first_then_what_nobody_reads_then_what_is_new() -> None:
+    recorded = witness.kinds_of(lines({"type": "rare", "x": 1}))
+    before = witness.kinds_of(
+        lines({"type": "a", "x": 1, "y": 2, "w": 1, "v": 1}, {"type": "a", "x": 1, "y": 2, "w": 1}, {"type": "b"})
+    )
+    now = witness.kinds_of(
+        lines({"type": "a", "y": [], "z": None}, {"type": "fresh", "q": 1, "item": {"r": 1}}, {"type": "fresh"})
+    )
+    assert [" ".join(line.split()) for line in changed(recorded, before, now)] == [
+        "! a x is gone (read in translate.py)",
+        "! a y was a number, is a list (read in schema.py)",
+        "! b is gone",
+        "~ a w is gone (no driver reads it)",
+        "+ a new fields: z",
+        "+ fresh new, 2 times: item.r, q",
     ]
-    assert list(witness.compared(recorded, recorded)) == []
 
 
-def test_lines_of_another_protocol_are_no_news(tmp_path: Path) -> None:
-    (tmp_path / "recorded").write_bytes(b"\n".join(lines({"t": 1, "dir": "in", "msg": {"type": "a"}}, {"id": 7})))
-    (tmp_path / "same").write_bytes(b"\n".join([*lines({"type": "a"}), b"no json", b"[1]", b"\xff"]))
-    (tmp_path / "other").write_bytes(b"\n".join(lines({"type": "ours"}, {"id": 1})))
-    told = witness.report([tmp_path / "recorded"], [tmp_path / "same", tmp_path / "other"])
-    whole = "2 kinds recorded, 1 seen in 1 files; 1 files speak something else"
-    assert told == ["- not seen now  (no type)", whole]
+def test_what_only_the_recordings_bring_up_is_no_change() -> None:
+    recorded = witness.kinds_of(lines({"type": "rare"}, {"type": "a", "x": 1}, {"type": "a"}))
+    seen = witness.kinds_of(lines({"type": "a", "x": None}, {"id": 7}))
+    assert changed(recorded, seen, seen) == []
+    assert changed(recorded, witness.kinds_of([]), witness.kinds_of(lines({"type": "a"}))) == []
+
+
+def test_lines_of_another_protocol_are_no_news() -> None:
+    known = witness.kinds_of(lines({"t": 1, "dir": "in", "msg": {"type": "a"}}, {"id": 7}))
+    same = witness.kinds_of([*lines({"type": "a"}), b"no json", b"[1]", b"\xff"])
+    other = witness.kinds_of(lines({"type": "ours"}, {"id": 1}))
+    assert changes.spoken([same, other], known) == same
+
+
+def test_what_the_tests_saw_is_kept_in_a_file(tmp_path: Path) -> None:
+    kinds = witness.kinds_of(lines({"type": "a", "x": 1}, {"type": "a", "x": None}))
+    seen = changes.Seen("1.2.3", kinds)
+    assert msgspec.json.decode(msgspec.json.encode(seen), type=changes.Seen) == seen
+    for name in live.PACKAGES:
+        kept = msgspec.json.decode((live.SEEN / f"{name}.json").read_bytes(), type=changes.Seen)
+        package = json.loads((live.ROOT / "tests" / "live" / "clis" / "package.json").read_text())
+        assert kept.version == package["dependencies"][live.PACKAGES[name]], f"run `make live CLI={name}`"
+        assert kept.kinds
+
+
+def test_what_a_program_prints_is_kept_and_its_screen_is_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "agent"
+    program.write_text("#!/bin/sh\necho '{}'\nexit 3\n")
+    program.chmod(0o755)
+    monkeypatch.delenv(witness.FOLDER, raising=False)
+    assert witness.overheard(tmp_path, "agent") == tmp_path
+    (tmp_path / "kept").mkdir()
+    monkeypatch.setenv(witness.FOLDER, str(tmp_path / "kept"))
+    assert witness.overheard(tmp_path, "nobody") == tmp_path
+    ear = witness.overheard(tmp_path, "agent") / "agent"
+    done = subprocess.run([ear], capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (3, b"{}\n")
+    assert [file.read_text() for file in (tmp_path / "kept").glob("*.jsonl")] == ["{}\n"]
+
+
+def test_the_last_line_says_what_to_do() -> None:
+    assert "nothing that a driver reads" in live.verdict("codex", "1", ["~ x", "+ y"], holds=True)
+    assert "'!' lines" in live.verdict("codex", "1", ["! x"], holds=True)
+    assert "does not hold" in live.verdict("codex", "1", [], holds=False)
 
 
 def test_what_a_cli_wrote_is_kept_only_when_somebody_wants_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

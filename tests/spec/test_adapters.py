@@ -5,29 +5,34 @@ from __future__ import annotations
 import json
 import os
 import sys
+import uuid
 from pathlib import Path
 from typing import Any
 
 import anyio
+import msgspec
 import pytest
+from anyio.abc import Process
 from hypothesis import given
 from hypothesis import strategies as st
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
+from tests.spec.calling import adapter, begun, follower, killed
 from tests.spec.promises import promise
 from tests.spec.team import Team, team_house
 from tests.spec.test_http import known
 
 from farhand.channels.files.left import left_answers
-from farhand.cli.adapter import PAUSES_SECONDS, bring
+from farhand.cli.adapter import PAUSES_SECONDS, keep, offer
 from farhand.drivers.codex.adapter import ADAPTER as CODEX
 from farhand.drivers.gemini.adapter import ADAPTER as GEMINI
 from farhand.drivers.opencode.adapter import ADAPTER as OPENCODE
-from farhand.drivers.wires.adapter import LIMIT_SECONDS, Adapter, Read, answer
+from farhand.drivers.wires.adapter import Adapter, Read
+from farhand.drivers.wires.calls import LIMIT_SECONDS, Call, Calls
 from farhand.model.facts import SessionKnown
-from farhand.roster import adapter_of
+from farhand.sandbox.holders import LocalHolders
 from farhand.testing.models.serving import served
 from farhand.testing.scripted import ScriptedDriver
 from farhand.testing.stage import until
@@ -54,7 +59,7 @@ def test_the_commands() -> None:
     assert GEMINI.words("hi there", "/w", "") == ["-p", "hi there", "--output-format", "json"]
     assert OPENCODE.words("hi there", "/w", "") == ["run", "--format", "json"]
     assert (OPENCODE.input("hi there"), CODEX.input("x"), GEMINI.input("x")) == ("hi there", "", "")
-    assert [adapter_of(name).source for name in ("codex", "gemini", "opencode")] == ["codex", "gemini", "opencode"]
+    assert [adapter.source for adapter in (CODEX, GEMINI, OPENCODE)] == ["codex", "gemini", "opencode"]
 
 
 @promise("hook.11", "protocol.10")
@@ -108,19 +113,41 @@ def notes(folder: Path) -> list[Any]:
     return [json.loads(line) for line in (folder / "notes").read_text().splitlines()]
 
 
+async def answer(
+    adapter: Adapter,
+    message: str,
+    folder: Path,
+    directory: Path,
+    environ: dict[str, str],
+    limit_seconds: float = LIMIT_SECONDS,
+) -> Read:
+    """What the CLI says to the message, brought once."""
+    brought: list[Read] = []
+
+    async def bring(_: Call, read: Read) -> None:
+        brought.append(read)
+
+    calls = Calls(adapter, folder, LocalHolders(folder / "calls"), environ, limit_seconds)
+    call = Call(id=uuid.uuid4().hex, message=message, directory=str(directory), bridge_url="")
+    said = await calls.make(call, bring)
+    assert brought == [said]
+    return said
+
+
 REPLAY = (
     f"print(open({str(RECORDINGS)!r} + '/codex-' + ('resumed' if 'resume' in sys.argv else 'first') + '.jsonl').read())"
 )
 
 
 @promise("hook.14", "files.11", "protocol.10")
-def test_codex_goes_on_with_its_session(tmp_path: Path) -> None:
+async def test_codex_goes_on_with_its_session(tmp_path: Path) -> None:
     environ = program(tmp_path, "codex", note(tmp_path) + REPLAY)
     folder = tmp_path / "sessions" / "ann"
-    assert answer(CODEX, "one", folder, tmp_path, environ) == Read("first", THREAD)
+    assert (await answer(CODEX, "one", folder, tmp_path, environ)) == Read("first", THREAD)
     assert (folder / "codex_session_id").read_text() == THREAD
     assert (folder / "codex_session_id.lock").exists()
-    assert answer(CODEX, "two", folder, tmp_path, environ).text == "second"
+    assert list((folder / "calls").iterdir()) == []
+    assert (await answer(CODEX, "two", folder, tmp_path, environ)).text == "second"
     (_, given), (second, _) = notes(tmp_path)
     # Nothing that it could wait for.
     assert given == ""
@@ -128,33 +155,35 @@ def test_codex_goes_on_with_its_session(tmp_path: Path) -> None:
 
 
 @promise("hook.14")
-def test_a_session_that_is_lost_is_begun_anew(tmp_path: Path) -> None:
+async def test_a_session_that_is_lost_is_begun_anew(tmp_path: Path) -> None:
     lost = f"if 'resume' in sys.argv:\n    sys.exit(open({str(RECORDINGS / 'codex-lost.txt')!r}).read())\n"
     environ = program(tmp_path, "codex", note(tmp_path) + lost + REPLAY)
     folder = tmp_path / "ann"
     folder.mkdir()
     (folder / "codex_session_id").write_text("gone")
-    assert answer(CODEX, "hello", folder, tmp_path, environ).text == "first"
+    assert (await answer(CODEX, "hello", folder, tmp_path, environ)).text == "first"
     assert (folder / "codex_session_id").read_text() == THREAD
 
 
 @promise("hook.11", "protocol.11", "protocol.12")
-def test_a_failure_is_told_in_a_sentence(tmp_path: Path) -> None:
+async def test_a_failure_is_told_in_a_sentence(tmp_path: Path) -> None:
     nowhere = {"PATH": str(tmp_path)}
-    assert answer(GEMINI, "x", tmp_path / "a", tmp_path, nowhere).error == (
+    assert (await answer(GEMINI, "x", tmp_path / "a", tmp_path, nowhere)).error == (
         "Gemini failed: there is no 'gemini' on PATH."
     )
     environ = program(tmp_path, "gemini", "sys.exit('Invalid auth method selected.')")
-    assert answer(GEMINI, "x", tmp_path / "a", tmp_path, environ).text == "Gemini failed: Invalid auth method selected."
+    assert (
+        await answer(GEMINI, "x", tmp_path / "a", tmp_path, environ)
+    ).text == "Gemini failed: Invalid auth method selected."
     environ = program(
         tmp_path,
         "opencode",
         "print(json.dumps({'type': 'text', 'part': {'text': 'half'}}), flush=True)\ntime.sleep(600)",
     )
-    late = answer(OPENCODE, "x", tmp_path / "a", tmp_path, environ, limit_seconds=3)
+    late = await answer(OPENCODE, "x", tmp_path / "a", tmp_path, environ, limit_seconds=3)
     assert late.text == "half\n\nOpenCode failed: it took longer than 3 s and was stopped."
     assert LIMIT_SECONDS == 300
-    gone = answer(OPENCODE, "x", tmp_path / "a", tmp_path / "none", environ)
+    gone = await answer(OPENCODE, "x", tmp_path / "a", tmp_path / "none", environ)
     assert "could not be started" in gone.error
 
 
@@ -187,7 +216,7 @@ print(json.dumps({{"type": "text", "part": {{"text": "ok"}}, "response": "ok"}})
 
     async def call(worker: str) -> None:
         given = {**environ, "FOR": worker}
-        await anyio.to_thread.run_sync(answer, adapter, "x", tmp_path / "sessions" / worker, tmp_path, given)
+        await answer(adapter, "x", tmp_path / "sessions" / worker, tmp_path, given)
 
     async with anyio.create_task_group() as tasks:
         for worker in ("ann", "bob", "ann", "bob", "ann"):
@@ -198,14 +227,6 @@ print(json.dumps({{"type": "text", "part": {{"text": "ok"}}, "response": "ok"}})
 
 
 # --- the whole program
-
-
-async def adapter(environ: dict[str, str], *words: str) -> tuple[int, str]:
-    with anyio.fail_after(120):
-        done = await anyio.run_process(
-            [sys.executable, "-m", "farhand", "adapter", *words], env=environ, check=False, stdin=-3
-        )
-    return done.returncode, done.stderr.decode()
 
 
 @promise("hook.13", "hook.11", "backend.4", "flows.2", "protocol.11")
@@ -254,6 +275,116 @@ async def test_what_an_adapter_posts(tmp_path: Path, backend: str) -> None:
     assert len(posted[0]["id"]) == 32
 
 
+# --- somebody is killed
+
+
+def waiting(folder: Path) -> str:
+    """A program that notes that it was called, and answers with its message when the test lets it."""
+    said = "{'type': 'item.completed', 'item': {'type': 'agent_message', 'text': 'heard ' + sys.argv[-1]}}"
+    return (
+        note(folder)
+        + f"""
+while not Path({str(folder / "let")!r}).exists():
+    time.sleep(0.01)
+print(json.dumps({said}))
+"""
+    )
+
+
+async def called(environ: dict[str, str], folder: Path, *words: str) -> Process:
+    """An adapter whose CLI has begun."""
+    process = await begun(environ, *words)
+    await until((folder / "notes").exists)
+    return process
+
+
+@promise("hook.11", "hook.13")
+async def test_an_adapter_that_is_killed_brings_its_answer(team: Team, tmp_path: Path) -> None:
+    await known(team)
+    environ = program(tmp_path, "codex", waiting(tmp_path))
+    words = ("codex", "ann", "one", team.url, str(team.settings.sessions), str(tmp_path))
+    await killed(await called(environ, tmp_path, *words))
+    (tmp_path / "let").touch()
+    assert (await team.manager.reads("heard")).text == "ann:\nheard one"
+    await until(lambda: not list((team.session() / "calls").iterdir()))
+    assert len(notes(tmp_path)) == 1
+
+
+@promise("hook.11", "hook.13")
+async def test_the_next_adapter_brings_what_a_whole_family_that_was_killed_could_not(
+    team: Team, tmp_path: Path
+) -> None:
+    await known(team)
+    environ = program(tmp_path, "codex", waiting(tmp_path))
+    rest = (team.url, str(team.settings.sessions), str(tmp_path))
+    process = await called(environ, tmp_path, "codex", "ann", "one", *rest)
+    await killed(process, follower(process))
+    (tmp_path / "let").touch()
+    assert await adapter(environ, "codex", "ann", "two", *rest) == (0, "")
+    await team.manager.reads("ann:\nheard two")
+    said = [one.text for one in await team.bot.messages(4242) if "heard" in one.text]
+    # Each once, in the order in which they were asked for, and the CLI was called once for each.
+    assert said == ["ann:\nheard one", "ann:\nheard two"]
+    assert [words[-1] for words, _ in notes(tmp_path)] == ["one", "two"]
+    assert list((team.session() / "calls").iterdir()) == []
+
+
+async def test_a_call_that_was_killed_with_its_holder_is_told(team: Team, tmp_path: Path) -> None:
+    await known(team)
+    environ = program(tmp_path, "codex", waiting(tmp_path))
+    rest = (team.url, str(team.settings.sessions), str(tmp_path))
+    process = await called(environ, tmp_path, "codex", "ann", "one", *rest)
+    (life,) = (team.session() / "calls").glob("*/life")
+    await killed(process, follower(process), json.loads(life.read_text())["holder"])
+    (tmp_path / "let").touch()
+    assert await adapter(environ, "codex", "ann", "two", *rest) == (0, "")
+    await team.manager.reads("ann:\nheard two")
+    said = [one.text for one in await team.bot.messages(4242) if one.text.startswith("ann:")]
+    assert said == ["ann:\nCodex failed: it was killed.", "ann:\nheard two"]
+
+
+async def test_a_call_that_was_written_down_and_never_began_is_begun_first(tmp_path: Path) -> None:
+    environ = program(tmp_path, "codex", note(tmp_path) + REPLAY)
+    folder = tmp_path / "ann"
+    (folder / "calls").mkdir(parents=True)
+    cut_off = Call(id="one", message="one", directory=str(tmp_path), bridge_url="", at=1.0)
+    (folder / "calls" / "codex-one.json").write_bytes(msgspec.json.encode(cut_off))
+    (folder / "calls" / "codex-two.json").write_text("garbage")
+    brought: list[str] = []
+
+    async def bring(call: Call, read: Read) -> None:
+        brought.append(f"{call.id}: {read.text}")
+
+    calls = Calls(CODEX, folder, LocalHolders(folder / "calls"), environ)
+    await calls.make(Call(id="three", message="three", directory=str(tmp_path), bridge_url=""), bring)
+    assert brought == ["one: first", "three: second"]
+    assert [words[-1] for words, _ in notes(tmp_path)] == ["one", "three"]
+
+
+async def test_a_call_that_nobody_waited_for_has_the_same_limit(tmp_path: Path) -> None:
+    environ = program(tmp_path, "codex", waiting(tmp_path))
+    folder = tmp_path / "ann"
+    brought: list[str] = []
+
+    async def bring(call: Call, read: Read) -> None:
+        brought.append(f"{call.id}: {read.text}")
+
+    with anyio.CancelScope() as scope:
+
+        async def cut() -> None:
+            await until((tmp_path / "notes").exists)
+            scope.cancel()
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(cut)
+            calls = Calls(CODEX, folder, LocalHolders(folder / "calls"), environ)
+            await calls.make(Call(id="one", message="one", directory=str(tmp_path), bridge_url=""), bring)
+    calls = Calls(CODEX, folder, LocalHolders(folder / "calls"), environ, limit_seconds=0.01)
+    await calls.make(Call(id="two", message="two", directory=str(tmp_path / "none"), bridge_url=""), bring)
+    assert brought[0] == "one: Codex failed: it took longer than 0.01 s and was stopped."
+    assert brought[1].startswith("two: Codex failed: it could not be started in")
+
+
 async def test_wrong_words_are_told(tmp_path: Path) -> None:
     environ = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
     code, errors = await adapter(environ, "nobody", "ann", "hi", "http://127.0.0.1:1")
@@ -272,14 +403,14 @@ async def test_a_node_that_is_killed_in_between_gets_the_answer_once(tmp_path: P
         session, address = team.session(), team.url
     gone = {"session": "ann", "text": "a < b", "source": "codex", "escape": True, "id": "i"}
     waits: list[float] = []
-    assert not bring(gone, session, address, waits.append)
-    assert waits == [*PAUSES_SECONDS, 0.0]
+    assert not offer(keep(gone, session), address, wait=waits.append)
+    assert waits == [*PAUSES_SECONDS]
     (left,) = left_answers(session, 0.0)
     assert (left.name, left.text, left.html) == ("i", "a < b", False)
     async with team_house(tmp_path, bot, claude=agent) as team:
         await team.manager.reads("ann:\na < b")
         await until(lambda: not list((session / "answers").iterdir()))
-        assert await anyio.to_thread.run_sync(bring, gone, session, team.url)
+        assert await anyio.to_thread.run_sync(offer, keep(gone, session), team.url)
         await team.post("/response", {"session": "ann", "text": "the end"})
         await team.manager.reads("the end")
         assert len([one for one in await bot.messages(4242) if one.text == "ann:\na < b"]) == 1
@@ -287,9 +418,9 @@ async def test_a_node_that_is_killed_in_between_gets_the_answer_once(tmp_path: P
 
 def test_an_answer_that_the_node_has_found_is_not_posted_again(tmp_path: Path) -> None:
     def found(_: float) -> None:
-        (tmp_path / "answers" / "i.json").unlink()
+        (tmp_path / "answers" / "i.json").unlink(missing_ok=True)
 
-    assert bring({"session": "ann", "text": "x", "id": "i"}, tmp_path, "http://127.0.0.1:1", found)
+    assert offer(keep({"session": "ann", "text": "x", "id": "i"}, tmp_path), "http://127.0.0.1:1", wait=found)
 
 
 @promise("files.11", "hook.14")

@@ -1,23 +1,29 @@
 """`farhand adapter`: calls an agent CLI once for a worker's message and posts what it says to the bridge."""
 
 import argparse
+import json
 import os
-import signal
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
+import anyio
+
+from farhand.cli.apart import Said, apart
 from farhand.cli.options import new_id
 from farhand.config.erase import erase
+from farhand.drivers.wires.adapter import Read
+from farhand.drivers.wires.calls import Call, Calls
 from farhand.hooks.forward_to_bridge import SETTLED, post
 from farhand.model.compat import DEFAULT_SESSIONS
 from farhand.model.errors import BadName, NodeError
 from farhand.model.names import normalize
-from farhand.roster import adapter_of
+from farhand.roster import calls_of
+from farhand.store.folder import write
 
 SECRETS = ("TELEGRAM_BOT_TOKEN", "TELEGRAM_WEBHOOK_SECRET")
-PAUSES_SECONDS = (0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
+PAUSES_SECONDS = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,25 +38,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Calls it; a failure of the CLI is posted as the answer, and is the exit code."""
-    # Whoever started this may go: the answer is brought all the same.
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    found = adapter_of(arguments.backend)
     worker = normalize(arguments.worker)
     if not worker or worker != arguments.worker:
         raise BadName("Name must use letters, numbers, and hyphens only.", name=arguments.worker)
     sessions = arguments.sessions_dir or os.environ.get("SESSIONS_DIR") or Path.home() / DEFAULT_SESSIONS
-    folder = Path(sessions).expanduser() / worker
-    try:
-        said = found.answer(arguments.message, folder, Path(arguments.workdir).absolute(), clean_environment())
-        body = {"session": worker, "text": said.text, "source": found.source, "escape": True, "id": new_id()}
-        taken = bring(body, folder, arguments.bridge_url)
-    except OSError as error:
-        raise NodeError(f"{folder} cannot be used: {error.strerror}.") from None
-    if not taken:
-        raise NodeError(f"{arguments.bridge_url} did not take the answer; it is kept in {folder / 'answers'}.")
-    if said.error:
-        sys.stderr.write(f"error: {said.error}\n")
-    return 1 if said.error else 0
+    folder = (Path(sessions).expanduser() / worker).absolute()
+    source, calls = calls_of(arguments.backend, folder, clean_environment())
+    call = Call(
+        id=new_id(),
+        message=os.fsencode(arguments.message).decode("utf-8", "replace"),
+        directory=str(Path(arguments.workdir).absolute()),
+        bridge_url=arguments.bridge_url,
+    )
+    # Whoever started this may go, and so may this process: the answer is brought all the same.
+    said = apart(lambda: anyio.run(Round(folder, worker, source).make, calls, call))
+    if said is None:
+        raise NodeError(f"The call was cut off; the next one for {worker} brings its answer.")
+    sys.stderr.write(f"error: {said.error}\n" if said.error else "")
+    return said.code
 
 
 def clean_environment() -> dict[str, str]:
@@ -61,18 +66,56 @@ def clean_environment() -> dict[str, str]:
     return dict(os.environ)
 
 
-def bring(body: dict[str, object], folder: Path, bridge_url: str, wait: Callable[[float], None] = time.sleep) -> bool:
-    """Posts the answer until it is taken; meanwhile it lies where a bridge that comes back finds it, under its id."""
-    import json
+class Round:
+    """One call with its answers: its own, and those that an earlier call could not bring."""
 
-    from farhand.store.folder import write
+    def __init__(self, folder: Path, worker: str, source: str) -> None:
+        self._folder = folder
+        self._worker = worker
+        self._source = source
+        self._waiting: list[tuple[Path, str]] = []
 
+    async def make(self, calls: Calls, call: Call) -> Said:
+        """Makes the call; an answer that the bridge did not take at once is offered again, while others may call."""
+        try:
+            said = await calls.make(call, self._bring)
+        except OSError as error:
+            raise NodeError(f"{self._folder} cannot be used: {error.strerror}.") from None
+        for kept, url in self._waiting:
+            if not await anyio.to_thread.run_sync(offer, kept, url, PAUSES_SECONDS[1:]):
+                raise NodeError(f"{url} did not take the answer; it is kept in {kept.parent}.")
+        return Said(code=1 if said.error else 0, error=said.error)
+
+    async def _bring(self, call: Call, said: Read) -> None:
+        """Keeps the answer under the call's id, by which a repeat is known, and posts it."""
+        body = {"session": self._worker, "text": said.text, "source": self._source, "escape": True, "id": call.id}
+        kept = keep(body, self._folder)
+        if not await anyio.to_thread.run_sync(offer, kept, call.bridge_url, PAUSES_SECONDS[:1]):
+            self._waiting.append((kept, call.bridge_url))
+
+
+def keep(body: dict[str, object], folder: Path) -> Path:
+    """Puts the answer where a bridge that comes back finds it."""
     kept = folder / "answers" / f"{body['id']}.json"
     kept.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     write(kept, json.dumps(body))
-    for pause in (*PAUSES_SECONDS, 0.0):
-        if not kept.exists() or post(f"{bridge_url.rstrip('/')}/response", json.dumps(body).encode()) in SETTLED:
+    return kept
+
+
+def offer(
+    kept: Path,
+    bridge_url: str,
+    pauses_seconds: tuple[float, ...] = PAUSES_SECONDS,
+    wait: Callable[[float], None] = time.sleep,
+) -> bool:
+    """Posts the answer, after each of these pauses, until it is taken or the bridge has found it by itself."""
+    for pause in pauses_seconds:
+        wait(pause)
+        try:
+            content = kept.read_bytes()
+        except FileNotFoundError:
+            return True
+        if post(f"{bridge_url.rstrip('/')}/response", content) in SETTLED:
             kept.unlink(missing_ok=True)
             return True
-        wait(pause)
     return False

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection
 from typing import assert_never
 
 import anyio
+import anyio.lowlevel
 import structlog
 
 from farhand.core import admit
@@ -114,6 +115,8 @@ class WorkerTask:
         except* Exception as group:
             problem = _first(group)
             log.exception("worker failed", worker=self._name)
+        # A node that is being stopped says nothing of its agents: they live on, and so do their questions.
+        await anyio.lowlevel.checkpoint_if_cancelled()
         if isinstance(problem, StoreError):
             # The cursor did not move: what could not be written comes again.
             await self._clock.sleep(STORE_PAUSE_SECONDS)

@@ -1,8 +1,8 @@
-"""What an agent CLI runs at each of its events: brings the payload to the node, and waits for the answer to an ask.
+"""What an agent CLI runs at its events: leaves the payload for the node, or brings it and waits for the answer.
 
 A single file for `python3 -I -S`, run in its compiled form: it imports nothing of ours, and nothing slow.
 
-    program.py report <event>    brings the payload, keeps it in the spool when the node is away; ends within 5 s
+    program.py report <event>    leaves the payload in the spool, where the node finds it, at once or when it is back
     program.py ask <event>       brings the payload and prints the answer; over a restart of the node it asks again
 
 A third word, `installed`, is said by hooks in a person's own settings: they leave sessions alone that have theirs.
@@ -15,9 +15,11 @@ Without them the session is not ours, and the program says nothing.
 import posix
 import sys
 import time
-from _socket import AF_UNIX, SOCK_STREAM, socket  # the `socket` module would take three times as long
 
-REPORT_SECONDS = 3.0
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from _socket import socket
+
 AGAIN_SECONDS = 0.4
 GRACE_SECONDS = 15.0
 LONGEST_ADDRESS = 100
@@ -39,28 +41,30 @@ def main(mode: str, event: str, given: str = "") -> None:
     if not socket_path or not worker:
         return
     name = f"{time.time_ns()}-{posix.getpid()}-{int.from_bytes(posix.urandom(4), 'big')}"
-    head = request_head(event, mode, worker, name, len(payload))
     if mode == "ask":
-        ask(socket_path, head + payload, event)
-        return
-    answer = exchange(socket_path, head + payload, REPORT_SECONDS)
-    if answer is None or answer[0] >= 500:
-        spool(variable("FARHAND_SPOOL"), name, event, payload)
+        ask(socket_path, request_head(event, worker, name, len(payload)) + payload, event)
+    else:
+        spool(variable("FARHAND_SPOOL"), f"{name}.{agent()}.{event}.json", payload)
 
 
-def request_head(event: str, mode: str, worker: str, name: str, length: int) -> bytes:
-    """A plain HTTP request: the node's socket speaks nothing else."""
+def agent() -> str:
+    """The process of the agent that runs us."""
     # A CLI that runs hooks in a shell names itself in a variable; its driver says in which.
-    agent = variable(variable("FARHAND_PID_FROM")) or str(posix.getppid())
+    named = variable(variable("FARHAND_PID_FROM"))
+    return named if named.isdigit() else str(posix.getppid())
+
+
+def request_head(event: str, worker: str, name: str, length: int) -> bytes:
+    """A plain HTTP request: the node's socket speaks nothing else."""
     lines = [
-        f"POST /hooks/{mode} HTTP/1.1",
+        "POST /hooks/ask HTTP/1.1",
         "Host: farhand",
         "Connection: close",
         "Content-Type: application/json",
         f"Content-Length: {length}",
         f"X-Farhand-Event: {event}",
         f"X-Farhand-Worker: {worker}",
-        f"X-Farhand-Agent: {agent}",
+        f"X-Farhand-Agent: {agent()}",
         f"X-Farhand-Id: {name}",
     ]
     return ("\r\n".join(lines) + "\r\n\r\n").encode()
@@ -83,6 +87,9 @@ def ask(socket_path: str, request: bytes, event: str) -> None:
 
 def exchange(socket_path: str, request: bytes, seconds: float) -> tuple[int, bytes] | None:
     """Sends the request; (status, body), or None when the whole answer did not come."""
+    # A report needs no socket, and does not wait for one; the `socket` module would take three times as long.
+    from _socket import AF_UNIX, SOCK_STREAM, socket
+
     connection = socket(AF_UNIX, SOCK_STREAM)
     try:
         connection.settimeout(max(0.1, seconds))
@@ -103,7 +110,7 @@ def reachable(path: str) -> str:
     return f"/proc/self/fd/{posix.open(folder, posix.O_RDONLY)}/{name}"
 
 
-def receive(connection: socket) -> tuple[int, bytes] | None:
+def receive(connection: "socket") -> tuple[int, bytes] | None:
     """The answer, as soon as it is whole; None when the node closes before."""
     response = b""
     while piece := connection.recv(65536):
@@ -129,13 +136,13 @@ def parse(response: bytes) -> tuple[int, bytes] | None:
     return (status, body) if len(body) == length else None
 
 
-def spool(folder: str | None, name: str, event: str, payload: bytes) -> None:
-    """Keeps the payload for a node that is away; the file appears whole or not at all."""
+def spool(folder: str, name: str, payload: bytes) -> None:
+    """Leaves the payload for the node; the file appears whole or not at all."""
     if not folder:
         return
     try:
         make_folder(folder)
-        path = f"{folder}/{name}.{event}.json"
+        path = f"{folder}/{name}"
         descriptor = posix.open(path + ".new", posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL, 0o600)
         write_all(descriptor, payload)
         posix.close(descriptor)

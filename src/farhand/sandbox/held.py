@@ -6,12 +6,12 @@ from typing import Any
 
 import anyio
 import anyio.to_thread
-from anyio.abc import SocketStream
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from farhand.model.errors import DriverError, TooLarge
 from farhand.model.ports import Exit, Fed
 from farhand.model.words import Word
+from farhand.sandbox.connection import Connection
 from farhand.sandbox.folder import Folder
 from farhand.sandbox.sweep import sweep
 
@@ -143,14 +143,14 @@ class HeldChild:
         async with await self._connect() as stream:
             return (await _request(stream, request, data))[0]
 
-    async def _connect(self) -> SocketStream:
+    async def _connect(self) -> Connection:
         try:
-            return await anyio.connect_unix(self._folder.socket)
+            return await Connection.to(self._folder.socket)
         except (FileNotFoundError, ConnectionError):
             raise NoHolder from None
 
 
-async def _request(stream: SocketStream, request: dict[str, Any], data: bytes = b"") -> tuple[dict[str, Any], bytes]:
+async def _request(stream: Connection, request: dict[str, Any], data: bytes = b"") -> tuple[dict[str, Any], bytes]:
     """The answer, and what came behind it."""
     buffered = BufferedByteReceiveStream(stream)
     try:

@@ -86,6 +86,8 @@ class ScriptedDriver:
         self.opened: list[tuple[str, str]] = []
         self.refuses_to_open = ""
         self.breaks_at_end: Exception | None = None
+        # What its link raises when it is closed.
+        self.breaks_at_close: Exception | None = None
         self.stops = True
         self.hangs = False
         # While it is there, an errand is done only when the test sets it.
@@ -122,6 +124,8 @@ class ScriptedDriver:
             yield link
         finally:
             link.close()
+            if self.breaks_at_close is not None:
+                raise self.breaks_at_close
 
     async def end(self, worker: Worker) -> None:
         """Notes that the worker was ended."""

@@ -1,4 +1,4 @@
-"""Keeps what a real agent CLI wrote during a test, and tells how it differs from what was recorded of another version.
+"""Keeps what a real agent CLI wrote during a test: the files in its home, and what it printed.
 
 `make live` sets FARHAND_WITNESS; a test without it keeps nothing."""
 
@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import shutil
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,24 +15,14 @@ import msgspec
 
 FOLDER = "FARHAND_WITNESS"
 LARGEST = 32 * 1024 * 1024
-# Under these names a line tells more of its kind than its own type does.
 NO_TYPE = "(no type)"
+# Under these names a line tells more of its kind than its own type does.
 INNER = ("item", "payload", "event", "part", "message", "update", "params")
-
-
-class Kind(msgspec.Struct, frozen=True):
-    """One kind of line: every field that it ever had, and those that it always had."""
-
-    fields: frozenset[str]
-    always: frozenset[str]
-    count: int = 1
-
-    def and_(self, fields: frozenset[str]) -> Kind:
-        """The kind after one more line of it."""
-        return Kind(self.fields | fields, self.always & fields, self.count + 1)
-
-
-Kinds = dict[str, Kind]
+# The program itself, and not a child of the shell; a screen is no lines.
+PRINTED = """#!/bin/bash
+if [ -t 1 ]; then exec "{program}" "$@"; fi
+exec "{program}" "$@" > >(trap '' INT TERM; exec tee -a "{folder}/$$.jsonl")
+"""
 
 
 def keep(*places: Path) -> None:
@@ -53,6 +43,22 @@ def _has_lines(file: Path) -> bool:
         return False
 
 
+def overheard(programs: Path, name: str) -> Path:
+    """Where to find that program so that what it prints is kept, if that is wanted; else where it was."""
+    wanted = os.environ.get(FOLDER)
+    if not wanted or not (programs / name).exists():
+        return programs
+    ears = Path(wanted) / "programs"
+    ears.mkdir(exist_ok=True)
+    ear = ears / name
+    ear.write_text(PRINTED.format(program=programs / name, folder=wanted))
+    ear.chmod(0o755)
+    return ears
+
+
+# --- what a line is
+
+
 def record(line: bytes) -> dict[str, Any] | None:
     """One JSON object; None for any other line."""
     try:
@@ -67,74 +73,75 @@ def record(line: bytes) -> dict[str, Any] | None:
 
 
 def kind_of(line: Mapping[str, Any]) -> str:
-    """What a line is called: its type and subtype, and the type of what is in it."""
+    """What a line is called: its type and subtype, or its method, and the type of what is in it."""
     names = [line.get(name) for name in ("type", "subtype", "method", "hook_event_name")]
     inner = [
         part.get("type") or part.get("sessionUpdate") for name in INNER if isinstance(part := line.get(name), dict)
     ]
     told = [name for name in (*names, *inner) if isinstance(name, str)]
     marks = sorted(name for name in line if name.startswith("$"))
-    return "/".join(told or marks) or NO_TYPE
+    calls = "rpc " if isinstance(line.get("method"), str) else ""
+    return calls + "/".join(told or marks) if told or marks else NO_TYPE
 
 
-def fields_of(line: Mapping[str, Any]) -> frozenset[str]:
-    """The names of its fields, and of those inside of it that tell its kind."""
-    inner = {f"{name}.{field}" for name in INNER if isinstance(part := line.get(name), dict) for field in part}
-    return frozenset({*line, *inner})
+def fields_of(line: Mapping[str, Any]) -> dict[str, str]:
+    """Its fields and those of the part that tells its kind, each with what it is."""
+    found = {name: type_of(value) for name, value in line.items()}
+    for name in INNER:
+        if isinstance(part := line.get(name), dict):
+            found |= {f"{name}.{field}": type_of(value) for field, value in part.items()}
+    return found
+
+
+def type_of(value: object) -> str:
+    """What a value of JSON is."""
+    known = {
+        str: "a text",
+        bool: "true or false",
+        int: "a number",
+        float: "a number",
+        list: "a list",
+        dict: "an object",
+    }
+    return known.get(type(value), "null")
+
+
+class Kind(msgspec.Struct, frozen=True):
+    """One kind of line: every field that it ever had, with what it was, and those that it always had."""
+
+    fields: dict[str, tuple[str, ...]]
+    always: tuple[str, ...]
+    count: int = 1
+
+
+Kinds = dict[str, Kind]
 
 
 def kinds_of(lines: Iterable[bytes]) -> Kinds:
     """Every kind of line there is."""
-    found: Kinds = {}
-    for line in (record(one) for one in lines):
-        if line is not None:
-            kind, fields = kind_of(line), fields_of(line)
-            found[kind] = found[kind].and_(fields) if kind in found else Kind(fields, fields)
-    return found
-
-
-def merged(several: Iterable[Kinds]) -> Kinds:
-    """The kinds of several files together."""
-    whole: Kinds = {}
-    for kinds in several:
-        for name, kind in kinds.items():
-            before = whole.get(name)
-            whole[name] = (
-                Kind(before.fields | kind.fields, before.always & kind.always, before.count + kind.count)
-                if before
-                else kind
-            )
-    return whole
+    found = (line for one in lines if (line := record(one)) is not None)
+    return merged({kind_of(line): _kind(fields_of(line))} for line in found)
 
 
 def kinds_in(files: Iterable[Path]) -> list[Kinds]:
     """The kinds of each file."""
-    return [kinds_of(file.read_bytes().splitlines()) for file in files]
+    return [kinds_of(file.read_bytes().splitlines()) for file in files if file.is_file()]
 
 
-def compared(recorded: Kinds, seen: Kinds) -> Iterator[str]:
-    """What is new, what has changed, and what did not come up, a line each."""
-    for name in sorted(seen.keys() - recorded.keys()):
-        yield f"+ new kind      {name} ({seen[name].count} lines): {', '.join(sorted(seen[name].fields))}"
-    for name in sorted(seen.keys() & recorded.keys()):
-        added = sorted(seen[name].fields - recorded[name].fields)
-        gone = sorted(recorded[name].always - seen[name].fields)
-        if added:
-            yield f"~ new fields    {name}: {', '.join(added)}"
-        if gone:
-            yield f"! fields gone   {name}: {', '.join(gone)}"
-    for name in sorted(recorded.keys() - seen.keys()):
-        yield f"- not seen now  {name}"
+def merged(several: Iterable[Kinds]) -> Kinds:
+    """All of them together."""
+    whole: Kinds = {}
+    for kinds in several:
+        for name, kind in kinds.items():
+            whole[name] = _both(whole[name], kind) if name in whole else kind
+    return dict(sorted(whole.items()))
 
 
-def report(recordings: Iterable[Path], witnessed: Iterable[Path]) -> list[str]:
-    """How what was seen differs from what was recorded. Files in which nothing is known speak something else."""
-    recorded = merged(kinds_in(recordings))
-    seen = kinds_in(witnessed)
-    ours = [kinds for kinds in seen if (kinds.keys() & recorded.keys()) - {NO_TYPE}]
-    lines = list(compared(recorded, merged(ours)))
-    lines.append(
-        f"{len(recorded)} kinds recorded, {len(merged(ours))} seen in {len(ours)} files; "
-        f"{len(seen) - len(ours)} files speak something else"
-    )
-    return lines
+def _kind(fields: Mapping[str, str]) -> Kind:
+    return Kind({name: (types,) for name, types in sorted(fields.items())}, tuple(sorted(fields)))
+
+
+def _both(one: Kind, other: Kind) -> Kind:
+    names = sorted({*one.fields, *other.fields})
+    fields = {name: tuple(sorted({*one.fields.get(name, ()), *other.fields.get(name, ())})) for name in names}
+    return Kind(fields, tuple(sorted({*one.always} & {*other.always})), one.count + other.count)

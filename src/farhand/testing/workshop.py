@@ -37,7 +37,7 @@ class Workshop:
         self.project.mkdir()
         self.environment = {
             "HOME": str(home),
-            "PATH": f"{programs}:{os.environ['PATH']}",
+            "PATH": f"{witness.overheard(programs, self.package)}:{programs}:{os.environ['PATH']}",
             "LANG": "C.UTF-8",
             "TERM": "xterm-256color",
             "SHELL": "/bin/sh",

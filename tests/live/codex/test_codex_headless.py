@@ -10,7 +10,7 @@ import anyio.to_thread
 import pytest
 
 from farhand.app import open_drivers
-from farhand.model.commands import Hire, Say, Tune
+from farhand.model.commands import Hire, Retry, Say, Tune
 from farhand.model.facts import (
     AnswerDelivered,
     AskRaised,
@@ -162,15 +162,19 @@ async def test_an_ask_outlives_the_node_and_its_answer_runs_it_once(studio: Code
         assert (studio.project / "one.txt").read_text() == "x\n"
 
 
-async def test_a_usage_limit_is_told_with_its_end(studio: CodexStudio) -> None:
-    studio.model.script.conversation("zz-one", limited("come back tomorrow", 4_102_444_800))
+async def test_a_usage_limit_is_told_with_its_end_and_a_try_brings_the_message_once(studio: CodexStudio) -> None:
+    studio.model.script.conversation("zz-one", limited("come back tomorrow", 4_102_444_800), say("here I am"))
     async with studio.open() as house:
         await hired(house, studio)
         await house.say("zz-one")
         assert (await house.fact(Limited)).until == 4_102_444_800
-        ended = await house.fact(TurnEnded)
-        assert ended.how is HowEnded.PARKED
-        assert "usage limit" in ended.error
+        parked = await house.event(TurnEnded)
+        assert isinstance(parked.fact, TurnEnded)
+        assert parked.fact.how is HowEnded.PARKED
+        assert "usage limit" in parked.fact.error
+        await house.send(Retry(id="now", worker="ann"))
+        assert (await house.fact(TurnEnded, after=parked.seq)).how is HowEnded.COMPLETED
+        assert await said(house) == "here I am"
 
 
 async def test_a_picture_is_seen_and_model_and_mode_are_changed(studio: CodexStudio) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import anyio.to_thread
 import pytest
 
-from farhand.model.commands import Hire, Say
+from farhand.model.commands import Hire, Retry, Say
 from farhand.model.facts import (
     AnswerDelivered,
     AskRaised,
@@ -188,13 +188,18 @@ async def test_two_workers_in_one_folder_do_not_mix(studio: CodexStudio) -> None
         )
 
 
-async def test_a_limit_is_told_with_its_end(studio: CodexStudio) -> None:
-    studio.model.script.conversation("zz-one", limited("come back tomorrow", 4_102_444_800))
+async def test_a_limit_is_told_with_its_end_and_a_try_brings_the_message_once(studio: CodexStudio) -> None:
+    studio.model.script.conversation("zz-one", limited("come back tomorrow", 4_102_444_800), say("here I am"))
     async with studio.open() as house:
         await hired(house, studio)
         await house.say("zz-one")
         assert (await house.fact(Limited)).until == 4_102_444_800
-        assert (await house.fact(TurnEnded)).how is HowEnded.PARKED
+        parked = await house.event(TurnEnded)
+        assert isinstance(parked.fact, TurnEnded)
+        assert parked.fact.how is HowEnded.PARKED
+        await house.send(Retry(id="now", worker="ann"))
+        assert (await house.fact(TurnEnded, after=parked.seq)).how is HowEnded.COMPLETED
+        assert await said(house) == "here I am"
 
 
 async def test_a_command_of_the_cli_is_typed_and_its_words_are_read_off(studio: CodexStudio) -> None:

@@ -312,6 +312,20 @@ async def test_titles_are_told_as_they_change_each_to_its_own(tmux: Tmux, short_
     assert not any("bob" in title for title in told["ann"])
 
 
+async def test_whoever_stops_listening_for_titles_starts_no_tmux_for_it(tmux: Tmux, typist: Pane) -> None:
+    async with tmux.titled(typist, lambda _: None), anyio.create_task_group() as tasks:
+        tasks.start_soon(tmux.gone)
+        await tmux.command("display-message", "-p", "here")
+        await anyio.run_process([*tmux.server, "kill-server"])
+    assert (await anyio.run_process([*tmux.server, "list-sessions"], check=False)).returncode != 0
+
+
+async def test_a_tmux_that_lets_nobody_in_is_gone_and_nothing_worse(short_folder: Path) -> None:
+    async with Tmux(("false",), "door", ENVIRONMENT).opened() as wire:
+        with pytest.raises(TmuxGone):
+            await wire.find("claude-")
+
+
 async def test_without_tmux_the_sentence_says_what_to_install(short_folder: Path) -> None:
     async with Tmux(["/no/such/tmux"], "door", ENVIRONMENT).opened() as wire:
         with pytest.raises(TmuxMissing, match="install the package tmux"):

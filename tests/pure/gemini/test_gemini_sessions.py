@@ -12,7 +12,7 @@ import pytest
 from farhand.drivers.gemini import sessions
 from farhand.drivers.gemini.launch import Places, prepare, session_settings
 from farhand.drivers.gemini.limits import limit
-from farhand.drivers.gemini.sessions import age, find_file, has_conversation, list_sessions
+from farhand.drivers.gemini.sessions import age, find_file, has_conversation, list_sessions, to_go_on_with
 from farhand.model.errors import DriverError
 from farhand.sdk.projects import project_folder
 
@@ -87,6 +87,21 @@ def test_a_session_is_found_by_its_id_and_never_by_its_folder(kept: Path) -> Non
     assert not has_conversation("", kept)
 
 
+def test_a_session_in_which_nobody_spoke_is_left_for_a_new_one(kept: Path) -> None:
+    assert to_go_on_with(A, kept) == (A, True)
+    fresh = "e" * 36
+    assert to_go_on_with(fresh, kept) == (fresh, False)
+    begun, resumed = to_go_on_with(C, kept)
+    assert (len(begun), resumed) == (36, False)
+    assert begun not in (C, to_go_on_with(C, kept)[0])
+    # What was said is taken back, as after a model that could not be reached.
+    path = find_file(A, kept)
+    assert path is not None
+    with path.open("a") as file:
+        file.write(json.dumps({"$set": {"messages": [message("<session_context>\nhello\n</session_context>")]}}) + "\n")
+    assert to_go_on_with(A, kept)[0] != A
+
+
 def test_a_session_of_this_minute_gets_an_older_name_and_an_older_one_keeps_its_own(kept: Path) -> None:
     age(A, kept, "2026-11-15T19-16")
     assert (found := find_file(A, kept)) is not None
@@ -141,6 +156,10 @@ def test_settings_that_cannot_be_read_are_told(tmp_path: Path) -> None:
         ('[API Error: {"error":{"code":429,"status":"RESOURCE_EXHAUSTED"}}]', None),
         ('{"error":{"code":429,"details":[{"retryDelay":"36s"}]}}', 1036.0),
         ("Quota exceeded for metric. Please retry in 12.5s.", 1012.5),
+        ("Quota exceeded for metric. Please retry in 13h5m2.5s.", 48102.5),
+        ("Quota exceeded for metric. Please retry in 250ms.", 1000.25),
+        ("Quota exceeded.\nPlease retry in 4000s.\nSuggested retry after 4000s.", 5000.0),
+        ("You have exhausted your daily quota on this model.", None),
         ("You have exhausted your capacity on this model. Your quota will reset after 1h2m3s.", 4723.0),
     ],
 )

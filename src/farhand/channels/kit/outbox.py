@@ -79,6 +79,8 @@ class Dispatcher:
         self._busy: set[str] = set()
         self._emptied = anyio.Event()
         self._under_way: set[anyio.CancelScope] = set()
+        # Set when what is under way to that chat is marked.
+        self._marked: dict[str, anyio.Event] = {}
 
     def wake(self) -> None:
         """Something was put."""
@@ -111,6 +113,11 @@ class Dispatcher:
     async def drained(self) -> bool:
         """Whether nothing waits any more."""
         return not await self._outbox.chats(self._channel)
+
+    async def settled(self, chat: str) -> None:
+        """Returns when what is under way to that chat is marked: a person may be quicker than the mark."""
+        if marked := self._marked.get(chat):
+            await marked.wait()
 
     async def _empty(self, chat: str) -> None:
         """Sends everything for one chat, in order."""
@@ -150,11 +157,15 @@ class Dispatcher:
     async def _bring_whole(self, waiting: Waiting) -> float | None:
         """Sends one parcel and marks it; a stop in between would send it again after the next start."""
         with anyio.CancelScope(shield=True) as scope:
+            chat, marked = waiting.parcel.chat, anyio.Event()
             self._under_way.add(scope)
+            self._marked[chat] = marked
             try:
                 return await self._bring(waiting)
             finally:
                 self._under_way.discard(scope)
+                del self._marked[chat]
+                marked.set()
         return 0.0
 
     async def _bring(self, waiting: Waiting) -> float | None:

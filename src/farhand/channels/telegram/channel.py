@@ -322,6 +322,10 @@ class TelegramChannel:
         return Path(known.directory) if known and known.directory else None
 
     async def _slot_of(self, chat: int, message: int) -> str:
+        """The slot of one of our messages, also of one that was answered before its sending was marked."""
+        if known := await self._outbox.slot(self._box, str(chat), str(message)):
+            return known
+        await self._dispatcher.settled(str(chat))
         return await self._outbox.slot(self._box, str(chat), str(message))
 
     async def _put(self, parcel: Parcel) -> None:

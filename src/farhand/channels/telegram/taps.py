@@ -15,13 +15,15 @@ from farhand.channels.telegram.parse import (
     tap_to_wish,
 )
 from farhand.channels.telegram.render import render
-from farhand.channels.telegram.words import Message, Post, Query, Remove, seal
+from farhand.channels.telegram.words import Message, Post, Query, Quoted, Remove, seal
 from farhand.model import commands
 from farhand.model.ports import Hub, Parcel
 from farhand.model.present import Ask, Present
 from farhand.model.words import Sender
 
 WORDS = "words"
+REPLY_TO_THIS = "as a reply to this message."
+UNKNOWN_REQUEST = "I no longer know what this was asked for, so it went nowhere. Tap the button again, please."
 WRITE = "Write it as a reply to my message."
 NOT_NOW = "{worker} cannot be spoken to in mid-turn: your message waits for its own."
 STEERED = "It goes into the running turn as soon as {worker} takes it."
@@ -79,6 +81,8 @@ class Taps:
         if quoted is None or message.edit_date or not message.text.strip():
             return None
         slot = await self._slot_of(message.chat.id, quoted.message_id)
+        if not slot and _is_request(quoted, self._bot):
+            return UNKNOWN_REQUEST
         kind, _, rest = slot.partition(":")
         given, _, rest = rest.partition(":")
         ask = rest.partition(":")[2]
@@ -97,10 +101,15 @@ class Taps:
         return await self._clerk.obey(wish, sender)
 
 
+def _is_request(quoted: Quoted, bot: str) -> bool:
+    """Whether it asked for words: what settles an ask is never taken for something said to a worker."""
+    return quoted.sender is not None and str(quoted.sender.id) == bot and quoted.text.endswith(REPLY_TO_THIS)
+
+
 def _request(query: Query, chat: int, ask: Ask, chosen: tuple[int, ...]) -> Parcel:
     """Asks for the words, as a message that the phone answers with a reply; its slot says what they settle."""
     made = ", ".join(ask.choices[place].label for place in chosen)
-    text = visible(f"{ask.worker}: write what goes with “{shortened(made, 200)}” as a reply to this message.")
+    text = visible(f"{ask.worker}: write what goes with “{shortened(made, 200)}” {REPLY_TO_THIS}")
     slot = f"{WORDS}:{mask(chosen)}:{query.id}:{ask.id}"
     post = Post(chat=chat, html="", plain=text, wants_reply=True, reply_to_slot=f"ask:{ask.id}", silent=True)
     return Parcel(key=slot, chat=str(chat), body=seal(post), slot=slot)

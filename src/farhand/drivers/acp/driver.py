@@ -3,7 +3,6 @@
 import uuid
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from functools import partial
 
 import structlog
 
@@ -11,7 +10,7 @@ from farhand.drivers.acp.schema import AcpAgent, read_agent
 from farhand.drivers.native.translate import to_line, translate
 from farhand.drivers.wires.given import Given
 from farhand.drivers.wires.held import HeldWire, Program, forget, open_wire
-from farhand.drivers.wires.line_link import LineLink
+from farhand.drivers.wires.line_link import LineLink, Translate
 from farhand.model.errors import DriverError
 from farhand.model.facts import AskRaised
 from farhand.model.ports import Can, Change, Driver, Errand, Heard, Holders, NotTaken, Outcome
@@ -37,9 +36,8 @@ def translate_asking(ask_seconds: float | None, line: bytes) -> tuple[Heard, ...
 class AcpLink(LineLink):
     """An open connection to one worker; what its agent's file rules out is refused before it is sent."""
 
-    def __init__(self, wire: HeldWire, agent: AcpAgent, ask_seconds: float | None = None) -> None:
-        limited = partial(translate_asking, ask_seconds)
-        super().__init__(wire, to_fresh_line, limited, "This agent takes a message when its turn is over.")
+    def __init__(self, wire: HeldWire, agent: AcpAgent, translate: Translate) -> None:
+        super().__init__(wire, to_fresh_line, translate, "This agent takes a message when its turn is over.")
         self._agent = agent
 
     async def perform(self, errand: Errand) -> Outcome:
@@ -97,7 +95,11 @@ class AcpDriver:
         """Starts the worker's agent, or finds it alive and goes on after the cursor. A new life loads the session."""
         program = Program(argv=self._argv(worker), directory=worker.directory, environment=self._environment)
         async with open_wire(self._holders, _name(worker), program, cursor) as wire:
-            yield AcpLink(wire, self._agent, self._ask_seconds)
+            yield AcpLink(wire, self._agent, self.translate)
+
+    def translate(self, line: bytes) -> tuple[Heard, ...]:
+        """What one line of the relay means."""
+        return translate_asking(self._ask_seconds, line)
 
     def _argv(self, worker: Worker) -> tuple[str, ...]:
         # -P keeps what lies in the worker's folder from standing in for our own modules.

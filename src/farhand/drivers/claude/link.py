@@ -51,6 +51,7 @@ class InteractiveLink(HookedLink[Own]):
 
     def __init__(self, tmux: Tmux, pane: Pane, places: Places, spot: Spot, questions: Questions, folder: Path) -> None:
         super().__init__(tmux, pane, folder)
+        self._hooks_of = pane.pid
         self._cost = folder / COST
         self._places = places
         self._spot = spot
@@ -64,7 +65,7 @@ class InteractiveLink(HookedLink[Own]):
         self, tasks: anyio.abc.TaskGroup, arrivals: MemoryObjectReceiveStream[Arrival], folders: Folders
     ) -> None:
         """Starts everything that brings news; it ends with the group."""
-        self._attend(tasks)
+        self._attend(tasks, folders)
         tasks.start_soon(self._hear_hooks, arrivals, name="hooks")
         tasks.start_soon(self._watch, folders, Path(self._spot.path).parent, name="transcript")
         tasks.start_soon(self._hear_standing, folders, name="standing")
@@ -74,7 +75,7 @@ class InteractiveLink(HookedLink[Own]):
     async def _hear_hooks(self, arrivals: MemoryObjectReceiveStream[Arrival]) -> None:
         async for arrival in arrivals:
             arrived = arrival.arrived if isinstance(arrival, Asked) else arrival
-            if arrived.keyed or arrived.agent == self._pane.pid:
+            if arrived.keyed or arrived.agent == self._hooks_of:
                 self._put(arrival)
             elif isinstance(arrival, Asked):
                 # Another Claude Code that the agent started: its questions are its own.
@@ -198,7 +199,8 @@ class InteractiveLink(HookedLink[Own]):
 
     async def _stuck(self, what: str) -> list[Heard]:
         """A dialog that no hook asked about: only a person at the desk can close it, so tell one."""
-        if self._questions or self._told_of_dialog:
+        if self._questions or self._told_of_dialog or (what == "start" and self._spot.state.running):
+            # A dialog of a turn may be drawn before its hook has asked; the session's status tells of it if none does.
             return []
         try:
             waits = self._standing.status == "waiting" if what == "dialog" else await self._hands.in_dialog()

@@ -70,7 +70,7 @@ class InteractiveLink(HookedLink[Later]):
         self, tasks: anyio.abc.TaskGroup, arrivals: MemoryObjectReceiveStream[Arrival], folders: Folders
     ) -> None:
         """Starts everything that brings news; it ends with the group."""
-        self._attend(tasks)
+        self._attend(tasks, folders)
         self._folders = folders
         tasks.start_soon(self._hear_hooks, arrivals, name="hooks")
         self._follow()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import uuid
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -12,15 +12,20 @@ from farhand.drivers.acp.driver import to_fresh_line
 from farhand.drivers.gemini import launch
 from farhand.drivers.gemini.keeping import Keeping
 from farhand.drivers.gemini.launch import MANIFEST, Places
-from farhand.drivers.gemini.sessions import has_conversation
+from farhand.drivers.gemini.limits import limited
 from farhand.drivers.native.translate import translate
 from farhand.drivers.wires.given import Given
 from farhand.drivers.wires.held import Program, forget, open_wire
 from farhand.drivers.wires.line_link import LineLink
 from farhand.drivers.wires.workplace import workplace
-from farhand.model.ports import Can, Change, Errand, Outcome
+from farhand.model.ports import Can, Change, Errand, Heard, Outcome
 from farhand.model.present import Worker
 from farhand.model.words import Mode, replace
+
+
+def translate_turn(line: bytes) -> tuple[Heard, ...]:
+    """What one line of the relay means; a failure that is a limit is told as one."""
+    return limited(translate(line), time.time())
 
 
 class TurnsLink(LineLink):
@@ -52,15 +57,14 @@ class ExecGeminiDriver(Keeping):
         """Starts the relay that runs the worker's turns, or finds it and goes on after the cursor."""
         program = await anyio.to_thread.run_sync(self._plan, worker)
         async with open_wire(self._holders, _name(worker), program, cursor) as wire:
-            yield TurnsLink(wire, to_fresh_line, translate, "This agent takes a message when its turn is over.")
+            yield TurnsLink(wire, to_fresh_line, translate_turn, "This agent takes a message when its turn is over.")
 
     def _plan(self, worker: Worker) -> Program:
         program = launch.found(self._own)
         launch.prepare(self.places, workplace(worker), self._own, {})
-        session = worker.session or str(uuid.uuid4())
-        options = ["--session", session, "--mode", launch.argument(worker.mode)]
+        options = ["--kept", str(self.places.kept), "--mode", launch.argument(worker.mode)]
+        options += ["--session", worker.session] if worker.session else []
         options += ["--model", worker.model] if worker.model else []
-        options += ["--resume"] if has_conversation(session, self.places.kept) else []
         argv = (self._python, "-P", "-m", "farhand.drivers.gemini.turns", *options, "--", program)
         environment = {**self._own, **launch.variables(self.places)}
         return Program(argv=argv, directory=worker.directory, environment=environment)

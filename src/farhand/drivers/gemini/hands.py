@@ -6,7 +6,7 @@ import anyio
 
 from farhand.drivers.gemini.asks import LABELS, Question, is_about
 from farhand.drivers.gemini.launch import MANIFEST
-from farhand.drivers.gemini.screen import Dialog, holds, read_box, read_dialog, says
+from farhand.drivers.gemini.screen import Dialog, gives_up, holds, read_box, read_dialog, says
 from farhand.drivers.wires.asking import CHANGED, GONE
 from farhand.drivers.wires.keyboard import Keyboard, commands
 from farhand.drivers.wires.painted import last_words
@@ -70,6 +70,14 @@ class Hands(Keyboard):
             return Taken()
         await self._tmux.press(self._pane, "BSpace")
         return NotTaken(why=GONE)
+
+    async def give_up(self) -> None:
+        """Stops in the dialog about a model that cannot be had, if it is open: the CLI then says why, in its file."""
+        async with self._busy:
+            dialog = read_dialog(await self.screen())
+            if dialog is not None and gives_up(dialog):
+                await self._tmux.press(self._pane, gives_up(dialog))
+                await self.shows(lambda screen: read_dialog(screen) != dialog, _GONE_SECONDS)
 
     async def set_mode(self, mode: Mode) -> Outcome:
         """Ctrl+Y for YOLO and out of it, Shift+Tab through the others, until the line above the box says so."""

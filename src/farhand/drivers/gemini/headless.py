@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -13,10 +14,11 @@ from farhand.drivers.acp.schema import AcpAgent
 from farhand.drivers.gemini import launch
 from farhand.drivers.gemini.keeping import Keeping
 from farhand.drivers.gemini.launch import MANIFEST, Places
+from farhand.drivers.gemini.limits import limited
 from farhand.drivers.gemini.sessions import MINUTE, age
 from farhand.drivers.wires.given import Given
 from farhand.drivers.wires.workplace import workplace
-from farhand.model.ports import Can
+from farhand.model.ports import Can, Heard
 from farhand.model.present import Worker
 from farhand.model.words import Mode, replace
 
@@ -51,6 +53,10 @@ class HeadlessGeminiDriver(Keeping, AcpDriver):
         await anyio.to_thread.run_sync(self._prepare, worker)
         async with super().open(worker, cursor) as link:
             yield link
+
+    def translate(self, line: bytes) -> tuple[Heard, ...]:
+        """What one line of the relay means; a failure that is a limit is told as one."""
+        return limited(super().translate(line), time.time())
 
     def _prepare(self, worker: Worker) -> None:
         launch.found(self._own)

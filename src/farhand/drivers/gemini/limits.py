@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import re
 
-from farhand.model.facts import Limited
+from farhand.model.facts import Limited, TurnEnded
+from farhand.model.ports import Heard
 
 _LIMIT = re.compile(
     r"RESOURCE_EXHAUSTED|quota exceeded|exceeded your (?:current )?quota|exhausted your (?:daily )?(?:quota|capacity)|"
     r"rate limit exceeded|usage limit reached|\"code\":\s*429|status: 429",
     re.IGNORECASE,
 )
-_DELAY = re.compile(r"\"retryDelay\":\s*\"(?P<given>\d+(?:\.\d+)?)s\"|retry (?:in|after)\s+(?P<said>\d+(?:\.\d+)?)\s*s")
-_RESET = re.compile(
-    r"reset(?:s)? (?:in|after)\s+(?:(?P<hours>\d+)h)?\s*(?:(?P<minutes>\d+)m)?\s*(?:(?P<seconds>\d+)s)?"
+_NUMBER = r"\d+(?:\.\d+)?"
+_SPAN = (
+    r"(?:(?P<hours>\d+)h)?\s*(?:(?P<minutes>\d+)m(?!s))?\s*"
+    rf"(?:(?P<seconds>{_NUMBER})s)?(?:(?P<thousandths>{_NUMBER})ms)?"
 )
+_WHEN = re.compile(rf"(?:retry|resets?) (?:in|after)\s+{_SPAN}|\"retryDelay\":\s*\"(?P<given>{_NUMBER})s\"")
+_IN_SECONDS = {"hours": 3600.0, "minutes": 60.0, "seconds": 1.0, "thousandths": 0.001, "given": 1.0}
 
 
 def limit(text: str, at: float) -> Limited | None:
@@ -22,14 +26,15 @@ def limit(text: str, at: float) -> Limited | None:
     return Limited(text=text, until=reset(text, at)) if _LIMIT.search(text) else None
 
 
+def limited(heard: tuple[Heard, ...], at: float) -> tuple[Heard, ...]:
+    """What was heard; before a turn that failed because of a limit comes the limit."""
+    ended = heard[-1].fact if heard else None
+    found = limit(ended.error, at) if isinstance(ended, TurnEnded) and ended.error else None
+    return (*heard[:-1], Heard(fact=found, turn=heard[-1].turn), heard[-1]) if found else heard
+
+
 def reset(text: str, at: float) -> float | None:
     """When it ends, as far as the error says and somebody knows what time it is."""
-    plain = text.replace('\\"', '"')
-    if not at:
-        return None
-    said = _RESET.search(plain)
-    if said and any(said.groups()):
-        hours, minutes, seconds = (int(part or 0) for part in said.groups())
-        return at + hours * 3600 + minutes * 60 + seconds
-    delay = _DELAY.search(plain)
-    return at + float(delay["given"] or delay["said"]) if delay else None
+    told = (found.groupdict() for found in _WHEN.finditer(text.replace('\\"', '"')))
+    spans = [sum(_IN_SECONDS[name] * float(value) for name, value in one.items() if value) for one in told]
+    return at + max(spans) if at and any(spans) else None

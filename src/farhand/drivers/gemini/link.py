@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from pathlib import Path
 
 import anyio
@@ -15,6 +16,7 @@ from farhand.drivers.gemini.files import Spot, behind, follow, passed
 from farhand.drivers.gemini.hands import Hands
 from farhand.drivers.gemini.launch import MANIFEST, Places
 from farhand.drivers.gemini.payloads import silent, translate_hook
+from farhand.drivers.gemini.schema import digest
 from farhand.drivers.gemini.screen import read_box, read_dialog, standing
 from farhand.drivers.gemini.sessions import find_file
 from farhand.drivers.gemini.translate import State, began, end_turn, session_changed
@@ -36,9 +38,12 @@ END_PATIENCE_SECONDS = 1.0
 INTERRUPT_PATIENCE_SECONDS = 1.5
 COMMAND_PATIENCE_SECONDS = 1.5
 DIALOG_PATIENCE_SECONDS = 2.0
+# A model that cannot be had is told in a dialog that no hook and no title tells of: so often it is looked for.
+LOOK_SECONDS = (1.5, 3.0, 6.0, 12.0, 30.0)
 IDLE_PATIENCE_SECONDS = 3.0
 MOST_ESCAPES = 4
 MOST_CALLS = 16
+MOST_TOLD = 64
 
 
 class Place(Word):
@@ -86,6 +91,9 @@ class TerminalLink(TypedLink[Own]):
         self._standing = ""
         self._stopping = False
         self._cleared = False
+        self._looks: int | None = None
+        # What hooks told last.
+        self._told: deque[str] = deque(maxlen=MOST_TOLD)
         # Set unless an answer is on its way to its dialog.
         self._answered = anyio.Event()
         self._answered.set()
@@ -96,10 +104,11 @@ class TerminalLink(TypedLink[Own]):
         self, tasks: anyio.abc.TaskGroup, arrivals: MemoryObjectReceiveStream[Arrival], folders: Folders
     ) -> None:
         """Starts everything that brings news; it ends with the group."""
-        self._attend(tasks)
+        self._attend(tasks, folders)
         tasks.start_soon(self._hear_hooks, arrivals, name="hooks")
         tasks.start_soon(self._watch, folders, Path(self._place.spot.path).parent, name="session file")
         tasks.start_soon(self._hear_title, name="title")
+        self._look_out()
 
     async def _hear_hooks(self, arrivals: MemoryObjectReceiveStream[Arrival]) -> None:
         async for arrival in arrivals:
@@ -179,7 +188,7 @@ class TerminalLink(TypedLink[Own]):
 
     async def _reported(self, arrived: Arrived) -> list[Heard]:
         payload = parse(arrived.payload) or Fields({})
-        if not self._is_ours(payload):
+        if not self._is_ours(payload) or self._is_known(payload):
             return []
         heard = self._started(payload) or self._moved(payload)
         state = self._place.spot.state
@@ -188,10 +197,13 @@ class TerminalLink(TypedLink[Own]):
         told, state = translate_hook(arrived.payload, state)
         self._note(state)
         match payload.text("hook_event_name"):
+            case "BeforeAgent":
+                self._look_out()
             case "BeforeTool":
                 calls = (*self._place.calls, call_of(payload))[-MOST_CALLS:]
                 self._place = replace(self._place, calls=calls)
             case "AfterTool":
+                self._look_out()
                 told = [*self._ran(payload), *told]
             case "Notification" if payload.text("notification_type") == "ToolPermission":
                 told += await self._dialog_opened(arrived, payload)
@@ -206,6 +218,13 @@ class TerminalLink(TypedLink[Own]):
         if payload.text("session_id") == self._place.spot.state.session:
             return True
         return self._cleared and payload.text("hook_event_name") == "SessionStart"
+
+    def _is_known(self, payload: Fields) -> bool:
+        """Hooks that the person wrote may tell of the same event: what they are given says the moment, so it is it."""
+        told = digest(payload.text("hook_event_name"), payload.plain)
+        known = told in self._told
+        self._told.append(told)
+        return known
 
     def _started(self, payload: Fields) -> list[Heard]:
         """The session has a file, or (cleared, or another one taken up at the desk) goes on in another one."""
@@ -299,6 +318,8 @@ class TerminalLink(TypedLink[Own]):
             return await self._stuck()
         if later.what == "gone":
             return await self._gone()
+        if later.what == "model":
+            return await self._looked_out()
         said = await self._looked(later)
         # Only now: whatever was waited for may have changed it.
         state = self._place.spot.state
@@ -328,6 +349,21 @@ class TerminalLink(TypedLink[Own]):
                 return await self._read_off(await self._hands.screen())
             case _:
                 return None
+
+    def _look_out(self) -> None:
+        """The model is asked now: from time to time it is looked whether it can be had."""
+        looking, self._looks = self._looks is not None, 0
+        if not looking:
+            self._after(LOOK_SECONDS[0], Later("model", ""))
+
+    async def _looked_out(self) -> list[Heard]:
+        if not self._state().running or self._looks is None:
+            self._looks = None
+            return []
+        await self._hands.give_up()
+        self._looks = min(self._looks + 1, len(LOOK_SECONDS) - 1)
+        self._after(LOOK_SECONDS[self._looks], Later("model", ""))
+        return []
 
     async def _gone(self) -> list[Heard]:
         """Questions whose dialog is no longer on the screen were answered there."""

@@ -31,6 +31,12 @@ class Dialog(Word):
         return next((digit for digit, words in self.options.items() if words.startswith(label)), "")
 
 
+def gives_up(dialog: Dialog) -> str:
+    """The key that stops in the dialog about a model that cannot be had (a limit, high demand); '' in any other."""
+    offers = dialog.key("Keep trying") or dialog.key("Switch to")
+    return dialog.key("Stop") if offers else ""
+
+
 def read_box(screen: str) -> str | None:
     """What stands in the input box; '' when only its hint does, None when there is no box."""
     lines = plain(screen).splitlines()

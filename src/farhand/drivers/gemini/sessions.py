@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import uuid
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -93,7 +94,7 @@ def _title(tail: bytes, first: str) -> str:
 
 
 def first_words(head: bytes, *, whole: bool) -> str:
-    """The first thing that a person said, as far as the beginning of the file shows."""
+    """The first thing that a person said, as far as the beginning of the file shows. What was taken back is not."""
     for message in _whole_messages(head) if whole else _lines(head):
         text = words(message.any("content")).strip()
         if message.text("type") == "user" and text and not text.startswith(("/", "?")):
@@ -101,14 +102,17 @@ def first_words(head: bytes, *, whole: bool) -> str:
     return ""
 
 
-def _lines(head: bytes) -> Iterator[Fields]:
+def _lines(head: bytes) -> list[Fields]:
+    messages: list[Fields] = []
     for line in head.split(b"\n"):
         record = parse(line)
         if record is None:
             continue
         if record.text("id"):
-            yield record
-        yield from record.fields("$set").list("messages")
+            messages.append(record)
+        elif isinstance(record.fields("$set").any("messages"), list):
+            messages = list(record.fields("$set").list("messages"))
+    return messages
 
 
 def _whole_messages(head: bytes) -> Iterator[Fields]:
@@ -152,6 +156,16 @@ def has_conversation(session: str, kept: Path) -> bool:
     """Whether there is something to resume: the CLI refuses a session in which nobody spoke."""
     path = find_file(session, kept) if session else None
     return path is not None and _is_spoken(path)
+
+
+def to_go_on_with(session: str, kept: Path) -> tuple[str, bool]:
+    """The session to start with, and whether it is resumed.
+
+    The CLI resumes none in which nobody spoke, and begins none that has a file: such a one is left for a new one."""
+    if has_conversation(session, kept):
+        return session, True
+    left = not session or find_file(session, kept) is not None
+    return str(uuid.uuid4()) if left else session, False
 
 
 def age(session: str, kept: Path, minute: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -17,7 +16,7 @@ from farhand.drivers.gemini.hands import Hands
 from farhand.drivers.gemini.keeping import Keeping
 from farhand.drivers.gemini.launch import MANIFEST, Places
 from farhand.drivers.gemini.link import Place, TerminalLink
-from farhand.drivers.gemini.sessions import find_file, has_conversation
+from farhand.drivers.gemini.sessions import find_file, to_go_on_with
 from farhand.drivers.gemini.translate import State
 from farhand.drivers.wires.cursors import read_cursor
 from farhand.drivers.wires.given import Given
@@ -126,11 +125,12 @@ class TerminalGeminiDriver(Keeping):
         signs = self.station.signs
         hooks = launch.hook_groups(signs.interpreter, Path(signs.hook_program))
         launch.prepare(self.places, directory, self._own, hooks)
-        session = place.spot.state.session or worker.session or str(uuid.uuid4())
-        resume = has_conversation(session, self.places.kept)
+        before = place.spot.state.session or worker.session
+        session, resume = to_go_on_with(before, self.places.kept)
         words = launch.terminal_line(program, worker.mode, worker.model, session, resume=resume)
-        spot = place.spot if place.spot.path else Spot(path=self._path(worker, session), state=State(session=session))
-        if not place.spot.path and resume:
+        known = bool(place.spot.path) and session == before
+        spot = place.spot if known else Spot(path=self._path(worker, session), state=State(session=session))
+        if not known and resume:
             # What was written before this start is of another's time.
             spot = passed(spot)
         state = replace(spot.state, session=session, running=False)

@@ -1,6 +1,6 @@
 """The Gemini CLI behind the line protocol, a process a turn: a program of its own, so that the node may die.
 
-Run as `python -m farhand.drivers.gemini.turns --session ID --mode M [--model M] [--resume] -- PROGRAM`.
+Run as `python -m farhand.drivers.gemini.turns --kept FOLDER --mode M [--session ID] [--model M] -- PROGRAM`.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 
 from farhand.drivers.gemini.launch import turn_line
+from farhand.drivers.gemini.sessions import to_go_on_with
 from farhand.drivers.gemini.stream import StreamState, exit_sentence, translate_stream
 from farhand.drivers.wires.hearing import LINE_LIMIT, write_line
 from farhand.drivers.wires.played import Line, PlayedTurns, last_errors
@@ -28,7 +30,8 @@ class Turns(PlayedTurns):
     def __init__(self, options: argparse.Namespace, write: Callable[[Line], None]) -> None:
         super().__init__(options, write)
         self._session: str = options.session
-        self._resume: bool = options.resume
+        # Where the CLI keeps its sessions.
+        self._kept = Path(options.kept)
 
     async def play(self, prompt: Line) -> None:
         """One turn, from the prompt to its end."""
@@ -49,7 +52,8 @@ class Turns(PlayedTurns):
 
     async def _run(self, text: str, state: StreamState) -> tuple[StreamState, str]:
         """Runs the CLI to its end; what its output told, and why it ended if that did not say."""
-        words = turn_line(self._program, self._mode, self._model, self._session, resume=self._resume)
+        session, resume = await asyncio.to_thread(to_go_on_with, self._session, self._kept)
+        words = turn_line(self._program, self._mode, self._model, session, resume=resume)
         long = len(text.encode()) > LONGEST_WORD
         # Joined by `=`: a message may begin with a dash.
         words = [*words, *([] if long else [f"--prompt={text}"])]
@@ -75,8 +79,6 @@ class Turns(PlayedTurns):
                 continue
             told, state = translate_stream(line, state)
             if any("started" in one for one in told):
-                # From now on there is a session to go on with.
-                self._resume = True
                 self._session = state.session
             self._tell(told)
         return state
@@ -91,16 +93,15 @@ def _worded(prompt: Line) -> str:
 
 async def main(options: argparse.Namespace) -> int:
     """Plays prompts until the input ends."""
-    write_line({"session": options.session})
     return await Turns(options, write_line).heard()
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="The Gemini CLI behind the line protocol, a process a turn.")
-    parser.add_argument("--session", required=True)
+    parser.add_argument("--kept", required=True)
+    parser.add_argument("--session", default="")
     parser.add_argument("--mode", default="default")
     parser.add_argument("--model", default="")
-    parser.add_argument("--resume", action="store_true")
     parser.add_argument("program")
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     os.umask(0o077)

@@ -113,19 +113,20 @@ async def open_wire(holders: Holders, name: str, program: Program, cursor: str) 
     if found is None and place.offset:
         raise AgentGone("The agent's files are gone, and with them what it was doing. Relaunch it.")
     if found is None:
-        found = await _start(holders, life, program)
+        found = await start(holders, life, program)
     if place.life > 1:
         await holders.forget(_life(name, place.life - 1))
     async with found as held:
         yield HeldWire(held, place)
 
 
-async def _start(holders: Holders, life: str, program: Program) -> AbstractAsyncContextManager[Held]:
+async def start(holders: Holders, life: str, program: Program) -> AbstractAsyncContextManager[Held]:
+    """Starts the program under that name, or finds it there."""
     directory, environment = Path(program.directory), program.environment
     try:
         return await holders.start(life, program.argv, cwd=directory, environment=environment)
     except DriverError:
-        # A start that a killed node had begun may have come first.
+        # A start that somebody had begun who was then killed may have come first.
         found = await holders.attach(life)
         if found is None:
             raise

@@ -99,10 +99,7 @@ class Desk:
 
     def routes(self) -> list[Route]:
         """For the node's own socket, never for the public side."""
-        return [
-            Route("/hooks/report", self._report, methods=["POST"]),
-            Route("/hooks/ask", self._ask, methods=["POST"]),
-        ]
+        return [Route("/hooks/ask", self._ask, methods=["POST"])]
 
     def open_routes(self) -> list[Route]:
         """For the node's HTTP listener: a session's own hooks post here, each known by its key."""
@@ -119,14 +116,6 @@ class Desk:
             arrived = await _arrived(request)
             await stream.send(msgspec.structs.replace(arrived, keyed=True))
         return JSONResponse({})
-
-    async def _report(self, request: Request) -> Response:
-        stream = self._workers.get(request.headers.get("x-farhand-worker", ""))
-        if stream is None:
-            # Not listening yet: the hook keeps the payload in its spool.
-            return Response(status_code=503)
-        await stream.send(await _arrived(request))
-        return Response(status_code=204)
 
     async def _ask(self, request: Request) -> Response:
         stream = self._workers.get(request.headers.get("x-farhand-worker", ""))
@@ -148,12 +137,11 @@ class Desk:
 
 async def _arrived(request: Request) -> Arrived:
     headers = request.headers
-    agent = headers.get("x-farhand-agent", "")
     return Arrived(
         id=headers.get("x-farhand-id", ""),
         event=headers.get("x-farhand-event", ""),
         payload=await request.body(),
-        agent=int(agent) if agent.isdecimal() else 0,
+        agent=_number(headers.get("x-farhand-agent", "")),
     )
 
 
@@ -177,15 +165,20 @@ async def answer_or_none(request: Request, asked: Asked) -> dict[str, Any] | Non
 
 
 def spooled(folder: Path) -> list[Arrived]:
-    """What hooks left while the node was away, oldest first."""
+    """What hooks left in the spool, oldest first."""
     found = sorted(folder.glob("*.json")) if folder.is_dir() else []
     return [_kept(path) for path in found]
 
 
 def _kept(path: Path) -> Arrived:
-    name, event, _ = [*path.name.rsplit(".", 2), "", ""][:3]
+    """Named `<id>.<process of the agent>.<event>.json`."""
+    name, agent, event = [*path.name.split("."), "", "", ""][:3]
     try:
         payload = path.read_bytes()
     except OSError:
         payload = b""
-    return Arrived(id=name, event=event, payload=payload, spooled=path)
+    return Arrived(id=name, event=event, payload=payload, agent=_number(agent), spooled=path)
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isdecimal() else 0

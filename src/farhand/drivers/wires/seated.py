@@ -15,7 +15,7 @@ import anyio.abc
 import msgspec
 from anyio.streams.memory import MemoryObjectReceiveStream
 
-from farhand.drivers.wires.hooks import Arrival, Arrived, spooled
+from farhand.drivers.wires.hooks import Arrival, Arrived, Asked, spooled
 from farhand.drivers.wires.notify import Folders
 from farhand.drivers.wires.painted import last_words
 from farhand.drivers.wires.tmux import Death, Pane, Tmux, TmuxGone
@@ -27,6 +27,10 @@ from farhand.model.ports import Batch, Heard
 
 class Written(msgspec.Struct, frozen=True):
     """Something may have been added to the agent's own file."""
+
+
+class Left(msgspec.Struct, frozen=True):
+    """A hook may have left something in the spool."""
 
 
 class Told(msgspec.Struct, frozen=True):
@@ -45,6 +49,8 @@ class SeatedLink(Generic[Own]):
 
     # How a person calls the CLI.
     title = ""
+    # The one process whose hooks count; None where the payload itself says whose it is.
+    _hooks_of: int | None = None
 
     def __init__(self, tmux: Tmux, pane: Pane, folder: Path) -> None:
         self._tmux = tmux
@@ -87,10 +93,11 @@ class SeatedLink(Generic[Own]):
 
     # --- the line
 
-    def _attend(self, tasks: anyio.abc.TaskGroup) -> None:
+    def _attend(self, tasks: anyio.abc.TaskGroup, folders: Folders) -> None:
         """From now on things may come; the agent's death is one of them."""
         self._tasks = tasks
         tasks.start_soon(self._hear_death, name="death")
+        tasks.start_soon(self._hear_spool, folders, name="spool")
 
     @asynccontextmanager
     async def at_work(self, arrivals: MemoryObjectReceiveStream[Arrival], folders: Folders) -> AsyncIterator[None]:
@@ -106,7 +113,7 @@ class SeatedLink(Generic[Own]):
         self._send.close()
         self._receive.close()
 
-    def _put(self, item: Own | News) -> None:
+    def _put(self, item: Own | News | Left) -> None:
         self._send.send_nowait(item)
 
     async def _hear_death(self) -> None:
@@ -114,6 +121,12 @@ class SeatedLink(Generic[Own]):
             self._put(await self._tmux.died(self._pane))
         except TmuxGone as gone:
             self._put(gone)
+
+    async def _hear_spool(self, folders: Folders) -> None:
+        with folders.watched(_made(self._spool)) as change:
+            while True:
+                self._put(Left())
+                await change.wait()
 
     async def _watch(self, folders: Folders, folder: Path) -> None:
         """Looks into the agent's own file whenever something in its folder changes."""
@@ -139,18 +152,35 @@ class SeatedLink(Generic[Own]):
         """Everything that the agent brings, in order, until it ends."""
         yield self._batch(self.first)
         self._settled_in.set()
-        for kept in spooled(self._spool):
-            yield self._batch(self._read() + await self._reported(kept))
-            if kept.spooled is not None:
-                kept.spooled.unlink(missing_ok=True)
+        async for batch in self._from_spool():
+            yield batch
         async for item in self._receive:
-            before = self._position()
-            heard = await self._take(item)
-            if heard or self._position() != before:
-                yield self._batch(heard)
+            if isinstance(item, Left | Arrived | Asked):
+                # What a hook left there was said before whatever comes after it.
+                async for batch in self._from_spool():
+                    yield batch
+            if isinstance(item, Left):
+                continue
+            if (news := await self._taken(item)) is not None:
+                yield news
             if isinstance(item, Death | TmuxGone):
                 self._raise_if_wanted(item)
                 return
+
+    async def _from_spool(self) -> AsyncIterator[Batch]:
+        """What hooks left; it is taken away only when it is written down."""
+        for kept in spooled(self._spool):
+            batch = await self._taken(kept) if self._hooks_of in (None, kept.agent) else None
+            if batch is not None:
+                yield batch
+            if kept.spooled is not None:
+                kept.spooled.unlink(missing_ok=True)
+
+    async def _taken(self, item: Own | News) -> Batch | None:
+        """What follows from it; None when nothing does."""
+        before = self._position()
+        heard = await self._take(item)
+        return self._batch(heard) if heard or self._position() != before else None
 
     # --- its end
 

@@ -60,6 +60,19 @@ def refuses(status: int, message: str = "busy", *, retry_after: str = "") -> Ste
     return Step(status=status, error=message, headers={"retry-after": retry_after} if retry_after else {})
 
 
+def exhausted(message: str = "You exceeded your current quota.", *, seconds: float = 0, daily: bool = False) -> Step:
+    """A 429 as the API words it: a quota of the day, or one that is free again after so many seconds."""
+    kind = "type.googleapis.com/google.rpc."
+    quota = "GenerateRequestsPerDayPerProjectPerModel" if daily else "GenerateRequestsPerMinutePerProjectPerModel"
+    failure: dict[str, Any] = {
+        "@type": kind + "QuotaFailure",
+        "violations": [{"quotaMetric": "requests", "quotaId": quota}],
+    }
+    retry = {"@type": kind + "RetryInfo", "retryDelay": f"{seconds:g}s"}
+    details = (failure, *([retry] if seconds else []))
+    return Step(status=429, error=message, reason="RESOURCE_EXHAUSTED", details=details)
+
+
 def cut(*texts: str) -> Step:
     """The stream breaks off after these texts, without a finish reason."""
     return Step(tuple(chunk({"text": text}) for text in texts), cut_after=len(texts))
@@ -182,8 +195,9 @@ class _Handler(BaseHTTPRequestHandler):
         if step is None:
             return self._json(400, {"error": {"code": 400, "message": "The fake model has no step for this request."}})
         if step.status != 200:
-            error = {"error": {"code": step.status, "message": step.error, "status": "UNAVAILABLE"}}
-            return self._json(step.status, error, step)
+            error = {"code": step.status, "message": step.error, "status": step.reason}
+            details = {"details": step.details} if step.details else {}
+            return self._json(step.status, {"error": {**error, **details}}, step)
         if method == "streamGenerateContent":
             return self._stream(step, fake)
         return self._json(200, _whole(step))

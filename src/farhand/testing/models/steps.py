@@ -29,12 +29,14 @@ class Step:
     """One answer: chunks of wire JSON, or an HTTP status.
 
     `cut_after` closes the connection after so many chunks. `wait_for` holds the answer until the event is set, and
-    `hold_after` says after how many chunks. `headers` go with an error status.
+    `hold_after` says after how many chunks. `headers` and `details` go with an error status, and `reason` is its name.
     """
 
     chunks: tuple[dict[str, Any], ...] = ()
     status: int = 200
     error: str = ""
+    reason: str = "UNAVAILABLE"
+    details: tuple[dict[str, Any], ...] = ()
     headers: Mapping[str, str] = field(default_factory=dict)
     cut_after: int | None = None
     wait_for: threading.Event | None = None

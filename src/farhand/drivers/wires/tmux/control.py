@@ -58,11 +58,10 @@ class Control:
                 raise TmuxGone from None
         return [await _answer(one, command) for one, command in zip(waiting, every, strict=True)]
 
-    async def ready(self) -> None:
-        """Returns once the client is attached; raises when it could not be."""
+    async def ready(self) -> bool:
+        """Returns once the client is attached, or could not be."""
         await self._ready.wait()
-        if self.ended.is_set():
-            raise TmuxGone
+        return not self.ended.is_set()
 
     async def read(self) -> None:
         """Reads until the client ends; whoever waits for a reply then hears that tmux is gone."""
@@ -124,12 +123,15 @@ async def control(
     try:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(client.read, name="tmux control")
-            await client.ready()
-            yield client
+            if attached := await client.ready():
+                yield client
             tasks.cancel_scope.cancel()
     finally:
         with anyio.CancelScope(shield=True):
             await _close(process)
+    if not attached:
+        # Outside of the group, which would wrap it into another error.
+        raise TmuxGone
 
 
 async def _close(process: Process) -> None:

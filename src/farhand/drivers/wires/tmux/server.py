@@ -219,7 +219,9 @@ class Tmux:
         # The door ends with its client: a killed node leaves nothing of it behind, and its workers' sessions stay.
         attach = ("new-session", "-A", "-s", self._door, "-f", "no-output,ignore-size", "-x", "80", "-y", "24", "cat")
         async with control(self._server, attach, self._environment, self._heard) as client:
-            await client.command("set-option", "-t", f"={self._door}:", "destroy-unattached", "on")
+            # Should tmux end at this very moment, whoever asks for something next hears of it.
+            with suppress(TmuxGone):
+                await client.command("set-option", "-t", f"={self._door}:", "destroy-unattached", "on")
             task_status.started(client)
             await client.ended.wait()
 
@@ -238,9 +240,11 @@ class Tmux:
             yield
         finally:
             self._titles.pop(pane.id, None)
-            if not self._titles:
+            client = self._control
+            # The client that is gone has taken its subscription along; a new one has none.
+            if not self._titles and client is not None:
                 with anyio.CancelScope(shield=True), suppress(TmuxGone, TmuxRefused):
-                    await self.command("refresh-client", "-B", TITLES)
+                    await client.command("refresh-client", "-B", TITLES)
 
     async def _heard(self, notice: Notice) -> None:
         if notice.name == "subscription-changed" and ":" in notice.arguments:
