@@ -27,10 +27,10 @@ def wire(request: pytest.FixtureRequest) -> str:
 
 @asynccontextmanager
 async def hired(studio: OpenCodeStudio, bot: FakeBot, wire: str, **variables: str) -> AsyncIterator[Phone]:
-    """A phone with a worker that asks."""
+    """A phone with a worker that asks, and has answered its welcome."""
     async with with_phone(studio, bot, **variables) as phone:
         await phone.manager.says(f"/hire ann --opencode --ask{' --tmux' if wire == 'tmux' else ''}")
-        await phone.reads("Ann is added")
+        await phone.reads("An aside")
         yield phone
 
 
