@@ -49,7 +49,7 @@ bench: setup-dev
 	.venv/bin/python -m bench
 
 live: setup-tests
-	.venv/bin/python -m scripts.live $(CLI)
+	.venv/bin/python -m scripts.live $(CLI) $(TESTS)
 
 record: setup-tests
 	.venv/bin/python scripts/record_policies.py

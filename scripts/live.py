@@ -1,6 +1,8 @@
 """Runs the driver contract of an agent CLI against another version of it, and tells what it writes differently.
 
-`make live CLI=codex@latest`; without a version, the one that the tests pin. Each version has a folder of its own."""
+`make live CLI=codex@latest`; without a version, the one that the tests pin. Each version has a folder of its own.
+`TESTS=tests/live/codex/test_codex_contract.py` runs a part of the tests, and tells less.
+"""
 
 from __future__ import annotations
 
@@ -30,10 +32,10 @@ PACKAGES = {
 
 def main(arguments: list[str]) -> int:
     """Installs, runs, reports; the exit code is that of the contract."""
-    name, _, version = (arguments[0] if len(arguments) == 1 else "").partition("@")
-    tests = ROOT / "tests" / "live" / name
-    if name not in PACKAGES or not tests.is_dir():
-        sys.stderr.write(f"usage: make live CLI=<{'|'.join(PACKAGES)}>[@version]\n")
+    name, _, version = (arguments[0] if arguments else "").partition("@")
+    tests = arguments[1:] or [str(ROOT / "tests" / "live" / name)]
+    if name not in PACKAGES or not all(Path(one.partition("::")[0]).exists() for one in tests):
+        sys.stderr.write(f"usage: make live CLI=<{'|'.join(PACKAGES)}>[@version] [TESTS=…]\n")
         return 2
     folder = installed(name, version) if version else PINNED
     if folder is None:
@@ -45,21 +47,22 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="farhand-live-") as seen:
         code = run(tests, folder, Path(seen))
         witnessed = witness.kinds_in(sorted(Path(seen).iterdir()))
-    lines = told(name, found, witnessed, holds=not code)
+    lines = told(name, found, witnessed, holds=not code, whole=not arguments[1:])
     sys.stdout.write("\n" + "".join(f"{line}\n" for line in lines))
     return code
 
 
-def told(name: str, version: str, witnessed: list[witness.Kinds], *, holds: bool) -> list[str]:
+def told(name: str, version: str, witnessed: list[witness.Kinds], *, holds: bool, whole: bool) -> list[str]:
     """The report; what the pinned version writes is kept for the next one to be held against."""
     recordings = sorted((ROOT / "tests" / "pure" / name / "recordings").glob("*"))
     recorded = witness.merged(witness.kinds_in(recordings))
     kept, pinned = SEEN / f"{name}.json", version_of(PINNED, name)
     before = msgspec.json.decode(kept.read_bytes(), type=changes.Seen) if kept.exists() else changes.Seen("", {})
     now = changes.spoken(witnessed, witness.merged([recorded, before.kinds]))
+    expected = before.kinds if whole else {kind: before.kinds[kind] for kind in before.kinds.keys() & now.keys()}
     sources = {path.name: path.read_text() for path in sorted((ROOT / "src/farhand/drivers" / name).glob("*.py"))}
-    found = changes.report(changes.changes(recorded, before.kinds, now), lambda field: changes.readers(sources, field))
-    if version == pinned and holds:
+    found = changes.report(changes.changes(recorded, expected, now), lambda field: changes.readers(sources, field))
+    if version == pinned and holds and whole:
         kept.parent.mkdir(exist_ok=True)
         kept.write_bytes(msgspec.json.format(msgspec.json.encode(changes.Seen(version, now)), indent=1) + b"\n")
     than = f"the recordings and {before.version}" if before.version else "the recordings"
@@ -110,10 +113,10 @@ def version_of(folder: Path, name: str) -> str:
     return str(json.loads(package.read_text())["version"])
 
 
-def run(tests: Path, folder: Path, seen: Path) -> int:
+def run(tests: list[str], folder: Path, seen: Path) -> int:
     """The contract, with everything kept that the CLI writes."""
     environment = {**os.environ, clis.FOLDER: str(folder), witness.FOLDER: str(seen)}
-    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tests)]
+    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "2", "--dist", "loadfile", *tests]
     return subprocess.run(words, cwd=ROOT, env=environment, check=False).returncode
 
 

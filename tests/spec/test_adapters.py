@@ -212,7 +212,7 @@ with open(folder / worker, "a") as file:
     file.write("end ")
 print(json.dumps({{"type": "text", "part": {{"text": "ok"}}, "response": "ok"}}))
 """
-    environ = program(tmp_path, adapter.program, body)
+    environ = program(tmp_path, adapter.source, body)
 
     async def call(worker: str) -> None:
         given = {**environ, "FOR": worker}

@@ -8,6 +8,7 @@ import os
 import shutil
 import uuid
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -30,17 +31,21 @@ def keep(*places: Path) -> None:
     wanted = os.environ.get(FOLDER)
     if not wanted:
         return
-    for file in (file for place in places for file in place.rglob("*")):
-        if file.is_file() and not file.is_symlink() and file.stat().st_size < LARGEST and _has_lines(file):
-            shutil.copyfile(file, Path(wanted) / f"{uuid.uuid4().hex}.jsonl")
+    for place in places:
+        for folder, _, names in os.walk(place):
+            for name in names:
+                # An agent that is not gone yet may take its files away under our eyes.
+                with suppress(FileNotFoundError):
+                    _keep(Path(folder) / name, Path(wanted))
 
 
-def _has_lines(file: Path) -> bool:
-    try:
-        with file.open("rb") as opened:
-            return record(opened.readline()) is not None
-    except OSError:
-        return False
+def _keep(file: Path, wanted: Path) -> None:
+    if not file.is_file() or file.is_symlink() or file.stat().st_size >= LARGEST:
+        return
+    with file.open("rb") as opened:
+        has_lines = record(opened.readline()) is not None
+    if has_lines:
+        shutil.copyfile(file, wanted / f"{uuid.uuid4().hex}.jsonl")
 
 
 def overheard(programs: Path, name: str) -> Path:
@@ -50,9 +55,11 @@ def overheard(programs: Path, name: str) -> Path:
         return programs
     ears = Path(wanted) / "programs"
     ears.mkdir(exist_ok=True)
-    ear = ears / name
-    ear.write_text(PRINTED.format(program=programs / name, folder=wanted))
-    ear.chmod(0o755)
+    # Another test may be about to run it: it is there whole, or not yet.
+    fresh = ears / f".{name}.{uuid.uuid4().hex}"
+    fresh.write_text(PRINTED.format(program=programs / name, folder=wanted))
+    fresh.chmod(0o755)
+    fresh.replace(ears / name)
     return ears
 
 

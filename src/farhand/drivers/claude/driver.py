@@ -23,6 +23,7 @@ from farhand.drivers.claude.questions import Questions
 from farhand.drivers.claude.sessions import find_sessions, resume_command
 from farhand.drivers.claude.spot import Spot
 from farhand.drivers.claude.turns import State
+from farhand.drivers.wires.able import USUAL
 from farhand.drivers.wires.cursors import read_cursor
 from farhand.drivers.wires.given import Given
 from farhand.drivers.wires.handed import Expected, Handed
@@ -34,7 +35,7 @@ from farhand.drivers.wires.worded import worded
 from farhand.drivers.wires.workplace import workplace
 from farhand.model.errors import DriverError
 from farhand.model.facts import SessionKnown
-from farhand.model.ports import Can, Driver, Heard, Link, SessionFound
+from farhand.model.ports import Driver, Heard, Link, SessionFound
 from farhand.model.present import Worker
 from farhand.model.words import replace
 
@@ -55,16 +56,7 @@ class ClaudeDriver:
 
     backend: str = MANIFEST["backend"]
     wire = "tmux"
-    can = Can(
-        interrupt=True,
-        steer=True,
-        images=True,
-        files=True,
-        models=True,
-        modes=tuple(MANIFEST["modes"]),
-        terminal=True,
-        sessions=True,
-    )
+    can = replace(USUAL, steer=True, models=True, modes=tuple(MANIFEST["modes"]), terminal=True)
 
     def __init__(self, station: Station, environment: Mapping[str, str], program: str = "claude") -> None:
         self.station = station

@@ -18,6 +18,7 @@ from farhand.drivers.claude.asks import Question, decision, digest, question_of,
 from farhand.drivers.claude.launch import Places
 from farhand.drivers.claude.sessions import find_sessions, resume_command
 from farhand.drivers.claude.stream import StreamState, translate_stream
+from farhand.drivers.wires.able import USUAL
 from farhand.drivers.wires.cursors import read_cursor
 from farhand.drivers.wires.fields import Fields, parse
 from farhand.drivers.wires.handed import Expected, Handed
@@ -29,7 +30,6 @@ from farhand.drivers.wires.workplace import workplace
 from farhand.model.facts import Noted, SessionKnown, TurnEnded
 from farhand.model.ports import (
     Batch,
-    Can,
     Change,
     Deliver,
     Errand,
@@ -173,16 +173,7 @@ class HeadlessClaudeDriver:
     wire = "headless"
     # What its workers' backend was called when it was one of its own.
     formerly = ("claude-headless",)
-    can = Can(
-        interrupt=True,
-        steer=True,
-        images=True,
-        files=True,
-        models=True,
-        modes=("default", "plan"),
-        ids=True,
-        sessions=True,
-    )
+    can = replace(USUAL, steer=True, models=True, modes=("default", "plan"), ids=True)
 
     def __init__(
         self,

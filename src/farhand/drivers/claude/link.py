@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import Any
 
 import anyio
 import anyio.abc
@@ -26,7 +27,7 @@ from farhand.drivers.wires.fields import Fields, parse
 from farhand.drivers.wires.hooked import HookedLink
 from farhand.drivers.wires.hooks import Arrival, Arrived, Asked
 from farhand.drivers.wires.notify import Folders
-from farhand.drivers.wires.seated import Told, read_on
+from farhand.drivers.wires.seated import Told
 from farhand.drivers.wires.tmux import Pane, Tmux, TmuxError
 from farhand.model.facts import Noted
 from farhand.model.ports import Batch, Deliver, Heard, Outcome, Taken
@@ -120,14 +121,11 @@ class InteractiveLink(HookedLink[Own]):
                 self._spot = replace(self._spot, state=state)
                 return told
 
+    def _translate(self, line: bytes, state: Any, at: float) -> tuple[list[Heard], Any]:
+        return translate(line, state, at)
+
     def _turn(self) -> str | None:
         return self._spot.state.turn or None
-
-    def _read(self) -> list[Heard]:
-        """All that was added to the transcript."""
-        self._unread = False
-        heard, self._spot = read_on(self._spot, translate)
-        return heard
 
     async def _reported(self, arrived: Arrived) -> list[Heard]:
         payload = parse(arrived.payload) or Fields({})

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 
-from farhand.drivers.wires.painted import begins, plain
+from farhand.drivers.wires.painted import begins, bright, pieces, plain
 
 PROMPTS = ("❯", "!")
 _RULE = re.compile(r"^[─━]{10,}")
-_ESCAPE = re.compile(r"\x1b\[([0-9;]*)m")
 # A message that is longer is shown as a token, and arrives whole all the same.
 _TOKEN = re.compile(r"^\[Pasted text #\d+")
 
@@ -27,32 +26,12 @@ def read_box(screen: str) -> str | None:
 
 
 def _typed(lines: list[str]) -> str:
-    """The words of the box, unless they are all faint: a faint text is a hint, and nobody typed it."""
-    bright, faint, under_cursor = _shades("\n".join(lines))
-    text = "".join(bright)
-    body = text[1:].replace("\xa0", " ").strip()
-    if faint.strip() and (not body or body == under_cursor):
-        return ""
-    return body
-
-
-def _shades(text: str) -> tuple[list[str], str, str]:
-    bright: list[str] = []
-    faint: list[str] = []
-    cursor: list[str] = []
-    is_faint, is_cursor, position = False, False, 0
-    for match in [*_ESCAPE.finditer(text), None]:
-        piece = text[position : match.start() if match else len(text)]
-        (faint if is_faint else bright).append(piece)
-        if is_cursor:
-            cursor.append(piece)
-        if match is None:
-            break
-        position = match.end()
-        for code in match.group(1).split(";"):
-            is_faint = code == "2" or (is_faint and code not in ("", "0", "22"))
-            is_cursor = code == "7" or (is_cursor and code not in ("", "0", "27"))
-    return bright, "".join(faint), "".join(cursor).strip()
+    """The words of the box, unless they are all faint: then they are a hint."""
+    box = "\n".join(lines)
+    hint = "".join(words for words, faint, _ in pieces(box) if faint)
+    under_cursor = "".join(words for words, _, cursor in pieces(box) if cursor)
+    typed = bright(box)[1:].replace("\xa0", " ").strip()
+    return "" if hint.strip() and typed in ("", under_cursor.strip()) else typed
 
 
 def holds(box: str, text: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -12,6 +11,7 @@ from farhand.drivers.claude.schema import blocks
 from farhand.drivers.wires.ends import Ends, newest, read_ends
 from farhand.drivers.wires.fields import Fields, parse
 from farhand.drivers.wires.titled import one_line
+from farhand.drivers.wires.tmux.death import is_alive
 from farhand.model.ports import SessionFound
 from farhand.model.present import Worker
 
@@ -42,7 +42,7 @@ def open_sessions(places: Places) -> frozenset[str]:
     found: set[str] = set()
     for file in (places.config / "sessions").glob("*.json"):
         record = _record(file)
-        if file.stem.isdecimal() and record is not None and _is_alive(int(file.stem)):
+        if file.stem.isdecimal() and record is not None and is_alive(int(file.stem)):
             found.add(record.text("sessionId"))
     return frozenset(found - {""})
 
@@ -52,16 +52,6 @@ def _record(file: Path) -> Fields | None:
         return parse(file.read_bytes())
     except OSError:
         return None
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
 
 
 def session_of(session: str, ends: Ends, running: frozenset[str] = frozenset()) -> SessionFound | None:

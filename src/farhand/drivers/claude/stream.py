@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from farhand.drivers.claude.limits import event_reset, limit
 from farhand.drivers.claude.schema import blocks, plain_text
-from farhand.drivers.claude.translate import INTERRUPTED, LONGEST_OUTPUT, tool_started
+from farhand.drivers.claude.translate import INTERRUPTED, LONGEST_OUTPUT, wordless
 from farhand.drivers.wires.fields import Fields, parse
 from farhand.drivers.wires.handed import Expected, squeezed
 from farhand.model.facts import (
@@ -152,12 +152,9 @@ def _block(block: Fields, state: StreamState) -> tuple[list[Fact], StreamState]:
             thought = block.text("thinking")
             rest = thought[len(state.thought) :] if thought.startswith(state.thought) else thought
             return ([Thought(text=rest)] if rest else []), replace(state, thought="")
-        case "redacted_thinking":
-            return [], state
-        case "tool_use" | "server_tool_use":
-            return [tool_started(block)], state
         case _:
-            return [], replace(state, skipped=state.skipped + 1)
+            done = wordless(block)
+            return done or [], state if done is not None else replace(state, skipped=state.skipped + 1)
 
 
 def _user(record: Fields, state: StreamState) -> tuple[list[Fact], StreamState]:

@@ -3,49 +3,21 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Mapping
 
+from farhand.drivers.claude.launch import MANIFEST
 from farhand.drivers.wires.fields import Fields
-from farhand.drivers.wires.titled import in_full, one_line
+from farhand.drivers.wires.titled import in_full, one_line, titled
 
-_PATHS = {"Read": "Read", "Write": "Write", "Edit": "Edit", "MultiEdit": "Edit", "NotebookEdit": "Edit"}
-_NAMED = {
-    "Glob": ("Find", "pattern"),
-    "Grep": ("Search", "pattern"),
-    "WebFetch": ("Fetch", "url"),
-    "WebSearch": ("Search the web:", "query"),
-    "Task": ("Agent:", "description"),
-    "Agent": ("Agent:", "description"),
-    "Skill": ("Skill:", "skill"),
-    "ToolSearch": ("Look for a tool:", "query"),
-}
-_PLAIN = {
-    "TodoWrite": "Update the to-do list",
-    "ExitPlanMode": "Present the plan",
-    "EnterPlanMode": "Make a plan first",
-    "AskUserQuestion": "Ask a question",
-    "BashOutput": "Read a command's output",
-    "KillShell": "Stop a command",
-}
+TITLES: Mapping[str, str] = MANIFEST["titles"]
 
 
 def title(tool: str, arguments: Fields) -> str:
     """What the call does, in one line."""
-    return one_line(_title(tool, arguments))
-
-
-def _title(tool: str, arguments: Fields) -> str:
-    if tool == "Bash":
-        return arguments.text("description") or arguments.text("command") or "Run a command"
-    if tool in _PATHS:
-        path = arguments.text("file_path") or arguments.text("notebook_path")
-        return f"{_PATHS[tool]} {path}".strip()
-    if tool in _NAMED:
-        verb, field = _NAMED[tool]
-        return f"{verb} {arguments.text(field)}".strip()
     if tool.startswith("mcp__"):
         _, server, name = [*tool.split("__", 2), ""][:3]
-        return f"{server}: {name}"
-    return _PLAIN.get(tool) or tool or "Use a tool"
+        return one_line(f"{server}: {name}")
+    return titled(tool, arguments, TITLES)
 
 
 def detail(tool: str, arguments: Fields) -> str:

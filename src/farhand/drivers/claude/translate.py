@@ -178,16 +178,23 @@ def _block(block: Fields, state: State) -> tuple[list[Fact], State]:
         case "thinking":
             thought = block.text("thinking")
             return ([Thought(text=thought)] if thought else []), state
-        case "redacted_thinking":
-            return [], state
-        case "tool_use" | "server_tool_use":
-            return [tool_started(block)], state
         case _:
-            return [], replace(state, skipped=state.skipped + 1)
+            done = wordless(block)
+            return done or [], state if done is not None else replace(state, skipped=state.skipped + 1)
 
 
-def tool_started(block: Fields) -> ToolStarted:
-    """A tool call with its human title."""
+def wordless(block: Fields) -> list[Fact] | None:
+    """What a block means that is no word or thought of the agent's; None for one that is not known."""
+    match block.text("type"):
+        case "redacted_thinking":
+            return []
+        case "tool_use" | "server_tool_use":
+            return [_tool_started(block)]
+        case _:
+            return None
+
+
+def _tool_started(block: Fields) -> ToolStarted:
     tool, arguments = block.text("name"), block.fields("input")
     return ToolStarted(
         call=block.text("id"),

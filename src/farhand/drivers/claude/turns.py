@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+from farhand.drivers.wires.conversations import another_session
 from farhand.drivers.wires.handed import Expected, squeezed
-from farhand.model.facts import Limited, Seen, SessionKnown, TurnEnded, TurnStarted
+from farhand.model.facts import Limited, Seen, TurnEnded, TurnStarted
 from farhand.model.ports import Heard
 from farhand.model.words import HowEnded, Usage, Word, replace
 
@@ -122,8 +123,4 @@ def conclude(state: State) -> Told:
 
 def session_changed(session: str, state: State) -> Told:
     """The agent's conversation has another id now (it began, or was cleared)."""
-    if not session or session == state.session:
-        return [], state
-    ended, over = end_turn(state, state.prompt, HowEnded.COMPLETED)
-    fresh = State(session=session, expected=over.expected, skipped=state.skipped)
-    return [*ended, Heard(fact=SessionKnown(session=session))], fresh
+    return another_session(session, state, lambda: end_turn(state, state.prompt, HowEnded.COMPLETED), State)

@@ -43,10 +43,8 @@ def read(output: str, errors: str) -> Read:
 ADAPTER = Adapter(
     source="codex",
     title="Codex",
-    program="codex",
     words=words,
     read=read,
-    lock="codex_session_id.lock",
     session_file="codex_session_id",
     lost="no rollout found",
 )

@@ -11,12 +11,14 @@ from farhand.drivers.codex import launch
 from farhand.drivers.codex.limits import limit
 from farhand.drivers.codex.sessions import KeptSessions
 from farhand.drivers.native.translate import translate
+from farhand.drivers.wires.able import USUAL
 from farhand.drivers.wires.given import Given
 from farhand.drivers.wires.held import Program, forget, open_wire
 from farhand.drivers.wires.line_link import LineLink
 from farhand.model.facts import TurnEnded
-from farhand.model.ports import Can, Heard
+from farhand.model.ports import Heard
 from farhand.model.present import Worker
+from farhand.model.words import replace
 
 
 def translate_turn(line: bytes) -> tuple[Heard, ...]:
@@ -32,7 +34,7 @@ class ExecCodexDriver(KeptSessions):
 
     backend: str = launch.MANIFEST["backend"]
     wire = "exec"
-    can = Can(interrupt=True, images=True, files=True, models=True, modes=launch.MODES, ids=True, sessions=True)
+    can = replace(USUAL, models=True, modes=launch.MODES, ids=True)
 
     def __init__(self, given: Given, program: str = launch.MANIFEST["program"]) -> None:
         super().__init__(given)

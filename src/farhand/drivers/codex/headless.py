@@ -25,6 +25,7 @@ from farhand.drivers.codex.asks import (
 )
 from farhand.drivers.codex.sessions import KeptSessions
 from farhand.drivers.codex.translate import OPEN, TURN, Change, State, translate
+from farhand.drivers.wires.able import USUAL
 from farhand.drivers.wires.asking import DENY
 from farhand.drivers.wires.cursors import read_cursor
 from farhand.drivers.wires.fields import Fields, parse
@@ -38,7 +39,6 @@ from farhand.model.errors import AgentGone
 from farhand.model.facts import Noted, TurnEnded
 from farhand.model.ports import (
     Batch,
-    Can,
     Deliver,
     Errand,
     Heard,
@@ -271,9 +271,7 @@ class HeadlessCodexDriver(KeptSessions):
 
     backend: str = launch.MANIFEST["backend"]
     wire = "headless"
-    can = Can(
-        interrupt=True, steer=True, images=True, files=True, models=True, modes=launch.MODES, ids=True, sessions=True
-    )
+    can = replace(USUAL, steer=True, models=True, modes=launch.MODES, ids=True)
 
     def __init__(self, given: Given, program: str = launch.MANIFEST["program"]) -> None:
         super().__init__(given)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import anyio
 import anyio.abc
@@ -25,7 +26,6 @@ from farhand.drivers.wires.fields import Fields, parse
 from farhand.drivers.wires.hooked import HookedLink
 from farhand.drivers.wires.hooks import Arrival, Arrived, Asked
 from farhand.drivers.wires.notify import Folders
-from farhand.drivers.wires.seated import read_on
 from farhand.drivers.wires.tmux import Pane, Tmux
 from farhand.model.ports import Batch, Deliver, Heard, NotTaken, Outcome, Taken
 from farhand.model.present import Ask
@@ -99,14 +99,11 @@ class InteractiveLink(HookedLink[Later]):
     async def _happened(self, item: Later) -> list[Heard]:
         return await self._late(item)
 
+    def _translate(self, line: bytes, state: Any, at: float) -> tuple[list[Heard], Any]:
+        return translate(line, state, at)
+
     def _turn(self) -> str | None:
         return self._spot.state.turns.get(self._spot.state.running) or None
-
-    def _read(self) -> list[Heard]:
-        """All that was added to the rollout."""
-        self._unread = False
-        heard, self._spot = read_on(self._spot, translate)
-        return heard
 
     async def _reported(self, arrived: Arrived) -> list[Heard]:
         payload = parse(arrived.payload) or Fields({})

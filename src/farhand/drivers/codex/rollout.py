@@ -8,6 +8,7 @@ from typing import Any, Final, TypeAlias
 from farhand.drivers.codex.limits import error_kind, limit, readable, window_reset
 from farhand.drivers.codex.schema import LONGEST_OUTPUT, Item, read_item
 from farhand.drivers.codex.translate import COMPACTED
+from farhand.drivers.wires.conversations import another_session
 from farhand.drivers.wires.fields import Fields, parse
 from farhand.drivers.wires.handed import Expected, squeezed
 from farhand.drivers.wires.titled import one_line
@@ -16,7 +17,6 @@ from farhand.model.facts import (
     Noted,
     Said,
     Seen,
-    SessionKnown,
     Thought,
     ToolEnded,
     ToolStarted,
@@ -309,11 +309,7 @@ def translate_hook(payload: bytes, state: State) -> Told:
 
 def session_changed(session: str, state: State) -> Told:
     """The agent's conversation has an id now, or another one."""
-    if not session or session == state.session:
-        return [], state
-    ended, over = end_turn(state, state.running, HowEnded.COMPLETED)
-    fresh = State(session=session, expected=over.expected, skipped=state.skipped)
-    return [*ended, Heard(fact=SessionKnown(session=session))], fresh
+    return another_session(session, state, lambda: end_turn(state, state.running, HowEnded.COMPLETED), State)
 
 
 def stopped_without_rollout(payload: bytes, state: State) -> Told:

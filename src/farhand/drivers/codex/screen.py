@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from farhand.drivers.wires.painted import begins, plain
+from farhand.drivers.wires.painted import begins, bright, plain
 
 PROMPT = "›"
 LOADING = "loading"
-_ESCAPE = re.compile(r"\x1b\[([0-9;]*)m")
 # A message that is longer is shown as a token, and arrives whole all the same.
 _TOKEN = re.compile(r"^\[Pasted Content \d+ chars\]")
 # What stands under a dialog, where else the footer of the box would be.
@@ -30,23 +29,8 @@ def read_box(screen: str) -> str | None:
     if number is None:
         return None
     end = next((n for n in range(number + 1, len(bare)) if not bare[n].strip()), len(bare))
-    typed = "\n".join(_bright(line) for line in lines[number:end])
+    typed = "\n".join(bright(line) for line in lines[number:end])
     return typed.removeprefix(PROMPT).strip()
-
-
-def _bright(line: str) -> str:
-    """The words of a line that are not faint: a faint text is a hint, and nobody typed it."""
-    kept, faint, position = [], False, 0
-    for match in [*_ESCAPE.finditer(line), None]:
-        piece = line[position : match.start() if match else len(line)]
-        if not faint:
-            kept.append(piece)
-        if match is None:
-            break
-        position = match.end()
-        for code in match.group(1).split(";"):
-            faint = code == "2" or (faint and code not in ("", "0", "22"))
-    return "".join(kept)
 
 
 def is_ready(screen: str) -> bool:

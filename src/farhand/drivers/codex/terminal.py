@@ -14,6 +14,7 @@ from farhand.drivers.codex.questions import Questions
 from farhand.drivers.codex.rollout import State
 from farhand.drivers.codex.sessions import KeptSessions, rollout_of
 from farhand.drivers.codex.spot import Began, Kept, Spot
+from farhand.drivers.wires.able import USUAL
 from farhand.drivers.wires.cursors import read_cursor
 from farhand.drivers.wires.given import Given
 from farhand.drivers.wires.handed import Expected, Handed
@@ -22,7 +23,7 @@ from farhand.drivers.wires.transcript import size_of
 from farhand.drivers.wires.worded import worded
 from farhand.model.errors import DriverError
 from farhand.model.facts import Noted
-from farhand.model.ports import Can, Heard, Link
+from farhand.model.ports import Heard, Link
 from farhand.model.present import Worker
 from farhand.model.words import replace
 
@@ -34,7 +35,7 @@ class InteractiveCodexDriver(KeptSessions):
 
     backend: str = launch.MANIFEST["backend"]
     wire = "tmux"
-    can = Can(interrupt=True, steer=True, images=True, files=True, terminal=True, sessions=True)
+    can = replace(USUAL, steer=True, terminal=True)
 
     def __init__(self, given: Given, program: str = launch.MANIFEST["program"]) -> None:
         super().__init__(given)

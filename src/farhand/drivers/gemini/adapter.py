@@ -47,10 +47,8 @@ def _parsed(text: str) -> _Answer:
 ADAPTER = Adapter(
     source="gemini",
     title="Gemini",
-    program="gemini",
     words=words,
     read=read,
-    lock="gemini.lock",
     # In a folder that it does not know the CLI would refuse to work without a person to ask.
     variables={"GEMINI_CLI_TRUST_WORKSPACE": "true"},
 )

@@ -14,11 +14,12 @@ from farhand.drivers.gemini.keeping import Keeping
 from farhand.drivers.gemini.launch import MANIFEST, Places
 from farhand.drivers.gemini.limits import limited
 from farhand.drivers.native.translate import translate
+from farhand.drivers.wires.able import USUAL
 from farhand.drivers.wires.given import Given
 from farhand.drivers.wires.held import Program, forget, open_wire
 from farhand.drivers.wires.line_link import LineLink
 from farhand.drivers.wires.workplace import workplace
-from farhand.model.ports import Can, Change, Errand, Heard, Outcome
+from farhand.model.ports import Change, Errand, Heard, Outcome
 from farhand.model.present import Worker
 from farhand.model.words import Mode, replace
 
@@ -43,14 +44,13 @@ class ExecGeminiDriver(Keeping):
 
     backend: str = MANIFEST["backend"]
     wire = "exec"
-    can = Can(interrupt=True, images=True, files=True, models=True, modes=tuple(MANIFEST["modes"]), ids=True)
+    can = replace(USUAL, models=True, modes=tuple(MANIFEST["modes"]), ids=True)
 
     def __init__(self, given: Given) -> None:
         self._holders = given.holders
         self._python = given.python
         self._own = given.child(launch.passed_on(given.variables))
         self.places = Places.of(self._own, given.folder / "gemini" / "quiet")
-        self.can = replace(type(self).can, sessions=True)
 
     @asynccontextmanager
     async def open(self, worker: Worker, cursor: str) -> AsyncIterator[TurnsLink]:

@@ -18,6 +18,7 @@ from farhand.drivers.gemini.launch import MANIFEST, Places
 from farhand.drivers.gemini.link import Place, TerminalLink
 from farhand.drivers.gemini.sessions import find_file, to_go_on_with
 from farhand.drivers.gemini.translate import State
+from farhand.drivers.wires.able import USUAL
 from farhand.drivers.wires.cursors import read_cursor
 from farhand.drivers.wires.given import Given
 from farhand.drivers.wires.handed import Expected, Handed
@@ -26,7 +27,7 @@ from farhand.drivers.wires.typed import MOST_EXPECTED
 from farhand.drivers.wires.worded import worded
 from farhand.drivers.wires.workplace import workplace
 from farhand.model.facts import SessionKnown
-from farhand.model.ports import Can, Heard, Link
+from farhand.model.ports import Heard, Link
 from farhand.model.present import Worker
 from farhand.model.words import replace
 from farhand.sdk.projects import project_folder
@@ -41,15 +42,7 @@ class TerminalGeminiDriver(Keeping):
 
     backend: str = MANIFEST["backend"]
     wire = "tmux"
-    can = Can(
-        interrupt=True,
-        images=True,
-        files=True,
-        models=True,
-        modes=tuple(MANIFEST["modes"]),
-        terminal=True,
-        sessions=True,
-    )
+    can = replace(USUAL, models=True, modes=tuple(MANIFEST["modes"]), terminal=True)
 
     def __init__(self, given: Given) -> None:
         self.station = given.station

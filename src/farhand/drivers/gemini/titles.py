@@ -2,48 +2,21 @@
 
 from __future__ import annotations
 
-from farhand.drivers.wires.fields import Fields
-from farhand.drivers.wires.titled import in_full, one_line
+from collections.abc import Mapping
 
-_FIELDS = {
-    "read_file": ("Read", "file_path"),
-    "write_file": ("Write", "file_path"),
-    "replace": ("Edit", "file_path"),
-    "list_directory": ("List", "dir_path"),
-    "glob": ("Find", "pattern"),
-    "grep_search": ("Search", "pattern"),
-    "search_file_content": ("Search", "pattern"),
-    "web_fetch": ("Fetch", "prompt"),
-    "google_web_search": ("Search the web:", "query"),
-    "activate_skill": ("Skill:", "name"),
-    "invoke_agent": ("Agent:", "agent_name"),
-    "update_topic": ("Topic:", "title"),
-    "read_mcp_resource": ("Read", "uri"),
-}
-_PLAIN = {
-    "write_todos": "Update the to-do list",
-    "ask_user": "Ask a question",
-    "enter_plan_mode": "Make a plan first",
-    "exit_plan_mode": "Present the plan",
-    "read_many_files": "Read files",
-}
+from farhand.drivers.gemini.launch import MANIFEST
+from farhand.drivers.wires.fields import Fields
+from farhand.drivers.wires.titled import in_full, one_line, titled
+
+TITLES: Mapping[str, str] = MANIFEST["titles"]
 
 
 def title(tool: str, arguments: Fields) -> str:
     """What the call does, in one line."""
-    return one_line(_title(tool, arguments))
-
-
-def _title(tool: str, arguments: Fields) -> str:
-    if tool == "run_shell_command":
-        return arguments.text("description") or arguments.text("command") or "Run a command"
-    if tool in _FIELDS:
-        verb, field = _FIELDS[tool]
-        return f"{verb} {arguments.text(field)}".strip()
     if tool.startswith("mcp_"):
         server, _, name = tool.removeprefix("mcp_").partition("_")
-        return f"{server}: {name}"
-    return _PLAIN.get(tool) or tool or "Use a tool"
+        return one_line(f"{server}: {name}")
+    return titled(tool, arguments, TITLES)
 
 
 def detail(tool: str, arguments: Fields) -> str:

@@ -45,9 +45,7 @@ def _message(error: Any) -> str:
 ADAPTER = Adapter(
     source="opencode",
     title="OpenCode",
-    program="opencode",
     words=words,
     input=lambda message: message,
     read=read,
-    lock="opencode.lock",
 )

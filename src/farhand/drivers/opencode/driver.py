@@ -21,24 +21,16 @@ from farhand.drivers.opencode.kept import Kept, write_private
 from farhand.drivers.opencode.opening import open_link
 from farhand.drivers.opencode.server import QUIET, Server, checked_directory, is_healthy, program, resolved
 from farhand.drivers.opencode.turns import ExecDriver
+from farhand.drivers.wires.able import USUAL
 from farhand.drivers.wires.given import Given
 from farhand.drivers.wires.station import Station
 from farhand.drivers.wires.tmux import Pane, TmuxError
-from farhand.model.ports import Can, Driver, Link, SessionFound
+from farhand.model.ports import Driver, Link, SessionFound
 from farhand.model.present import Worker
-from farhand.model.words import Mode, Word
+from farhand.model.words import Mode, Word, replace
 
 BACKEND: str = modes.MANIFEST["backend"]
-CAN = Can(
-    interrupt=True,
-    steer=True,
-    images=True,
-    files=True,
-    models=True,
-    modes=tuple(modes.MANIFEST["modes"]),
-    ids=True,
-    sessions=True,
-)
+CAN = replace(USUAL, steer=True, models=True, modes=tuple(modes.MANIFEST["modes"]), ids=True)
 START_SECONDS = 120.0
 TRY_SECONDS = 1.5
 LOOK_SECONDS = 0.2
@@ -136,7 +128,7 @@ class TmuxDriver(Sessions):
 
     backend = BACKEND
     wire = "tmux"
-    can = msgspec.structs.replace(CAN, terminal=True)  # type: ignore[type-var]
+    can = replace(CAN, terminal=True)
 
     def __init__(self, station: Station, environment: Mapping[str, str], seconds: float) -> None:
         super().__init__(environment)

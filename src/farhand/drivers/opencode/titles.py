@@ -5,33 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from farhand.drivers.opencode.modes import MANIFEST
 from farhand.drivers.opencode.schema import Permission
-from farhand.drivers.wires.titled import in_full, one_line
+from farhand.drivers.wires.fields import Fields
+from farhand.drivers.wires.titled import in_full, one_line, titled
 
-_NAMED = {
-    "read": ("Read", "filePath"),
-    "write": ("Write", "filePath"),
-    "edit": ("Edit", "filePath"),
-    "multiedit": ("Edit", "filePath"),
-    "glob": ("Find", "pattern"),
-    "grep": ("Search", "pattern"),
-    "list": ("List", "path"),
-    "webfetch": ("Fetch", "url"),
-    "websearch": ("Search the web:", "query"),
-    "codesearch": ("Search code:", "query"),
-    "task": ("Agent:", "description"),
-    "skill": ("Skill:", "name"),
-    "lsp": ("Look up", "operation"),
-}
-_PLAIN = {
-    "todowrite": "Update the to-do list",
-    "todoread": "Read the to-do list",
-    "question": "Ask a question",
-    "patch": "Apply a patch",
-    "apply_patch": "Apply a patch",
-    "plan_exit": "Present the plan",
-    "invalid": "Use a tool that is not there",
-}
 _ASKED = {
     "edit": "Change",
     "external_directory": "Reach outside the project:",
@@ -45,12 +23,7 @@ _ASKED = {
 
 def title(tool: str, arguments: Mapping[str, Any]) -> str:
     """What the call does, in one line."""
-    if tool == "bash":
-        return one_line(_text(arguments, "description") or _text(arguments, "command") or "Run a command")
-    if tool in _NAMED:
-        verb, field = _NAMED[tool]
-        return one_line(f"{verb} {_text(arguments, field)}")
-    return one_line(_PLAIN.get(tool) or tool or "Use a tool")
+    return titled(tool, Fields(arguments), MANIFEST["titles"])
 
 
 def asked(wanted: Permission) -> str:

@@ -17,12 +17,12 @@ from farhand.drivers.opencode import modes, sessions
 from farhand.drivers.opencode.kept import write_private
 from farhand.drivers.opencode.lines import RunState, ended, translate_line
 from farhand.drivers.opencode.server import QUIET, checked_directory, program
+from farhand.drivers.wires.able import USUAL
 from farhand.drivers.wires.held import Lines, sentence
 from farhand.drivers.wires.worded import worded
 from farhand.model.errors import DriverError
 from farhand.model.ports import (
     Batch,
-    Can,
     Change,
     Deliver,
     Errand,
@@ -227,15 +227,7 @@ class ExecDriver:
 
     backend: str = modes.MANIFEST["backend"]
     wire = "exec"
-    can = Can(
-        interrupt=True,
-        images=True,
-        files=True,
-        models=True,
-        modes=tuple(modes.MANIFEST["modes"]),
-        ids=True,
-        sessions=True,
-    )
+    can = replace(USUAL, models=True, modes=tuple(modes.MANIFEST["modes"]), ids=True)
 
     def __init__(self, holders: Holders, environment: Mapping[str, str], folder: Path) -> None:
         self.holders = holders

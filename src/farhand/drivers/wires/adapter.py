@@ -33,19 +33,23 @@ def parsed(raw: str | bytes, kind: type[T]) -> T | None:
 class Adapter:
     """One CLI. `words` are its command line for a message, a directory and a session; `read` understands its output."""
 
+    # The program's name, and what the bridge is told.
     source: str
     title: str
-    program: str
     words: Callable[[str, str, str], list[str]]
     read: Callable[[str, str], Read]
-    # The file in a worker's folder that is locked while the CLI runs, and the one that names its session.
-    lock: str
+    # The file in a worker's folder that names its session, for a CLI that is told.
     session_file: str = ""
     # The message goes in here, where the command line would spoil it.
     input: Callable[[str], str] = lambda _: ""
     variables: Mapping[str, str] | None = None
     # Words of the CLI that say that a session is gone for good.
     lost: str = ""
+
+    @property
+    def lock(self) -> str:
+        """The file in a worker's folder that is locked while the CLI runs."""
+        return f"{self.session_file or self.source}.lock"
 
 
 def guarded(message: str) -> str:

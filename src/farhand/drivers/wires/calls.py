@@ -112,9 +112,9 @@ class Calls:
         return "" if ended.code is not None else "it was killed"
 
     def _program(self, call: Call) -> Program:
-        program = shutil.which(self._adapter.program, path=self._environment.get("PATH"))
+        program = shutil.which(self._adapter.source, path=self._environment.get("PATH"))
         if program is None:
-            raise DriverError(f"there is no '{self._adapter.program}' on PATH")
+            raise DriverError(f"there is no '{self._adapter.source}' on PATH")
         if not Path(call.directory).is_dir():
             raise DriverError(f"it could not be started in {call.directory}: there is no such folder")
         given, errors = self._file(call, "given"), self._file(call, "errors")

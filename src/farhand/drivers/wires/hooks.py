@@ -59,6 +59,11 @@ class Asked:
         await self._taken.wait()
         return not self.gone
 
+    @property
+    def over(self) -> bool:
+        """Whether the hook has the answer, or is gone."""
+        return self._taken.is_set()
+
     async def wait(self) -> dict[str, Any] | None:
         """The answer, when there is one."""
         await self._answered.wait()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 _ESCAPE = re.compile(r"\x1b\[[0-9;:]*[A-Za-z]")
+_COLOUR = re.compile(r"\x1b\[([0-9;]*)m")
 _RULES = frozenset("▄▀─━ ")
 _HEAD = 12
 
@@ -12,6 +14,23 @@ _HEAD = 12
 def plain(screen: str) -> str:
     """The screen without its colours."""
     return _ESCAPE.sub("", screen)
+
+
+def pieces(screen: str) -> Iterator[tuple[str, bool, bool]]:
+    """The words between two changes of colour, whether they are faint, and whether the cursor is on them."""
+    faint, cursor, position = False, False, 0
+    for change in _COLOUR.finditer(screen):
+        yield screen[position : change.start()], faint, cursor
+        position = change.end()
+        for code in change[1].split(";"):
+            faint = code == "2" or (faint and code not in ("", "0", "22"))
+            cursor = code == "7" or (cursor and code not in ("", "0", "27"))
+    yield screen[position:], faint, cursor
+
+
+def bright(screen: str) -> str:
+    """What is not faint: a faint text is a hint, and nobody typed it."""
+    return "".join(words for words, faint, _ in pieces(screen) if not faint)
 
 
 def begins(box: str, text: str) -> bool:

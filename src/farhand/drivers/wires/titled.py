@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
+from farhand.drivers.wires.fields import Fields
+
 LONGEST_TITLE = 120
+_FIELD = re.compile(r"\{([\w|]+)\}")
+
+
+def titled(tool: str, arguments: Fields, titles: Mapping[str, str]) -> str:
+    """What a call does, in one line: the words of its tool, each `{field}` in them filled with what the call says.
+
+    Of `{one|other}` it is the first that says something.
+    """
+
+    def said(found: re.Match[str]) -> str:
+        return next((text for name in found[1].split("|") if (text := arguments.text(name))), "")
+
+    if tool not in titles:
+        return one_line(tool or "Use a tool")
+    # Only of a command there may be no word at all.
+    return one_line(_FIELD.sub(said, titles[tool])) or "Run a command"
 
 
 def one_line(text: str, most: int = LONGEST_TITLE) -> str:

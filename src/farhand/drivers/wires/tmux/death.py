@@ -31,13 +31,13 @@ async def ended(pid: int) -> None:
 def is_over(pid: int) -> bool:
     """Whether the process has ended, though its parent may not have asked for its status yet."""
     if not hasattr(os, "pidfd_open"):
-        return not _alive(pid)
+        return not is_alive(pid)
     try:
         descriptor = os.pidfd_open(pid)
     except ProcessLookupError:
         return True
     except OSError:
-        return not _alive(pid)
+        return not is_alive(pid)
     try:
         return bool(select.select([descriptor], [], [], 0)[0])
     finally:
@@ -46,11 +46,12 @@ def is_over(pid: int) -> bool:
 
 async def _asked(pid: int) -> None:
     # Systems without pidfd cannot tell us: asking twice a second costs two system calls.
-    while _alive(pid):  # noqa: ASYNC110
+    while is_alive(pid):  # noqa: ASYNC110
         await anyio.sleep(PACE_SECONDS)
 
 
-def _alive(pid: int) -> bool:
+def is_alive(pid: int) -> bool:
+    """Whether there is a process with this id, whoever it belongs to."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
