@@ -111,6 +111,11 @@ IN_THE_TERMINAL = (
     worker.a_relaunched_worker_keeps_its_session,
     worker.a_killed_agent_is_told_and_comes_back,
 )
+# A process a turn cannot ask, and at rest there is none to kill; that a turn outlives the node is shown from the phone.
+IN_RUNS = (
+    worker.a_turn_is_stopped_and_the_next_one_runs,
+    worker.a_relaunched_worker_keeps_its_session,
+)
 Promise = Callable[[House, Stage], Awaitable[None]]
 
 
@@ -130,6 +135,12 @@ async def test_promise(studio: OpenCodeStudio, promise: Promise) -> None:
 async def test_promise_in_the_terminal(studio: OpenCodeStudio, promise: Promise) -> None:
     async with studio.open() as house:
         await promise(house, OpenCodeStage(studio, "tmux"))
+
+
+@pytest.mark.parametrize("promise", IN_RUNS, ids=lambda promise: promise.__name__)
+async def test_promise_in_runs(studio: OpenCodeStudio, promise: Promise) -> None:
+    async with studio.open() as house:
+        await promise(house, OpenCodeStage(studio, "exec"))
 
 
 async def test_a_turn_outlives_the_node(studio: OpenCodeStudio, stage: OpenCodeStage) -> None:
