@@ -1,4 +1,4 @@
-"""The whole way out: the last word of the real Claude Code until its `sendMessage`, beside a bare HTTP Stop hook."""
+"""The way in and out with the real Claude Code: webhook to prompt, last word to `sendMessage`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import httpx2
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
@@ -19,7 +20,7 @@ from bench.rows import Row, beside
 from farhand.app import Parts
 from farhand.channels.telegram.channel import Options, TelegramChannel
 from farhand.model.commands import Hire
-from farhand.model.facts import CameOnline
+from farhand.model.facts import CameOnline, Seen, TurnEnded, TurnStarted
 from farhand.testing.house import House
 from farhand.testing.models.script import say
 from farhand.testing.models.serving import served
@@ -27,6 +28,7 @@ from farhand.testing.studio import Studio
 from farhand.testing.telegram import FakeBot, FakeTelegram, telegram_process
 
 MANAGER = 4242
+SECRET = "a-secret-of-the-bench"
 
 
 class Stops:
@@ -51,23 +53,66 @@ class Stops:
         return self.at[count - 1]
 
 
+async def way_in(studio: Studio, house: House, model: Timed) -> Row:
+    """Messages as Telegram posts them, in turns with a bare paste and Enter into the same Claude Code."""
+    model.script.conversation("yy", *[say("good.") for _ in range(2 * ROUNDS)])
+    pane = (await studio.tmux.find("claude-test-ann"))["claude-test-ann"]
+    after = house.hub.present.seq
+    ours: list[float] = []
+    bare: list[float] = []
+    async with httpx2.AsyncClient(headers={"X-Telegram-Bot-Api-Secret-Token": SECRET}) as telegram:
+        for number in range(ROUNDS):
+            started = time.time()
+            answer = await telegram.post(f"http://127.0.0.1:{house.node.port}/", json=update(number))
+            assert answer.status_code == 200, answer.text
+            ours.append((await house.event(Seen, after=after)).at - started)
+            after = (await house.event(TurnEnded, after=after)).seq
+            started = time.time()
+            await studio.tmux.paste(pane, f"yy bare {number}")
+            await studio.tmux.press(pane, "Enter")
+            bare.append((await house.event(TurnStarted, after=after)).at - started)
+            after = (await house.event(TurnEnded, after=after)).seq
+    return beside("webhook → UserPromptSubmit", median_ms(ours), "ms", "bare paste and Enter", median_ms(bare), 1.5)
+
+
+def update(number: int) -> dict[str, Any]:
+    """A message of the manager, as Telegram tells of it."""
+    person = {"id": MANAGER, "first_name": "Mo", "is_bot": False}
+    message = {"message_id": 1_000_000 + number, "date": int(time.time()), "chat": {"id": MANAGER, "type": "private"}}
+    return {"update_id": 1_000_000 + number, "message": {**message, "from": person, "text": f"yy message {number}"}}
+
+
 async def conversation(studio: Studio, house: House, bot: FakeBot, model: Timed, stops: Stops) -> list[Row]:
+    """Both ways, in one session."""
+    await house.send(Hire(id="hire", worker="ann", backend="claude", directory=str(studio.project)))
+    await house.event(CameOnline)
+    out = await way_out(bot, model, stops)
+    return [await way_in(studio, house, model), out]
+
+
+async def way_out(bot: FakeBot, model: Timed, stops: Stops) -> Row:
     """Messages from a phone, one after the other; both ways out are measured from the model's last word."""
     model.script.conversation("zz", *[say(f"answer {number}.") for number in range(ROUNDS)])
     manager = bot.person(MANAGER)
-    await house.send(Hire(id="hire", worker="ann", backend="claude", directory=str(studio.project)))
-    await house.event(CameOnline)
     sent: list[float] = []
     floor: list[float] = []
     for number in range(ROUNDS):
         await manager.says(f"zz message {number}")
         await manager.reads(f"answer {number}.", seconds=30)
         floor.append(await stops.reach(number + 1) - model.answered_at)
-        calls = await bot.calls("sendMessage")
-        answer = next(call for call in reversed(calls) if f"answer {number}." in call.parameters["text"])
-        sent.append(answer.at - model.answered_at)
+        sent.append(await sent_at(bot, f"answer {number}.") - model.answered_at)
     name = "last word → sendMessage on the wire"
-    return [beside(name, median_ms(sent), "ms", "bare HTTP Stop hook", median_ms(floor))]
+    return beside(name, median_ms(sent), "ms", "bare HTTP Stop hook", median_ms(floor))
+
+
+async def sent_at(bot: FakeBot, text: str) -> float:
+    """When a message with that text was sent; progress may have shown the words before."""
+    with anyio.fail_after(30):
+        while True:
+            for call in reversed(await bot.calls("sendMessage")):
+                if text in call.parameters["text"]:
+                    return call.at
+            await anyio.sleep(0.005)
 
 
 async def measure() -> list[Row]:
@@ -83,7 +128,14 @@ async def measure() -> list[Row]:
             bot = await telegram.new_bot()
 
             def channels(parts: Parts) -> list[Any]:
-                options = Options(token=bot.token, folder=parts.settings.folder, api_url=bot.address, chat_burst=1000)
+                options = Options(
+                    token=bot.token,
+                    folder=parts.settings.folder,
+                    api_url=bot.address,
+                    public_url=f"http://127.0.0.1:{parts.port}",
+                    webhook_secret=SECRET,
+                    chat_burst=1000,
+                )
                 return [TelegramChannel(options, parts.hub, parts.outbox, parts.clock)]
 
             studio = Studio(folder, server, model, address, PROGRAMS)

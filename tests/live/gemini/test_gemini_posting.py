@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from subprocess import DEVNULL
 
 import anyio
 import pytest
@@ -91,7 +92,7 @@ async def test_what_a_persons_hooks_post_is_told_once_and_a_stranger_is_heard_by
             # Another agent in the same folder, started by a person.
             before, posted = house.hub.present.seq, len(answered(answers))
             words = [str(studio.environment["PATH"]).split(":")[0] + "/gemini", "-p", "zz-stranger"]
-            stranger = await anyio.run_process(words, cwd=studio.project, env=studio.environment)
+            stranger = await anyio.run_process(words, cwd=studio.project, env=studio.environment, stdin=DEVNULL)
             assert b"I am nobody's" in stranger.stdout
             assert len(answered(answers)) > posted
             assert {answer for _, answer in answered(answers)} == {"{}"}

@@ -18,6 +18,11 @@ IN_THE_TERMINAL = (
     worker.a_relaunched_worker_keeps_its_session,
     worker.a_killed_agent_is_told_and_comes_back,
 )
+# A process a turn cannot ask, and at rest there is none to kill; that a turn outlives the node is shown from the phone.
+IN_RUNS = (
+    worker.a_turn_is_stopped_and_the_next_one_runs,
+    worker.a_relaunched_worker_keeps_its_session,
+)
 
 
 def shell(command: str) -> Reply:
@@ -58,3 +63,10 @@ class TestAtWork(AgentAtWork):
     def wants(self, stage: Stage, promise: Promise) -> None:
         if stage.backend == "opencode/tmux" and promise not in IN_THE_TERMINAL:
             pytest.skip("the terminal shows what is its own")
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("promise", IN_RUNS, ids=lambda promise: promise.__name__)
+async def test_promise_in_runs(studio: OpenCodeStudio, promise: Promise) -> None:
+    async with studio.open() as house:
+        await promise(house, ScriptedStage(studio, "opencode/exec", shell))

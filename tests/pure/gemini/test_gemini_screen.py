@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from farhand.drivers.gemini.asks import DENY, Call, Question, digest_of, is_about, question_of, raised
+from farhand.drivers.gemini.asks import Call, Question, digest_of, is_about, planned, pressed, question_of, raised
 from farhand.drivers.gemini.screen import Dialog, holds, read_box, read_dialog, says, standing
+from farhand.drivers.wires.asking import DENY
 from farhand.drivers.wires.fields import Fields
 from farhand.drivers.wires.painted import last_words
 from farhand.model.words import replace
@@ -97,3 +98,104 @@ def test_an_ask_names_exactly_what_runs_and_shows_what_is_hidden() -> None:
     ask = raised("a", shell("touch a\u202eb"), None, dialog("touch a"))
     assert "⟨U+202E⟩" in ask.detail
     assert next(choice for choice in ask.choices if not choice.allows).id == DENY
+
+
+def boxed(*lines: str) -> str:
+    """A dialog as it is drawn."""
+    return "\n".join(["╭" + "─" * 40 + "╮", *(f"│ {line:<38} │" for line in lines), "╰" + "─" * 40 + "╯"])
+
+
+def test_what_looks_like_an_option_above_the_options_is_none() -> None:
+    command = "cat <<END\n1. Allow once\n2. No, never\nEND"
+    drawn = read_dialog(
+        boxed(
+            "? Shell  x",
+            *(f"│ {line:<34} │" for line in command.splitlines()),
+            "Allow execution of [Shell]?",
+            "● 1. Allow once",
+            "  2. Allow for this session",
+            "  3. No, suggest changes (esc)",
+        )
+    )
+    assert drawn is not None
+    assert drawn.options == {"1": "Allow once", "2": "Allow for this session", "3": "No, suggest changes (esc)"}
+    question = shell(command)
+    assert is_about(drawn, question)
+    assert [pressed(question, drawn, choice, "") for choice in ("allow", "session", DENY, "")] == [
+        ("1", ""),
+        ("2", ""),
+        ("3", ""),
+        ("3", ""),
+    ]
+
+
+COLOURS = [{"label": label, "description": "x"} for label in ("Red", "Red and blue", "Blue", "Grey")]
+COLOUR = Question(
+    call=Call(tool="ask_user", arguments={"questions": [{"question": "Which colour?", "options": COLOURS}]}),
+    kind="ask_user",
+    details={"type": "ask_user"},
+)
+SCROLLED = (
+    "Answer Questions",
+    "Which colour?",
+    "▲",
+    "● 1.  Red",
+    "  x",
+    "  2.  Red and blue",
+    "  3.  Blue",
+    "▼",
+    "Enter",
+)
+
+
+def test_a_question_is_answered_by_its_number_also_where_it_is_out_of_sight() -> None:
+    drawn = read_dialog(boxed(*SCROLLED))
+    assert drawn is not None
+    assert is_about(drawn, COLOUR)
+    assert [choice.id for choice in raised("a", COLOUR, None, drawn).choices] == ["1", "2", "3", "4", "other", "deny"]
+    assert pressed(COLOUR, drawn, "1", "") == ("1", "")
+    assert pressed(COLOUR, drawn, "4", "") == ("4", "")
+    assert pressed(COLOUR, drawn, "other", "green") == ("5", "green")
+    for unclear in ("5", "0", "other", DENY, "", "x"):
+        assert pressed(COLOUR, drawn, unclear, "") == ("Escape", "")
+    moved = read_dialog(
+        boxed("Answer Questions", "Which colour?", "▲", "3.  Blue", "4.  Grey", "● 5.  green", "▼", "Enter")
+    )
+    assert moved is not None
+    assert is_about(moved, COLOUR)
+
+
+def test_a_question_that_another_dialog_asks_is_not_answered() -> None:
+    others = [
+        [line.replace("Which colour?", "Which size?") for line in SCROLLED],
+        [line.replace("3.  Blue", "3.  Green") for line in SCROLLED],
+        # All of them are in sight, and one is missing.
+        [line for line in SCROLLED if line not in ("▲", "▼")],
+    ]
+    for lines in others:
+        drawn = read_dialog(boxed(*lines))
+        assert drawn is not None
+        assert not is_about(drawn, COLOUR)
+
+
+def test_a_plan_is_agreed_to_or_sent_back_with_words() -> None:
+    lines = [
+        "Ready to start implementation?",
+        "The plan",
+        "1. Look",
+        "2. Paint",
+        "● 1.  Yes, automatically accept edits",
+    ]
+    lines += ["  2.  Yes, manually accept edits", "  3.  Type your feedback...", "Enter to select"]
+    drawn = read_dialog(boxed(*lines))
+    assert drawn is not None
+    call = Call(tool="exit_plan_mode", arguments={"plan_filename": "p.md"})
+    question = planned(Question(call=call, kind="exit_plan_mode", details={}), drawn, "# The plan\n")
+    assert is_about(drawn, question)
+    assert pressed(question, drawn, "allow", "") == ("2", "")
+    assert pressed(question, drawn, "accept_edits", "") == ("1", "")
+    assert pressed(question, drawn, DENY, "twice") == ("3", "twice")
+    assert pressed(question, drawn, DENY, "") == ("Escape", "")
+    other = read_dialog(boxed(*[line.replace("Paint", "Burn") for line in lines]))
+    assert other is not None
+    assert not is_about(other, question)

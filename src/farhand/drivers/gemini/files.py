@@ -8,14 +8,16 @@ from pathlib import Path
 
 import msgspec
 
+from farhand.drivers.gemini.asks import Question
 from farhand.drivers.gemini.translate import State, Translated, translate, translate_message
-from farhand.drivers.wires.fields import parse
+from farhand.drivers.wires.fields import Fields, parse
 from farhand.drivers.wires.transcript import read_lines
 from farhand.model.ports import Heard
 from farhand.model.words import Word, replace
 
 HEAD_BYTES = 4096
 WHOLE = ".json"
+LONGEST_PLAN = 20_000
 
 
 class Spot(Word):
@@ -178,3 +180,13 @@ def _lines_of(path: Path) -> Iterator[tuple[bytes, int]]:
                     yield line, end
     except OSError:
         return
+
+
+def plan_of(payload: Fields, question: Question) -> str:
+    """The plan that a person is asked about, where the CLI keeps plans; '' when it is not there."""
+    name = Fields(question.call.arguments).text("plan_filename")
+    kept = Path(payload.text("transcript_path")).parent.parent / payload.text("session_id") / "plans"
+    try:
+        return (kept / Path(name).name).read_text("utf-8", "replace")[:LONGEST_PLAN] if name else ""
+    except OSError:
+        return ""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import anyio
 
-from farhand.drivers.gemini.asks import LABELS, Question, is_about
+from farhand.drivers.gemini.asks import CUSTOM, ESCAPE, FEEDBACK, Question, is_about, pressed
 from farhand.drivers.gemini.launch import MANIFEST
-from farhand.drivers.gemini.screen import Dialog, gives_up, holds, read_box, read_dialog, says
+from farhand.drivers.gemini.screen import Dialog, bare, gives_up, holds, read_box, read_dialog, says
 from farhand.drivers.wires.asking import CHANGED, GONE
 from farhand.drivers.wires.keyboard import Keyboard, commands
 from farhand.drivers.wires.painted import last_words
@@ -23,6 +25,8 @@ _LOOK_SECONDS = 0.1
 _DIALOG_SECONDS = 5.0
 _GONE_SECONDS = 4.0
 _TRIES = 3
+# Of words that are longer than their line so much must be seen.
+_SURE_CHARACTERS = 40
 
 
 class Hands(Keyboard):
@@ -41,7 +45,7 @@ class Hands(Keyboard):
                 await anyio.sleep(_LOOK_SECONDS)
         return None
 
-    async def answer(self, question: Question, choice: str) -> Outcome:
+    async def answer(self, question: Question, choice: str, note: str = "") -> Outcome:
         """Presses the answer's key, if the dialog on the screen asks exactly this, and sees that the dialog went."""
         async with self._busy:
             for _ in range(_TRIES):
@@ -49,11 +53,35 @@ class Hands(Keyboard):
                 if dialog is None:
                     other = read_dialog(await self.screen())
                     return NotTaken(why=CHANGED if other is not None else GONE)
-                key = dialog.key(LABELS.get(choice, LABELS["deny"]))
-                await self._tmux.press(self._pane, key or "Escape")
+                key, words = pressed(question, dialog, choice, note)
+                await self._tmux.press(self._pane, key)
+                if words and not await self._worded(key, words):
+                    return Unknown(why=f"The words were typed, and the dialog does not show them. {self.where()}")
                 if await self._went(question):
                     return await self._arrived(key)
+                if words:
+                    # Once more would be twice.
+                    break
         return Unknown(why=f"The dialog was answered and did not close. {self.where()}")
+
+    async def _worded(self, key: str, words: str) -> bool:
+        """Types words into the option of that key, sees that they are there, and sends them."""
+        chosen, text = re.compile(rf"●\s*{key}\.\s+(?:{CUSTOM}|{FEEDBACK})"), bare(words)
+        if not await self.shows(lambda screen: bool(chosen.search(screen)), _GONE_SECONDS):
+            return False
+        # Keys that come all at once would leave but the last of them.
+        await self._tmux.paste(self._pane, " ".join(words.split()))
+
+        def stands(screen: str) -> bool:
+            dialog = read_dialog(screen)
+            shown = bare(dialog.options.get(key, "")) if dialog is not None else ""
+            return shown == text or (len(shown) >= _SURE_CHARACTERS and shown in text)
+
+        if not await self.shows(stands, _GONE_SECONDS):
+            return False
+        await anyio.sleep(HABITS.enter_delay_seconds)
+        await self._tmux.press(self._pane, "Enter")
+        return True
 
     async def _went(self, question: Question) -> bool:
         with anyio.move_on_after(_GONE_SECONDS):
@@ -66,7 +94,7 @@ class Hands(Keyboard):
 
     async def _arrived(self, key: str) -> Outcome:
         """A key that came too late for its dialog stands in the input box: somebody else had answered."""
-        if not key or read_box(await self.screen()) != key:
+        if key == ESCAPE or read_box(await self.screen()) != key:
             return Taken()
         await self._tmux.press(self._pane, "BSpace")
         return NotTaken(why=GONE)

@@ -8,28 +8,40 @@ from pathlib import Path
 
 import anyio
 import anyio.abc
+import anyio.to_thread
 import msgspec
 from anyio.streams.memory import MemoryObjectReceiveStream
 
-from farhand.drivers.gemini.asks import DENY, Call, Question, call_of, digest_of, question_of, raised
-from farhand.drivers.gemini.files import Spot, behind, follow, passed
+from farhand.drivers.gemini.asks import (
+    PLAN,
+    Call,
+    Question,
+    call_of,
+    digest_of,
+    is_for_the_phone,
+    planned,
+    question_of,
+    raised,
+    takes_advice,
+)
+from farhand.drivers.gemini.files import Spot, behind, follow, passed, plan_of
 from farhand.drivers.gemini.hands import Hands
 from farhand.drivers.gemini.launch import MANIFEST, Places
 from farhand.drivers.gemini.payloads import silent, translate_hook
 from farhand.drivers.gemini.schema import digest
-from farhand.drivers.gemini.screen import read_box, read_dialog, standing
+from farhand.drivers.gemini.screen import read_box, read_dialog, standing, written
 from farhand.drivers.gemini.sessions import find_file
 from farhand.drivers.gemini.translate import State, began, end_turn, session_changed
-from farhand.drivers.wires.asking import CHANGED, GONE
+from farhand.drivers.wires.asking import CHANGED, DENY, GONE
 from farhand.drivers.wires.cursors import write_cursor
 from farhand.drivers.wires.fields import Fields, parse
 from farhand.drivers.wires.hooks import Arrival, Arrived, Asked
 from farhand.drivers.wires.notify import Folders
-from farhand.drivers.wires.painted import last_words
+from farhand.drivers.wires.seated import Told
 from farhand.drivers.wires.tmux import Death, Pane, Tmux, TmuxError, TmuxGone
 from farhand.drivers.wires.typed import TypedLink
 from farhand.drivers.wires.worded import worded
-from farhand.model.facts import AskSettled, Noted, TurnEnded
+from farhand.model.facts import AskSettled, Noted, Queued, TurnEnded
 from farhand.model.ports import Batch, Deliver, Heard, NotTaken, Outcome, Taken
 from farhand.model.present import Ask
 from farhand.model.words import HowEnded, HowSettled, Mode, Word, replace
@@ -38,6 +50,7 @@ END_PATIENCE_SECONDS = 1.0
 INTERRUPT_PATIENCE_SECONDS = 1.5
 COMMAND_PATIENCE_SECONDS = 1.5
 DIALOG_PATIENCE_SECONDS = 2.0
+DIALOG_SECONDS = 5.0
 # A model that cannot be had is told in a dialog that no hook and no title tells of: so often it is looked for.
 LOOK_SECONDS = (1.5, 3.0, 6.0, 12.0, 30.0)
 IDLE_PATIENCE_SECONDS = 3.0
@@ -92,6 +105,8 @@ class TerminalLink(TypedLink[Own]):
         self._stopping = False
         self._cleared = False
         self._looks: int | None = None
+        # A question whose dialog was announced and not seen yet.
+        self._unseen: tuple[str, Question, Fields] | None = None
         # What hooks told last.
         self._told: deque[str] = deque(maxlen=MOST_TOLD)
         # Set unless an answer is on its way to its dialog.
@@ -156,6 +171,7 @@ class TerminalLink(TypedLink[Own]):
             # A refusal ends the turn: its answer is told to have arrived first.
             await self._answered.wait()
             self._stopping = False
+            self._unseen = None
             self._place = replace(self._place, calls=())
             heard = [*self._withdrawn(HowSettled.DESK), *heard]
             # A refusal ends the turn: its answer is told to have arrived first.
@@ -258,14 +274,26 @@ class TerminalLink(TypedLink[Own]):
     async def _dialog_opened(self, arrived: Arrived, payload: Fields) -> list[Heard]:
         """The CLI opened a dialog: it is asked about when it is seen."""
         question = question_of(payload, self._place.calls)
-        if any(digest_of(one) == digest_of(question) for one in self._place.asks.values()):
+        if not is_for_the_phone(question) or any(one.call == question.call for one in self._place.asks.values()):
+            # The window's title tells of one that only the desk can answer.
             return []
-        dialog = await self._hands.dialog(question)
-        if dialog is None:
+        self._unseen = (arrived.id, question, payload)
+        return await self._dialog_seen(DIALOG_SECONDS)
+
+    async def _dialog_seen(self, seconds: float) -> list[Heard]:
+        """Asks the question whose dialog was announced, if it is drawn by now; a slow machine is looked at again."""
+        if self._unseen is None:
             return await self._stuck()
-        self._place = replace(self._place, asks={**self._place.asks, arrived.id: question})
-        state = self._place.spot.state
-        return [Heard(fact=raised(arrived.id, question, self._ask_seconds, dialog), turn=state.turn or None)]
+        name, question, payload = self._unseen
+        dialog = await self._hands.dialog(question, seconds)
+        if dialog is None:
+            self._after(DIALOG_PATIENCE_SECONDS, Later("dialog", self._state().turn))
+            return await self._stuck()
+        self._unseen = None
+        if question.kind == PLAN:
+            question = planned(question, dialog, await anyio.to_thread.run_sync(plan_of, payload, question))
+        self._place = replace(self._place, asks={**self._place.asks, name: question})
+        return [Heard(fact=raised(name, question, self._ask_seconds, dialog), turn=self._turn())]
 
     def _ran(self, payload: Fields) -> list[Heard]:
         """A tool has run: whoever allowed it, its question is over."""
@@ -290,10 +318,15 @@ class TerminalLink(TypedLink[Own]):
         if ask.digest != digest_of(question):
             await self._hands.answer(question, DENY)
             return NotTaken(why=CHANGED)
-        choice = ask.settled.choice if ask.settled.how is HowSettled.ANSWERED else DENY
+        answered = ask.settled.how is HowSettled.ANSWERED
+        choice, note = (ask.settled.choice or DENY, ask.settled.note) if answered else (DENY, "")
         self._answered = anyio.Event()
         try:
-            return await self._hands.answer(question, choice or DENY)
+            outcome = await self._hands.answer(question, choice, note)
+            if isinstance(outcome, Taken) and note and ask.settled.by and not takes_advice(question):
+                advice = Queued(message=f"advice:{ask.id}", text=note, by=ask.settled.by)
+                self._put(Told((advice,)))
+            return outcome
         finally:
             self._answered.set()
             self._kick()
@@ -315,7 +348,7 @@ class TerminalLink(TypedLink[Own]):
 
     async def _late(self, later: Later) -> list[Heard]:
         if later.what == "dialog":
-            return await self._stuck()
+            return await self._dialog_seen(0.5)
         if later.what == "gone":
             return await self._gone()
         if later.what == "model":
@@ -373,12 +406,13 @@ class TerminalLink(TypedLink[Own]):
 
     async def _stuck(self) -> list[Heard]:
         """A dialog that no hook asked about: only a person at the desk can close it, so tell one."""
-        screen = await self._hands.screen()
-        if self._place.asks or self._told_of_dialog or read_dialog(screen) is None:
+        dialog = read_dialog(await self._hands.screen())
+        # One that is being answered says itself whether it went.
+        if self._place.asks or not self._answered.is_set() or self._told_of_dialog or dialog is None:
             return []
         self._told_of_dialog = True
         text = "Gemini CLI waits in a dialog: answer it at the desk, or pause the worker to refuse."
-        return [Heard(fact=Noted(text=f"{text} {self._hands.where()}\n\n{last_words(screen)}"))]
+        return [Heard(fact=Noted(text=f"{text} {self._hands.where()}\n\n{written(dialog)}"))]
 
     # --- errands
 

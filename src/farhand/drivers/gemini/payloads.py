@@ -48,7 +48,7 @@ def _output(content: Any) -> str:
 
 
 def _is_late(record: Fields, state: State) -> bool:
-    return bool(moment(record)) and moment(record) < state.began
+    return 0.0 < moment(record) < state.began
 
 
 def _ended(record: Fields, state: State) -> Translated:

@@ -25,10 +25,19 @@ class Dialog(Word):
     body: tuple[str, ...]
     question: str
     options: dict[str, str]
+    # Everything above the options.
+    words: tuple[str, ...] = ()
+    # Whether there are more of them than it shows.
+    hides: bool = False
 
     def key(self, label: str) -> str:
         """The digit of the option that begins so; '' when there is none."""
         return next((digit for digit, words in self.options.items() if words.startswith(label)), "")
+
+
+def written(dialog: Dialog) -> str:
+    """What it says, without its frame."""
+    return "\n".join([*dialog.words, "", *(f"{key}. {words}" for key, words in dialog.options.items())])
 
 
 def gives_up(dialog: Dialog) -> str:
@@ -84,16 +93,39 @@ def read_dialog(screen: str) -> Dialog | None:
     while start > 0 and lines[start - 1].startswith("│"):
         start -= 1
     inner = [_inside(line) for line in lines[start:end]]
-    options = {found[1]: found[2] for line in inner if (found := _OPTION.match(line))}
-    first = next((number for number, line in enumerate(inner) if _OPTION.match(line)), None)
-    if first is None or len(options) < 2 or not inner:
+    first, options = _options(inner)
+    if len(options) < 2:
         return None
     words = [line for line in inner[:first] if line]
     header = words[0] if words and words[0].startswith("?") else ""
     question = words[-1] if words else ""
     # What will run stands in a box of its own; other lines may be somebody's hook that speaks.
     boxed = [inside for line, inside in zip(lines[start:end], inner, strict=True) if _BOXED.match(line) and inside]
-    return Dialog(header=header, body=tuple(boxed or words[1:-1]), question=question, options=options)
+    body = tuple(boxed or words[1:-1])
+    hides = bool({"▲", "▼"} & set(inner))
+    return Dialog(
+        header=header,
+        body=body,
+        question=question,
+        options=options,
+        words=tuple(words[: -1 if hides else None]),
+        hides=hides,
+    )
+
+
+def _options(lines: list[str]) -> tuple[int, dict[str, str]]:
+    """The options, and where they begin. They come last: what looks like one above them is part of the question."""
+    found: dict[str, str] = {}
+    first = len(lines)
+    for number in range(len(lines) - 1, -1, -1):
+        option = _OPTION.match(lines[number])
+        if option is None:
+            continue
+        if "1" in found or (found and str(int(option[1]) + 1) not in found):
+            break
+        found[option[1]] = option[2]
+        first = number
+    return first, dict(reversed(found.items()))
 
 
 def _inside(line: str) -> str:
@@ -107,17 +139,17 @@ def _inside(line: str) -> str:
 def shows(dialog: Dialog, whole: str) -> bool:
     """Whether the dialog shows this command: all of it, or a part, where it says that it hides the rest."""
     hidden = any(_HIDDEN.search(line) for line in dialog.body)
-    shown = _bare("".join(line for line in dialog.body if not _HIDDEN.search(line)))
-    return bool(shown) and (shown in _bare(whole) if hidden else shown == _bare(whole))
+    shown = bare("".join(line for line in dialog.body if not _HIDDEN.search(line)))
+    return bool(shown) and (shown in bare(whole) if hidden else shown == bare(whole))
 
 
 def shows_of(dialog: Dialog, whole: str) -> bool:
     """Whether every line that the dialog shows of a difference is in it, whatever the number before it."""
-    text = _bare(whole)
+    text = bare(whole)
     return all(
-        _bare(_NUMBERED.sub("", line)) in text for line in dialog.body if not _HIDDEN.search(line) and line.strip("═ ")
+        bare(_NUMBERED.sub("", line)) in text for line in dialog.body if not _HIDDEN.search(line) and line.strip("═ ")
     )
 
 
-def _bare(text: str) -> str:
+def bare(text: str) -> str:
     return "".join(text.split())

@@ -42,7 +42,9 @@ LONGEST_OUTPUT = 4000
 REMEMBERED = 32
 MOST_TOOLS = 64
 CANCELLED = "Request cancelled."
+# Every second line says nothing but what time it was.
 TOUCHED = b'{"$set":{"lastUpdated":"2026-11-15T19:15:02.898Z"}}'
+TOUCHED_LENGTH, TOUCHED_HEAD, TOUCHED_TAIL = len(TOUCHED), TOUCHED[:24], TOUCHED[-4:]
 # After a refusal the CLI writes its whole history once more, under new ids and within a moment.
 REPLAY_SECONDS = 1.0
 
@@ -103,8 +105,7 @@ Translated: TypeAlias = tuple[list[Heard], State]
 
 def translate(line: bytes, state: State, at: float = 0.0) -> Translated:
     """The facts of one line of a session file, which was read at that time."""
-    if len(line) == len(TOUCHED) and line.startswith(TOUCHED[:24]) and line.endswith(TOUCHED[-4:]):
-        # Every second line says nothing but what time it was.
+    if len(line) == TOUCHED_LENGTH and line.startswith(TOUCHED_HEAD) and line.endswith(TOUCHED_TAIL):
         return [], state
     record = parse(line)
     return skip(state) if record is None else translate_record(record, state, at)
@@ -145,13 +146,13 @@ def _changed(change: Fields, state: State, at: float) -> Translated:
         return told, state
     replaying, messages = bool(state.replays), change.list("messages")
     state = replace(state, replays=0.0)
-    places = [place for place, message in enumerate(messages) if message.text("id") in state.known]
+    ids = [message.text("id") for message in messages]
+    places = [place for place, name in enumerate(ids) if name in state.known]
     fresh = messages[places[-1] + 1 :] if places and not replaying else []
     for message in fresh:
         more, state = translate_message(message, state, at)
         told += more
     # What it repeats is known from now on: a replay gave all of it new names.
-    ids = [message.text("id") for message in messages[-REMEMBERED:]]
     return told, replace(state, known=tuple(dict.fromkeys([*state.known, *ids]))[-REMEMBERED:])
 
 
@@ -170,15 +171,13 @@ def translate_message(message: Fields, state: State, at: float = 0.0) -> Transla
     if not name:
         return skip(state)
     if state.replays and moment(message) - state.replays <= REPLAY_SECONDS:
-        return [], _remember(name, state)
+        return [], _remember(name, state, state.replays)
     if kind == "user" and is_context(message.any("content")):
-        return [], replace(_remember(name, state), replays=moment(message))
+        return [], _remember(name, state, moment(message))
     again = name in state.known and name != state.last.id
-    if state.replays:
-        state = replace(state, replays=0.0)
+    state = _remember(name, state)
     if again:
         return [], state
-    state = _remember(name, state)
     match kind:
         case "user":
             return _user(message, state)
@@ -195,10 +194,10 @@ def translate_message(message: Fields, state: State, at: float = 0.0) -> Transla
             return skip(state)
 
 
-def _remember(name: str, state: State) -> State:
-    if name in state.known:
-        return state
-    return replace(state, known=(*state.known, name)[-REMEMBERED:])
+def _remember(name: str, state: State, replays: float = 0.0) -> State:
+    if name not in state.known:
+        return replace(state, known=(*state.known, name)[-REMEMBERED:], replays=replays)
+    return state if state.replays == replays else replace(state, replays=replays)
 
 
 def _user(message: Fields, state: State) -> Translated:
@@ -276,8 +275,10 @@ def _gemini(message: Fields, state: State) -> Translated:
 
 def _resumed(message: Fields, last: Told, state: State) -> Translated:
     """The agent speaks though no turn runs: something at the desk made it, unless these are late words."""
+    if state.running or last.id == state.last.id:
+        return [], state
     when = moment(message)
-    if state.running or last.id == state.last.id or (when and when <= state.over):
+    if 0.0 < when <= state.over:
         return [], state
     turn = f"desk-{state.session[:8]}-{state.turns + 1}"
     return [Heard(fact=TurnStarted(), turn=turn)], began(state, turn, "", when)
@@ -300,7 +301,7 @@ def _text(text: str, last: Told, *, spoke: bool) -> tuple[list[Fact], bool]:
 
 
 def _mark(text: str) -> str:
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return text and sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _used(message: Fields, last: Told, total: Usage) -> tuple[list[Fact], Usage]:

@@ -6,6 +6,8 @@ from typing import Any
 
 import msgspec
 
+_decode = msgspec.json.Decoder(dict[str, Any]).decode
+
 
 class Fields:
     """A JSON object from outside. Every getter returns its kind, or that kind's empty value."""
@@ -13,12 +15,12 @@ class Fields:
     __slots__ = ("_fields",)
 
     def __init__(self, fields: Any) -> None:
-        self._fields: dict[str, Any] = fields if isinstance(fields, dict) else {}
+        self._fields: dict[str, Any] = fields if type(fields) is dict else {}
 
     def text(self, name: str) -> str:
         """A string, or ''."""
         value = self._fields.get(name)
-        return value if isinstance(value, str) else ""
+        return value if type(value) is str else ""
 
     def flag(self, name: str) -> bool:
         """True only for true."""
@@ -27,12 +29,12 @@ class Fields:
     def whole(self, name: str) -> int:
         """A whole number, or 0."""
         value = self._fields.get(name)
-        return value if isinstance(value, int) and not isinstance(value, bool) else 0
+        return value if type(value) is int else 0
 
     def number(self, name: str) -> float | None:
         """A number, or None."""
         value = self._fields.get(name)
-        return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+        return float(value) if type(value) is int or type(value) is float else None
 
     def fields(self, name: str) -> Fields:
         """An object, or an empty one."""
@@ -62,7 +64,6 @@ class Fields:
 def parse(line: bytes | str) -> Fields | None:
     """One JSON object, or None when the line is none."""
     try:
-        value = msgspec.json.decode(line)
+        return Fields(_decode(line))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
-    return Fields(value) if isinstance(value, dict) else None

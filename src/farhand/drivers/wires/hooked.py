@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections import deque
+from pathlib import Path
 from typing import Any, Protocol
 
 from farhand.drivers.wires.fields import Fields, parse
 from farhand.drivers.wires.hooks import Asked
 from farhand.drivers.wires.seated import Own, Told, read_on
+from farhand.drivers.wires.tmux import Pane, Tmux
 from farhand.drivers.wires.typed import TypedLink
 from farhand.model.facts import AskSettled, Noted, TurnEnded
 from farhand.model.ports import Heard
 from farhand.model.words import replace
 
+MOST_SINGLE = 16
 KILLED = "The question's hook was killed, so nothing was allowed. The dialog is still open at the desk: "
 KILLED += "answer it there, or pause the worker to refuse."
 
@@ -29,6 +33,11 @@ class HookedLink(TypedLink[Own]):
 
     _spot: Any
     _questions: Waiting
+
+    def __init__(self, tmux: Tmux, pane: Pane, folder: Path) -> None:
+        super().__init__(tmux, pane, folder)
+        # Hooks that ask, of which no other has asked the same so far.
+        self._single: deque[Asked] = deque(maxlen=MOST_SINGLE)
 
     @abstractmethod
     def _translate(self, line: bytes, state: Any, at: float) -> tuple[list[Heard], Any]:
@@ -58,10 +67,26 @@ class HookedLink(TypedLink[Own]):
             # Nobody can be asked about what nobody understands: the CLI's own dialog stays.
             asked.answer(None)
             return []
-        raised = self._raised(asked, payload)
+        first = self._same(asked, payload)
+        raised = [] if first else [self._raised(asked, payload)]
         if self._tasks is not None:
-            self._tasks.start_soon(self._hear_end, asked)
-        return [raised]
+            self._tasks.start_soon(*((self._say_the_same, asked, first) if first else (self._hear_end, asked)))
+        return raised
+
+    def _same(self, asked: Asked, payload: Fields) -> Asked | None:
+        """The other hook of this very question: our own beside one that a person wrote, or the other way round."""
+        for one in reversed(self._single):
+            told = parse(one.arrived.payload)
+            if one.arrived.keyed != asked.arrived.keyed and told is not None and told.plain == payload.plain:
+                self._single.remove(one)
+                return one
+        self._single.append(asked)
+        return None
+
+    async def _say_the_same(self, asked: Asked, first: Asked) -> None:
+        # One that is over has told the agent: what was answered then is never said to a later question.
+        told = not first.over and await first.closed()
+        asked.answer(await first.wait() if told else None)
 
     async def _hear_end(self, asked: Asked) -> None:
         if await asked.closed():
