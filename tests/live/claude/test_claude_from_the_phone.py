@@ -65,8 +65,8 @@ async def test_a_node_killed_in_mid_turn_brings_the_answer_once(studio: Studio, 
     studio.model.script.release("away")
     await phone.manager.says("zz-more")
     await phone.start()
-    await phone.reads("the second half")
-    await phone.reads("still here")
+    await phone.hears("the second half")
+    await phone.hears("still here")
     assert await phone.answers("the second half") == 1
     assert await phone.answers("still here") == 1
 
@@ -82,7 +82,7 @@ async def test_what_was_answered_while_the_node_was_dead_is_told(studio: Studio,
     studio.model.script.release("dead")
     await studio.model.asked("zz-dead", times=2)
     await phone.start()
-    await phone.reads("all done while you were away")
+    await phone.hears("all done while you were away")
     assert await phone.answers("all done while you were away") == 1
 
 

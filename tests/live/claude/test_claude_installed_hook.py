@@ -68,7 +68,7 @@ async def test_answers_of_a_session_in_tmux_and_of_one_without(studio: Studio, p
     assert not pending.exists()
     environment = {**studio.environment, **carried(phone), "BRIDGE_SESSION": "bob"}
     await anyio.run_process(["claude", "-p", "zz-plain"], env=environment, cwd=studio.project, stdin=-3)
-    await phone.manager.reads("no tmux here", seconds=SECONDS)
+    await phone.hears("no tmux here")
     assert await phone.answers("Bold news") == await phone.answers("no tmux here") == 1
 
 

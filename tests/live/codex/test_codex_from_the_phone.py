@@ -60,7 +60,7 @@ async def test_a_node_killed_in_mid_turn_brings_the_answer_once(studio: CodexStu
     studio.model.script.release("away")
     await phone.manager.says("zz-more")
     await phone.start()
-    await phone.reads("the second half")
-    await phone.reads("still here")
+    await phone.hears("the second half")
+    await phone.hears("still here")
     assert await phone.answers("the second half") == 1
     assert await phone.answers("still here") == 1
