@@ -320,6 +320,27 @@ async def detached(tmux: Tmux) -> None:
         await anyio.run_process([*tmux.server, "detach-client", "-s", "door"])
 
 
+async def test_the_door_ends_with_its_client_and_the_workers_stay(
+    short_folder: Path, tmux_server: tuple[str, ...]
+) -> None:
+    async with Tmux(tmux_server, "door", ENVIRONMENT).opened() as wire:
+        await wire.start("ann", ["cat", "-"], short_folder, {})
+        os.kill(int((await wire.command("display-message", "-p", "#{client_pid}"))[0]), signal.SIGKILL)
+        with anyio.fail_after(20):
+            while await _sessions(tmux_server) != ["ann"]:
+                pass
+
+
+async def _sessions(server: tuple[str, ...]) -> list[str]:
+    return (await anyio.run_process([*server, "list-sessions", "-F", "#S"])).stdout.decode().split()
+
+
+async def test_tmux_outlives_our_client_however_often_it_is_thrown_out(tmux: Tmux, typist: Pane) -> None:
+    for _ in range(20):
+        await detached(tmux)
+    assert await tmux.find("claude-test-") == {"claude-test-ann": typist}
+
+
 async def test_a_client_that_was_thrown_out_is_not_the_death_of_tmux(tmux: Tmux, short_folder: Path) -> None:
     pane = await tmux.start("d", ["sh", "-c", "read word; exit 0"], short_folder, {})
     deaths: list[int | None] = []

@@ -227,8 +227,10 @@ class Tmux:
             self._tasks.start_soon(self._reopen)
 
     async def _settle_in(self, client: Control) -> None:
-        keep = ("set-option", "-t", f"={self._door}:", "destroy-unattached", "on")
-        _, said = await client.commands(keep, ("display-message", "-p", "#{pid}"))
+        # Not by `destroy-unattached`: tmux itself may crash of it when two clients leave at once.
+        alone = f"if-shell -F -t '={self._door}:' '#{{?session_attached,,1}}' 'kill-session -t ={self._door}'"
+        close = ("set-hook", "-t", f"={self._door}:", "client-detached", alone)
+        _, said = await client.commands(close, ("display-message", "-p", "#{pid}"))
         client.server = int(said[0])
         if self._titles:
             # The client before this one has taken its subscription along.
