@@ -312,6 +312,108 @@ async def test_titles_are_told_as_they_change_each_to_its_own(tmux: Tmux, short_
     assert not any("bob" in title for title in told["ann"])
 
 
+async def detached(tmux: Tmux) -> None:
+    """Somebody at the desk throws our client out; returns when it is gone."""
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(tmux.gone)
+        await tmux.command("display-message", "-p", "here")
+        await anyio.run_process([*tmux.server, "detach-client", "-s", "door"])
+
+
+async def test_the_door_ends_with_its_client_and_the_workers_stay(
+    short_folder: Path, tmux_server: tuple[str, ...]
+) -> None:
+    async with Tmux(tmux_server, "door", ENVIRONMENT).opened() as wire:
+        await wire.start("ann", ["cat", "-"], short_folder, {})
+        os.kill(int((await wire.command("display-message", "-p", "#{client_pid}"))[0]), signal.SIGKILL)
+        with anyio.fail_after(20):
+            while await _sessions(tmux_server) != ["ann"]:
+                pass
+
+
+async def _sessions(server: tuple[str, ...]) -> list[str]:
+    return (await anyio.run_process([*server, "list-sessions", "-F", "#S"])).stdout.decode().split()
+
+
+async def test_tmux_outlives_our_client_however_often_it_is_thrown_out(tmux: Tmux, typist: Pane) -> None:
+    for _ in range(20):
+        await detached(tmux)
+    assert await tmux.find("claude-test-") == {"claude-test-ann": typist}
+
+
+async def test_a_client_that_was_thrown_out_is_not_the_death_of_tmux(tmux: Tmux, short_folder: Path) -> None:
+    pane = await tmux.start("d", ["sh", "-c", "read word; exit 0"], short_folder, {})
+    deaths: list[int | None] = []
+
+    async def wait() -> None:
+        deaths.append((await tmux.died(pane)).status)
+
+    with anyio.fail_after(20):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(wait)
+            await detached(tmux)
+            await tmux.press(pane, "Enter")
+    assert deaths == [0]
+
+
+async def test_a_client_that_is_thrown_out_while_a_death_is_looked_into_harms_nothing(
+    tmux: Tmux, short_folder: Path
+) -> None:
+    pane = await tmux.start("d", ["sh", "-c", "exit 3"], short_folder, {})
+    with anyio.fail_after(20):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(detached, tmux)
+            assert (await tmux.died(pane)).status == 3
+
+
+async def test_a_tmux_that_does_not_answer_holds_up_nobody_who_stops_listening_for_titles(
+    tmux: Tmux, typist: Pane
+) -> None:
+    server = int((await tmux.command("display-message", "-p", "#{pid}"))[0])
+    rescued = False
+
+    async def rescue() -> None:
+        nonlocal rescued
+        await anyio.sleep(30)
+        rescued = True
+        os.kill(server, signal.SIGCONT)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(rescue)
+        async with tmux.titled(typist, lambda _: None):
+            os.kill(server, signal.SIGSTOP)
+        tasks.cancel_scope.cancel()
+    os.kill(server, signal.SIGCONT)
+    assert not rescued
+    assert await tmux.capture(typist)
+
+
+async def test_titles_are_told_after_our_client_was_thrown_out(tmux: Tmux, short_folder: Path) -> None:
+    script = 'printf "\\033]0;first\\007"; read word; printf "\\033]0;$word\\007"; sleep 1000'
+    pane = await tmux.start("ann", ["sh", "-c", script], short_folder, {})
+    told: list[str] = []
+    async with tmux.titled(pane, told.append):
+        await until(lambda: "first" in told)
+        await detached(tmux)
+        await tmux.type(pane, "second")
+        await tmux.press(pane, "Enter")
+        await until(lambda: "second" in told)
+
+
+async def test_titles_are_told_though_nobody_sends_a_command_after_our_client_was_thrown_out(
+    tmux: Tmux, short_folder: Path
+) -> None:
+    go = short_folder / "go"
+    script = f'printf "\\033]0;first\\007"; until test -e {go}; do sleep 0.1; done; printf "\\033]0;second\\007"; cat'
+    pane = await tmux.start("ann", ["sh", "-c", script], short_folder, {})
+    told: list[str] = []
+    async with tmux.titled(pane, told.append):
+        await until(lambda: "first" in told)
+        await detached(tmux)
+        go.touch()
+        await until(lambda: "second" in told)
+
+
 async def test_whoever_stops_listening_for_titles_starts_no_tmux_for_it(tmux: Tmux, typist: Pane) -> None:
     async with tmux.titled(typist, lambda _: None), anyio.create_task_group() as tasks:
         tasks.start_soon(tmux.gone)

@@ -323,8 +323,8 @@ class TerminalLink(TypedLink[Own]):
 
     async def _peeked(self, shown: Shown) -> list[Heard]:
         """Asks what the dialog on the screen asks, if that was announced and not asked yet."""
-        if shown.answers != self._answers:
-            # An answer of ours has arrived since: it may be gone.
+        if shown.answers != self._answers or self._answering:
+            # An answer of ours has arrived since, or is on its way: the dialog is about to go.
             return []
         dialog, before = shown.dialog, self._shown
         self._shown = dialog

@@ -44,16 +44,24 @@ class Answering:
             return Taken()
         return await self._send(name, lambda: self._api.answer(name, answers.labels))
 
-    async def without_granted(self, heard: list[Heard]) -> list[Heard]:
-        """What was allowed before is let go on at once; so is a worker that need not ask, and its helpers."""
+    def part(self, heard: list[Heard]) -> tuple[list[Heard], tuple[Permission, ...]]:
+        """Parts what a person must hear from what was allowed before; a worker that need not ask is allowed all."""
         rest: list[Heard] = []
+        granted: list[Permission] = []
         for one in heard:
             wanted = self._place.state.permissions.get(one.fact.ask) if isinstance(one.fact, AskRaised) else None
             if wanted is not None and self._may(wanted):
-                await self._reply(wanted, asks.Reply(reply="once"))
+                # Until it is let go on, it counts as unheard of: the next look would find it again.
+                self._place.become(without_request(self._place.state, wanted.id))
+                granted.append(wanted)
             else:
                 rest.append(one)
-        return rest
+        return rest, tuple(granted)
+
+    async def let_go_on(self, granted: tuple[Permission, ...]) -> None:
+        """What was allowed before goes on at once."""
+        for wanted in granted:
+            await self._reply(wanted, asks.Reply(reply="once"))
 
     def _may(self, wanted: Permission) -> bool:
         if self._place.tuning.mode is Mode.YOLO:
@@ -91,7 +99,8 @@ class Answering:
         try:
             await send()
         except ApiError as error:
-            if not error.status:
+            if not 400 <= error.status < 500:
+                # It may still wait: only a refusal says that it does not.
                 raise
             return Taken() if before else NotTaken(why=GONE)
         return Taken()

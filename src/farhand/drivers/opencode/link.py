@@ -17,6 +17,7 @@ from farhand.drivers.opencode.place import Place, Spot, Tuning
 from farhand.drivers.opencode.prompts import prompt_of
 from farhand.drivers.opencode.rules import obeying
 from farhand.drivers.opencode.schema import Info, Message, Part, read
+from farhand.drivers.opencode.seen import Due, Seen, look
 from farhand.drivers.opencode.server import Host
 from farhand.drivers.opencode.state import Expected, State, whole_from, without_request
 from farhand.drivers.opencode.translate import AT_REST, event, told_as_events, translate
@@ -78,14 +79,16 @@ class HttpLink:
         while True:
             try:
                 async with self._api.events() as events:
-                    yield self._batch(await self._look())
+                    async for batch in self._looked():
+                        yield batch
                     async for batch in self._moves():
                         yield batch
                     async for some in events:
                         before = self._place.spot
-                        heard = await self._take(some)
+                        heard, due = self._take(some)
                         if heard or self._place.spot is not before:
                             yield self._batch(heard)
+                        await self._act(due)
                         async for batch in self._moves():
                             yield batch
             except ApiError:
@@ -112,15 +115,24 @@ class HttpLink:
     def _batch(self, heard: list[Heard]) -> Batch:
         return Batch(heard=tuple(heard), cursor=self._place.cursor())
 
-    async def _take(self, events: list[bytes]) -> list[Heard]:
+    def _take(self, events: list[bytes]) -> tuple[list[Heard], Due]:
         heard: list[Heard] = []
         for one in events:
             heard += self._translated(one)
             self._notice(one)
-        if any(isinstance(one.fact, Limited) for one in heard) and self._state.running:
+        limited = any(isinstance(one.fact, Limited) for one in heard) and self._state.running
+        heard, granted = self._answering.part(heard)
+        return heard, Due(granted=granted, abort=limited)
+
+    async def _act(self, due: Due) -> None:
+        """After the facts were told: a call that fails costs none of them."""
+        if due.abort:
             # OpenCode would wait and hold the turn; the core parks its message and knows when to go on.
             await self._api.abort(self._state.session)
-        return await self._answering.without_granted(heard)
+        await self._answering.let_go_on(due.granted)
+        for wanted in due.refused:
+            # What an aborted turn had asked for waits for nothing: nobody may let it go on by mistake.
+            await self._api.reply(wanted.id, "reject")
 
     def _translated(self, came: bytes) -> list[Heard]:
         told, state = translate(came, self._state, time.time(), self._seconds)
@@ -139,7 +151,8 @@ class HttpLink:
     async def _moves(self) -> AsyncIterator[Batch]:
         if await self._moved():
             yield self._batch([Heard(fact=SessionKnown(session=self._state.session))])
-            yield self._batch(await self._look())
+            async for batch in self._looked():
+                yield batch
 
     async def _moved(self) -> bool:
         """Goes on in the session where a person at the desk does, once this one is at rest."""
@@ -164,28 +177,28 @@ class HttpLink:
 
     # --- what was missed
 
-    async def _look(self) -> list[Heard]:
-        """The session as it stands, told as events: what was told before is recognised and left out."""
+    async def _looked(self) -> AsyncIterator[Batch]:
         async with self._looking:
-            messages = await self._api.messages(self._state.session, self._state.after)
-            busy = await self._busy()
-            if busy:
-                children = tuple(one.id for one in await self._api.children(self._state.session))
-                self._place.change(children=children)
-            else:
-                # It may have come to its end in between.
-                messages = await self._api.messages(self._state.session, self._state.after)
-            heard: list[Heard] = []
-            for message in messages:
-                heard += self._missed(message)
-            if not busy:
-                heard += self._translated(event(AT_REST if self._reborn else "session.idle", self._named()))
-            self._reborn = False
-            return await self._answering.without_granted(heard + await self._requests(busy=busy))
+            seen = await look(self._api, self._state.session, self._state.after)
+            heard, due = self._tell(seen)
+        yield self._batch(heard)
+        await self._act(due)
 
-    async def _busy(self) -> bool:
-        status = (await self._api.statuses()).get(self._state.session)
-        return status is not None and status.type != "idle"
+    def _tell(self, seen: Seen) -> tuple[list[Heard], Due]:
+        """The session as it stands, told as events: what was told before is recognised and left out."""
+        heard: list[Heard] = []
+        if seen.busy:
+            self._place.change(children=seen.children)
+        for message in seen.messages:
+            heard += self._missed(message)
+        if not seen.busy:
+            heard += self._translated(event(AT_REST if self._reborn else "session.idle", self._named()))
+        self._reborn = False
+        heard, granted = self._answering.part(heard + self._requests(seen))
+        state = self._state
+        left = () if seen.busy else tuple(one for one in seen.permissions if one.sessionID == state.session)
+        held = seen.busy and state.running and bool(state.limited)
+        return heard, Due(granted=granted, refused=left, abort=held)
 
     def _named(self) -> dict[str, str]:
         return {"sessionID": self._state.session}
@@ -205,25 +218,18 @@ class HttpLink:
                 self._place.become(whole_from(self._state, part.id, part.type))
         return heard
 
-    async def _requests(self, *, busy: bool) -> list[Heard]:
-        state = self._state
-        permissions, questions = await self._api.permissions(), await self._api.questions()
-        waiting = {one.id for one in permissions} | {one.id for one in questions}
+    def _requests(self, seen: Seen) -> list[Heard]:
         heard: list[Heard] = []
-        for request in (*state.permissions, *state.questions):
-            if request not in waiting and self._kept.answered(request):
+        for request in (*self._state.permissions, *self._state.questions):
+            if request not in seen.waiting and self._kept.answered(request):
                 self._place.become(without_request(self._state, request))
-            elif request not in waiting:
+            elif request not in seen.waiting:
                 over = {**self._named(), "requestID": request}
                 heard += self._translated(event("permission.replied", over))
-        for wanted in permissions:
-            if busy:
-                heard += self._translated(event("permission.asked", wanted))
-            elif wanted.sessionID == state.session:
-                # What an aborted turn had asked for waits for nothing: nobody may let it go on by mistake.
-                await self._api.reply(wanted.id, "reject")
-        for asked in questions:
-            heard += self._translated(event("question.asked", asked)) if busy else []
+        for wanted in seen.permissions if seen.busy else ():
+            heard += self._translated(event("permission.asked", wanted))
+        for asked in seen.questions if seen.busy else ():
+            heard += self._translated(event("question.asked", asked))
         return heard
 
     # --- errands

@@ -12,11 +12,15 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import anyio
-import anyio.abc
+import structlog
 
+log = structlog.get_logger("folders")
 LOOK_EVERY_SECONDS = 0.3
 # Written to, closed after writing, moved here, created.
 _CHANGES = 0x2 | 0x8 | 0x80 | 0x100
+# More happened than the kernel could keep; a watch ended with its folder.
+_OVERFLOWED = 0x4000
+_IGNORED = 0x8000
 _HEAD = struct.Struct("iIII")
 
 
@@ -26,7 +30,11 @@ class Folders:
     def __init__(self) -> None:
         self._events: dict[str, anyio.Event] = {}
         self._users: dict[str, int] = {}
-        self._watches: dict[int, str] = {}
+        # The kernel has one watch for a folder, by however many paths it is watched.
+        self._watches: dict[int, set[str]] = {}
+        # Those that the kernel does not watch for us: they are looked at now and then.
+        self._unwatched: set[str] = set()
+        self._needed = anyio.Event()
         self._descriptor = -1
         self._libc: ctypes.CDLL | None = None
 
@@ -38,7 +46,9 @@ class Folders:
             self._descriptor = self._libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(self._listen if self._descriptor >= 0 else self._look)
+                tasks.start_soon(self._look)
+                if self._descriptor >= 0:
+                    tasks.start_soon(self._listen)
                 yield self
                 tasks.cancel_scope.cancel()
         finally:
@@ -49,21 +59,50 @@ class Folders:
 
     @contextmanager
     def watched(self, folder: Path) -> Iterator[Change]:
-        """Changes in this folder, which must exist."""
+        """Changes in this folder."""
         key = str(folder)
         self._events.setdefault(key, anyio.Event())
         self._users[key] = self._users.get(key, 0) + 1
-        if self._libc is not None and self._descriptor >= 0:
-            watch = self._libc.inotify_add_watch(self._descriptor, os.fsencode(key), _CHANGES)
-            self._watches[watch] = key
+        if not self._watch(key):
+            self._look_at(key, os.strerror(ctypes.get_errno()))
         try:
             yield Change(self, key)
         finally:
             self._users[key] -= 1
+            if not self._users[key]:
+                self._forget(key)
 
     def event(self, key: str) -> anyio.Event:
         """The event that the next change in that folder sets."""
         return self._events[key]
+
+    # --- which
+
+    def _watch(self, key: str) -> bool:
+        if self._libc is None or self._descriptor < 0:
+            return False
+        watch = self._libc.inotify_add_watch(self._descriptor, os.fsencode(key), _CHANGES)
+        if watch >= 0:
+            self._watches.setdefault(watch, set()).add(key)
+        return bool(watch >= 0)
+
+    def _look_at(self, key: str, why: str) -> None:
+        if key not in self._unwatched and self._descriptor >= 0:
+            log.warning("folder not watched", folder=key, why=why)
+        self._unwatched.add(key)
+        self._needed.set()
+
+    def _forget(self, key: str) -> None:
+        del self._users[key], self._events[key]
+        self._unwatched.discard(key)
+        for watch, keys in tuple(self._watches.items()):
+            keys.discard(key)
+            if not keys:
+                del self._watches[watch]
+                if self._libc is not None and self._descriptor >= 0:
+                    self._libc.inotify_rm_watch(self._descriptor, watch)
+
+    # --- what changes
 
     async def _listen(self) -> None:
         while True:
@@ -75,16 +114,32 @@ class Folders:
             changed: set[str] = set()
             offset = 0
             while offset < len(data):
-                watch, _mask, _cookie, length = _HEAD.unpack_from(data, offset)
+                watch, mask, _cookie, length = _HEAD.unpack_from(data, offset)
                 offset += _HEAD.size + length
-                if watch in self._watches:
-                    changed.add(self._watches[watch])
+                changed |= self._changed(watch, mask)
             self._tell(changed)
+
+    def _changed(self, watch: int, mask: int) -> set[str]:
+        if mask & _OVERFLOWED:
+            log.warning("too many changes at once; every folder is looked at")
+            return set(self._users)
+        if mask & _IGNORED:
+            ended = self._watches.pop(watch, set())
+            for key in ended:
+                self._look_at(key, "it was removed")
+            return ended
+        return self._watches.get(watch, set())
 
     async def _look(self) -> None:
         while True:
+            await self._needed.wait()
             await anyio.sleep(LOOK_EVERY_SECONDS)
-            self._tell({key for key, users in self._users.items() if users})
+            looked_at = set(self._unwatched)
+            # What could not be watched then may be by now.
+            self._unwatched -= {key for key in looked_at if self._watch(key)}
+            if not self._unwatched:
+                self._needed = anyio.Event()
+            self._tell(looked_at)
 
     def _tell(self, changed: set[str]) -> None:
         for key in changed:

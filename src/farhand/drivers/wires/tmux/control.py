@@ -35,6 +35,8 @@ class Control:
         self._writing = anyio.Lock()
         self._ready = anyio.Event()
         self.ended = anyio.Event()
+        # The server's process, once it is asked for.
+        self.server = 0
 
     async def command(self, *words: str) -> tuple[str, ...]:
         """Runs one tmux command; the lines that it printed."""

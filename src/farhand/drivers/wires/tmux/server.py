@@ -11,7 +11,7 @@ import msgspec
 
 from .control import Control, control
 from .death import ended
-from .errors import TmuxGone, TmuxRefused
+from .errors import TmuxError, TmuxGone, TmuxRefused
 from .protocol import Notice, pictured
 
 PANE_FIELDS = (
@@ -20,6 +20,9 @@ PANE_FIELDS = (
 
 # A control client may subscribe to its own session alone: so it asks for the titles of all panes of all sessions.
 TITLES = "titles"
+SUBSCRIBE = ("refresh-client", "-B", f"{TITLES}::#{{S:#{{W:#{{P:#{{pane_id}} #{{pane_title}}\t}}}}}}")
+# tmux lets its clients go a moment before it ends itself; one that does not answer is not waited for longer.
+PATIENCE_SECONDS = 2.0
 
 
 class Pane(msgspec.Struct, frozen=True):
@@ -173,22 +176,17 @@ class Tmux:
     async def died(self, pane: Pane) -> Death:
         """Returns when the pane's process has ended, with its last words; raises TmuxGone when tmux itself ended."""
         client = await self._client()
+        server = client.server
         await ended(pane.pid)
-        screen = ""
-        for attempt in range(100):
-            state = await _dead_state(client, pane)
-            if state is None:
-                break
-            lines = await client.command("capture-pane", "-p", "-S", "-50", "-t", pane.id)
-            screen = "\n".join(line for line in lines if not line.startswith("Pane is dead")).strip()
-            if state.dead and state.known and (screen or attempt > 20):
-                return Death(state.status, screen)
-            if attempt % 20 == 10:
-                # tmux may miss a child's end until another child ends.
-                await client.command("run-shell", "-b", "true")
-            # The kernel told us before tmux knew.
-            await anyio.sleep(0.02)
-        return Death(None, screen)
+        while client.server == server:
+            try:
+                return await _last_words(client, pane)
+            except TmuxGone:
+                if not await _outlived(client):
+                    raise
+            # Somebody has thrown our client out; tmux lives.
+            client = await self._client()
+        raise TmuxGone
 
     @asynccontextmanager
     async def watched(self, pane: Pane) -> AsyncIterator[Watch]:
@@ -221,9 +219,27 @@ class Tmux:
         async with control(self._server, attach, self._environment, self._heard) as client:
             # Should tmux end at this very moment, whoever asks for something next hears of it.
             with suppress(TmuxGone):
-                await client.command("set-option", "-t", f"={self._door}:", "destroy-unattached", "on")
+                await self._settle_in(client)
             task_status.started(client)
             await client.ended.wait()
+        if self._titles and self._tasks is not None and await _outlived(client):
+            # Nobody may need a command for a long time, but titles are waited for.
+            self._tasks.start_soon(self._reopen)
+
+    async def _settle_in(self, client: Control) -> None:
+        # Not by `destroy-unattached`: tmux itself may crash of it when two clients leave at once.
+        alone = f"if-shell -F -t '={self._door}:' '#{{?session_attached,,1}}' 'kill-session -t ={self._door}'"
+        close = ("set-hook", "-t", f"={self._door}:", "client-detached", alone)
+        _, said = await client.commands(close, ("display-message", "-p", "#{pid}"))
+        client.server = int(said[0])
+        if self._titles:
+            # The client before this one has taken its subscription along.
+            with suppress(TmuxRefused):
+                await client.command(*SUBSCRIBE)
+
+    async def _reopen(self) -> None:
+        with suppress(TmuxError):
+            await self._client()
 
     async def title(self, pane: Pane) -> str:
         """What the pane's program calls its window now."""
@@ -235,15 +251,14 @@ class Tmux:
         """Every title that the pane's program gives its window, while the block is open; tmux looks once a second."""
         self._titles[pane.id] = heard
         try:
-            await self.command("refresh-client", "-B", f"{TITLES}::#{{S:#{{W:#{{P:#{{pane_id}} #{{pane_title}}\t}}}}}}")
+            await self.command(*SUBSCRIBE)
             heard(await self.title(pane))
             yield
         finally:
             self._titles.pop(pane.id, None)
             client = self._control
-            # The client that is gone has taken its subscription along; a new one has none.
             if not self._titles and client is not None:
-                with anyio.CancelScope(shield=True), suppress(TmuxGone, TmuxRefused):
+                with anyio.move_on_after(PATIENCE_SECONDS, shield=True), suppress(TmuxGone, TmuxRefused):
                     await client.command("refresh-client", "-B", TITLES)
 
     async def _heard(self, notice: Notice) -> None:
@@ -279,6 +294,32 @@ class Tmux:
 def _pane(line: str) -> tuple[Pane, str]:
     session, pane, pid, _dead, _status, _signal, name = line.split("\t", 6)
     return Pane(session, pane, int(pid)), name
+
+
+async def _outlived(client: Control) -> bool:
+    """Whether the server goes on, though it has lost this client."""
+    with anyio.move_on_after(PATIENCE_SECONDS):
+        await ended(client.server)
+        return False
+    return bool(client.server)
+
+
+async def _last_words(client: Control, pane: Pane) -> Death:
+    screen = ""
+    for attempt in range(100):
+        state = await _dead_state(client, pane)
+        if state is None:
+            break
+        lines = await client.command("capture-pane", "-p", "-S", "-50", "-t", pane.id)
+        screen = "\n".join(line for line in lines if not line.startswith("Pane is dead")).strip()
+        if state.dead and state.known and (screen or attempt > 20):
+            return Death(state.status, screen)
+        if attempt % 20 == 10:
+            # tmux may miss a child's end until another child ends.
+            await client.command("run-shell", "-b", "true")
+        # The kernel told us before tmux knew.
+        await anyio.sleep(0.02)
+    return Death(None, screen)
 
 
 async def _dead_state(client: Control, pane: Pane) -> _State | None:
