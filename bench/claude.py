@@ -188,7 +188,7 @@ async def program_cost(folder: Path) -> tuple[float, float]:
     ours = [interpreter(), "-I", "-S", str(place_program(folder)), "report", "Stop"]
     theirs = ["bash", "-c", "jq -r .last_assistant_message"]
     found = await in_turns(theirs, ours, environment)
-    assert len(spooled(spool)) == HOOK_ROUNDS
+    assert len(list(spooled(spool))) == HOOK_ROUNDS
     return found
 
 

@@ -96,6 +96,15 @@ async def test_only_a_number_is_taken_for_a_process(short_folder: Path, strange:
     assert (left.event, left.agent) == ("Stop", os.getpid())
 
 
+async def test_what_cannot_be_read_is_kept_with_all_that_follows(short_folder: Path) -> None:
+    for number in range(3):
+        await run("report", b'{"n":%d}' % number, variables(short_folder), "Stop")
+    second = sorted((short_folder / "spool").iterdir())[1]
+    second.unlink()
+    second.mkdir()
+    assert [one.payload for one in spooled(short_folder / "spool")] == [b'{"n":0}']
+
+
 async def test_a_report_that_cannot_be_left_disturbs_nobody(short_folder: Path) -> None:
     (short_folder / "spool").write_text("not a folder")
     assert await run("report", b"{}", variables(short_folder), "Stop") == b""
@@ -165,6 +174,31 @@ async def test_an_ask_asks_again_after_the_node_was_killed(short_folder: Path) -
                 ids.append(asked.arrived.id)
                 asked.answer(ALLOW)
                 assert await asked.closed()
+    assert ids[0] == ids[1]
+    assert json.loads(printed[0]) == ALLOW
+
+
+async def test_a_question_is_asked_again_when_its_listener_gives_way_to_another(short_folder: Path) -> None:
+    """A link that was opened anew in the same life of the node hears what the one before it was asked."""
+    desk, printed, ids = Desk(), [], []
+
+    async def ask() -> None:
+        printed.append(await run("ask", b"{}", variables(short_folder)))
+
+    async with door(desk, short_folder / "s"), anyio.create_task_group() as tasks:
+        with desk.attended("ann") as arrivals:
+            tasks.start_soon(ask)
+            first = await arrivals.receive()
+            assert isinstance(first, Asked)
+            ids.append(first.arrived.id)
+        with desk.attended("ann") as arrivals:
+            second = await arrivals.receive()
+            assert isinstance(second, Asked)
+            ids.append(second.arrived.id)
+            # The one before has nothing to say any more.
+            first.answer({"wrong": True})
+            second.answer(ALLOW)
+            assert await second.closed()
     assert ids[0] == ids[1]
     assert json.loads(printed[0]) == ALLOW
 

@@ -152,6 +152,18 @@ async def test_words_may_come_before_their_request_is_marked_as_sent(tmp_path: P
         assert (settled.choice, settled.note) == ("deny", "not on a Friday")
 
 
+async def test_a_picture_is_no_answer_in_words_and_no_message_either(telegram: TelegramHouse) -> None:
+    ask = await asked(telegram, ALLOW, DENY, kind=AskKind.PERMISSION)
+    await telegram.manager.taps(ask, "Deny, and say why")
+    request = await telegram.manager.reads("as a reply to this message")
+    picture = {"photo": [{"file_id": "p", "file_unique_id": "p", "width": 1, "height": 1}], "caption": "like this"}
+    await telegram.manager.says("", reply_to=request.message_id, more=picture)
+    await telegram.manager.reads("words alone")
+    await telegram.manager.says("not on a Friday", reply_to=request.message_id)
+    assert (await telegram.house.fact(AskSettled)).note == "not on a Friday"
+    assert not telegram.house.worker().queue
+
+
 async def test_words_for_a_request_that_nobody_knows_go_to_no_worker(telegram: TelegramHouse) -> None:
     await telegram.manager.says("hello")
     text = "ann: write what goes with “Deny” as a reply to this message."

@@ -140,15 +140,17 @@ def spool(folder: str, name: str, payload: bytes) -> None:
     """Leaves the payload for the node; the file appears whole or not at all."""
     if not folder:
         return
+    path = f"{folder}/{name}"
     try:
         make_folder(folder)
-        path = f"{folder}/{name}"
         descriptor = posix.open(path + ".new", posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL, 0o600)
-        write_all(descriptor, payload)
-        posix.close(descriptor)
-        posix.rename(path + ".new", path)
     except OSError:
         return
+    try:
+        write_all(descriptor, payload)
+        posix.rename(path + ".new", path)
+    except OSError:
+        posix.unlink(path + ".new")
 
 
 def make_folder(folder: str) -> None:

@@ -19,6 +19,7 @@ from farhand.roster import built, keyed
 from farhand.sandbox.holders import LocalHolders
 from farhand.testing import witness
 from farhand.testing.house import House, open_house, settings_in
+from farhand.testing.models.script import Script
 
 
 class Workshop:
@@ -56,6 +57,12 @@ class Workshop:
                 if ours and (entry / "comm").read_text().strip() == (name or self.package):
                     found.append(int(entry.name))
         return found
+
+    def forget(self) -> None:
+        """Drops what a test did not need of the model's script, where that matters."""
+        script = getattr(getattr(self, "model", None), "script", None)
+        if isinstance(script, Script):
+            script.forget()
 
     async def tidy(self) -> None:
         """Ends every held agent that a test has left here; tmux ends with its own fixture."""

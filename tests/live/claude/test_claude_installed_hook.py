@@ -9,11 +9,10 @@ from pathlib import Path
 
 import anyio
 import pytest
-from tests.live.claude.test_claude_from_the_phone import MANAGER, SECONDS, Phone, _running
 from tests.spec.promises import promise
 
-from farhand.sandbox.holders import LocalHolders
 from farhand.testing.models.script import say
+from farhand.testing.phone import MANAGER, SECONDS, Phone, with_phone
 from farhand.testing.stage import until
 from farhand.testing.studio import Studio
 from farhand.testing.telegram import FakeBot
@@ -28,13 +27,10 @@ async def phone(studio: Studio, bot: FakeBot) -> AsyncIterator[Phone]:
     command = [sys.executable, "-m", "farhand", "hook", "install", "--events"]
     await anyio.run_process(command, env=studio.environment)
     assert "send-to-telegram.py" in (studio.folder / "home/.claude/settings.json").read_text()
-    async with _running(Phone(studio, bot)) as opened:
+    async with with_phone(studio, bot) as opened:
         await opened.manager.says("/hire bob --backend demo")
         await opened.manager.reads("Bob is added", seconds=SECONDS)
         yield opened
-    holders = LocalHolders(studio.folder / "farhand/nodes/test/holders")
-    for name in await holders.names():
-        await holders.forget(name)
 
 
 def sessions(studio: Workshop) -> Path:
@@ -44,8 +40,8 @@ def sessions(studio: Workshop) -> Path:
 def carried(phone: Phone) -> dict[str, str]:
     """What spec 2 says a session carries."""
     return {
-        "BRIDGE_URL": f"http://127.0.0.1:{phone._port}",
-        "PORT": str(phone._port),
+        "BRIDGE_URL": f"http://127.0.0.1:{phone.port}",
+        "PORT": str(phone.port),
         "SESSIONS_DIR": str(sessions(phone.studio)),
         "TMUX_PREFIX": "claude-test-",
     }
@@ -72,7 +68,7 @@ async def test_answers_of_a_session_in_tmux_and_of_one_without(studio: Studio, p
     assert not pending.exists()
     environment = {**studio.environment, **carried(phone), "BRIDGE_SESSION": "bob"}
     await anyio.run_process(["claude", "-p", "zz-plain"], env=environment, cwd=studio.project, stdin=-3)
-    await phone.manager.reads("no tmux here", seconds=SECONDS)
+    await phone.hears("no tmux here")
     assert await phone.answers("Bold news") == await phone.answers("no tmux here") == 1
 
 

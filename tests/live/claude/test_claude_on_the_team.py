@@ -12,10 +12,10 @@ from typing import Any
 import anyio
 import anyio.to_thread
 import pytest
-from tests.live.claude.test_claude_from_the_phone import MANAGER, SECONDS, Phone, _running
 from tests.spec.promises import promise
 
 from farhand.testing.models.script import Hold, Reply, Text, say
+from farhand.testing.phone import MANAGER, SECONDS, Phone, with_phone
 from farhand.testing.stage import until
 from farhand.testing.studio import Studio
 from farhand.testing.telegram import FakeBot
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.anyio
 async def phone(studio: Studio, bot: FakeBot) -> AsyncIterator[Phone]:
     """A phone with a worker who was welcomed."""
     studio.model.script.conversation("You are ann", say("Ann is ready."))
-    async with _running(Phone(studio, bot)) as opened:
+    async with with_phone(studio, bot) as opened:
         await opened.manager.says("/hire ann")
         await opened.manager.reads("ann:\nAnn is ready.", seconds=SECONDS)
         yield opened
@@ -39,7 +39,7 @@ async def tmux(studio: Studio, *words: str) -> str:
 
 
 def port(phone: Phone) -> int:
-    return int(phone._port)
+    return int(phone.port)
 
 
 async def called(phone: Phone, path: str, body: Any = None) -> Any:
@@ -173,7 +173,7 @@ async def test_relaunched_and_let_go_in_mid_turn(studio: Studio, phone: Phone) -
     chat = await phone.bot.messages(MANAGER)
     assert sum("■ Stopped." in one.text for one in chat if not one.deleted) == 2
     assert "claude-test-ann" not in await tmux(studio, "list-sessions")
-    assert not await anyio.to_thread.run_sync(studio.agents)
+    await until(lambda: not studio.agents())
 
 
 @promise("commands.3", "commands.7", "commands.14", "routing.6", "texts.1")

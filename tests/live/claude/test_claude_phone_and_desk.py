@@ -8,9 +8,10 @@ import signal
 
 import anyio
 import pytest
-from tests.live.claude.test_claude_from_the_phone import MANAGER, SECONDS, Phone, phone
+from tests.live.claude.test_claude_from_the_phone import phone
 
 from farhand.testing.models.script import Reply, Text, say, use
+from farhand.testing.phone import MANAGER, SECONDS, Phone
 from farhand.testing.studio import Studio
 from farhand.testing.telegram import Shown
 from farhand.testing.workshop import Workshop
@@ -52,7 +53,7 @@ async def progress(phone: Phone) -> str:
 async def test_an_ask_answered_at_the_desk_is_over_on_the_phone(studio: Studio, phone: Phone) -> None:
     studio.model.script.conversation("zz-desk", use("Bash", command="touch desk.txt", description="Desk"), say("made"))
     await phone.manager.says("zz-desk")
-    ask = await phone.ask("touch desk.txt")
+    ask = await phone.reads("touch desk.txt")
     await shows(phone, "ann", "Do you want to proceed?")
     # A dialog hears no key in its first moments.
     while "Do you want to proceed?" in await screen(phone, "ann"):
@@ -68,7 +69,7 @@ async def test_an_ask_answered_at_the_desk_is_over_on_the_phone(studio: Studio, 
 async def test_a_refusal_with_a_word_of_advice_reaches_the_agent(studio: Studio, phone: Phone) -> None:
     studio.model.script.conversation("zz-no", use("Bash", command="touch no.txt", description="No"), say("I see"))
     await phone.manager.says("zz-no")
-    await phone.manager.taps(await phone.ask("touch no.txt"), "Deny, and say why")
+    await phone.manager.taps(await phone.reads("touch no.txt"), "Deny, and say why")
     request = await phone.manager.reads("as a reply to this message", seconds=SECONDS)
     await phone.manager.says("never on a Friday", reply_to=request.message_id)
     await phone.manager.reads("I see", seconds=SECONDS)
@@ -81,7 +82,7 @@ async def test_several_choices_are_ticked_on_the_phone(studio: Studio, phone: Ph
     question = {"question": "Which colors?", "header": "Colors", "multiSelect": True, "options": options}
     studio.model.script.conversation("zz-many", use("AskUserQuestion", questions=[question]), say("thanks"))
     await phone.manager.says("zz-many")
-    ask = await phone.ask("Which colors?")
+    ask = await phone.reads("Which colors?")
     for label in ("Red", "Blue"):
         await phone.manager.taps(ask, f"☐ {label}")
         ask = await ticked(phone, ask, f"☑ {label}")
@@ -109,7 +110,7 @@ async def test_a_plan_is_read_on_the_phone_and_gone_ahead_with(studio: Studio, p
     await phone.manager.says("/hire pat --mode plan")
     await phone.manager.reads("Pat is added", seconds=SECONDS)
     await phone.manager.says("@pat zz-plan")
-    ask = await phone.ask("pat has a plan")
+    ask = await phone.reads("pat has a plan")
     assert "2. Do another" in ask.text
     await phone.manager.taps(ask, "Go ahead, ask before edits")
     await phone.manager.reads("on it", seconds=SECONDS)

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import anyio
 import pytest
-from tests.live.claude.test_claude_from_the_phone import MANAGER, SECONDS, Phone, _running
 from tests.spec.promises import promise
 
 from farhand.testing.models.script import say, use
+from farhand.testing.phone import MANAGER, SECONDS, Phone, with_phone
 from farhand.testing.studio import Studio
 from farhand.testing.telegram import FakeBot
 
@@ -29,7 +29,7 @@ async def phone(studio: Studio, bot: FakeBot) -> AsyncIterator[Phone]:
     hook = {"type": "command", "command": f"env > {studio.folder}/hook.env; cat > {studio.folder}/hook.in"}
     settings.write_text(json.dumps({"hooks": {"Stop": [{"hooks": [hook]}], "PreToolUse": [{"hooks": [hook]}]}}))
     studio.model.script.conversation("You are ann", say("Ann is ready."))
-    async with _running(Phone(studio, bot)) as opened:
+    async with with_phone(studio, bot) as opened:
         await opened.manager.says("/hire ann --mode yolo")
         await opened.manager.reads("Ann is ready.", seconds=SECONDS)
         yield opened

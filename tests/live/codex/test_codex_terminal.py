@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from pathlib import Path
@@ -200,6 +201,19 @@ async def test_a_limit_is_told_with_its_end_and_a_try_brings_the_message_once(st
         await house.send(Retry(id="now", worker="ann"))
         assert (await house.fact(TurnEnded, after=parked.seq)).how is HowEnded.COMPLETED
         assert await said(house) == "here I am"
+
+
+async def test_hooks_of_the_project_that_nobody_trusts_stand_in_nobodys_way(studio: CodexStudio) -> None:
+    studio.model.script.conversation("zz-one", say("here I am"))
+    (studio.project / ".codex").mkdir()
+    hooks = {"Stop": [{"hooks": [{"type": "command", "command": f"touch {studio.project}/ran"}]}]}
+    (studio.project / ".codex" / "hooks.json").write_text(json.dumps({"hooks": hooks}))
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.say("zz-one")
+        assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
+        assert await said(house) == "here I am"
+        assert not (studio.project / "ran").exists()
 
 
 async def test_a_command_of_the_cli_is_typed_and_its_words_are_read_off(studio: CodexStudio) -> None:

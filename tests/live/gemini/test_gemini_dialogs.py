@@ -83,12 +83,13 @@ async def test_a_plan_is_sent_back_with_words_and_then_agreed_to(studio: GeminiS
         ask = await house.fact(AskRaised)
         assert (ask.about, ask.detail) == (AskKind.PLAN, plan)
         assert [choice.id for choice in ask.choices] == ["allow", "accept_edits", "deny"]
-        await house.answer(ask.ask, "deny", note="paint it twice")
+        await house.answer(ask.ask, "deny", note="paint it twice, " + "and then once more, " * 15 + "\nand be done")
         first = await house.event(AnswerDelivered)
         assert isinstance(first.fact, AnswerDelivered)
         assert first.fact.problem == ""
         ask = await house.fact(AskRaised, after=first.seq)
-        assert "paint it twice" in answers(studio)
+        assert "paint it twice, and then once more" in answers(studio)
+        assert "and be done" in answers(studio)
         await house.answer(ask.ask, "allow")
         assert (await house.fact(AnswerDelivered, after=first.seq)).problem == ""
         assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED

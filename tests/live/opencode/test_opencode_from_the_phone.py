@@ -27,10 +27,10 @@ def wire(request: pytest.FixtureRequest) -> str:
 
 @asynccontextmanager
 async def hired(studio: OpenCodeStudio, bot: FakeBot, wire: str, **variables: str) -> AsyncIterator[Phone]:
-    """A phone with a worker that asks."""
+    """A phone with a worker that asks, and has answered its welcome."""
     async with with_phone(studio, bot, **variables) as phone:
         await phone.manager.says(f"/hire ann --opencode --ask{' --tmux' if wire == 'tmux' else ''}")
-        await phone.reads("Ann is added")
+        await phone.hears("An aside")
         yield phone
 
 
@@ -41,48 +41,43 @@ def touching(studio: OpenCodeStudio, name: str, *steps: Reply) -> Path:
     return studio.project / f"{name}.txt"
 
 
-async def test_an_ask_is_allowed_and_another_denied_on_the_phone(
+async def test_asks_are_allowed_and_denied_and_outlive_the_node_as_answers_do(
     studio: OpenCodeStudio, bot: FakeBot, wire: str
 ) -> None:
     one, two = touching(studio, "one", say("made one")), touching(studio, "two", say("left two"))
-    async with hired(studio, bot, wire) as phone:
-        await phone.manager.says("zz-one")
-        ask = await phone.asks("touch one.txt")
-        assert not one.exists()
-        await phone.manager.taps(ask, "Allow once")
-        await phone.reads("made one")
-        await phone.manager.says("zz-two")
-        await phone.manager.taps(await phone.asks("touch two.txt"), "Deny")
-        await phone.reads("left two")
-    assert one.exists()
-    assert not two.exists()
-
-
-async def test_an_ask_outlives_a_killed_node_and_a_turn_is_told_once(
-    studio: OpenCodeStudio, bot: FakeBot, wire: str
-) -> None:
-    one = touching(studio, "one", say("made one"))
+    three = touching(studio, "three", say("made three"))
     away = Reply((Text("the first half"), Hold("away"), Text("the second half")))
     studio.model.script.conversation("zz-away", away)
     studio.model.script.conversation("zz-more", say("still here"))
     async with hired(studio, bot, wire) as phone:
         await phone.manager.says("zz-one")
         ask = await phone.asks("touch one.txt")
+        assert not one.exists()
+        await phone.manager.taps(ask, "Allow once")
+        await phone.hears("made one")
+        assert one.exists()
+        await phone.manager.says("zz-two")
+        await phone.manager.taps(await phone.asks("touch two.txt"), "Deny")
+        await phone.hears("left two")
+        await phone.manager.says("zz-three")
+        ask = await phone.asks("touch three.txt")
         await phone.kill()
         await phone.manager.taps(ask, "Allow once")
-        assert not one.exists()
+        assert not three.exists()
         await phone.start()
-        await phone.reads("made one")
-        assert one.exists()
+        await phone.hears("made three")
         await phone.manager.says("zz-away")
         await studio.model.asked("zz-away")
         await phone.kill()
         studio.model.script.release("away")
         await phone.manager.says("zz-more")
         await phone.start()
-        await phone.reads("the second half")
-        await phone.reads("still here")
-        assert [await phone.answers(text) for text in ("made one", "the second half", "still here")] == [1, 1, 1]
+        await phone.hears("the second half")
+        await phone.hears("still here")
+        answers = ("made one", "left two", "made three", "the second half", "still here")
+        assert [await phone.answers(text) for text in answers] == [1] * len(answers)
+    assert three.exists()
+    assert not two.exists()
 
 
 async def test_an_ask_that_nobody_answers_is_denied(studio: OpenCodeStudio, bot: FakeBot, wire: str) -> None:
@@ -90,7 +85,7 @@ async def test_an_ask_that_nobody_answers_is_denied(studio: OpenCodeStudio, bot:
     async with hired(studio, bot, wire, FARHAND_ASK_DEADLINE_SECONDS="1") as phone:
         await phone.manager.says("zz-late")
         await phone.reads("touch late.txt")
-        await phone.reads("what a pity")
+        await phone.hears("what a pity")
     assert not late.exists()
     assert "Nobody answered in time" in str((await studio.model.asked("zz-late", times=2)).body)
 

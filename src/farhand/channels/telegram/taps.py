@@ -24,6 +24,7 @@ from farhand.model.words import Sender
 WORDS = "words"
 REPLY_TO_THIS = "as a reply to this message."
 UNKNOWN_REQUEST = "I no longer know what this was asked for, so it went nowhere. Tap the button again, please."
+WORDS_ONLY = "I can bring words alone to this question. Write them as a reply, please."
 WRITE = "Write it as a reply to my message."
 NOT_NOW = "{worker} cannot be spoken to in mid-turn: your message waits for its own."
 STEERED = "It goes into the running turn as soon as {worker} takes it."
@@ -78,7 +79,7 @@ class Taps:
     async def words(self, message: Message, sender: Sender) -> str | None:
         """Takes a reply to one of our requests for words; None when the message is no such reply."""
         quoted = message.reply_to_message
-        if quoted is None or message.edit_date or not message.text.strip():
+        if quoted is None or message.edit_date:
             return None
         slot = await self._slot_of(message.chat.id, quoted.message_id)
         if not slot and _is_request(quoted, self._bot):
@@ -89,6 +90,8 @@ class Taps:
         chosen = places(given)
         if kind != WORDS or chosen is None:
             return None
+        if not message.text.strip():
+            return WORDS_ONLY
         said = await self._settle(message_command_id(message, self._bot), ask, chosen, message.text.strip(), sender)
         removed = seal(Remove(chat=message.chat.id, slot=slot))
         await self._put(Parcel(key=f"{slot}:gone", chat=str(message.chat.id), body=removed))

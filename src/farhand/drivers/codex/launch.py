@@ -175,6 +175,19 @@ def session_hooks(interpreter: str, program: Path, ask_seconds: float) -> list[H
     return found
 
 
+def has_hooks(directory: str, environment: Mapping[str, str]) -> bool:
+    """Whether a person or a project has hooks of their own: those that are new are asked about after the start."""
+    folders = [home(environment), *(folder / ".codex" for folder in (Path(directory), *Path(directory).parents))]
+    return any((folder / "hooks.json").exists() or b"hooks" in _content(folder / "config.toml") for folder in folders)
+
+
+def _content(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError:
+        return b""
+
+
 def hook_settings(hooks: Iterable[Hook]) -> list[str]:
     """The hooks as settings of this process, each trusted by its own digest: no file of the person's is written."""
     every = list(hooks)

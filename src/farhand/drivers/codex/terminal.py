@@ -90,7 +90,8 @@ class InteractiveCodexDriver(KeptSessions):
         began = Began(session=resume, path=str(rollout), offset=size_of(rollout)) if rollout else Began()
         Kept(self.station.folder(worker) / "began").write(began)
         pane = await self.station.spawn(worker, words, environment)
-        await self.station.ready(pane, "Codex", Hands(self.station.tmux, pane).through_dialogs)
+        hands, reviews = Hands(self.station.tmux, pane), launch.has_hooks(directory, environment)
+        await self.station.ready(pane, "Codex", lambda: hands.through_dialogs(late=reviews))
         if not rollout:
             return pane, Spot()
         # What was written before this start was told before, unless the cursor says that it was not.

@@ -25,6 +25,8 @@ _LOOK_SECONDS = 0.1
 _DIALOG_SECONDS = 5.0
 _GONE_SECONDS = 4.0
 _TRIES = 3
+# Of words that are longer than their line so much must be seen.
+_SURE_CHARACTERS = 40
 
 
 class Hands(Keyboard):
@@ -67,12 +69,13 @@ class Hands(Keyboard):
         chosen, text = re.compile(rf"●\s*{key}\.\s+(?:{CUSTOM}|{FEEDBACK})"), bare(words)
         if not await self.shows(lambda screen: bool(chosen.search(screen)), _GONE_SECONDS):
             return False
-        await self._tmux.type(self._pane, words)
+        # Keys that come all at once would leave but the last of them.
+        await self._tmux.paste(self._pane, " ".join(words.split()))
 
         def stands(screen: str) -> bool:
             dialog = read_dialog(screen)
             shown = bare(dialog.options.get(key, "")) if dialog is not None else ""
-            return bool(shown) and (text.startswith(shown) or shown.startswith(text) or text.endswith(shown))
+            return shown == text or (len(shown) >= _SURE_CHARACTERS and shown in text)
 
         if not await self.shows(stands, _GONE_SECONDS):
             return False

@@ -407,7 +407,8 @@ class TerminalLink(TypedLink[Own]):
     async def _stuck(self) -> list[Heard]:
         """A dialog that no hook asked about: only a person at the desk can close it, so tell one."""
         dialog = read_dialog(await self._hands.screen())
-        if self._place.asks or self._told_of_dialog or dialog is None:
+        # One that is being answered says itself whether it went.
+        if self._place.asks or not self._answered.is_set() or self._told_of_dialog or dialog is None:
             return []
         self._told_of_dialog = True
         text = "Gemini CLI waits in a dialog: answer it at the desk, or pause the worker to refuse."

@@ -10,11 +10,13 @@ from typing import Any
 
 import anyio
 import msgspec
+import structlog
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+log = structlog.get_logger("hooks")
 POST_PATH = "/hooks/of/"
 # Whoever comes through a tunnel or a proxy is not a hook on this machine.
 FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip", "cf-connecting-ip", "via")
@@ -41,6 +43,13 @@ class Asked:
         self._answer: dict[str, Any] | None = None
         self._taken = anyio.Event()
         self.gone = False
+        self.dropped = False
+
+    def drop(self) -> None:
+        """Whoever heard it listens no more: unless it was answered, the hook asks again, and the next one hears it."""
+        if not self._answered.is_set():
+            self.dropped = True
+            self._answered.set()
 
     def answer(self, answer: dict[str, Any] | None) -> None:
         """Releases the hook with this output; None lets it end without a word."""
@@ -60,9 +69,19 @@ class Asked:
         return not self.gone
 
     @property
+    def answered(self) -> bool:
+        """Whether it was answered or dropped; the hook may not have heard of it yet."""
+        return self._answered.is_set()
+
+    @property
     def over(self) -> bool:
         """Whether the hook has the answer, or is gone."""
         return self._taken.is_set()
+
+    @property
+    def given(self) -> dict[str, Any] | None:
+        """The answer, once there is one."""
+        return self._answer
 
     async def wait(self) -> dict[str, Any] | None:
         """The answer, when there is one."""
@@ -78,28 +97,66 @@ class Asked:
 Arrival = Arrived | Asked
 
 
+class Listener:
+    """Somebody who hears what arrives for one worker."""
+
+    def __init__(self, send: MemoryObjectSendStream[Arrival]) -> None:
+        self._send = send
+        self._waiting: set[Asked] = set()
+
+    async def hear(self, arrived: Arrived) -> bool:
+        """Hands it over; False when nobody listens any more."""
+        try:
+            await self._send.send(arrived)
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            return False
+        return True
+
+    async def ask(self, request: Request, arrived: Arrived) -> Asked:
+        """Waits with the hook until it is over: answered, gone, or dropped because nobody listens any more."""
+        asked = Asked(arrived)
+        self._waiting.add(asked)
+        try:
+            await self._send.send(asked)
+            await wait_with(request, asked)
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            asked.drop()
+        finally:
+            self._waiting.discard(asked)
+            if not asked.over:
+                asked.close(told=False)
+        return asked
+
+    def close(self) -> None:
+        """Drops every hook that waits."""
+        for asked in self._waiting:
+            asked.drop()
+
+
 class Desk:
     """The door at which hooks knock. Workers that are not here hear nothing, and neither does their hook."""
 
     def __init__(self) -> None:
-        self._workers: dict[str, MemoryObjectSendStream[Arrival]] = {}
+        self._workers: dict[str, Listener] = {}
+        # Kept when nobody listens: a session that lives on is answered all the same.
         self._keys: dict[str, str] = {}
 
     @contextmanager
     def attended(self, worker: str, key: str = "") -> Iterator[MemoryObjectReceiveStream[Arrival]]:
         """What arrives for a worker, while somebody listens."""
         send, receive = anyio.create_memory_object_stream[Arrival](1024)
-        self._workers[worker] = send
+        listener = self._workers[worker] = Listener(send)
         self._keys[worker] = key
         with send, receive:
             try:
                 yield receive
             finally:
-                if self._workers.get(worker) is send:
+                listener.close()
+                if self._workers.get(worker) is listener:
                     del self._workers[worker]
 
-    def listener(self, worker: str) -> MemoryObjectSendStream[Arrival] | None:
-        """Where a payload for that worker goes, while somebody listens."""
+    def listener(self, worker: str) -> Listener | None:
+        """Whoever hears what is for that worker."""
         return self._workers.get(worker)
 
     def routes(self) -> list[Route]:
@@ -116,28 +173,17 @@ class Desk:
         forwarded = any(name in request.headers for name in FORWARDED)
         if forwarded or not key or not hmac.compare_digest(key.encode(), given.encode()):
             return Response(status_code=403)
-        stream = self._workers.get(worker)
-        if stream is not None:
-            arrived = await _arrived(request)
-            await stream.send(msgspec.structs.replace(arrived, keyed=True))
+        if listener := self._workers.get(worker):
+            await listener.hear(msgspec.structs.replace(await _arrived(request), keyed=True))
         return JSONResponse({})
 
     async def _ask(self, request: Request) -> Response:
-        stream = self._workers.get(request.headers.get("x-farhand-worker", ""))
-        if stream is None:
+        listener = self._workers.get(request.headers.get("x-farhand-worker", ""))
+        asked = await listener.ask(request, await _arrived(request)) if listener else None
+        if asked is None or asked.dropped:
+            # Nobody listens just now: the hook asks again.
             return Response(status_code=503)
-        asked = Asked(await _arrived(request))
-        try:
-            await stream.send(asked)
-            answer = await answer_or_none(request, asked)
-        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-            return Response(status_code=503)
-        except anyio.get_cancelled_exc_class():
-            asked.close(told=False)
-            raise
-        if answer is None:
-            return Response(status_code=204)
-        return JSONResponse(answer)
+        return Response(status_code=204) if asked.given is None else JSONResponse(asked.given)
 
 
 async def _arrived(request: Request) -> Arrived:
@@ -150,9 +196,8 @@ async def _arrived(request: Request) -> Arrived:
     )
 
 
-async def answer_or_none(request: Request, asked: Asked) -> dict[str, Any] | None:
-    """The answer, unless the hook goes away first."""
-    answer: dict[str, Any] | None = None
+async def wait_with(request: Request, asked: Asked) -> None:
+    """Waits until it is answered or dropped, unless the hook goes away first."""
     told = False
     async with anyio.create_task_group() as tasks:
 
@@ -162,27 +207,28 @@ async def answer_or_none(request: Request, asked: Asked) -> dict[str, Any] | Non
             tasks.cancel_scope.cancel()
 
         tasks.start_soon(watch)
-        answer = await asked.wait()
-        told = True
+        await asked.wait()
+        told = not asked.dropped
         tasks.cancel_scope.cancel()
     asked.close(told=told)
-    return answer
 
 
-def spooled(folder: Path) -> list[Arrived]:
-    """What hooks left in the spool, oldest first."""
-    found = sorted(folder.glob("*.json")) if folder.is_dir() else []
-    return [_kept(path) for path in found]
+def spooled(folder: Path) -> Iterator[Arrived]:
+    """What hooks left in the spool, oldest first, each read when it is its turn; one that cannot be read ends it."""
+    for path in sorted(folder.glob("*.json")) if folder.is_dir() else ():
+        try:
+            yield _kept(path)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            log.warning("spool not read", file=path.name, error=str(error))
+            return
 
 
 def _kept(path: Path) -> Arrived:
     """Named `<id>.<process of the agent>.<event>.json`."""
     name, agent, event = [*path.name.split("."), "", "", ""][:3]
-    try:
-        payload = path.read_bytes()
-    except OSError:
-        payload = b""
-    return Arrived(id=name, event=event, payload=payload, agent=_number(agent), spooled=path)
+    return Arrived(id=name, event=event, payload=path.read_bytes(), agent=_number(agent), spooled=path)
 
 
 def _number(text: str) -> int:

@@ -9,18 +9,18 @@ import re
 import uuid
 from collections.abc import Callable, Mapping
 
-import anyio
 import msgspec
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from farhand.drivers.wires.hooks import Arrived, Asked, Desk, answer_or_none
+from farhand.drivers.wires.hooks import Arrived, Desk
 
 HOOKS_PATH = "/api/hooks/"
 LONGEST_PAYLOAD = 8 * 1024 * 1024
 # What the agents call the id of their conversation.
 SESSION_FIELDS = ("session_id", "sessionId", "sessionID", "thread_id", "thread-id", "threadId")
+NAME = re.compile(r"[A-Za-z0-9-]{1,64}\Z")
 KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*\Z")
 
 # Who has that session of that backend; empty when nobody has.
@@ -50,21 +50,21 @@ class Intake:
         session = session_of(payload)
         if session is None:
             return _wrong("A payload is one JSON object.", 400)
-        stream = self._desk.listener(self._whose(backend, session)) if session else None
-        if stream is None:
+        listener = self._desk.listener(self._whose(backend, session)) if session else None
+        if listener is None:
             return JSONResponse({})
-        name = request.headers.get("x-farhand-id", "") or uuid.uuid4().hex
-        arrived = Arrived(id=name, event=event, payload=payload, keyed=True)
-        try:
-            if event not in self._asking.get(backend, frozenset()):
-                await stream.send(arrived)
-                return JSONResponse({})
-            asked = Asked(arrived)
-            await stream.send(asked)
-            return JSONResponse(await answer_or_none(request, asked) or {})
-        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-            # Its worker has just gone: it is as if nobody had it.
-            return JSONResponse({})
+        arrived = Arrived(id=_name(request), event=event, payload=payload, keyed=True)
+        if event in self._asking.get(backend, frozenset()):
+            # Without an answer it is as if nobody had that session: the agent's own dialog stays.
+            return JSONResponse((await listener.ask(request, arrived)).given or {})
+        await listener.hear(arrived)
+        return JSONResponse({})
+
+
+def _name(request: Request) -> str:
+    """What the caller calls this event, so that a repeat is known; never the name of one that our own hooks brought."""
+    given = request.headers.get("x-farhand-id", "")
+    return f"posted-{given if NAME.match(given) else uuid.uuid4().hex}"
 
 
 def event_name(kebab: str) -> str:

@@ -86,7 +86,9 @@ class TypedLink(SeatedLink[Own]):
     # --- facts
 
     async def _take(self, item: Own | News) -> list[Heard]:
-        heard = self._read()
+        # What was read is over before this comes: the end of a turn ends its own questions, and no later one.
+        read = await self._concluded(self._read())
+        heard: list[Heard] = []
         match item:
             case Written():
                 pass
@@ -100,10 +102,11 @@ class TypedLink(SeatedLink[Own]):
                 heard += self._over(item)
             case _:
                 heard += await self._happened(item)
+        heard = read + await self._concluded(heard)
         for one in heard:
             if isinstance(one.fact, Seen) and one.fact.message in self._proofs:
                 self._proofs[one.fact.message].set()
-        return await self._concluded(heard)
+        return heard
 
     def _over(self, item: Death | TmuxGone) -> list[Heard]:
         """What is told of the agent's end."""
