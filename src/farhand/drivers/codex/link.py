@@ -84,11 +84,13 @@ class InteractiveLink(HookedLink[Later]):
         if self._following is not None:
             self._following.cancel()
         if self._tasks is not None and self._folders is not None and self._spot.path:
-            self._tasks.start_soon(self._watch_alone, self._folders, Path(self._spot.path).parent, name="rollout")
+            # Made here: it may be called off before its task has run.
+            self._following = anyio.CancelScope()
+            folder = Path(self._spot.path).parent
+            self._tasks.start_soon(self._watch_alone, self._following, self._folders, folder, name="rollout")
 
-    async def _watch_alone(self, folders: Folders, folder: Path) -> None:
-        with anyio.CancelScope() as scope:
-            self._following = scope
+    async def _watch_alone(self, scope: anyio.CancelScope, folders: Folders, folder: Path) -> None:
+        with scope:
             await self._watch(folders, folder)
 
     # --- facts

@@ -17,12 +17,13 @@ import msgspec
 
 from farhand.drivers.opencode import modes, sessions
 from farhand.drivers.opencode.api import Address, ApiError, opened
-from farhand.drivers.opencode.kept import Kept, write_private
+from farhand.drivers.opencode.kept import Kept
 from farhand.drivers.opencode.opening import open_link
 from farhand.drivers.opencode.server import QUIET, Server, checked_directory, is_healthy, program, resolved
 from farhand.drivers.opencode.turns import ExecDriver
 from farhand.drivers.wires.able import USUAL
 from farhand.drivers.wires.given import Given
+from farhand.drivers.wires.private import write_private
 from farhand.drivers.wires.station import Station
 from farhand.drivers.wires.tmux import Pane, TmuxError
 from farhand.model.ports import Driver, Link, SessionFound

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import secrets
 from pathlib import Path
 
 import msgspec
 
 from farhand.drivers.opencode.state import Expected
+from farhand.drivers.wires.private import write_private
+from farhand.drivers.wires.slips import Slips
 from farhand.model.facts import AskSettled
 from farhand.model.words import Word
-
-MOST = 500
 
 
 class Begun(Word):
@@ -36,7 +34,7 @@ class Kept:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._lines = folder / "given"
+        self._lines = Slips(folder / "given", Line)
         self._begun = folder / "session"
 
     def begun(self) -> Begun | None:
@@ -52,55 +50,24 @@ class Kept:
 
     def given(self) -> tuple[Expected, ...]:
         """What the session was given, each once."""
-        return tuple({one.given.message: one.given for one in self._all() if one.given}.values())
+        return tuple({one.given.message: one.given for one in self._lines.all() if one.given}.values())
 
     def give(self, one: Expected) -> None:
         """Before a message is given."""
-        self._add(Line(given=one))
+        self._lines.add(Line(given=one))
 
     def settled(self) -> dict[str, AskSettled]:
         """The answers that persons gave to questions with several steps."""
-        return {one.settled.ask: one.settled for one in self._all() if one.settled}
+        return {one.settled.ask: one.settled for one in self._lines.all() if one.settled}
 
     def settle(self, settled: AskSettled) -> None:
         """One step of a question is answered."""
-        self._add(Line(settled=settled))
+        self._lines.add(Line(settled=settled))
 
     def answered(self, request: str) -> bool:
         """Whether we may have answered it before."""
-        return any(one.request == request for one in self._all())
+        return any(one.request == request for one in self._lines.all())
 
     def answer(self, request: str) -> None:
         """Before a request is answered."""
-        self._add(Line(request=request))
-
-    def _add(self, line: Line) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor = os.open(self._lines, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        try:
-            os.write(descriptor, msgspec.json.encode(line) + b"\n")
-        finally:
-            os.close(descriptor)
-
-    def _all(self) -> list[Line]:
-        try:
-            lines = self._lines.read_bytes().splitlines()[-MOST:]
-        except OSError:
-            return []
-        found: list[Line] = []
-        for line in lines:
-            try:
-                found.append(msgspec.json.decode(line, type=Line))
-            except msgspec.MsgspecError:
-                continue
-        return found
-
-
-def write_private(path: Path, content: bytes) -> None:
-    """Writes a file for its owner alone, whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    fresh = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(content)
-    fresh.replace(path)
+        self._lines.add(Line(request=request))

@@ -16,8 +16,8 @@ import structlog
 
 from farhand.drivers.opencode import modes
 from farhand.drivers.opencode.api import Address, opened
-from farhand.drivers.opencode.kept import write_private
 from farhand.drivers.wires.held import sentence
+from farhand.drivers.wires.private import write_private
 from farhand.drivers.wires.workplace import program_path
 from farhand.model.errors import AgentGone, DriverError
 from farhand.model.ports import Held, Holders

@@ -14,11 +14,11 @@ import anyio.to_thread
 import msgspec
 
 from farhand.drivers.opencode import modes, sessions
-from farhand.drivers.opencode.kept import write_private
 from farhand.drivers.opencode.lines import RunState, ended, translate_line
 from farhand.drivers.opencode.server import QUIET, checked_directory, program
 from farhand.drivers.wires.able import USUAL
 from farhand.drivers.wires.held import Lines, sentence
+from farhand.drivers.wires.private import write_private
 from farhand.drivers.wires.worded import worded
 from farhand.model.errors import DriverError
 from farhand.model.ports import (

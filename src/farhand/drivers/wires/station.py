@@ -75,7 +75,7 @@ class Station:
         return self.signs.folder / worker.backend / f"{worker.name}-{worker.since}"
 
     def spool(self, worker: Worker) -> Path:
-        """Where its hooks leave what they cannot bring."""
+        """Where its hooks leave what they report."""
         return self.folder(worker) / "spool"
 
     async def found(self, worker: Worker) -> Pane | None:
