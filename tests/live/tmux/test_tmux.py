@@ -220,8 +220,12 @@ async def test_the_session_has_the_variables_and_the_directory(tmux: Tmux, short
 
 
 async def test_a_death_is_told_with_its_status_and_last_words(tmux: Tmux, short_folder: Path) -> None:
-    pane = await tmux.start("d", ["sh", "-c", "echo cannot start; exit 3"], short_folder, {})
+    # tmux may lose what is written in the very moment of the end.
+    pane = await tmux.start("d", ["sh", "-c", "stty -echo; echo cannot start; read go; exit 3"], short_folder, {})
     with anyio.fail_after(20):
+        while "cannot start" not in await tmux.capture(pane):
+            pass
+        await tmux.press(pane, "Enter")
         death = await tmux.died(pane)
     assert death.status == 3
     assert death.screen == "cannot start"
