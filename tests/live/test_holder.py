@@ -220,8 +220,10 @@ async def test_a_holder_serves_so_many_clients_and_tells_the_next(tmp_path: Path
         for client in clients:
             client.sendall(b'{"op": "status"}\n')
             assert b'"alive": true' in client.recv(1000)
-        with pytest.raises(DriverError, match="64 clients"):
-            await held.status()
+        # It hangs up at once: some hear of it before they have asked, some after.
+        for _ in range(50):
+            with pytest.raises(DriverError, match="64 clients"):
+                await held.status()
         clients.pop().close()
         assert (await held.status()).alive
         for client in clients:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Any
 
 import anyio
@@ -154,7 +155,9 @@ async def _request(stream: Connection, request: dict[str, Any], data: bytes = b"
     """The answer, and what came behind it."""
     buffered = BufferedByteReceiveStream(stream)
     try:
-        await stream.send(json.dumps(request).encode() + b"\n" + data)
+        # A holder that hangs up has said why before.
+        with suppress(anyio.BrokenResourceError):
+            await stream.send(json.dumps(request).encode() + b"\n" + data)
         line = await buffered.receive_until(b"\n", LINE_LIMIT)
     except (anyio.BrokenResourceError, anyio.EndOfStream, anyio.IncompleteRead):
         raise NoHolder from None
