@@ -1,4 +1,4 @@
-"""The whole way: a phone at a fake Telegram, `farhand run` in a process of its own, the real Claude Code in tmux."""
+"""The whole way: a phone at a fake Telegram, `farhand run` in a process of its own, the real Claude Code."""
 
 from __future__ import annotations
 
@@ -20,15 +20,19 @@ from farhand.testing.telegram import FakeBot
 pytestmark = pytest.mark.anyio
 
 
+IN_BOTH = pytest.mark.parametrize("phone", ["", " --headless"], ids=["tmux", "headless"], indirect=True)
+
+
 @pytest.fixture
-async def phone(studio: Studio, bot: FakeBot) -> AsyncIterator[Phone]:
-    """A phone with a hired worker."""
+async def phone(request: pytest.FixtureRequest, studio: Studio, bot: FakeBot) -> AsyncIterator[Phone]:
+    """A phone with a hired worker, in tmux unless the test says otherwise."""
     async with with_phone(studio, bot) as opened:
-        await opened.manager.says("/hire ann --ask")
+        await opened.manager.says("/hire ann --ask" + getattr(request, "param", ""))
         await opened.reads("Ann is added")
         yield opened
 
 
+@IN_BOTH
 async def test_an_ask_is_allowed_and_another_denied_on_the_phone(studio: Studio, phone: Phone) -> None:
     one = use("Bash", command="touch one.txt", description="Create one")
     two = use("Bash", command="touch two.txt", description="Create two")
@@ -44,6 +48,7 @@ async def test_an_ask_is_allowed_and_another_denied_on_the_phone(studio: Studio,
     assert not (studio.project / "two.txt").exists()
 
 
+@IN_BOTH
 async def test_an_ask_outlives_a_killed_node(studio: Studio, phone: Phone) -> None:
     studio.model.script.conversation("zz-one", use("Bash", command="touch one.txt", description="One"), say("made one"))
     await phone.manager.says("zz-one")
@@ -56,6 +61,7 @@ async def test_an_ask_outlives_a_killed_node(studio: Studio, phone: Phone) -> No
     assert (studio.project / "one.txt").exists()
 
 
+@IN_BOTH
 async def test_a_node_killed_in_mid_turn_brings_the_answer_once(studio: Studio, phone: Phone) -> None:
     studio.model.script.conversation("zz-away", Reply((Text("the first half"), Hold("away"), Text("the second half"))))
     studio.model.script.conversation("zz-more", say("still here"))
