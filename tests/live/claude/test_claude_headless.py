@@ -10,9 +10,11 @@ import anyio.to_thread
 import pytest
 
 from farhand.model.commands import Hire, Retry
+from farhand.model.errors import FarhandError
 from farhand.model.facts import (
     AnswerDelivered,
     AskRaised,
+    AskSettled,
     CameOnline,
     Limited,
     Said,
@@ -23,7 +25,7 @@ from farhand.model.facts import (
     TurnEnded,
     WentOffline,
 )
-from farhand.model.words import HowEnded
+from farhand.model.words import HowEnded, HowSettled
 from farhand.testing.house import House
 from farhand.testing.models.anthropic import limited
 from farhand.testing.models.script import Hold, Reply, Text, say, use
@@ -81,6 +83,36 @@ async def test_an_ask_is_answered_from_the_phone(studio: Studio) -> None:
         await house.event(TurnEnded, after=ended.seq)
         assert not (studio.project / "two.txt").exists()
     assert studio.model.prompted("not that one")
+
+
+async def test_an_ask_that_nobody_answers_is_a_no(studio: Studio) -> None:
+    studio.model.script.conversation("zz-one", use("Bash", command="touch one.txt", description="One"), say("too bad"))
+    async with studio.open(ask_seconds=1.5) as house:
+        await hired(house, studio)
+        await house.say("zz-one")
+        assert (await house.fact(AskSettled)).how is HowSettled.EXPIRED
+        assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
+        assert await said(house) == "too bad"
+    assert not (studio.project / "one.txt").exists()
+
+
+async def test_an_agent_that_is_killed_while_it_asks_lets_nothing_run(studio: Studio) -> None:
+    studio.model.script.conversation("zz-one", use("Bash", command="touch one.txt", description="One"))
+    studio.model.script.conversation("zz-two", say("here again"))
+    async with studio.open() as house:
+        await hired(house, studio)
+        await house.say("zz-one")
+        ask = await house.fact(AskRaised)
+        await kill_agents(studio)
+        settled = await house.event(AskSettled)
+        assert isinstance(settled.fact, AskSettled)
+        assert settled.fact.how is HowSettled.WITHDRAWN
+        with pytest.raises(FarhandError, match="Too late"):
+            await house.answer(ask.ask, "allow")
+        await house.fact(CameOnline, after=settled.seq)
+        await house.say("zz-two")
+        await house.fact(Said, after=settled.seq)
+    assert not (studio.project / "one.txt").exists()
 
 
 async def test_an_ask_outlives_the_node(studio: Studio) -> None:
