@@ -19,18 +19,18 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from bench.rows import Row, beside
-from farhand.drivers.claude.link import DIALOG_PATIENCE_SECONDS
-from farhand.drivers.wires.hooks import POST_PATH, Desk, spooled
-from farhand.drivers.wires.transcript import read_lines, size_of
+from farhand.disk.tail import read_lines, size_of
+from farhand.drivers.claude.tmux.link import DIALOG_PATIENCE_SECONDS
+from farhand.drivers.wires.hooks.endpoint import POST_PATH, Desk, spooled
 from farhand.hooks.install import compiled, interpreter, place_program
 from farhand.model.commands import Hire
 from farhand.model.facts import CameOnline, Noted, Seen, TurnEnded, TurnStarted
 from farhand.model.words import Mode
+from farhand.testing.claude_env import Studio
 from farhand.testing.house import House
 from farhand.testing.models.anthropic import FakeAnthropic
 from farhand.testing.models.script import say, use
-from farhand.testing.models.serving import served
-from farhand.testing.studio import Studio
+from farhand.testing.models.server import served
 
 ROUNDS = 15
 HOOK_ROUNDS = 100

@@ -21,10 +21,10 @@ from farhand.app import Parts
 from farhand.channels.telegram.channel import Options, TelegramChannel
 from farhand.model.commands import Hire
 from farhand.model.facts import CameOnline, Seen, TurnEnded, TurnStarted
+from farhand.testing.claude_env import Studio
 from farhand.testing.house import House
 from farhand.testing.models.script import say
-from farhand.testing.models.serving import served
-from farhand.testing.studio import Studio
+from farhand.testing.models.server import served
 from farhand.testing.telegram import FakeBot, FakeTelegram, telegram_process
 
 MANAGER = 4242

@@ -20,9 +20,9 @@ from typing import Any
 import anyio
 
 from bench.rows import Row
-from farhand.drivers.wires.given import Given
-from farhand.drivers.wires.station import Signs, Station
+from farhand.drivers.wires.context import Given
 from farhand.drivers.wires.tmux import Tmux
+from farhand.drivers.wires.tmux.host import Signs, Station
 from farhand.model.facts import TurnEnded
 from farhand.model.ports import Deliver, Driver, Link
 from farhand.model.present import Message, Worker
@@ -30,7 +30,7 @@ from farhand.model.words import HowEnded, Sender
 from farhand.roster import built, keyed
 from farhand.sandbox.holders import LocalHolders
 from farhand.testing.models.openai import FakeOpenAi
-from farhand.testing.opencode import OpenCodeStudio
+from farhand.testing.opencode_env import OpenCodeStudio
 
 ROOT = Path(__file__).resolve().parents[1]
 PURE = ROOT / "tests" / "pure"

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from bench.rows import Row, beside
-from farhand.drivers.gemini.files import Spot, follow, passed
-from farhand.drivers.gemini.translate import State
+from farhand.drivers.gemini.tmux.session_file import Spot, follow, passed
+from farhand.drivers.gemini.tmux.translate import State
 
 SESSION = "5ee704df-904b-4b21-aff2-f5e39965c404"
 MEGABYTE = 1024 * 1024

@@ -60,14 +60,14 @@ def _rules() -> list[Any]:
 
 
 def _tool_call(number: int) -> Any:
-    from farhand.sdk.seams import ToolCall
+    from farhand.sdk.protocols import ToolCall
 
     # The tool with the most rules that look at its arguments.
     return ToolCall("1", "write_file", {"file_path": f"src/file{number}.py", "content": "x" * 200})
 
 
 def _shell_call(number: int) -> Any:
-    from farhand.sdk.seams import ToolCall
+    from farhand.sdk.protocols import ToolCall
 
     line = (
         f"cd src/{number:03d} && program{number % 100} run --with 'some words' | grep -n \"a pattern\" | head -n 20; "

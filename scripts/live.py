@@ -16,7 +16,9 @@ from pathlib import Path
 
 import msgspec
 
-from farhand.testing import changes, clis, witness
+from farhand.testing import cli_records as witness
+from farhand.testing import clis
+from farhand.testing import format_changes as changes
 
 ROOT = Path(__file__).resolve().parent.parent
 PINNED = ROOT / ".cache" / "npm"

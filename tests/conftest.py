@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from farhand.testing.claude_env import Studio
 from farhand.testing.clis import programs
 from farhand.testing.house import House, open_house
 from farhand.testing.models.anthropic import FakeAnthropic
-from farhand.testing.studio import Studio
 
 # Where `make setup-tests` puts the agent CLIs.
 PROGRAMS = programs(Path(__file__).resolve().parents[1])

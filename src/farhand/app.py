@@ -41,7 +41,7 @@ from farhand.store.outbox import SqliteOutbox
 
 if TYPE_CHECKING:
     from farhand.channels.telegram.channel import TelegramChannel
-    from farhand.drivers.wires.station import Station
+    from farhand.drivers.wires.tmux.host import Station
 
 log = structlog.get_logger("node")
 PRUNE_EVERY_SECONDS = 6 * 3600.0

@@ -10,9 +10,9 @@ from types import ModuleType
 import structlog
 
 from farhand.config.settings import Settings
-from farhand.drivers.wires.calls import FOLDER, Calls
-from farhand.drivers.wires.given import Given
-from farhand.drivers.wires.station import Signs, Station
+from farhand.drivers.wires.context import Given
+from farhand.drivers.wires.oneshot.runner import FOLDER, Calls
+from farhand.drivers.wires.tmux.host import Signs, Station
 from farhand.model.errors import UnknownBackend
 from farhand.model.ports import Driver
 
@@ -90,7 +90,7 @@ def asking_events() -> dict[str, frozenset[str]]:
 
 def hooks_of(backend: str) -> ModuleType:
     """What puts hooks into the settings of that backend's CLI; raises UnknownBackend with those that have any."""
-    known = {name: f"farhand.drivers.{name}.installed" for name in packages()}
+    known = {name: f"farhand.drivers.{name}.hook_settings" for name in packages()}
     able = {name: module for name, module in known.items() if find_spec(module) is not None}
     if backend not in able:
         raise UnknownBackend(backend, known=sorted(able))
@@ -102,10 +102,10 @@ def calls_of(backend: str, folder: Path, environment: Mapping[str, str]) -> tupl
     from farhand.sandbox.holders import LocalHolders
 
     found = (entry for entry in resources.files("farhand.drivers").iterdir() if entry.is_dir())
-    able = sorted(entry.name for entry in found if entry.joinpath("adapter.py").is_file() and entry.name != "wires")
+    able = sorted(entry.name for entry in found if entry.joinpath("oneshot.py").is_file())
     if backend not in able:
         raise UnknownBackend(backend, known=able)
-    adapter = import_module(f"farhand.drivers.{backend}.adapter").ADAPTER
+    adapter = import_module(f"farhand.drivers.{backend}.oneshot").ADAPTER
     return adapter.source, Calls(adapter, folder, LocalHolders(folder / FOLDER), environment)
 
 

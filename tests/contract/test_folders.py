@@ -10,7 +10,7 @@ import anyio
 import pytest
 from structlog.testing import capture_logs
 
-from farhand.drivers.wires.notify import Change, Folders
+from farhand.disk.watch import Change, Folders
 
 pytestmark = pytest.mark.anyio
 

@@ -8,8 +8,8 @@ import anyio.abc
 import httpx2
 import pytest
 
-from farhand.drivers.wires.hooks import Arrived, Asked, Desk
-from farhand.drivers.wires.intake import LONGEST_PAYLOAD, Intake, event_name, session_of
+from farhand.drivers.wires.hooks.endpoint import Arrived, Asked, Desk
+from farhand.drivers.wires.hooks.public_route import LONGEST_PAYLOAD, Intake, event_name, session_of
 from farhand.model.present import Present, Worker
 from farhand.roster import asking_events
 from farhand.server import http

@@ -18,11 +18,11 @@ import pytest
 import uvicorn
 from starlette.applications import Starlette
 
-from farhand.drivers.wires.hooks import Asked, Desk, spooled
+from farhand.drivers.wires.hooks.endpoint import Asked, Desk, spooled
 from farhand.hooks.install import interpreter, place_program
 from farhand.server.http import serve
 from farhand.server.sockets import listen
-from farhand.testing.models.serving import served
+from farhand.testing.models.server import served
 
 pytestmark = pytest.mark.anyio
 SOURCE = Path(__file__).parents[2] / "src/farhand/hooks/program.py"

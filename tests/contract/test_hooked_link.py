@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from farhand.drivers.claude.asks import question_of
-from farhand.drivers.claude.questions import Questions
-from farhand.drivers.wires.fields import Fields
-from farhand.drivers.wires.hooked import HookedLink
-from farhand.drivers.wires.hooks import Arrived, Asked
+from farhand.drivers.claude.tmux.pending import Questions
+from farhand.drivers.wires.foreign_json import Fields
+from farhand.drivers.wires.hooks.endpoint import Arrived, Asked
+from farhand.drivers.wires.hooks.hook_link import HookedLink
 from farhand.drivers.wires.tmux import Pane, Tmux
 from farhand.model.facts import AskRaised, TurnEnded
 from farhand.model.ports import Heard

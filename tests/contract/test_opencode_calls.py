@@ -15,14 +15,14 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from farhand.drivers.opencode.api import Address, opened
-from farhand.drivers.opencode.kept import Kept
-from farhand.drivers.opencode.link import HttpLink
-from farhand.drivers.opencode.place import Spot, Tuning
-from farhand.drivers.opencode.state import Expected, State
+from farhand.drivers.opencode.headless.api import Address, opened
+from farhand.drivers.opencode.headless.cursor import Spot, Tuning
+from farhand.drivers.opencode.headless.kept import Kept
+from farhand.drivers.opencode.headless.link import HttpLink
+from farhand.drivers.opencode.headless.state import Expected, State
 from farhand.model.facts import AskRaised, Fact, Limited, Said, TurnEnded
 from farhand.model.words import HowEnded, Mode
-from farhand.testing.models.serving import served
+from farhand.testing.models.server import served
 
 pytestmark = pytest.mark.anyio
 SESSION = "ses_1"

@@ -25,7 +25,7 @@ from telegram import (
 )
 
 from farhand.testing.telegram import FakeBot, drawn
-from farhand.testing.telegram.listening import listening
+from farhand.testing.telegram.cuttable_server import listening
 from farhand.testing.telegram.words import Kind
 
 pytestmark = pytest.mark.anyio

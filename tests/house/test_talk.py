@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from farhand.drivers.wires.line_facts import to_line
+from farhand.drivers.wires.lines.translate import to_line
 from farhand.model import errors
 from farhand.model.commands import Hire, Reword, Say, Withdraw
 from farhand.model.facts import (

@@ -11,13 +11,13 @@ from pathlib import Path
 from threading import Event
 from typing import Protocol
 
-from farhand.testing.codex import codex_settings, lasting_home
+from farhand.testing.codex_env import codex_settings, lasting_home
 from farhand.testing.models import gemini
 from farhand.testing.models.anthropic import FakeAnthropic, limited
 from farhand.testing.models.openai import FakeOpenAi
 from farhand.testing.models.responses import FakeResponses
 from farhand.testing.models.script import Failure, Hold, Reply, Script, Text, say, use
-from farhand.testing.opencode import QUIET
+from farhand.testing.opencode_env import QUIET
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ROOT / ".cache" / "npm" / "node_modules" / ".bin"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import anyio
 
-from farhand.sandbox.held import HeldChild
+from farhand.sandbox.held_child import HeldChild
 from farhand.sandbox.holders import LocalHolders
 
 

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from farhand.sandbox.held import HeldChild
+from farhand.sandbox.held_child import HeldChild
 from farhand.sandbox.holders import LocalHolders
 from farhand.sandbox.sweep import read_process
 

@@ -16,13 +16,13 @@ from tests.spec.promises import promise
 from tests.spec.team import Team, team_house
 from tests.spec.test_http import known
 
-from farhand.testing.codex import MODEL, SETTINGS, lasting_home
+from farhand.testing.codex_env import MODEL, SETTINGS, lasting_home
 from farhand.testing.models.gemini import FakeGemini, held, says
 from farhand.testing.models.openai import FakeOpenAi
 from farhand.testing.models.responses import FakeResponses
 from farhand.testing.models.script import Hold, Reply, Text, say
-from farhand.testing.opencode import QUIET
-from farhand.testing.stage import until
+from farhand.testing.opencode_env import QUIET
+from farhand.testing.sdk_env import until
 from farhand.testing.telegram import FakeBot
 
 pytestmark = pytest.mark.anyio

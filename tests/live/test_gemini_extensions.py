@@ -13,7 +13,7 @@ from tests.live.test_gemini_loading import blocks, both, system_texts, user_text
 
 from farhand.sdk.policies import Judge, Surroundings, read_policies
 from farhand.sdk.policies.load import load_rules
-from farhand.sdk.seams import ToolCall
+from farhand.sdk.protocols import ToolCall
 from farhand.sdk.settings import Settings
 from farhand.testing.models.gemini import FakeGemini, calls, calls_all, says
 

@@ -17,7 +17,7 @@ from tests.live.held_children import BABBLE, DEAF, holding, is_running, python, 
 from farhand.model.errors import AgentMissing, BadName, DriverError, TooLarge
 from farhand.model.ports import Exit, Fed
 from farhand.sandbox.folder import Folder
-from farhand.sandbox.held import FEED_LIMIT, HeldChild
+from farhand.sandbox.held_child import FEED_LIMIT, HeldChild
 from farhand.sandbox.holders import LocalHolders
 
 pytestmark = pytest.mark.anyio

@@ -18,7 +18,7 @@ from tests.live.held_children import BABBLE, DEAF, SCRIBE, holding, is_running, 
 
 from farhand.model.ports import Fed
 from farhand.sandbox.folder import Folder, Life
-from farhand.sandbox.held import LOST
+from farhand.sandbox.held_child import LOST
 from farhand.sandbox.holders import LocalHolders
 
 pytestmark = pytest.mark.anyio

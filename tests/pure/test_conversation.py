@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farhand.cli import editing
+from farhand.cli import line_editor as editing
 from farhand.cli.conversation import ask_lines, event_line, prompt, read_line, team_lines
-from farhand.cli.editing import Typing
+from farhand.cli.line_editor import Typing
 from farhand.model import facts
 from farhand.model.commands import Answer, Command, End, Focus, Hire, Interrupt, Relaunch, Say, Tune
 from farhand.model.errors import BadInput

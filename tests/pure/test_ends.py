@@ -6,8 +6,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farhand.drivers.wires.ends import Ends, newest, read_ends
-from farhand.drivers.wires.titled import one_line
+from farhand.disk.head_tail import Ends, newest, read_ends
+from farhand.drivers.wires.text.tool_title import one_line
 
 
 def write(path: Path, lines: list[str]) -> Path:

@@ -13,8 +13,8 @@ SOURCE = check_house.SOURCE
     [
         ("core/team.py", 'if backend == "codex":'),
         ("channels/kit/card.py", "GEMINI_COLOUR = 1"),
-        ("drivers/codex/link.py", "# as Claude does"),
-        ("drivers/wires/held.py", "class OpencodeWire:"),
+        ("drivers/codex/tmux/link.py", "# as Claude does"),
+        ("drivers/wires/holder/process.py", "class OpencodeWire:"),
         ("drivers/demo/manifest.toml", 'like = "claude"'),
     ],
 )
@@ -24,7 +24,14 @@ def test_a_backend_that_is_named_elsewhere_is_found(place: str, line: str) -> No
 
 
 @pytest.mark.parametrize(
-    "place", ["drivers/codex/link.py", "testing/studio.py", "model/compat.py", "sdk/settings.py", "drivers/native/x.py"]
+    "place",
+    [
+        "drivers/codex/tmux/link.py",
+        "testing/claude_env.py",
+        "model/compat.py",
+        "sdk/settings.py",
+        "drivers/native/x.py",
+    ],
 )
 def test_where_it_belongs_it_may_be_named(place: str) -> None:
     assert check_house.names_backends(SOURCE / place, "codex", BACKENDS) == []

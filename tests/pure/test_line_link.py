@@ -7,9 +7,9 @@ import pytest
 from farhand.core.admit import admit
 from farhand.drivers.acp.driver import AcpLink
 from farhand.drivers.acp.schema import AcpAgent
-from farhand.drivers.wires.held import RELEASE_BYTES, HeldWire, Place
-from farhand.drivers.wires.line_facts import to_line, translate
-from farhand.drivers.wires.line_link import LineLink
+from farhand.drivers.wires.holder.process import RELEASE_BYTES, HeldWire, Place
+from farhand.drivers.wires.lines.link import LineLink
+from farhand.drivers.wires.lines.translate import to_line, translate
 from farhand.model.facts import TurnEnded
 from farhand.model.ports import Exit, Fed
 from farhand.model.present import Turn, Worker

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from farhand.drivers.wires.held import Lines, Place, sentence
-from farhand.drivers.wires.line_facts import to_line, translate
-from farhand.drivers.wires.lines import Answer, Conversation, Failed, Gone, Prompt
+from farhand.drivers.wires.holder.process import Lines, Place, sentence
+from farhand.drivers.wires.lines.agent import Answer, Conversation, Failed, Gone, Prompt
+from farhand.drivers.wires.lines.translate import to_line, translate
 from farhand.model import facts
 from farhand.model.facts import Fact
 from farhand.model.ports import Change, Deliver, Exit, Heard, Settle, Stop

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from farhand.drivers.claude.stream import StreamState, translate_stream
+from farhand.drivers.claude.headless.translate import StreamState, translate_stream
 from farhand.model.facts import Said
 
 

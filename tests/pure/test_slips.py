@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from farhand.drivers.opencode.kept import Kept
-from farhand.drivers.opencode.state import Expected
-from farhand.drivers.wires.slips import MOST, MOST_BYTES, Slips
+from farhand.disk.jsonl import MOST, MOST_BYTES, Slips
+from farhand.drivers.opencode.headless.kept import Kept
+from farhand.drivers.opencode.headless.state import Expected
 from farhand.model.words import Word
 
 

@@ -9,7 +9,8 @@ import msgspec
 import pytest
 from scripts import live
 
-from farhand.testing import changes, witness
+from farhand.testing import cli_records as witness
+from farhand.testing import format_changes as changes
 from farhand.testing.clis import programs
 
 

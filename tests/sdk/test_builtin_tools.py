@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from farhand.sdk.context import LiveContext
-from farhand.sdk.seams import Question, Reply, ToolResult
+from farhand.sdk.protocols import Question, Reply, ToolResult
 from farhand.sdk.settings import Settings
 from farhand.sdk.tools import builtin_tools
 from farhand.sdk.tools.builtin import BUILTIN_TOOLS
-from farhand.testing.stage import stage, until
+from farhand.testing.sdk_env import stage, until
 
 pytestmark = pytest.mark.anyio
 

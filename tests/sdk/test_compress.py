@@ -11,7 +11,7 @@ from tests.sdk.conftest import MakeAgent
 
 from farhand.sdk import Error, Notice, wire
 from farhand.sdk.compress import is_due, split_point, window_of
-from farhand.sdk.seams import Content
+from farhand.sdk.protocols import Content
 from farhand.testing.models.gemini import USAGE, FakeGemini, says
 
 NEAR_THE_END = {**USAGE, "promptTokenCount": 600_000}

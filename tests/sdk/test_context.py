@@ -14,10 +14,10 @@ import anyio
 import pytest
 
 from farhand.sdk.context import LiveContext
-from farhand.sdk.process import Command, Limits
 from farhand.sdk.shell import finished
+from farhand.sdk.shell_process import Command, Limits
 from farhand.sdk.workspace import OutsideWorkspace
-from farhand.testing.stage import stage, until
+from farhand.testing.sdk_env import stage, until
 
 pytestmark = pytest.mark.anyio
 
@@ -241,8 +241,8 @@ async def test_a_slow_reader_gets_every_line(context: LiveContext) -> None:
 async def test_a_reader_slower_than_the_command_lives_gets_every_line(
     context: LiveContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("farhand.sdk.follower.LARGEST_UNREAD_LINES", 10)
-    monkeypatch.setattr("farhand.sdk.follower.DRAIN_SECONDS", 0.05)
+    monkeypatch.setattr("farhand.sdk.output_follower.LARGEST_UNREAD_LINES", 10)
+    monkeypatch.setattr("farhand.sdk.output_follower.DRAIN_SECONDS", 0.05)
     process = await context.shell.start("seq 1 500; seq 501 10000")
     lines = process.lines()
     assert await anext(lines) == "1"
@@ -255,7 +255,7 @@ async def test_a_reader_slower_than_the_command_lives_gets_every_line(
 async def test_a_command_whose_lines_nobody_reads_can_be_killed(
     context: LiveContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("farhand.sdk.follower.LARGEST_UNREAD_LINES", 10)
+    monkeypatch.setattr("farhand.sdk.output_follower.LARGEST_UNREAD_LINES", 10)
     process = await context.shell.start("seq 1 5000")
     await gone(process.pid)
     with anyio.fail_after(20):
@@ -278,7 +278,7 @@ class SlowSelector(selectors.DefaultSelector):
 
 
 async def test_what_happens_in_one_moment_is_no_problem(context: LiveContext, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("farhand.sdk.follower.LARGEST_UNREAD_LINES", 20)
+    monkeypatch.setattr("farhand.sdk.output_follower.LARGEST_UNREAD_LINES", 20)
     monkeypatch.setattr(selectors, "DefaultSelector", SlowSelector)
     process = await context.shell.start("seq 1 100")
     with anyio.fail_after(20):

@@ -28,9 +28,9 @@ from farhand.sdk.hooks import (
 )
 from farhand.sdk.hooks.system import Hooks
 from farhand.sdk.hooks.words import WORDS, EventName, input_of
-from farhand.sdk.seams import HookEventName, HookOutcome, SessionContext
+from farhand.sdk.protocols import HookEventName, HookOutcome, SessionContext
 from farhand.sdk.settings import Settings, Tier, load_settings
-from farhand.testing.stage import PATH, stage, until
+from farhand.testing.sdk_env import PATH, stage, until
 
 pytestmark = pytest.mark.anyio
 

@@ -17,12 +17,12 @@ from farhand.sdk.hooks.merge import fed_forward, merged
 from farhand.sdk.hooks.words import WORDS, input_of
 from farhand.sdk.ignore import IgnoreRules
 from farhand.sdk.output import Collected, LineAssembler
-from farhand.sdk.seams import HookOutcome, ShellResult
+from farhand.sdk.protocols import HookOutcome, ShellResult
 from farhand.sdk.tools.convert import BadArgument, convert
-from farhand.sdk.tools.editing import NoMatch, replaced
 from farhand.sdk.tools.overflow import cut
 from farhand.sdk.tools.pagetext import page_text
 from farhand.sdk.tools.patterns import expand_braces, glob_matcher
+from farhand.sdk.tools.replace_text import NoMatch, replaced
 
 JSON: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),

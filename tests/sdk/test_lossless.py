@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from farhand.sdk import wire
 from farhand.sdk.conversation import SIDECAR_SUFFIX, read_conversation, read_sidecar, restore
+from farhand.sdk.protocols import Content, ToolCall
 from farhand.sdk.recording import CallRecord, Recording
-from farhand.sdk.seams import Content, ToolCall
 
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 said = st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=12)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from farhand.sdk.memory import load_memory
-from farhand.sdk.seams import Memory
+from farhand.sdk.protocols import Memory
 from farhand.sdk.settings import Settings
 from farhand.sdk.trust import Trust
 

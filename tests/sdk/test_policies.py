@@ -14,7 +14,7 @@ from farhand.sdk.policies.defaults import default_rules
 from farhand.sdk.policies.judge import BUILD_FILE, DANGEROUS, OUTSIDE, REDIRECTED, UNREADABLE, UNTRUSTED_GIT
 from farhand.sdk.policies.rules import HARDNESS, MODES
 from farhand.sdk.policies.shell import hidden, scripts, taken_apart
-from farhand.sdk.seams import ToolCall
+from farhand.sdk.protocols import ToolCall
 
 
 def shell(command: str, **more: Any) -> ToolCall:

@@ -17,7 +17,7 @@ from scripts.record_policies import CASES, RECORDED, cases, make_project
 from farhand.sdk.policies import Judge, Surroundings, read_policies
 from farhand.sdk.policies.load import load_rules
 from farhand.sdk.policies.rules import HARDNESS, mode_named
-from farhand.sdk.seams import ToolCall
+from farhand.sdk.protocols import ToolCall
 from farhand.sdk.settings import Settings
 
 Case = dict[str, Any]

@@ -18,7 +18,7 @@ from tests.sdk.conftest import MakeAgent
 from farhand.sdk import Agent, Ask, Reply, SessionContext, ToolError, ToolRequest, ToolResponse, tool
 from farhand.sdk.session import Session
 from farhand.testing.models.gemini import FakeGemini, calls, calls_all, says
-from farhand.testing.stage import until
+from farhand.testing.sdk_env import until
 
 pytestmark = pytest.mark.anyio
 

@@ -16,7 +16,7 @@ import pytest
 from pydantic import BaseModel
 from pydantic import Field as ModelField
 
-from farhand.sdk.seams import SessionContext, ToolResult
+from farhand.sdk.protocols import SessionContext, ToolResult
 from farhand.sdk.tools import ToolDefinitionError, ToolError, as_tool, tool
 
 if TYPE_CHECKING:

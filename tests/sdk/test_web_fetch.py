@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from farhand.sdk.seams import ToolResult
+from farhand.sdk.protocols import ToolResult
 from farhand.sdk.tools.builtin import BUILTIN_TOOLS
 from farhand.sdk.tools.pagetext import page_text
 from farhand.sdk.tools.web import addresses_in
-from farhand.testing.stage import stage
+from farhand.testing.sdk_env import stage
 
 pytestmark = pytest.mark.anyio
 

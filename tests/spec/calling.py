@@ -10,7 +10,7 @@ from pathlib import Path
 import anyio
 from anyio.abc import Process
 
-from farhand.testing.stage import until
+from farhand.testing.sdk_env import until
 
 COMMAND = (sys.executable, "-m", "farhand", "adapter")
 

@@ -24,18 +24,18 @@ from tests.spec.promises import promise
 from tests.spec.team import Team, team_house
 from tests.spec.test_http import known
 
-from farhand.channels.files.left import left_answers
+from farhand.channels.files.spooled_answers import left_answers
 from farhand.cli.adapter import PAUSES_SECONDS, keep, offer
-from farhand.drivers.codex.adapter import ADAPTER as CODEX
-from farhand.drivers.gemini.adapter import ADAPTER as GEMINI
-from farhand.drivers.opencode.adapter import ADAPTER as OPENCODE
-from farhand.drivers.wires.adapter import Adapter, Read
-from farhand.drivers.wires.calls import LIMIT_SECONDS, Call, Calls
+from farhand.drivers.codex.oneshot import ADAPTER as CODEX
+from farhand.drivers.gemini.oneshot import ADAPTER as GEMINI
+from farhand.drivers.opencode.oneshot import ADAPTER as OPENCODE
+from farhand.drivers.wires.oneshot.runner import LIMIT_SECONDS, Call, Calls
+from farhand.drivers.wires.oneshot.spec import Adapter, Read
 from farhand.model.facts import SessionKnown
 from farhand.sandbox.holders import LocalHolders
-from farhand.testing.models.serving import served
+from farhand.testing.models.server import served
 from farhand.testing.scripted import ScriptedDriver
-from farhand.testing.stage import until
+from farhand.testing.sdk_env import until
 from farhand.testing.telegram import FakeBot
 
 pytestmark = pytest.mark.anyio

@@ -15,8 +15,8 @@ from tests.spec.promises import promise
 from tests.spec.team import Team, team_house
 
 from farhand.channels.files.channel import FilesChannel
-from farhand.drivers.wires.station import Signs, Station
 from farhand.drivers.wires.tmux import Tmux
+from farhand.drivers.wires.tmux.host import Signs, Station
 from farhand.model import compat
 from farhand.server import http
 from farhand.server.local import closed, stranger

@@ -14,7 +14,7 @@ from tests.spec.promises import promise
 from tests.spec.team import Team, team_house
 from tests.spec.test_http import known
 
-from farhand.drivers.wires.hooks import spooled
+from farhand.drivers.wires.hooks.endpoint import spooled
 from farhand.hooks.install import ANSWERS, FORWARDER, PROGRAM
 from farhand.testing.scripted import ScriptedDriver
 from farhand.testing.telegram import FakeBot

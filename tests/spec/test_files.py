@@ -15,8 +15,8 @@ from tests.spec.promises import promise
 from tests.spec.team import Team, team_house
 
 from farhand.channels.files.pipes import LONGEST_LINE, Lines
-from farhand.channels.files.places import Places
 from farhand.channels.files.sessions import Sessions
+from farhand.channels.files.worker_files import Places
 from farhand.config.settings import read_settings
 from farhand.model import compat
 from farhand.model.errors import BadName, NodeError
@@ -24,7 +24,7 @@ from farhand.model.facts import Said
 from farhand.model.present import Present, Worker
 from farhand.server import http
 from farhand.testing.scripted import ScriptedDriver
-from farhand.testing.stage import until
+from farhand.testing.sdk_env import until
 from farhand.testing.telegram import FakeBot
 
 pytestmark = pytest.mark.anyio

@@ -10,7 +10,7 @@ import pytest
 from tests.spec.promises import promise
 from tests.spec.team import Team, team_house
 
-from farhand.testing.stage import until
+from farhand.testing.sdk_env import until
 from farhand.testing.telegram import FakeBot
 
 pytestmark = pytest.mark.anyio

@@ -14,7 +14,7 @@ from tests.spec.promises import promise
 from tests.spec.team import Team
 from tests.spec.test_http import DOT, known
 
-from farhand.channels.kit.shown import (
+from farhand.channels.kit.shown_files import (
     BLOCKED_ENDINGS,
     DOCUMENTS,
     IMAGES,

@@ -15,7 +15,7 @@ from farhand.channels.files.channel import NAME
 from farhand.model.facts import Said, TurnEnded
 from farhand.model.words import HowEnded
 from farhand.testing.scripted import ScriptedDriver
-from farhand.testing.stage import until
+from farhand.testing.sdk_env import until
 from farhand.testing.telegram import FakeBot
 
 pytestmark = pytest.mark.anyio

@@ -18,7 +18,7 @@ from tests.spec.promises import promise
 from tests.spec.team import Team, team_house
 from tests.spec.test_http import known
 
-from farhand.channels.files.left import YOUNG_SECONDS, left_answers
+from farhand.channels.files.spooled_answers import YOUNG_SECONDS, left_answers
 from farhand.hooks import forward_to_bridge, send_to_telegram
 from farhand.hooks.send_to_telegram import (
     PAUSE_SECONDS,
@@ -30,7 +30,7 @@ from farhand.hooks.send_to_telegram import (
     read_config,
 )
 from farhand.testing.scripted import ScriptedDriver
-from farhand.testing.stage import until
+from farhand.testing.sdk_env import until
 from farhand.testing.telegram import FakeBot
 
 pytestmark = pytest.mark.anyio

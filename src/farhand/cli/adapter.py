@@ -10,11 +10,11 @@ from pathlib import Path
 
 import anyio
 
-from farhand.cli.apart import Said, apart
+from farhand.cli.detached import Said, apart
 from farhand.cli.options import new_id
 from farhand.config.erase import erase
-from farhand.drivers.wires.adapter import Read
-from farhand.drivers.wires.calls import Call, Calls
+from farhand.drivers.wires.oneshot.runner import Call, Calls
+from farhand.drivers.wires.oneshot.spec import Read
 from farhand.hooks.forward_to_bridge import SETTLED, post
 from farhand.model.compat import DEFAULT_SESSIONS
 from farhand.model.errors import BadName, NodeError

@@ -10,8 +10,8 @@ from typing import Protocol, TextIO
 
 import anyio
 
-from farhand.cli import editing
-from farhand.cli.editing import Typing
+from farhand.cli import line_editor as editing
+from farhand.cli.line_editor import Typing
 
 _STYLES = {"dim": "2", "bold": "1", "red": "31", "yellow": "33", "green": "32", "cyan": "36"}
 _LEAVES = "\x03"

@@ -15,7 +15,7 @@ import anyio
 
 from farhand.model.errors import AgentMissing, BadName, DriverError
 from farhand.sandbox.folder import Folder
-from farhand.sandbox.held import HeldChild
+from farhand.sandbox.held_child import HeldChild
 
 PROGRAM = Path(__file__).with_name("holder.py")
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")

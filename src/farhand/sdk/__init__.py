@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from farhand.sdk.models.vertex import VertexModel
     from farhand.sdk.policies.rules import PolicyError, Rule, allow, ask, deny
     from farhand.sdk.prompt import File, Image
+    from farhand.sdk.protocols import Approval, Content, Part, Question, Reply, SessionContext, ToolCall, ToolResult
     from farhand.sdk.result import Result
-    from farhand.sdk.seams import Approval, Content, Part, Question, Reply, SessionContext, ToolCall, ToolResult
     from farhand.sdk.session import Session
     from farhand.sdk.skills import SkillDir, skill_dir
     from farhand.sdk.subagents import Subagent, SubagentError, subagent
@@ -40,11 +40,11 @@ if TYPE_CHECKING:
 _HOMES = {
     "Agent": "agent",
     "AnthropicModel": "models.anthropic",
-    "Approval": "seams",
+    "Approval": "protocols",
     "Ask": "events",
     "BadAnswer": "errors",
     "BadPrompt": "errors",
-    "Content": "seams",
+    "Content": "protocols",
     "Error": "events",
     "Event": "events",
     "Extension": "extensions",
@@ -59,17 +59,17 @@ _HOMES = {
     "ModelRefused": "errors",
     "Notice": "events",
     "OpenAiModel": "models.openai",
-    "Part": "seams",
+    "Part": "protocols",
     "PolicyError": "policies.rules",
-    "Question": "seams",
+    "Question": "protocols",
     "Recorder": "models.recorder",
-    "Reply": "seams",
+    "Reply": "protocols",
     "Result": "result",
     "Rule": "policies.rules",
     "SdkError": "errors",
     "Session": "session",
     "SessionBusy": "errors",
-    "SessionContext": "seams",
+    "SessionContext": "protocols",
     "SessionNotFound": "errors",
     "SkillDir": "skills",
     "StreamCut": "errors",
@@ -78,11 +78,11 @@ _HOMES = {
     "Terminal": "terminal",
     "Text": "events",
     "Thought": "events",
-    "ToolCall": "seams",
+    "ToolCall": "protocols",
     "ToolError": "tools",
     "ToolRequest": "events",
     "ToolResponse": "events",
-    "ToolResult": "seams",
+    "ToolResult": "protocols",
     "Usage": "events",
     "allow": "policies.rules",
     "ask": "policies.rules",

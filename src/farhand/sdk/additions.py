@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from farhand.sdk.agent import Agent
     from farhand.sdk.extensions import Command
     from farhand.sdk.policies import Rule
-    from farhand.sdk.seams import Extender, Tool
+    from farhand.sdk.protocols import Extender, Tool
     from farhand.sdk.settings import Settings
     from farhand.sdk.subagents import Subagent
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
-from farhand.sdk.seams import Approver, Asker, Extender, Question, Reply, SessionContext, Tool, ToolCall, Verdict
+from farhand.sdk.protocols import Approver, Asker, Extender, Question, Reply, SessionContext, Tool, ToolCall, Verdict
 
 if TYPE_CHECKING:
     from farhand.sdk.extensions import Extension
@@ -125,7 +125,7 @@ class Agent:
     async def resume_session(self, session_id: str) -> Session:
         """A recorded session, ours or the Gemini CLI's, by id or `latest`; `session.losses` says what is missing."""
         from farhand.sdk.conversation import SIDECAR_SUFFIX, read_sidecar, restore
-        from farhand.sdk.pending import pending_path, read_pending, reopened
+        from farhand.sdk.pending_questions import pending_path, read_pending, reopened
         from farhand.sdk.projects import project_folder
         from farhand.sdk.recording import find_session
         from farhand.sdk.session import Session

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from farhand.sdk import wire
 from farhand.sdk.errors import ModelError
-from farhand.sdk.seams import Content
+from farhand.sdk.protocols import Content
 
 if TYPE_CHECKING:
     from farhand.sdk.models import Model

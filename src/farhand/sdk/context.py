@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from farhand.sdk.environment import child_environment
 from farhand.sdk.memory import Discovery
-from farhand.sdk.seams import Content, Question, Reply, SessionContext, ToolCall
+from farhand.sdk.protocols import Content, Question, Reply, SessionContext, ToolCall
 from farhand.sdk.shell import WorkspaceShell
 from farhand.sdk.workspace import Workspace, WorkspaceFiles
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from farhand.sdk import wire
-from farhand.sdk.seams import Content, Part, ToolCall
+from farhand.sdk.protocols import Content, Part, ToolCall
 
 SIDECAR_SUFFIX = ".wire"
 _SKIPPED = ("<session_context>", "<hook_context>", "/", "?")

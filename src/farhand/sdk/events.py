@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, ClassVar, Literal, TypeAlias
 
-from farhand.sdk.seams import Part, Question
+from farhand.sdk.protocols import Part, Question
 
 FinishReason = Literal["stop", "length", "safety", "stopped", "blocked", "interrupted", "paused", "max_turns", "error"]
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from farhand.sdk import wire
-from farhand.sdk.seams import Content
+from farhand.sdk.protocols import Content
 
 
 def request_form(request: Mapping[str, Any]) -> dict[str, Any]:

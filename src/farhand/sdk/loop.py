@@ -7,13 +7,13 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from farhand.sdk import llm, wire
-from farhand.sdk.calls import CUT_OFF, NEVER_RAN, Calls, TurnStopped
 from farhand.sdk.errors import ModelError, SdkError
 from farhand.sdk.events import Error, Event, Finish, FinishReason, Notice, Text, Thought, Usage
+from farhand.sdk.first_message import system_instruction
 from farhand.sdk.models import close_stream
-from farhand.sdk.opening import system_instruction
+from farhand.sdk.protocols import Content, HookOutcome, Part, Tool
 from farhand.sdk.recording import CallRecord
-from farhand.sdk.seams import Content, HookOutcome, Part, Tool
+from farhand.sdk.tool_calls import CUT_OFF, NEVER_RAN, Calls, TurnStopped
 
 if TYPE_CHECKING:
     from farhand.sdk.session import Session

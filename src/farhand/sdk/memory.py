@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from farhand.sdk.seams import Memory
+from farhand.sdk.protocols import Memory
 
 if TYPE_CHECKING:
     from farhand.sdk.settings import Settings

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from farhand.sdk.seams import Approval, SessionContext, ToolCall
+from farhand.sdk.protocols import Approval, SessionContext, ToolCall
 
 _FREE = frozenset({"read", "search", "think"})
 # ask_user is itself a question to the person.

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from farhand.sdk.errors import BadPrompt
-from farhand.sdk.seams import Part
+from farhand.sdk.protocols import Part
 
 INLINE_LIMIT_BYTES = 20 * 1024 * 1024
 _TEXT_LIKE = ("application/json", "application/xml", "application/javascript", "application/toml", "application/yaml")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from farhand.sdk.events import Ask
-from farhand.sdk.seams import Question, Reply
+from farhand.sdk.protocols import Question, Reply
 
 if TYPE_CHECKING:
     import asyncio

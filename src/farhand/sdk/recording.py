@@ -14,7 +14,7 @@ from farhand.sdk import wire
 from farhand.sdk.conversation import SIDECAR_SUFFIX, Conversation, read_conversation
 from farhand.sdk.errors import SessionNotFound
 from farhand.sdk.projects import project_hash
-from farhand.sdk.seams import Content, Part, ToolCall
+from farhand.sdk.protocols import Content, Part, ToolCall
 
 
 def timestamp(now: datetime | None = None) -> str:

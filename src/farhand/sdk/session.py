@@ -15,11 +15,8 @@ from farhand.sdk import wire
 from farhand.sdk.conversation import Restored
 from farhand.sdk.errors import SdkError, SessionBusy
 from farhand.sdk.events import Error, Event, Finish, Notice
-from farhand.sdk.pending import NOTHING_PENDING, Pending, pending_path, write_pending
-from farhand.sdk.questions import Questions
-from farhand.sdk.recording import CallRecord, Recording, new_id, session_path
-from farhand.sdk.result import Result, gathered
-from farhand.sdk.seams import (
+from farhand.sdk.pending_questions import NOTHING_PENDING, Pending, pending_path, write_pending
+from farhand.sdk.protocols import (
     Approval,
     Content,
     Extender,
@@ -33,19 +30,22 @@ from farhand.sdk.seams import (
     ToolCall,
     as_approval,
 )
+from farhand.sdk.questions import Questions
+from farhand.sdk.recording import CallRecord, Recording, new_id, session_path
+from farhand.sdk.result import Result, gathered
 
 if TYPE_CHECKING:
+    from farhand.sdk.active_turn import Running
     from farhand.sdk.additions import Additions
     from farhand.sdk.agent import Agent
-    from farhand.sdk.calls import Calls
     from farhand.sdk.context import LiveContext
     from farhand.sdk.loop import Turn
     from farhand.sdk.models import Model
     from farhand.sdk.policies.guard import Guard
     from farhand.sdk.prompt import Prompt
-    from farhand.sdk.running import Running
     from farhand.sdk.settings import Settings
     from farhand.sdk.structured import Structured
+    from farhand.sdk.tool_calls import Calls
 
 T = TypeVar("T")
 
@@ -173,8 +173,8 @@ class Session:
     async def _follow(
         self, parts_of: Callable[[], list[Part] | None], structured: Structured[Any] | None
     ) -> AsyncGenerator[Event, None]:
+        from farhand.sdk.active_turn import Running
         from farhand.sdk.loop import Turn
-        from farhand.sdk.running import Running
 
         if self.busy:
             raise SessionBusy(f"Session {self.id} is in a turn. Wait for its end, or interrupt it.")
@@ -216,8 +216,8 @@ class Session:
         if self._open:
             return
         from farhand.sdk.context import make_context
+        from farhand.sdk.first_message import system_prompt
         from farhand.sdk.memory import load_memory
-        from farhand.sdk.opening import system_prompt
         from farhand.sdk.projects import project_folder
 
         agent = self.agent
@@ -263,7 +263,7 @@ class Session:
         return hooks
 
     def _load_guard(self) -> Guard | None:
-        from farhand.sdk.guarding import is_guarded
+        from farhand.sdk.policy_check import is_guarded
 
         if not is_guarded(self.agent, self.settings) and not self.additions.rules:
             return None
@@ -302,7 +302,7 @@ class Session:
             self._recording.checkpoint(self.transcript)
 
     def _opening(self) -> list[Content]:
-        from farhand.sdk.opening import directory_tree, session_context
+        from farhand.sdk.first_message import directory_tree, session_context
 
         if not self.agent.loads:
             return []

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from farhand.sdk.environment import with_variables
-from farhand.sdk.process import NO_LIMITS, Command, Limits
-from farhand.sdk.seams import ShellResult
+from farhand.sdk.protocols import ShellResult
+from farhand.sdk.shell_process import NO_LIMITS, Command, Limits
 
 
 class WorkspaceShell:

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from farhand.sdk.errors import BadAnswer
-from farhand.sdk.seams import ToolResult
+from farhand.sdk.protocols import ToolResult
 
 if TYPE_CHECKING:
-    from farhand.sdk.seams import SessionContext
+    from farhand.sdk.protocols import SessionContext
 
 T = TypeVar("T")
 ATTEMPTS = 3

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TextIO
 
+from farhand.sdk.protocols import Question, Reply, SessionContext
 from farhand.sdk.questions import as_reply
-from farhand.sdk.seams import Question, Reply, SessionContext
 
 _YES = {"y": "allow", "yes": "allow", "n": "deny", "no": "deny"}
 
@@ -20,7 +20,7 @@ class Terminal:
 
     async def ask(self, question: Question, context: SessionContext) -> Reply:  # noqa: ARG002
         """Shows the question and reads a line; an empty one, or the end of the input, is no answer."""
-        from farhand.sdk.calling import call_within
+        from farhand.sdk.call_function import call_within
 
         source = self._source or sys.stdin
         if not source.isatty():

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from farhand.sdk.seams import Content, Part, ToolCall
+from farhand.sdk.protocols import Content, Part, ToolCall
 
 # Gemini 3 refuses a call of the running turn that lacks its signature; this value tells it that none is to be had.
 NO_SIGNATURE = "skip_thought_signature_validator"

@@ -14,7 +14,7 @@ from typing import Any
 if __name__ == "__main__":  # behind the standard library, so that nothing beside farhand can stand in for it
     sys.path.append(str(Path(__file__).resolve().parents[2]))
 
-from farhand.drivers.wires.lines import Conversation, Failed, Gone, Prompt
+from farhand.drivers.wires.lines.agent import Conversation, Failed, Gone, Prompt
 
 Step = dict[str, Any]
 YES_NO = [{"id": "yes", "label": "Yes"}, {"id": "no", "label": "No", "allows": False}]

@@ -12,9 +12,9 @@ import anyio
 import anyio.abc
 
 from farhand.sandbox.holders import LocalHolders
+from farhand.testing.cli_env import Workshop
 from farhand.testing.telegram import FakeBot, Shown
 from farhand.testing.telegram.client import Person
-from farhand.testing.workshop import Workshop
 
 MANAGER = 4711
 # Only a net for a test that hangs; a busy machine is no failure.

@@ -25,9 +25,9 @@ from farhand.model.facts import (
     TurnEnded,
 )
 from farhand.model.words import AskKind, HowEnded, HowSettled, Mode
+from farhand.testing.claude_env import Studio, until
 from farhand.testing.house import House
 from farhand.testing.models.script import Reply, say, use
-from farhand.testing.studio import Studio, until
 
 pytestmark = pytest.mark.anyio
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from farhand.testing.claude_env import Studio
 from farhand.testing.contracts.agent import AgentAlone, AgentAtWork, ScriptedStage
 from farhand.testing.models.anthropic import limited
 from farhand.testing.models.script import Hold, Reply, Text, say, use
-from farhand.testing.studio import Studio
 
 
 def shell(command: str) -> Reply:

@@ -12,9 +12,9 @@ import anyio
 import anyio.to_thread
 import pytest
 
+from farhand.testing.claude_env import Studio, red_pixel
 from farhand.testing.models.script import Hold, Reply, Text, say, use
 from farhand.testing.phone import SECONDS, Phone, with_phone
-from farhand.testing.studio import Studio, red_pixel
 from farhand.testing.telegram import FakeBot
 
 pytestmark = pytest.mark.anyio

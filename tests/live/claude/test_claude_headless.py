@@ -26,10 +26,10 @@ from farhand.model.facts import (
     WentOffline,
 )
 from farhand.model.words import HowEnded, HowSettled
+from farhand.testing.claude_env import Studio
 from farhand.testing.house import House
 from farhand.testing.models.anthropic import limited
 from farhand.testing.models.script import Hold, Reply, Text, say, use
-from farhand.testing.studio import Studio
 
 pytestmark = pytest.mark.anyio
 

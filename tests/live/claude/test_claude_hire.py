@@ -8,14 +8,14 @@ import anyio
 import pytest
 
 from farhand.drivers.claude.launch import MANIFEST
-from farhand.drivers.claude.screen import read_box
+from farhand.drivers.claude.tmux.screen import read_box
 from farhand.drivers.wires.tmux import Pane
 from farhand.model.commands import Hire
 from farhand.model.facts import CameOnline, Noted, Said, Seen, TurnEnded
 from farhand.model.words import HowEnded
+from farhand.testing.claude_env import Studio, until
 from farhand.testing.house import House
 from farhand.testing.models.script import say
-from farhand.testing.studio import Studio, until
 
 pytestmark = pytest.mark.anyio
 

@@ -11,12 +11,12 @@ import anyio
 import pytest
 from tests.spec.promises import promise
 
+from farhand.testing.claude_env import Studio
+from farhand.testing.cli_env import Workshop
 from farhand.testing.models.script import say
 from farhand.testing.phone import MANAGER, SECONDS, Phone, with_phone
-from farhand.testing.stage import until
-from farhand.testing.studio import Studio
+from farhand.testing.sdk_env import until
 from farhand.testing.telegram import FakeBot
-from farhand.testing.workshop import Workshop
 
 pytestmark = pytest.mark.anyio
 

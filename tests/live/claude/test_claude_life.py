@@ -28,10 +28,10 @@ from farhand.model.facts import (
     WentOffline,
 )
 from farhand.model.words import Attachment, HowEnded, Mode
+from farhand.testing.claude_env import Studio, red_pixel, until
 from farhand.testing.house import House
 from farhand.testing.models.anthropic import limited
 from farhand.testing.models.script import Hold, Reply, Text, Thinking, say, use
-from farhand.testing.studio import Studio, red_pixel, until
 
 pytestmark = pytest.mark.anyio
 

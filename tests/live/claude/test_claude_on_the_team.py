@@ -14,10 +14,10 @@ import anyio.to_thread
 import pytest
 from tests.spec.promises import promise
 
+from farhand.testing.claude_env import Studio
 from farhand.testing.models.script import Hold, Reply, Text, say
 from farhand.testing.phone import MANAGER, SECONDS, Phone, with_phone
-from farhand.testing.stage import until
-from farhand.testing.studio import Studio
+from farhand.testing.sdk_env import until
 from farhand.testing.telegram import FakeBot
 
 pytestmark = pytest.mark.anyio

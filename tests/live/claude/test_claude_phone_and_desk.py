@@ -10,11 +10,11 @@ import anyio
 import pytest
 from tests.live.claude.test_claude_from_the_phone import phone
 
+from farhand.testing.claude_env import Studio
+from farhand.testing.cli_env import Workshop
 from farhand.testing.models.script import Reply, Text, say, use
 from farhand.testing.phone import MANAGER, SECONDS, Phone
-from farhand.testing.studio import Studio
 from farhand.testing.telegram import Shown
-from farhand.testing.workshop import Workshop
 
 pytestmark = pytest.mark.anyio
 __all__ = ["phone"]

@@ -11,9 +11,9 @@ import pytest
 from farhand.model.commands import Hire
 from farhand.model.facts import AskRaised, CameOnline, Said, ToolEnded, ToolStarted, TurnEnded, TurnStarted, Used
 from farhand.model.words import HowEnded, Mode
+from farhand.testing.claude_env import Studio
 from farhand.testing.models.script import say, use
-from farhand.testing.posting import endpoint
-from farhand.testing.studio import Studio
+from farhand.testing.post_hooks import endpoint
 
 pytestmark = pytest.mark.anyio
 EVENTS = ("UserPromptSubmit", "PreToolUse", "PostToolUse", "PermissionRequest", "Stop", "SessionEnd")

@@ -13,10 +13,10 @@ from farhand.model import errors
 from farhand.model.commands import End, Hire
 from farhand.model.facts import CameOnline, Ended, Hired, Said, TurnEnded
 from farhand.model.words import HowEnded
+from farhand.testing.claude_env import Studio
+from farhand.testing.cli_env import Workshop
 from farhand.testing.house import SAFETY_SECONDS
 from farhand.testing.models.script import say
-from farhand.testing.studio import Studio
-from farhand.testing.workshop import Workshop
 
 pytestmark = pytest.mark.anyio
 

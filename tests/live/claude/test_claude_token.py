@@ -12,9 +12,9 @@ import anyio
 import pytest
 from tests.spec.promises import promise
 
+from farhand.testing.claude_env import Studio
 from farhand.testing.models.script import say, use
 from farhand.testing.phone import MANAGER, SECONDS, Phone, with_phone
-from farhand.testing.studio import Studio
 from farhand.testing.telegram import FakeBot
 
 pytestmark = pytest.mark.anyio

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from farhand.testing.clis import programs
-from farhand.testing.codex import CodexStudio, lasting_home
+from farhand.testing.codex_env import CodexStudio, lasting_home
 from farhand.testing.models.responses import FakeResponses
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from farhand.model.words import replace
-from farhand.testing.codex import CodexStudio
+from farhand.testing.claude_env import red_pixel
+from farhand.testing.codex_env import CodexStudio
 from farhand.testing.contracts import worker
 from farhand.testing.contracts.agent import ALL, AgentAlone, AgentAtWork, Promise, ScriptedStage
 from farhand.testing.contracts.worker import Stage
 from farhand.testing.models.responses import limited
 from farhand.testing.models.script import Hold, Reply, Text, say, use
-from farhand.testing.studio import red_pixel
 
 
 def shell(command: str) -> Reply:

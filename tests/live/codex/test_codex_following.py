@@ -8,12 +8,12 @@ from pathlib import Path
 import anyio
 import pytest
 
-from farhand.drivers.codex.link import InteractiveLink
-from farhand.drivers.codex.questions import Questions
-from farhand.drivers.codex.rollout import State
-from farhand.drivers.codex.spot import Spot
-from farhand.drivers.wires.hooks import Arrival
-from farhand.drivers.wires.notify import Folders
+from farhand.disk.watch import Folders
+from farhand.drivers.codex.tmux.cursor import Spot
+from farhand.drivers.codex.tmux.link import InteractiveLink
+from farhand.drivers.codex.tmux.pending import Questions
+from farhand.drivers.codex.tmux.translate import State
+from farhand.drivers.wires.hooks.endpoint import Arrival
 from farhand.drivers.wires.tmux import Tmux
 
 pytestmark = pytest.mark.anyio

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from farhand.testing.codex import CodexStudio
+from farhand.testing.codex_env import CodexStudio
 from farhand.testing.models.script import Hold, Reply, Text, say, use
 from farhand.testing.phone import Phone, with_phone
 from farhand.testing.telegram import FakeBot

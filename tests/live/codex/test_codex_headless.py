@@ -30,13 +30,13 @@ from farhand.model.facts import (
 from farhand.model.ports import KeepsSessions
 from farhand.model.present import Worker
 from farhand.model.words import Attachment, HowEnded, HowSettled, Mode
-from farhand.testing.codex import CodexStudio
+from farhand.testing.claude_env import red_pixel
+from farhand.testing.codex_env import CodexStudio
 from farhand.testing.contracts.driver import talking
 from farhand.testing.house import House, settings_in
 from farhand.testing.models.responses import limited
 from farhand.testing.models.script import Hold, Reply, Text, Thinking, say, use
-from farhand.testing.stage import until
-from farhand.testing.studio import red_pixel
+from farhand.testing.sdk_env import until
 
 pytestmark = pytest.mark.anyio
 PATCH = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: new.txt\n+hello\n*** End Patch\nEOF\n"

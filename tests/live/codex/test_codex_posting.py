@@ -11,10 +11,10 @@ import pytest
 from farhand.model.commands import Hire
 from farhand.model.facts import CameOnline, Said, ToolEnded, ToolStarted, TurnEnded, TurnStarted, Used
 from farhand.model.words import HowEnded, Mode
-from farhand.testing.codex import CodexStudio
+from farhand.testing.codex_env import CodexStudio
 from farhand.testing.models.script import say, use
-from farhand.testing.posting import answered, posts
-from farhand.testing.stage import until
+from farhand.testing.post_hooks import answered, posts
+from farhand.testing.sdk_env import until
 
 pytestmark = pytest.mark.anyio
 EVENTS = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop")

@@ -26,11 +26,11 @@ from farhand.model.facts import (
     TurnStarted,
 )
 from farhand.model.words import HowEnded, HowSettled, Mode
-from farhand.testing.codex import CodexStudio
+from farhand.testing.codex_env import CodexStudio
 from farhand.testing.house import House
 from farhand.testing.models.responses import limited
 from farhand.testing.models.script import Hold, Reply, Text, say, use
-from farhand.testing.stage import until
+from farhand.testing.sdk_env import until
 
 pytestmark = pytest.mark.anyio
 ESCALATED = {"sandbox_permissions": "require_escalated", "justification": "to make it"}

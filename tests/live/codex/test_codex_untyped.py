@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from farhand.drivers.codex.link import InteractiveLink
-from farhand.drivers.codex.questions import Questions
-from farhand.drivers.codex.spot import Spot
-from farhand.drivers.wires.handed import Handed
+from farhand.drivers.codex.tmux.cursor import Spot
+from farhand.drivers.codex.tmux.link import InteractiveLink
+from farhand.drivers.codex.tmux.pending import Questions
 from farhand.drivers.wires.tmux import Tmux
+from farhand.drivers.wires.tmux.delivered import Handed
 from farhand.model.ports import Deliver, NotTaken
 from farhand.model.present import Message
 from farhand.model.words import Sender

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from farhand.testing.clis import programs
-from farhand.testing.gemini import GeminiStudio
+from farhand.testing.gemini_env import GeminiStudio
 from farhand.testing.models.gemini import FakeGemini
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -8,7 +8,7 @@ import pytest
 
 from farhand.model.words import replace
 from farhand.testing.contracts.agent import ALL, AgentAlone, AgentAtWork
-from farhand.testing.gemini import GeminiStage, GeminiStudio
+from farhand.testing.gemini_env import GeminiStage, GeminiStudio
 from farhand.testing.models.gemini import calls, held, refuses, says
 
 

@@ -9,7 +9,7 @@ import pytest
 from farhand.model.commands import Hire
 from farhand.model.facts import AnswerDelivered, AskRaised, CameOnline, Noted, Said, SessionKnown, TurnEnded
 from farhand.model.words import AskKind, HowEnded, Mode
-from farhand.testing.gemini import GeminiStudio
+from farhand.testing.gemini_env import GeminiStudio
 from farhand.testing.house import House
 from farhand.testing.models.gemini import calls, says
 

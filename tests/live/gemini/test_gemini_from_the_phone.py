@@ -10,7 +10,7 @@ from threading import Event
 import anyio.to_thread
 import pytest
 
-from farhand.testing.gemini import GeminiStudio
+from farhand.testing.gemini_env import GeminiStudio
 from farhand.testing.models.gemini import calls, held, says
 from farhand.testing.phone import Phone, with_phone
 from farhand.testing.telegram import FakeBot

@@ -7,7 +7,7 @@ import pytest
 from farhand.model.commands import Hire, Retry
 from farhand.model.facts import CameOnline, Limited, LimitLifted, Said, TurnEnded
 from farhand.model.words import HowEnded, Mode
-from farhand.testing.gemini import GeminiStudio
+from farhand.testing.gemini_env import GeminiStudio
 from farhand.testing.house import House
 from farhand.testing.models.gemini import exhausted, says
 

@@ -11,7 +11,7 @@ import pytest
 from farhand.model.commands import Hire
 from farhand.model.facts import AnswerDelivered, AskRaised, CameOnline, Noted, TurnEnded
 from farhand.model.words import Mode
-from farhand.testing.gemini import GeminiStudio
+from farhand.testing.gemini_env import GeminiStudio
 from farhand.testing.house import House
 from farhand.testing.models.gemini import calls_all, says
 

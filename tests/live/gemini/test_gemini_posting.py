@@ -15,10 +15,10 @@ from farhand.hooks.install import COMPILED, compiled
 from farhand.model.commands import Hire
 from farhand.model.facts import AskRaised, CameOnline, Said, ToolEnded, ToolStarted, TurnEnded, TurnStarted
 from farhand.model.words import HowEnded, Mode
-from farhand.testing.gemini import GeminiStudio
+from farhand.testing.gemini_env import GeminiStudio
 from farhand.testing.house import House
 from farhand.testing.models.gemini import calls, says
-from farhand.testing.posting import answered, posts
+from farhand.testing.post_hooks import answered, posts
 
 pytestmark = pytest.mark.anyio
 EVENTS = ("SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "Notification", "AfterAgent")

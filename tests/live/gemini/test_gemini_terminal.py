@@ -23,7 +23,7 @@ from farhand.model.facts import (
     TurnEnded,
 )
 from farhand.model.words import HowEnded, HowSettled, Mode
-from farhand.testing.gemini import GeminiStudio
+from farhand.testing.gemini_env import GeminiStudio
 from farhand.testing.house import House
 from farhand.testing.models.gemini import calls, says
 

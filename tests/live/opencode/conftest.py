@@ -12,7 +12,7 @@ import pytest
 from tests.conftest import PROGRAMS
 
 from farhand.testing.models.openai import FakeOpenAi
-from farhand.testing.opencode import OpenCodeStudio, configuration
+from farhand.testing.opencode_env import OpenCodeStudio, configuration
 
 
 @pytest.fixture

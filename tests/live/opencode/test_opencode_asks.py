@@ -13,10 +13,10 @@ from farhand.model.commands import Hire, Say
 from farhand.model.ports import Change, Deliver, Driver, KeepsSessions, NotTaken, Settle, Taken
 from farhand.model.present import Message, Worker
 from farhand.model.words import Attachment, HowEnded, HowSettled, Mode, Sender, replace
+from farhand.testing.claude_env import red_pixel
 from farhand.testing.contracts.driver import Talk, answered, talking
 from farhand.testing.models.script import Failure, Hold, Reply, Text, say, use
-from farhand.testing.opencode import OTHER_MODEL, OpenCodeStudio
-from farhand.testing.studio import red_pixel
+from farhand.testing.opencode_env import OTHER_MODEL, OpenCodeStudio
 
 pytestmark = pytest.mark.anyio
 

@@ -9,7 +9,7 @@ from farhand.testing.contracts import worker
 from farhand.testing.contracts.agent import ALL, AgentAlone, AgentAtWork, Promise, ScriptedStage
 from farhand.testing.contracts.worker import Stage
 from farhand.testing.models.script import Failure, Hold, Reply, Text, say, use
-from farhand.testing.opencode import OpenCodeStudio
+from farhand.testing.opencode_env import OpenCodeStudio
 
 FAILURE = Failure(400, "invalid_request_error", "the model is not in the mood")
 # The terminal is slow to start and has the same link: it shows what is its own.

@@ -9,10 +9,10 @@ import pytest
 from farhand.model import facts
 from farhand.model.commands import Hire
 from farhand.model.words import HowEnded
+from farhand.testing.cuttable_proxy import Relay
 from farhand.testing.house import House
 from farhand.testing.models.script import Hold, Reply, Text, say, use
-from farhand.testing.opencode import OpenCodeStudio
-from farhand.testing.relay import Relay
+from farhand.testing.opencode_env import OpenCodeStudio
 
 pytestmark = pytest.mark.anyio
 

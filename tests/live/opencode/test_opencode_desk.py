@@ -15,11 +15,11 @@ from farhand.model import facts
 from farhand.model.ports import Driver, Settle
 from farhand.model.present import Worker
 from farhand.model.words import HowEnded, HowSettled, replace
+from farhand.testing.claude_env import until
 from farhand.testing.contracts.driver import answered, talking
 from farhand.testing.house import settings_in
 from farhand.testing.models.script import Hold, Reply, Text, say, use
-from farhand.testing.opencode import OpenCodeStudio
-from farhand.testing.studio import until
+from farhand.testing.opencode_env import OpenCodeStudio
 
 pytestmark = pytest.mark.anyio
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from farhand.testing.models.script import Hold, Reply, Text, say, use
-from farhand.testing.opencode import OpenCodeStudio
+from farhand.testing.opencode_env import OpenCodeStudio
 from farhand.testing.phone import with_phone
 from farhand.testing.telegram import FakeBot
 

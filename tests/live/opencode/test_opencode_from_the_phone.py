@@ -12,7 +12,7 @@ import anyio.to_thread
 import pytest
 
 from farhand.testing.models.script import Hold, Reply, Text, say, use
-from farhand.testing.opencode import OpenCodeStudio
+from farhand.testing.opencode_env import OpenCodeStudio
 from farhand.testing.phone import Phone, with_phone
 from farhand.testing.telegram import FakeBot
 

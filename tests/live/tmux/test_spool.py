@@ -13,10 +13,10 @@ import anyio.abc
 import pytest
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
-from farhand.drivers.wires.hooks import Arrival, Arrived
-from farhand.drivers.wires.notify import Folders
-from farhand.drivers.wires.seated import News, SeatedLink
+from farhand.disk.watch import Folders
+from farhand.drivers.wires.hooks.endpoint import Arrival, Arrived
 from farhand.drivers.wires.tmux import Pane, Tmux
+from farhand.drivers.wires.tmux.link import News, SeatedLink
 from farhand.model.facts import Noted
 from farhand.model.ports import Batch, Heard
 

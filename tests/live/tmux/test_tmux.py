@@ -12,7 +12,7 @@ import anyio
 import pytest
 from tests.spec.promises import promise
 
-from farhand.drivers.claude import hands
+from farhand.drivers.claude.tmux import keyboard as hands
 from farhand.drivers.wires.tmux import Pane, Tmux, TmuxGone, TmuxMissing, TmuxRefused
 from farhand.drivers.wires.tmux.submit import Doubtful, Habits, Occupied, Submitted, submit
 from farhand.model.ports import Outcome, Taken

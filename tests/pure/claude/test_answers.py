@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from farhand.drivers.claude.asks import Question, decision, digest, raised, steps
 from farhand.drivers.claude.titles import title
-from farhand.drivers.wires.fields import Fields
-from farhand.drivers.wires.picks import Picked
-from farhand.drivers.wires.titled import LONGEST_TITLE
-from farhand.drivers.wires.visible import visible
+from farhand.drivers.wires.asks.answers import Picked
+from farhand.drivers.wires.foreign_json import Fields
+from farhand.drivers.wires.text.tool_title import LONGEST_TITLE
+from farhand.model.visible import visible
 from farhand.model.words import AskKind
 
 RULE = {

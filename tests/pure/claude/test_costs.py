@@ -8,9 +8,9 @@ from subprocess import run
 
 import pytest
 
-from farhand.drivers.claude.costs import priced, status_line
 from farhand.drivers.claude.launch import Places, has_status_line
-from farhand.drivers.claude.turns import State, began, end_turn
+from farhand.drivers.claude.tmux.cost import priced, status_line
+from farhand.drivers.claude.tmux.state import State, began, end_turn
 from farhand.model.facts import TurnEnded, Used
 from farhand.model.words import HowEnded, Usage
 

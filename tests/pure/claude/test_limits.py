@@ -8,12 +8,12 @@ from typing import Any
 import msgspec
 import pytest
 
+from farhand.drivers.claude.headless.translate import StreamState, translate_stream
 from farhand.drivers.claude.limits import limit, reset
-from farhand.drivers.claude.payloads import translate_hook
-from farhand.drivers.claude.stream import StreamState, translate_stream
-from farhand.drivers.claude.translate import translate
-from farhand.drivers.claude.turns import State
-from farhand.drivers.wires.fields import Fields
+from farhand.drivers.claude.tmux.hooks import translate_hook
+from farhand.drivers.claude.tmux.state import State
+from farhand.drivers.claude.tmux.translate import translate
+from farhand.drivers.wires.foreign_json import Fields
 from farhand.model.facts import Fact, Limited, TurnEnded
 from farhand.model.words import HowEnded
 

@@ -1,6 +1,7 @@
 """What goes wrong with Claude Code is noticed within two seconds: by an event, or by a look that is due before that."""
 
-from farhand.drivers.claude import hands, link
+from farhand.drivers.claude.tmux import keyboard as hands
+from farhand.drivers.claude.tmux import link
 
 GOAL_SECONDS = 2.0
 

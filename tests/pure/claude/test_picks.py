@@ -8,9 +8,9 @@ import anyio
 import pytest
 
 from farhand.drivers.claude.asks import Question, digest
-from farhand.drivers.claude.questions import Questions
-from farhand.drivers.wires.hooks import Arrived, Asked
-from farhand.drivers.wires.picks import Picked, Picks
+from farhand.drivers.claude.tmux.pending import Questions
+from farhand.drivers.wires.asks.answers import Picked, Picks
+from farhand.drivers.wires.hooks.endpoint import Arrived, Asked
 from farhand.model.facts import AskSettled
 from farhand.model.ports import Taken
 from farhand.model.present import Ask

@@ -13,11 +13,11 @@ import msgspec
 import pytest
 
 from farhand.drivers.claude.asks import digest, question_of, raised
-from farhand.drivers.claude.payloads import translate_hook
-from farhand.drivers.claude.stream import StreamState, translate_stream
-from farhand.drivers.claude.translate import translate
-from farhand.drivers.claude.turns import State
-from farhand.drivers.wires.fields import Fields
+from farhand.drivers.claude.headless.translate import StreamState, translate_stream
+from farhand.drivers.claude.tmux.hooks import translate_hook
+from farhand.drivers.claude.tmux.state import State
+from farhand.drivers.claude.tmux.translate import translate
+from farhand.drivers.wires.foreign_json import Fields
 from farhand.model.ports import Heard
 
 HERE = Path(__file__).parent

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from farhand.disk.head_tail import Ends
 from farhand.drivers.claude.launch import Places
 from farhand.drivers.claude.sessions import find_sessions, resume_command, session_of
-from farhand.drivers.wires.ends import Ends
 from farhand.model.present import Worker
 
 RECORDED = Path(__file__).parent / "recordings" / "transcript-resumed.jsonl"

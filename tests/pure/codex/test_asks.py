@@ -21,7 +21,7 @@ from farhand.drivers.codex.asks import (
     steps,
 )
 from farhand.drivers.codex.schema import shell_words
-from farhand.drivers.wires.picks import Picked
+from farhand.drivers.wires.asks.answers import Picked
 from farhand.model.words import AskKind
 
 RUN = {"command": "/bin/bash -lc 'rm -r build'", "cwd": "/home/dev", "reason": "to begin anew", "startedAtMs": 1}

@@ -15,13 +15,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farhand.drivers.codex import rollout, translate
 from farhand.drivers.codex.asks import METHODS, Question, raised
-from farhand.drivers.codex.events import EventState, translate_event
-from farhand.drivers.codex.questions import question_of
-from farhand.drivers.codex.screen import is_asking, read_box
-from farhand.drivers.wires.fields import Fields
-from farhand.drivers.wires.handed import Expected
+from farhand.drivers.codex.exec.translate import EventState, translate_event
+from farhand.drivers.codex.headless import translate
+from farhand.drivers.codex.tmux import translate as rollout
+from farhand.drivers.codex.tmux.pending import question_of
+from farhand.drivers.codex.tmux.screen import is_asking, read_box
+from farhand.drivers.wires.foreign_json import Fields
+from farhand.drivers.wires.tmux.delivered import Expected
 
 HERE = Path(__file__).parent
 EVERY = sorted((HERE / "recordings").iterdir())

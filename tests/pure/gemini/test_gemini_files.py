@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from farhand.drivers.gemini.files import Spot, behind, follow, passed, read_spot
-from farhand.drivers.gemini.translate import State
+from farhand.drivers.gemini.tmux.session_file import Spot, behind, follow, passed, read_spot
+from farhand.drivers.gemini.tmux.translate import State
 from farhand.model.facts import Said, ToolEnded, ToolStarted, TurnStarted
 from farhand.model.ports import Heard
 

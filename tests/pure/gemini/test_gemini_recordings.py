@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farhand.drivers.gemini.payloads import translate_hook
-from farhand.drivers.gemini.stream import StreamState, exit_sentence, translate_stream
-from farhand.drivers.gemini.translate import State, translate
+from farhand.drivers.gemini.exec.translate import StreamState, exit_sentence, translate_stream
+from farhand.drivers.gemini.tmux.hooks import translate_hook
+from farhand.drivers.gemini.tmux.translate import State, translate
 
 HERE = Path(__file__).parent
 RECORDINGS = sorted(path for path in (HERE / "recordings").iterdir() if path.suffix in (".out", ".jsonl"))

@@ -19,11 +19,21 @@ from farhand.drivers.gemini.asks import (
     question_of,
     raised,
 )
-from farhand.drivers.gemini.place import Place, allow, asked, is_known, passed_by, put_back, ran, sought, without
-from farhand.drivers.gemini.screen import Dialog, comes_next, holds, read_box, read_dialog, says, standing
-from farhand.drivers.wires.asking import DENY
-from farhand.drivers.wires.fields import Fields
-from farhand.drivers.wires.painted import last_words
+from farhand.drivers.gemini.tmux.open_calls import (
+    Place,
+    allow,
+    asked,
+    is_known,
+    passed_by,
+    put_back,
+    ran,
+    sought,
+    without,
+)
+from farhand.drivers.gemini.tmux.screen import Dialog, comes_next, holds, read_box, read_dialog, says, standing
+from farhand.drivers.wires.asks.build import DENY
+from farhand.drivers.wires.foreign_json import Fields
+from farhand.drivers.wires.tmux.screen import last_words
 from farhand.model.words import replace
 
 HERE = Path(__file__).parent

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from farhand.drivers.opencode import asks, modes, sessions
-from farhand.drivers.opencode.ids import message_id, part_id
-from farhand.drivers.opencode.kept import Begun, Kept
+from farhand.drivers.opencode.headless.ids import message_id, part_id
+from farhand.drivers.opencode.headless.kept import Begun, Kept
+from farhand.drivers.opencode.headless.rules import obeys
+from farhand.drivers.opencode.headless.state import Expected
 from farhand.drivers.opencode.limits import limit, waiting
-from farhand.drivers.opencode.rules import obeys
 from farhand.drivers.opencode.schema import Error, Option, Permission, Question, Questions, Session, Status
-from farhand.drivers.opencode.state import Expected
 from farhand.model.facts import AskSettled
 from farhand.model.present import Worker
 from farhand.model.words import HowSettled, Mode

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from farhand.drivers.opencode.desk import Elsewhere, is_free, spoken_elsewhere
-from farhand.drivers.opencode.state import Expected, State
-from farhand.drivers.opencode.translate import event
+from farhand.drivers.opencode.headless.state import Expected, State
+from farhand.drivers.opencode.headless.translate import event
+from farhand.drivers.opencode.tmux.desk import Elsewhere, is_free, spoken_elsewhere
 
 HERE = State(session="ses_a", children=("ses_helper",), after="msg_1", newest="msg_3")
 THERE = Elsewhere(session="ses_b", prompt="msg_4")

@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from farhand.drivers.opencode.lines import RunState, ended, translate_line
+from farhand.drivers.opencode.exec.translate import RunState, ended, translate_line
+from farhand.drivers.opencode.headless.server import LISTENING
+from farhand.drivers.opencode.headless.state import Expected, State
+from farhand.drivers.opencode.headless.translate import event, told_as_events, translate
 from farhand.drivers.opencode.schema import Message
-from farhand.drivers.opencode.server import LISTENING
-from farhand.drivers.opencode.state import Expected, State
-from farhand.drivers.opencode.translate import event, told_as_events, translate
 from farhand.model.facts import TurnEnded
 from farhand.model.ports import Heard
 from farhand.model.words import HowEnded, replace

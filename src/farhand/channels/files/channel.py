@@ -11,11 +11,11 @@ import anyio.abc
 import structlog
 from starlette.routing import Route
 
-from farhand.channels.files.left import left_answers
 from farhand.channels.files.pipes import Pipes
-from farhand.channels.files.places import Places, read, write
 from farhand.channels.files.routes import WorkerRoutes
 from farhand.channels.files.sessions import Sessions
+from farhand.channels.files.spooled_answers import left_answers
+from farhand.channels.files.worker_files import Places, read, write
 from farhand.model import facts
 from farhand.model.commands import Focus, Respond, Say
 from farhand.model.compat import LAST_ACTIVE_FILE, node_of_prefix

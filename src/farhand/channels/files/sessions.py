@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from farhand.channels.files.places import Places, read, write
+from farhand.channels.files.worker_files import Places, read, write
 from farhand.model import facts
 from farhand.model.compat import PENDING_SECONDS
 from farhand.model.facts import Event

@@ -5,7 +5,7 @@ import io
 import secrets
 from collections.abc import Callable
 
-from farhand.channels.telegram.kept import Kept
+from farhand.channels.telegram.stored import Kept
 from farhand.channels.telegram.words import Chat, Person
 from farhand.model.errors import SettingWrong
 

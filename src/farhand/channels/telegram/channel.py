@@ -20,19 +20,19 @@ from farhand.channels.kit.card import cards
 from farhand.channels.kit.follow import Follower
 from farhand.channels.kit.outbox import Dispatcher, SendRefused
 from farhand.channels.kit.pace import Pace
-from farhand.channels.kit.shown import ShownFiles
+from farhand.channels.kit.shown_files import ShownFiles
 from farhand.channels.kit.tags import parted
 from farhand.channels.kit.texts import About, redacted
 from farhand.channels.telegram.admin import Admin, Pairing
-from farhand.channels.telegram.ears import Polling, Webhook
 from farhand.channels.telegram.gateway import Gateway
 from farhand.channels.telegram.health import Health, Tell, keep_quiet
-from farhand.channels.telegram.kept import Kept
 from farhand.channels.telegram.media import Inbox, NotFetched, sent_with
 from farhand.channels.telegram.parse import heard, message_command_id, to_wish
 from farhand.channels.telegram.progress import Progress
+from farhand.channels.telegram.receive import Polling, Webhook
 from farhand.channels.telegram.render import notice, render
 from farhand.channels.telegram.replies import menu
+from farhand.channels.telegram.stored import Kept
 from farhand.channels.telegram.taps import Taps
 from farhand.channels.telegram.typing import Typing
 from farhand.channels.telegram.words import Amend, Heard, Message, Post, Query, React, Remove, Show, unseal

@@ -32,7 +32,7 @@ from telegram.error import (
 from telegram.request import HTTPXRequest
 
 from farhand.channels.kit.outbox import SendLater, SendRefused, SendUncertain
-from farhand.channels.kit.shown import NotShown, ShownFiles
+from farhand.channels.kit.shown_files import NotShown, ShownFiles
 from farhand.channels.telegram.words import Amend, Key, Letter, Post, React, Remove, Show
 from farhand.model.errors import ChannelError
 

@@ -10,7 +10,7 @@ from telegram.error import BadRequest, TelegramError
 
 from farhand.channels.kit import texts
 from farhand.channels.kit.media import keep, safe_suffix
-from farhand.channels.kit.shown import LARGEST_BYTES
+from farhand.channels.kit.shown_files import LARGEST_BYTES
 from farhand.channels.telegram.gateway import Gateway
 from farhand.channels.telegram.words import Message
 from farhand.model.errors import ChannelError, NodeError

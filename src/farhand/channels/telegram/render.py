@@ -3,7 +3,7 @@
 from pathlib import PurePath
 
 from farhand.channels.kit.card import Card
-from farhand.channels.kit.shown import IMAGES
+from farhand.channels.kit.shown_files import IMAGES
 from farhand.channels.kit.split import Span, Styled, cut, joined, split
 from farhand.channels.telegram.markup import TEXT_UNITS, pages, styled, to_html, visible
 from farhand.channels.telegram.parse import message_place, tap_data

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import aclosing, suppress
 
 from farhand.drivers.acp.translate import Calls, Line, ask_line, blocks_of, lines_of
-from farhand.drivers.wires.hearing import Hearing, read_lines, write_line
+from farhand.drivers.wires.lines.async_agent import Hearing, read_lines, write_line
 from farhand.sdk.acp.client import AcpClient, AcpSession
 from farhand.sdk.acp.rpc import PeerGone, RpcError
 from farhand.sdk.acp.streams import ProcessStream, spawn

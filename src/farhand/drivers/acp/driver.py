@@ -8,9 +8,9 @@ import structlog
 
 from farhand.drivers.acp.schema import AcpAgent, read_agent
 from farhand.drivers.native.translate import to_line, translate
-from farhand.drivers.wires.given import Given
-from farhand.drivers.wires.held import HeldWire, Program, forget, open_wire
-from farhand.drivers.wires.line_link import LineLink, Translate
+from farhand.drivers.wires.context import Given
+from farhand.drivers.wires.holder.process import HeldWire, Program, forget, open_wire
+from farhand.drivers.wires.lines.link import LineLink, Translate
 from farhand.model.errors import DriverError
 from farhand.model.facts import AskRaised
 from farhand.model.ports import Can, Change, Driver, Errand, Heard, Holders, NotTaken, Outcome

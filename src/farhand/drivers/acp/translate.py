@@ -8,7 +8,7 @@ from mimetypes import guess_type
 from pathlib import Path
 from typing import Any
 
-from farhand.drivers.wires.visible import visible
+from farhand.model.visible import visible
 from farhand.sdk.acp.words import Ended, Option, Permission, Said, ToolProgress, Update
 
 Line = dict[str, Any]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from farhand.drivers.claude.titles import detail, title
-from farhand.drivers.wires.asking import (
+from farhand.drivers.wires.asks.answers import Picked
+from farhand.drivers.wires.asks.build import (
     ALLOW,
     DENIED,
     DENY,
@@ -20,10 +21,9 @@ from farhand.drivers.wires.asking import (
     options,
     step_id,
 )
-from farhand.drivers.wires.fields import Fields
-from farhand.drivers.wires.picks import Picked
-from farhand.drivers.wires.visible import visible
+from farhand.drivers.wires.foreign_json import Fields
 from farhand.model.facts import AskRaised
+from farhand.model.visible import visible
 from farhand.model.words import AskKind, Choice, Word
 
 PATTERN: Final = "pattern"

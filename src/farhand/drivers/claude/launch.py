@@ -14,9 +14,9 @@ from typing import Any, Final
 
 import msgspec
 
-from farhand.drivers.claude.costs import status_line
-from farhand.drivers.wires.fields import parse
-from farhand.drivers.wires.workplace import program_path
+from farhand.drivers.claude.tmux.cost import status_line
+from farhand.drivers.wires.foreign_json import parse
+from farhand.drivers.wires.preflight import program_path
 from farhand.model.words import Mode
 
 MANIFEST: Final[dict[str, Any]] = tomllib.loads(files(__package__).joinpath("manifest.toml").read_text("utf-8"))

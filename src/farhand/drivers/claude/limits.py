@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from farhand.drivers.wires.fields import Fields
+from farhand.drivers.wires.foreign_json import Fields
 from farhand.model.facts import Limited
 
 RATE_LIMIT: Final = "rate_limit"

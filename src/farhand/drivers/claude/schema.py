@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from farhand.drivers.wires.fields import Fields
+from farhand.drivers.wires.foreign_json import Fields
 
 
 def blocks(message: Fields) -> list[Fields]:

@@ -6,11 +6,11 @@ import shlex
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from farhand.disk.head_tail import Ends, newest, read_ends
 from farhand.drivers.claude.launch import Places
 from farhand.drivers.claude.schema import blocks
-from farhand.drivers.wires.ends import Ends, newest, read_ends
-from farhand.drivers.wires.fields import Fields, parse
-from farhand.drivers.wires.titled import one_line
+from farhand.drivers.wires.foreign_json import Fields, parse
+from farhand.drivers.wires.text.tool_title import one_line
 from farhand.drivers.wires.tmux.death import is_alive
 from farhand.model.ports import SessionFound
 from farhand.model.present import Worker

@@ -6,8 +6,8 @@ import difflib
 from collections.abc import Mapping
 
 from farhand.drivers.claude.launch import MANIFEST
-from farhand.drivers.wires.fields import Fields
-from farhand.drivers.wires.titled import in_full, one_line, titled
+from farhand.drivers.wires.foreign_json import Fields
+from farhand.drivers.wires.text.tool_title import in_full, one_line, titled
 
 TITLES: Mapping[str, str] = MANIFEST["titles"]
 

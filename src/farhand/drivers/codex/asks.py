@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from farhand.drivers.codex.schema import shell_words
-from farhand.drivers.wires.asking import (
+from farhand.drivers.wires.asks.answers import Picked
+from farhand.drivers.wires.asks.build import (
     ALLOW,
     DENIED,
     DENY,
@@ -19,9 +20,8 @@ from farhand.drivers.wires.asking import (
     options,
     step_id,
 )
-from farhand.drivers.wires.fields import Fields
-from farhand.drivers.wires.picks import Picked
-from farhand.drivers.wires.titled import in_full, one_line
+from farhand.drivers.wires.foreign_json import Fields
+from farhand.drivers.wires.text.tool_title import in_full, one_line
 from farhand.model.facts import AskRaised
 from farhand.model.words import AskKind, Choice, Word
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from farhand.drivers.codex.exec import ExecCodexDriver
-from farhand.drivers.codex.headless import HeadlessCodexDriver
-from farhand.drivers.codex.terminal import InteractiveCodexDriver
-from farhand.drivers.wires.given import Given
+from farhand.drivers.codex.exec.driver import ExecCodexDriver
+from farhand.drivers.codex.headless.driver import HeadlessCodexDriver
+from farhand.drivers.codex.tmux.driver import InteractiveCodexDriver
+from farhand.drivers.wires.context import Given
 from farhand.model.ports import Driver
 
 

@@ -13,8 +13,8 @@ from typing import Any, Final
 
 import msgspec
 
-from farhand.drivers.wires.workplace import program_path
-from farhand.drivers.wires.workplace import workplace as real_folder
+from farhand.drivers.wires.preflight import program_path
+from farhand.drivers.wires.preflight import workplace as real_folder
 from farhand.model.present import Worker
 from farhand.model.words import Mode
 

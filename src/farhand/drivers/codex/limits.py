@@ -6,7 +6,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from farhand.drivers.wires.fields import Fields, parse
+from farhand.drivers.wires.foreign_json import Fields, parse
 from farhand.model.facts import Limited
 
 KINDS: Final = frozenset("usagelimitexceeded ratelimitexceeded sessionbudgetexceeded".split())

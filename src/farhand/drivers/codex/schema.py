@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from farhand.drivers.wires.fields import Fields
-from farhand.drivers.wires.titled import in_full, one_line
+from farhand.drivers.wires.foreign_json import Fields
+from farhand.drivers.wires.text.tool_title import in_full, one_line
 from farhand.model.words import Word, replace
 
 LONGEST_OUTPUT = 4000

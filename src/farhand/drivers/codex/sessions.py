@@ -7,12 +7,12 @@ from pathlib import Path
 
 import anyio.to_thread
 
+from farhand.disk.head_tail import Ends, newest, read_ends
 from farhand.drivers.codex import launch
 from farhand.drivers.codex.schema import Item, read_item
-from farhand.drivers.wires.ends import Ends, newest, read_ends
-from farhand.drivers.wires.fields import Fields, parse
-from farhand.drivers.wires.given import Given
-from farhand.drivers.wires.titled import one_line
+from farhand.drivers.wires.context import Given
+from farhand.drivers.wires.foreign_json import Fields, parse
+from farhand.drivers.wires.text.tool_title import one_line
 from farhand.model.ports import SessionFound
 from farhand.model.present import Worker
 

@@ -15,7 +15,7 @@ if __name__ == "__main__":  # behind the standard library, so that nothing besid
 
 from farhand.drivers.demo import words
 from farhand.drivers.demo.picture import sunrise
-from farhand.drivers.wires.lines import Conversation, Failed, Gone, Prompt
+from farhand.drivers.wires.lines.agent import Conversation, Failed, Gone, Prompt
 
 WORD_SECONDS = 0.03
 SLOW_SECONDS = 10

@@ -4,10 +4,10 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from farhand.drivers.wires.given import Given
-from farhand.drivers.wires.held import Program, forget, open_wire
-from farhand.drivers.wires.line_facts import to_line, translate
-from farhand.drivers.wires.line_link import LineLink
+from farhand.drivers.wires.context import Given
+from farhand.drivers.wires.holder.process import Program, forget, open_wire
+from farhand.drivers.wires.lines.link import LineLink
+from farhand.drivers.wires.lines.translate import to_line, translate
 from farhand.model.ports import Can, Driver, Holders
 from farhand.model.present import Worker
 

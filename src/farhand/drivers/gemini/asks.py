@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from farhand.drivers.gemini.schema import digest
-from farhand.drivers.gemini.screen import Dialog, bare, shows, shows_of
 from farhand.drivers.gemini.titles import detail, title
-from farhand.drivers.wires.asking import ALLOW, DENY, OTHER, SESSION, Worded, ask_of, described, labels_of, options
-from farhand.drivers.wires.fields import Fields
-from farhand.drivers.wires.titled import in_full
+from farhand.drivers.gemini.tmux.screen import Dialog, bare, shows, shows_of
+from farhand.drivers.wires.asks.build import ALLOW, DENY, OTHER, SESSION, Worded, ask_of, described, labels_of, options
+from farhand.drivers.wires.foreign_json import Fields
+from farhand.drivers.wires.text.tool_title import in_full
 from farhand.model.facts import AskRaised
 from farhand.model.words import AskKind, Choice, Word, replace
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from farhand.drivers.gemini.exec import ExecGeminiDriver
-from farhand.drivers.gemini.headless import HeadlessGeminiDriver
-from farhand.drivers.gemini.terminal import TerminalGeminiDriver
-from farhand.drivers.wires.given import Given
+from farhand.drivers.gemini.exec.driver import ExecGeminiDriver
+from farhand.drivers.gemini.headless.driver import HeadlessGeminiDriver
+from farhand.drivers.gemini.tmux.driver import TerminalGeminiDriver
+from farhand.drivers.wires.context import Given
 from farhand.model.ports import Driver
 
 

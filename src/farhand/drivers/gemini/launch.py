@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
-from farhand.drivers.wires.workplace import program_path
+from farhand.drivers.wires.preflight import program_path
 from farhand.model.errors import DriverError
 from farhand.model.words import Mode
 from farhand.sdk.projects import project_folder

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from farhand.drivers.wires.fields import Fields
+from farhand.drivers.wires.foreign_json import Fields
 from farhand.model.words import Usage
 
 CONTEXTS = ("<session_context>", "<hook_context>")

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from farhand.drivers.gemini.schema import words
-from farhand.drivers.wires.fields import Fields, parse
+from farhand.drivers.wires.foreign_json import Fields, parse
 from farhand.model.ports import SessionFound
 from farhand.sdk.projects import MARKER, find_slug
 

@@ -14,13 +14,13 @@ from collections.abc import AsyncIterator, Callable
 from mimetypes import guess_type
 from typing import Any
 
-from farhand.drivers.wires.hearing import Hearing, Line, read_lines, write_line
+from farhand.drivers.wires.lines.async_agent import Hearing, Line, read_lines, write_line
 from farhand.sdk import events
 from farhand.sdk.agent import Agent
 from farhand.sdk.errors import SdkError, SessionNotFound
 from farhand.sdk.policies.rules import MODES
 from farhand.sdk.prompt import File, Image
-from farhand.sdk.seams import Question, Reply
+from farhand.sdk.protocols import Question, Reply
 from farhand.sdk.session import Session
 
 TITLE_CHARACTERS = 200

@@ -3,7 +3,7 @@
 import json
 
 from farhand.drivers.native.schema import read_session
-from farhand.drivers.wires import line_facts as lines
+from farhand.drivers.wires.lines import translate as lines
 from farhand.model.facts import SessionKnown
 from farhand.model.ports import Change, Errand, Heard
 

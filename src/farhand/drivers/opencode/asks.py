@@ -6,10 +6,10 @@ from typing import Final, TypeAlias
 
 from farhand.drivers.opencode import titles
 from farhand.drivers.opencode.schema import Permission, Question, Questions
-from farhand.drivers.wires.asking import DENIED, DENY, EXPIRED, OTHER, SESSION, ask_of, digest_of, options, step_id
-from farhand.drivers.wires.titled import one_line
-from farhand.drivers.wires.visible import visible
+from farhand.drivers.wires.asks.build import DENIED, DENY, EXPIRED, OTHER, SESSION, ask_of, digest_of, options, step_id
+from farhand.drivers.wires.text.tool_title import one_line
 from farhand.model.facts import AskRaised, AskSettled
+from farhand.model.visible import visible
 from farhand.model.words import AskKind, Choice, HowSettled, Word
 
 ONCE: Final = "once"

@@ -15,17 +15,16 @@ import anyio
 import anyio.to_thread
 import msgspec
 
+from farhand.disk.atomic import write_private
 from farhand.drivers.opencode import modes, sessions
-from farhand.drivers.opencode.api import Address, ApiError, opened
-from farhand.drivers.opencode.kept import Kept
-from farhand.drivers.opencode.opening import open_link
-from farhand.drivers.opencode.server import QUIET, Server, checked_directory, is_healthy, program, resolved
-from farhand.drivers.opencode.turns import ExecDriver
-from farhand.drivers.wires.able import USUAL
-from farhand.drivers.wires.given import Given
-from farhand.drivers.wires.private import write_private
-from farhand.drivers.wires.station import Station
+from farhand.drivers.opencode.exec.link import ExecDriver
+from farhand.drivers.opencode.headless.api import Address, ApiError, opened
+from farhand.drivers.opencode.headless.kept import Kept
+from farhand.drivers.opencode.headless.open_session import open_link
+from farhand.drivers.opencode.headless.server import QUIET, Server, checked_directory, is_healthy, program, resolved
+from farhand.drivers.wires.context import USUAL, Given
 from farhand.drivers.wires.tmux import Pane, TmuxError
+from farhand.drivers.wires.tmux.host import Station
 from farhand.model.ports import Driver, Link, SessionFound
 from farhand.model.present import Worker
 from farhand.model.words import Mode, Word, replace

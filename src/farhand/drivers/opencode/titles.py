@@ -7,8 +7,8 @@ from typing import Any
 
 from farhand.drivers.opencode.modes import MANIFEST
 from farhand.drivers.opencode.schema import Permission
-from farhand.drivers.wires.fields import Fields
-from farhand.drivers.wires.titled import in_full, one_line, titled
+from farhand.drivers.wires.foreign_json import Fields
+from farhand.drivers.wires.text.tool_title import in_full, one_line, titled
 
 _ASKED = {
     "edit": "Change",

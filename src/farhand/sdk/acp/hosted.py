@@ -13,7 +13,7 @@ from farhand.sdk.acp.rpc import INTERNAL_ERROR, INVALID_PARAMS, Params, Peer, Rp
 from farhand.sdk.agent import Agent
 from farhand.sdk.errors import SessionBusy
 from farhand.sdk.modes import ByMode
-from farhand.sdk.seams import Extender, Question, Reply, SessionContext, ToolCall
+from farhand.sdk.protocols import Extender, Question, Reply, SessionContext, ToolCall
 from farhand.sdk.session import Session
 
 MODES = {

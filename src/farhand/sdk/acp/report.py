@@ -8,7 +8,7 @@ from typing import Any
 
 from farhand.sdk import events, wire
 from farhand.sdk.acp.rpc import INVALID_PARAMS, RpcError
-from farhand.sdk.seams import Content, Part, ToolCall
+from farhand.sdk.protocols import Content, Part, ToolCall
 
 TITLE_CHARACTERS = 200
 STOP_REASONS = {

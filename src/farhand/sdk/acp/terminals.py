@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from farhand.sdk.acp.rpc import INVALID_PARAMS, METHOD_NOT_FOUND, Params, RpcError
-from farhand.sdk.process import Command
+from farhand.sdk.shell_process import Command
 
 OUTPUT_LIMIT_BYTES = 1024 * 1024
 

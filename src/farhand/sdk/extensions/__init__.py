@@ -12,7 +12,7 @@ from farhand.sdk.errors import SdkError
 if TYPE_CHECKING:
     from farhand.sdk.agent import Instructions
     from farhand.sdk.policies import Rule
-    from farhand.sdk.seams import Tool
+    from farhand.sdk.protocols import Tool
     from farhand.sdk.skills import SkillDir
     from farhand.sdk.subagents import Subagent
 

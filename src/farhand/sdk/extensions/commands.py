@@ -7,7 +7,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from farhand.sdk.extensions import Command, ExtensionError
-from farhand.sdk.seams import ToolCall
+from farhand.sdk.protocols import ToolCall
 
 if TYPE_CHECKING:
     from farhand.sdk.session import Session

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from farhand.sdk.seams import SessionContext, Tool
+from farhand.sdk.protocols import SessionContext, Tool
 
 
 class Instructions:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from farhand.sdk.seams import ShellResult
+    from farhand.sdk.protocols import ShellResult
 
 NO_REASON = "No reason provided"
 _KINDS: dict[str, type] = {

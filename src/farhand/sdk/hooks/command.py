@@ -14,7 +14,7 @@ from farhand.sdk.hooks.words import WORDS, input_of
 
 if TYPE_CHECKING:
     from farhand.sdk.hooks.define import Hook
-    from farhand.sdk.seams import SessionContext
+    from farhand.sdk.protocols import SessionContext
 
 DONE = 0
 WARNING = 1

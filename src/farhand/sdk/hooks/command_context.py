@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from farhand.sdk.environment import child_environment
-from farhand.sdk.seams import Content, Question, Reply
+from farhand.sdk.protocols import Content, Question, Reply
 from farhand.sdk.settings import Settings, load_settings
 from farhand.sdk.shell import WorkspaceShell
 from farhand.sdk.workspace import Workspace, WorkspaceFiles

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, Protocol, Typ
 from farhand.sdk.hooks import words as w
 
 if TYPE_CHECKING:
-    from farhand.sdk.seams import SessionContext
+    from farhand.sdk.protocols import SessionContext
 
 I = TypeVar("I", bound=w.HookInput)  # noqa: E741
 O = TypeVar("O", bound=w.HookOutput)  # noqa: E741

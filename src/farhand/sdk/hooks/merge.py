@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, cast
 
 from farhand.sdk.hooks.answers import NO_REASON, Ran
-from farhand.sdk.seams import HookOutcome
+from farhand.sdk.protocols import HookOutcome
 
 # What each event may do; anything else that a hook answers there is left aside.
 _DECIDE = frozenset({"BeforeAgent", "AfterAgent", "BeforeModel", "AfterModel", "BeforeTool", "AfterTool"})

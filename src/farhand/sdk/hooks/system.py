@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from farhand.sdk.calling import LATE, call_within
+from farhand.sdk.call_function import LATE, call_within
 from farhand.sdk.environment import child_environment
 from farhand.sdk.errors import SdkError
 from farhand.sdk.hooks.answers import Ran, clean, read_answer
@@ -18,10 +18,10 @@ from farhand.sdk.hooks.define import Hook
 from farhand.sdk.hooks.matching import matches, subject_of
 from farhand.sdk.hooks.merge import fed_forward, merged
 from farhand.sdk.hooks.words import WORDS, input_of
-from farhand.sdk.seams import HookOutcome
+from farhand.sdk.protocols import HookOutcome
 
 if TYPE_CHECKING:
-    from farhand.sdk.seams import HookEventName, SessionContext
+    from farhand.sdk.protocols import HookEventName, SessionContext
     from farhand.sdk.settings import Settings
 
 KILL_GRACE_SECONDS = 5.0
@@ -101,8 +101,8 @@ class Hooks:
         return await self._run_command(entry, payload, context)
 
     async def _run_command(self, entry: Entry, payload: dict[str, Any], context: SessionContext) -> Ran:
-        from farhand.sdk.process import Command, Limits
         from farhand.sdk.shell import finished
+        from farhand.sdk.shell_process import Command, Limits
 
         name = entry.name or entry.command
         variables = _variables(payload, context)

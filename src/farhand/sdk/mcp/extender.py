@@ -12,7 +12,7 @@ from farhand.sdk.events import Notice
 from farhand.sdk.mcp.config import McpServer, read_server
 from farhand.sdk.mcp.connection import CONNECT_SECONDS, Connection, McpGone
 from farhand.sdk.mcp.tool import McpTool, make_tool
-from farhand.sdk.seams import SessionContext
+from farhand.sdk.protocols import SessionContext
 
 MISSING = "MCP servers are configured, and farhand is installed without them: pip install 'farhand[mcp]'."
 MOST_REVIVALS = 3

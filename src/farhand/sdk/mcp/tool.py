@@ -9,7 +9,7 @@ from typing import Any
 from farhand.sdk.errors import SdkError
 from farhand.sdk.mcp.config import tool_name
 from farhand.sdk.mcp.connection import Connection
-from farhand.sdk.seams import Part, SessionContext, ToolResult
+from farhand.sdk.protocols import Part, SessionContext, ToolResult
 from farhand.sdk.tools.commands import untrusted
 
 LARGEST_SCHEMA_CHARACTERS = 100_000

@@ -10,7 +10,7 @@ from farhand.sdk.policies.judge import Judge
 from farhand.sdk.policies.load import load_rules
 from farhand.sdk.policies.matching import Surroundings
 from farhand.sdk.policies.rules import MODES, Mode, PolicyError, Rule, mode_named
-from farhand.sdk.seams import Approval, SessionContext, Tool, ToolCall
+from farhand.sdk.protocols import Approval, SessionContext, Tool, ToolCall
 
 if TYPE_CHECKING:
     from farhand.sdk.session import Session

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from farhand.sdk.policies.matching import SHELL_TOOLS, Asked, Candidates, Surroundings, applies, server_of
 from farhand.sdk.policies.rules import HARDNESS, Decision, Rule
-from farhand.sdk.seams import ToolCall
+from farhand.sdk.protocols import ToolCall
 
 if TYPE_CHECKING:
     from farhand.sdk.policies.shell import Line

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from farhand.sdk.policies.rules import Mode, Rule
-from farhand.sdk.seams import SessionContext, ToolCall
+from farhand.sdk.protocols import SessionContext, ToolCall
 
 SHELL_TOOLS = frozenset({"run_shell_command", "ShellTool"})
 INVOKE_AGENT = "invoke_agent"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from farhand.sdk.errors import SdkError
-from farhand.sdk.seams import SessionContext, ToolCall
+from farhand.sdk.protocols import SessionContext, ToolCall
 
 Decision = Literal["allow", "ask", "deny"]
 Mode = Literal["default", "auto_edit", "plan", "yolo"]

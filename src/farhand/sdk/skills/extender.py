@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from farhand.sdk.context import live
-from farhand.sdk.opening import directory_tree
-from farhand.sdk.seams import SessionContext, Tool, ToolResult
+from farhand.sdk.first_message import directory_tree
+from farhand.sdk.protocols import SessionContext, Tool, ToolResult
 from farhand.sdk.skills.read import Skill
 
 MOST_FILES = 200

@@ -11,7 +11,7 @@ from farhand.sdk.errors import SdkError
 
 if TYPE_CHECKING:
     from farhand.sdk.agent import Agent
-    from farhand.sdk.seams import SessionContext
+    from farhand.sdk.protocols import SessionContext
 
 __all__ = ["Subagent", "SubagentError", "subagent"]
 

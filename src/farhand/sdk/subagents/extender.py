@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from farhand.sdk.seams import SessionContext, Tool, ToolResult
+from farhand.sdk.protocols import SessionContext, Tool, ToolResult
 from farhand.sdk.subagents import Subagent
 from farhand.sdk.subagents.run import run_subagent
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from farhand.sdk.events import Error, Finish, Notice, ToolRequest, Usage
 from farhand.sdk.policies.matching import MCP_PREFIX, server_of
-from farhand.sdk.seams import Question, Reply, SessionContext, Tool, ToolResult
+from farhand.sdk.protocols import Question, Reply, SessionContext, Tool, ToolResult
 from farhand.sdk.subagents import Subagent
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from farhand.sdk.tools.result import ToolError
 from farhand.sdk.tools.schema import ToolDefinitionError
 
 if TYPE_CHECKING:
-    from farhand.sdk.seams import Tool
+    from farhand.sdk.protocols import Tool
     from farhand.sdk.settings import Settings
 
 __all__ = ["FunctionTool", "ToolDefinitionError", "ToolError", "as_tool", "builtin_tools", "tool"]
@@ -18,7 +18,7 @@ __all__ = ["FunctionTool", "ToolDefinitionError", "ToolError", "as_tool", "built
 
 def as_tool(thing: Tool | Callable[..., Any]) -> Tool:
     """A tool as it is; a plain function made into one."""
-    from farhand.sdk.seams import Tool as ToolLike
+    from farhand.sdk.protocols import Tool as ToolLike
 
     if isinstance(thing, ToolLike):
         return thing

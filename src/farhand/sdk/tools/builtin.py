@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from farhand.sdk.seams import Tool, ToolKind
+from farhand.sdk.protocols import Tool, ToolKind
+from farhand.sdk.tools.ask_person import ask_user, write_todos
 from farhand.sdk.tools.commands import run_shell_command
 from farhand.sdk.tools.files import list_directory, read_file, read_many_files, replace, write_file
 from farhand.sdk.tools.function import FunctionTool
-from farhand.sdk.tools.people import ask_user, write_todos
 from farhand.sdk.tools.search import glob, grep_search
 from farhand.sdk.tools.web import web_fetch
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Annotated
 
 from farhand.sdk.context import LiveContext, live
-from farhand.sdk.process import Command, Limits
-from farhand.sdk.seams import SessionContext, ShellResult, ToolResult
+from farhand.sdk.protocols import SessionContext, ShellResult, ToolResult
 from farhand.sdk.shell import finished
+from farhand.sdk.shell_process import Command, Limits
 from farhand.sdk.tools.files import path_in
 from farhand.sdk.tools.overflow import DEFAULT_LIMIT_CHARACTERS
 from farhand.sdk.tools.result import ToolError

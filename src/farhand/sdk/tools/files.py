@@ -13,9 +13,9 @@ from typing import Annotated, TypedDict
 
 from farhand.sdk.context import LiveContext, live
 from farhand.sdk.ignore import IgnoreRules, walk
-from farhand.sdk.seams import Part, SessionContext, ToolResult
-from farhand.sdk.tools.editing import NoMatch, replaced, with_line_ends
+from farhand.sdk.protocols import Part, SessionContext, ToolResult
 from farhand.sdk.tools.patterns import glob_matcher
+from farhand.sdk.tools.replace_text import NoMatch, replaced, with_line_ends
 from farhand.sdk.tools.result import ToolError
 from farhand.sdk.workspace import OutsideWorkspace, read_text, write_text
 

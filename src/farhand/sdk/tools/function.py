@@ -7,15 +7,15 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, get_type_hints, overload
 
-from farhand.sdk.calling import LATE, call_within
-from farhand.sdk.seams import ToolKind, ToolResult
+from farhand.sdk.call_function import LATE, call_within
+from farhand.sdk.protocols import ToolKind, ToolResult
 from farhand.sdk.tools.convert import BadArgument, convert
 from farhand.sdk.tools.overflow import kept_short
 from farhand.sdk.tools.result import ToolError, result_of
 from farhand.sdk.tools.schema import MISSING, Schemas, ToolDefinitionError, default_of
 
 if TYPE_CHECKING:
-    from farhand.sdk.seams import SessionContext
+    from farhand.sdk.protocols import SessionContext
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from farhand.sdk.seams import SessionContext, ToolResult
+    from farhand.sdk.protocols import SessionContext, ToolResult
 
 DEFAULT_LIMIT_CHARACTERS = 40_000
 LARGEST_KEPT_CHARACTERS = 50_000_000

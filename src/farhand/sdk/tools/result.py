@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from farhand.sdk.errors import SdkError
-from farhand.sdk.seams import ToolResult
+from farhand.sdk.protocols import ToolResult
 
 
 class ToolError(SdkError):

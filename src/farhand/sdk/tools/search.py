@@ -11,9 +11,9 @@ from typing import Annotated, Any
 
 from farhand.sdk.context import LiveContext, live
 from farhand.sdk.ignore import IgnoreRules, walk
-from farhand.sdk.process import Command, Limits
-from farhand.sdk.seams import SessionContext, ToolResult
+from farhand.sdk.protocols import SessionContext, ToolResult
 from farhand.sdk.shell import finished
+from farhand.sdk.shell_process import Command, Limits
 from farhand.sdk.tools.files import path_in, rules_for
 from farhand.sdk.tools.patterns import glob_matcher
 from farhand.sdk.tools.result import ToolError

@@ -8,7 +8,7 @@ import socket
 from typing import TYPE_CHECKING, Annotated, Any
 
 from farhand.sdk.context import live
-from farhand.sdk.seams import SessionContext, ToolResult
+from farhand.sdk.protocols import SessionContext, ToolResult
 from farhand.sdk.tools.commands import untrusted
 from farhand.sdk.tools.pagetext import page_text
 from farhand.sdk.tools.result import ToolError

@@ -18,12 +18,12 @@ import pytest
 
 from farhand.app import open_drivers
 from farhand.model.ports import Driver
+from farhand.testing.cli_env import Workshop
 from farhand.testing.contracts import worker
 from farhand.testing.contracts.driver import DriverContract, Words
 from farhand.testing.contracts.worker import Stage
 from farhand.testing.house import House, settings_in
 from farhand.testing.models.script import Hold, Reply, Text, say
-from farhand.testing.workshop import Workshop
 
 Promise = Callable[[House, Stage], Awaitable[None]]
 ALL = Words(plain="zz-plain", tool="zz-tool", ask="zz-ask", fail="zz-fail", slow="zz-slow")

@@ -13,8 +13,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from .script import AnyStep, Block, Failure, Hold, Reply, Script, Text, Thinking, ToolUse, say
-from .serving import served
+from farhand.testing.models.script import AnyStep, Block, Failure, Hold, Reply, Script, Text, Thinking, ToolUse, say
+from farhand.testing.models.server import served
 
 ASIDE = say("An aside")
 Event = dict[str, Any]

@@ -18,8 +18,8 @@ from starlette.routing import Route
 
 from farhand.testing.telegram.bell import Bell
 from farhand.testing.telegram.messages import described, keep_file, photo_sizes
-from farhand.testing.telegram.pushing import push_once
-from farhand.testing.telegram.reading import Upload
+from farhand.testing.telegram.push import push_once
+from farhand.testing.telegram.requests import Upload
 from farhand.testing.telegram.words import Fault, Rates
 from farhand.testing.telegram.world import Chat, Message, Query, World, spoken
 

@@ -8,7 +8,7 @@ from telegram.constants import ReactionEmoji
 
 from farhand.testing.telegram import limits
 from farhand.testing.telegram.errors import bad_request
-from farhand.testing.telegram.reading import Asked, Upload
+from farhand.testing.telegram.requests import Asked, Upload
 from farhand.testing.telegram.world import Chat, Message, StoredFile, World
 
 NOT_MODIFIED = (

@@ -7,7 +7,7 @@ from typing import Any
 
 from farhand.testing.telegram import limits, messages
 from farhand.testing.telegram.errors import bad_request
-from farhand.testing.telegram.reading import Asked
+from farhand.testing.telegram.requests import Asked
 from farhand.testing.telegram.world import Chat, Webhook, World
 
 Effect = Callable[[World, Asked], Any]

@@ -15,11 +15,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from farhand.testing.telegram.control import Control
+from farhand.testing.telegram.cuttable_server import listening
 from farhand.testing.telegram.errors import Refusal, bad_request, unauthorized
-from farhand.testing.telegram.listening import listening
 from farhand.testing.telegram.methods import DESCRIPTIONS, METHODS, remember_allowed
-from farhand.testing.telegram.pushing import push_for_ever
-from farhand.testing.telegram.reading import Asked, read_call
+from farhand.testing.telegram.push import push_for_ever
+from farhand.testing.telegram.requests import Asked, read_call
 from farhand.testing.telegram.words import Fault
 from farhand.testing.telegram.world import World
 

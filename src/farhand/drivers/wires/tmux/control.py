@@ -11,8 +11,8 @@ from subprocess import DEVNULL, PIPE
 import anyio
 from anyio.abc import Process
 
-from .errors import TmuxGone, TmuxMissing, TmuxRefused
-from .protocol import Notice, Reader, Reply, command_line
+from farhand.drivers.wires.tmux.errors import TmuxGone, TmuxMissing, TmuxRefused
+from farhand.drivers.wires.tmux.protocol import Notice, Reader, Reply, command_line
 
 Listener = Callable[[Notice], Awaitable[None]]
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import anyio
 import msgspec
 
-from .control import Control, control
-from .death import ended
-from .errors import TmuxError, TmuxGone, TmuxRefused
-from .protocol import Notice, pictured
+from farhand.drivers.wires.tmux.control import Control, control
+from farhand.drivers.wires.tmux.death import ended
+from farhand.drivers.wires.tmux.errors import TmuxError, TmuxGone, TmuxRefused
+from farhand.drivers.wires.tmux.protocol import Notice, pictured
 
 PANE_FIELDS = (
     "#{session_id}\t#{pane_id}\t#{pane_pid}\t#{pane_dead}\t#{pane_dead_status}\t#{pane_dead_signal}\t#{session_name}"

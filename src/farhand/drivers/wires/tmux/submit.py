@@ -8,7 +8,7 @@ from collections.abc import Callable
 import anyio
 import msgspec
 
-from .server import Pane, Tmux
+from farhand.drivers.wires.tmux.server import Pane, Tmux
 
 # What is in the box on this screen (captured with its colours); None when there is no box to type into.
 BoxReader = Callable[[str], str | None]

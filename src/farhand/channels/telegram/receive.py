@@ -1,0 +1,177 @@
+"""How we hear Telegram: our own long poll, or the webhook. An update is written down before it is confirmed."""
+
+import hmac
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias
+
+import anyio
+import msgspec
+import structlog
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from telegram.error import InvalidToken, TelegramError
+
+from farhand.channels.telegram.gateway import ALLOWED_UPDATES, Deaf, Gateway
+from farhand.channels.telegram.health import Health
+from farhand.channels.telegram.parse import update_number
+from farhand.channels.telegram.stored import Kept
+from farhand.model import road
+from farhand.model.errors import StoreError
+from farhand.model.ports import Clock
+
+log = structlog.get_logger("telegram")
+
+# Obeys one update; returns when it is written down, raises StoreError when it could not be.
+Take: TypeAlias = Callable[[bytes], Awaitable[None]]
+
+FIRST_PAUSE_SECONDS = 0.2
+LONGEST_PAUSE_SECONDS = 30.0
+CHECK_SECONDS = 60.0
+LARGEST_UPDATE = 4_000_000
+SECRET_HEADER = "x-telegram-bot-api-secret-token"  # noqa: S105
+
+
+class Polling:
+    """The long poll. Nothing ends it but the node's end: every fault is told, waited out and tried again."""
+
+    def __init__(self, gateway: Gateway, take: Take, health: Health, clock: Clock, kept: Kept) -> None:
+        self._gateway = gateway
+        self._take = take
+        self._health = health
+        self._clock = clock
+        self._kept = kept
+        self._offset: int | None = None
+
+    async def run(self) -> None:
+        self._health.mode = "polling"
+        pause = FIRST_PAUSE_SECONDS
+        while True:
+            try:
+                updates = await self._gateway.updates(self._offset)
+                await self._health.well()
+                # Everything is confirmed when nothing more comes: an offset that stays would hide lower numbers.
+                self._offset = None if not updates else self._offset
+                await self._obey(updates)
+                pause = FIRST_PAUSE_SECONDS
+                continue
+            except Deaf as error:
+                await self._deaf(error)
+            except StoreError as error:
+                await self._health.ill(f"Updates cannot be written down: {error.text}", "store")
+            except Exception as error:
+                # A fault that nobody foresaw must not make us deaf for ever.
+                log.exception("poll failed", error=type(error).__name__)
+                await self._health.ill(f"An error in farhand itself: {type(error).__name__}.", "bug")
+            await self._clock.sleep(pause)
+            pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
+
+    async def _obey(self, updates: list[msgspec.Raw]) -> None:
+        for update in updates:
+            road.reached("door.received")
+            await self._take(bytes(update))
+            self._offset = update_number(update) + 1
+            road.reached("door.acknowledged")
+
+    async def _deaf(self, error: Deaf) -> None:
+        if error.why != "webhook":
+            await self._health.ill(error.text, error.why)
+            return
+        try:
+            where = (await self._gateway.bot.get_webhook_info()).url
+            if where and where == self._kept.webhook_url():
+                # It is the one that this node had set when it ran behind a tunnel.
+                await self._gateway.bot.delete_webhook()
+                return
+        except TelegramError as problem:
+            log.info("webhook unknown", error=self._gateway.redacted(problem))
+            where = "somewhere"
+        await self._health.ill(f"A webhook is set elsewhere ({host(where)}), so this node hears nothing.", "webhook")
+
+
+class Webhook:
+    """The webhook: the route that Telegram posts to, and the watch over its being set."""
+
+    def __init__(
+        self, gateway: Gateway, take: Take, health: Health, clock: Clock, kept: Kept, url: str, secret: str
+    ) -> None:
+        self._gateway = gateway
+        self._take = take
+        self._health = health
+        self._clock = clock
+        self._kept = kept
+        self._url = url.rstrip("/") + "/"
+        self._secret = secret
+        self._one_at_a_time = anyio.Lock()
+
+    def route(self) -> Route:
+        return Route("/", self.receive, methods=["POST"])
+
+    async def receive(self, request: Request) -> Response:
+        """One update: 200 when it is written down, 503 when Telegram shall bring it again."""
+        given = request.headers.get(SECRET_HEADER, "")
+        if not hmac.compare_digest(given.encode(), self._secret.encode()):
+            return Response("Forbidden", 403)
+        body = bytearray()
+        async for piece in request.stream():
+            body += piece
+            if len(body) > LARGEST_UPDATE:
+                return Response("Too large", 413)
+        road.reached("door.received")
+        try:
+            async with self._one_at_a_time:
+                await self._take(bytes(body))
+        except StoreError as error:
+            await self._health.ill(f"Updates cannot be written down: {error.text}", "store")
+            return Response("Try again", 503)
+        road.reached("door.acknowledged")
+        self._health.heard_at = self._clock.now()
+        return Response("OK")
+
+    async def run(self) -> None:
+        self._health.mode = "webhook"
+        pause = FIRST_PAUSE_SECONDS
+        ours = False
+        while True:
+            try:
+                ours = await self._check(ours)
+                pause = FIRST_PAUSE_SECONDS
+                await self._clock.sleep(CHECK_SECONDS)
+            except TelegramError as error:
+                await self._unset(error)
+                await self._clock.sleep(pause)
+                pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
+
+    async def _check(self, ours: bool) -> bool:
+        """Sets the webhook, and sets it again when it was taken away; one that points elsewhere is told, not fought."""
+        info = await self._gateway.bot.get_webhook_info() if ours else None
+        if info is not None and info.url and info.url != self._url:
+            sentence = f"The bot's webhook points elsewhere now ({host(info.url)}), so this node hears nothing."
+            await self._health.ill(sentence, "stolen")
+            return True
+        if info is None or not info.url:
+            await self._set()
+        if info is not None and info.last_error_message and info.pending_update_count:
+            await self._health.ill(f"Telegram cannot bring its updates: {info.last_error_message}", "undelivered")
+        else:
+            await self._health.well()
+        return True
+
+    async def _set(self) -> None:
+        self._kept.keep_webhook_url(self._url)
+        await self._gateway.bot.set_webhook(
+            self._url, secret_token=self._secret, max_connections=1, allowed_updates=list(ALLOWED_UPDATES)
+        )
+        log.info("webhook set", host=host(self._url))
+
+    async def _unset(self, error: TelegramError) -> None:
+        if isinstance(error, InvalidToken):
+            sentence = "Telegram refuses the bot token: set TELEGRAM_BOT_TOKEN to a valid one."
+            await self._health.ill(sentence, "token")
+        else:
+            await self._health.ill(f"The webhook cannot be set: {self._gateway.redacted(error)}", "unreachable")
+
+
+def host(url: str) -> str:
+    """The host of an address: enough to know whose it is, without a path that may hold a secret."""
+    return url.rsplit("://", maxsplit=1)[-1].split("/", maxsplit=1)[0].rsplit("@", maxsplit=1)[-1] or "somewhere"

@@ -1,0 +1,1 @@
+"""Claude Code without a terminal: stream-json both ways, in a holder."""

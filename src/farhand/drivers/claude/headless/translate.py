@@ -1,0 +1,215 @@
+"""Turns the lines of Claude Code's headless stream-json into facts. Pure: no clock, no files."""
+
+from __future__ import annotations
+
+from farhand.drivers.claude.limits import event_reset, limit
+from farhand.drivers.claude.schema import blocks, plain_text
+from farhand.drivers.claude.tmux.translate import INTERRUPTED, LONGEST_OUTPUT, wordless
+from farhand.drivers.wires.foreign_json import Fields, parse
+from farhand.drivers.wires.tmux.delivered import Expected, squeezed
+from farhand.model.facts import (
+    Fact,
+    Limited,
+    Noted,
+    Said,
+    Seen,
+    SessionKnown,
+    Thought,
+    ToolEnded,
+    TurnEnded,
+    TurnStarted,
+    Used,
+)
+from farhand.model.ports import Heard
+from farhand.model.words import HowEnded, Usage, Word, replace
+
+SILENT = frozenset("control_response keep_alive tool_progress control_cancel_request".split())
+
+
+class StreamState(Word):
+    """What the translation remembers between lines; it travels in the wire's cursor."""
+
+    session: str = ""
+    running: bool = False
+    # The core's name for the running turn.
+    turn: str = ""
+    spoke: bool = False
+    # Text and thought of the block that is being streamed: its whole form, which follows, is not told again.
+    text: str = ""
+    thought: str = ""
+    expected: tuple[Expected, ...] = ()
+    usage: Usage = Usage()
+    counted: str = ""
+    # What the session had cost before this turn: the CLI tells the sum.
+    cost_before: float = 0.0
+    # When the limit ends that the CLI has told of.
+    resets_at: float | None = None
+    skipped: int = 0
+
+
+def translate_stream(line: bytes, state: StreamState, at: float = 0.0) -> tuple[list[Heard], StreamState]:
+    """The facts of one line, which came at that time. A `control_request` is the driver's own and says nothing here."""
+    record = parse(line)
+    if record is None:
+        return [], replace(state, skipped=state.skipped + 1)
+    if record.text("parent_tool_use_id"):
+        return [], state
+    facts, state = _facts(record, state, at)
+    started: list[Heard] = []
+    if facts and not state.running and not _only_about_session(facts):
+        started, state = _began(record, state)
+    heard = [Heard(fact=fact, turn=_turn_of(fact, state)) for fact in facts]
+    if any(isinstance(fact, TurnEnded) for fact in facts):
+        state = replace(state, running=False, turn="")
+    return started + heard, state
+
+
+def _turn_of(fact: Fact, state: StreamState) -> str | None:
+    return None if isinstance(fact, SessionKnown) else state.turn or None
+
+
+def _began(record: Fields, state: StreamState) -> tuple[list[Heard], StreamState]:
+    """The agent speaks: of the first message that it was given, or of its own accord."""
+    first = next((one for one in state.expected if one.turn), None)
+    if first is not None:
+        return [], replace(state, running=True, turn=first.turn)
+    turn = f"desk-{record.text('uuid')}"
+    return [Heard(fact=TurnStarted(), turn=turn)], replace(state, running=True, turn=turn)
+
+
+def _only_about_session(facts: list[Fact]) -> bool:
+    return all(isinstance(fact, SessionKnown | TurnEnded | Limited | Noted | Used) for fact in facts)
+
+
+def _facts(record: Fields, state: StreamState, at: float) -> tuple[list[Fact], StreamState]:
+    match record.text("type"):
+        case "system":
+            return _system(record, state)
+        case "stream_event":
+            return _piece(record.fields("event"), state)
+        case "assistant":
+            return _assistant(record, state)
+        case "user":
+            return _user(record, state)
+        case "result":
+            return _result(record, state, at)
+        case "rate_limit_event":
+            return [], replace(state, resets_at=event_reset(record))
+        case "control_request":
+            return [], state
+        case kind if kind in SILENT:
+            return [], state
+        case _:
+            return [], replace(state, skipped=state.skipped + 1)
+
+
+def _system(record: Fields, state: StreamState) -> tuple[list[Fact], StreamState]:
+    session = record.text("session_id")
+    if record.text("subtype") == "init" and session and session != state.session:
+        return [SessionKnown(session=session)], replace(state, session=session)
+    if record.text("subtype") == "compact_boundary":
+        return [Noted(text="The conversation was compacted to make room.")], state
+    return [], state
+
+
+def _piece(event: Fields, state: StreamState) -> tuple[list[Fact], StreamState]:
+    kind, delta = event.text("type"), event.fields("delta")
+    if kind == "content_block_start":
+        return [], replace(state, text="", thought="")
+    if kind == "content_block_delta" and delta.text("text"):
+        return _streamed(delta.text("text"), state)
+    if kind == "content_block_delta" and (thought := delta.text("thinking")):
+        return [Thought(text=thought)], replace(state, thought=state.thought + thought)
+    return [], state
+
+
+def _streamed(delta: str, state: StreamState) -> tuple[list[Fact], StreamState]:
+    gap = "\n\n" if state.spoke and not state.text else ""
+    return [Said(text=gap + delta)], replace(state, text=state.text + delta, spoke=True)
+
+
+def _assistant(record: Fields, state: StreamState) -> tuple[list[Fact], StreamState]:
+    message = record.fields("message")
+    # An error of the API comes as the words of a model that does not exist; the result line tells it as an error.
+    if message.text("model") == "<synthetic>":
+        return [], state
+    facts: list[Fact] = []
+    for block in blocks(message):
+        told, state = _block(block, state)
+        facts = facts + told
+    return facts, state
+
+
+def _block(block: Fields, state: StreamState) -> tuple[list[Fact], StreamState]:
+    match block.text("type"):
+        case "text":
+            text = block.text("text")
+            rest = text[len(state.text) :] if text.startswith(state.text) else text
+            gap = "\n\n" if state.spoke and not state.text else ""
+            said: list[Fact] = [Said(text=gap + rest)] if rest else []
+            return said, replace(state, text="", spoke=state.spoke or bool(text))
+        case "thinking":
+            thought = block.text("thinking")
+            rest = thought[len(state.thought) :] if thought.startswith(state.thought) else thought
+            return ([Thought(text=rest)] if rest else []), replace(state, thought="")
+        case _:
+            done = wordless(block)
+            return done or [], state if done is not None else replace(state, skipped=state.skipped + 1)
+
+
+def _user(record: Fields, state: StreamState) -> tuple[list[Fact], StreamState]:
+    content = blocks(record.fields("message"))
+    results = [block for block in content if block.text("type") == "tool_result"]
+    if results:
+        return [_tool_ended(block) for block in results], state
+    text = "\n".join(block.text("text") for block in content if block.text("type") == "text")
+    if text.strip() in INTERRUPTED:
+        return [], state
+    found = next((one for one in state.expected if squeezed(one.text) == squeezed(text)), None)
+    if found is None:
+        return [], state
+    rest = tuple(one for one in state.expected if one is not found)
+    turn = state.turn if state.running and not found.turn else found.turn
+    return [Seen(message=found.message)], replace(state, expected=rest, running=bool(turn), turn=turn)
+
+
+def _tool_ended(block: Fields) -> Fact:
+    output = plain_text(block.any("content"))
+    return ToolEnded(call=block.text("tool_use_id"), ok=not block.flag("is_error"), output=output[:LONGEST_OUTPUT])
+
+
+def _result(record: Fields, state: StreamState, at: float) -> tuple[list[Fact], StreamState]:
+    usage = record.fields("usage")
+    read = usage.whole("input_tokens") + usage.whole("cache_read_input_tokens")
+    total = record.number("total_cost_usd")
+    cost = None if total is None else max(0.0, round(total - state.cost_before, 10))
+    spent = Usage(
+        input_tokens=read + usage.whole("cache_creation_input_tokens"),
+        output_tokens=usage.whole("output_tokens"),
+        cost_dollars=cost,
+    )
+    how, error = _ending(record)
+    fresh = StreamState(
+        session=state.session,
+        running=True,
+        turn=state.turn or next((one.turn for one in state.expected if one.turn), ""),
+        expected=tuple(one for one in state.expected if not one.turn or one.turn != state.turn),
+        cost_before=state.cost_before if total is None else total,
+        skipped=state.skipped,
+    )
+    limited = limit(record, error, at) if how is HowEnded.FAILED else None
+    told: list[Fact] = [replace(limited, until=state.resets_at or limited.until)] if limited else []
+    return [*told, TurnEnded(how=how, error=error, usage=spent)], fresh
+
+
+def _ending(record: Fields) -> tuple[HowEnded, str]:
+    if record.text("terminal_reason").startswith("aborted"):
+        return HowEnded.INTERRUPTED, ""
+    if record.flag("is_error"):
+        return HowEnded.FAILED, record.text("result") or _errors(record) or "Claude Code ended the turn with an error."
+    return HowEnded.COMPLETED, ""
+
+
+def _errors(record: Fields) -> str:
+    errors = record.any("errors")
+    return "; ".join(str(one) for one in errors) if isinstance(errors, list) else record.text("subtype")

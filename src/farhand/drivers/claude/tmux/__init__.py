@@ -1,0 +1,1 @@
+"""Claude Code in a tmux pane: typed to, followed by its hooks and its transcript."""

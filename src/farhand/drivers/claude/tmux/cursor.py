@@ -1,0 +1,17 @@
+"""Where a link stands: what the journal keeps as its cursor, so that a killed node goes on where it was."""
+
+from __future__ import annotations
+
+from farhand.drivers.claude.tmux.state import State
+from farhand.drivers.wires.asks.answers import Picked
+from farhand.model.words import Word
+
+
+class Spot(Word):
+    """The transcript that is followed, how far, and what its translation remembers."""
+
+    path: str = ""
+    offset: int = 0
+    state: State = State()
+    # Answers to the first questions of a questionnaire whose last one is still open.
+    picked: dict[str, tuple[Picked, ...]] = {}

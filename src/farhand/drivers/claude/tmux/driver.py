@@ -1,0 +1,162 @@
+"""Runs Claude Code: starts it in tmux or finds it there, and opens a link to it."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import anyio.to_thread
+import msgspec
+import structlog
+
+from farhand.disk.tail import size_of
+from farhand.drivers.claude import launch
+from farhand.drivers.claude.launch import MANIFEST, Places
+from farhand.drivers.claude.sessions import find_sessions, resume_command
+from farhand.drivers.claude.tmux.cursor import Spot
+from farhand.drivers.claude.tmux.keyboard import Hands
+from farhand.drivers.claude.tmux.link import InteractiveLink
+from farhand.drivers.claude.tmux.pending import Questions
+from farhand.drivers.claude.tmux.state import State
+from farhand.drivers.claude.tmux.status import read_standing
+from farhand.drivers.wires.context import USUAL
+from farhand.drivers.wires.cursor import read_cursor
+from farhand.drivers.wires.hooks.endpoint import POST_PATH
+from farhand.drivers.wires.preflight import workplace
+from farhand.drivers.wires.text.prompt import worded
+from farhand.drivers.wires.tmux import Pane, TmuxError
+from farhand.drivers.wires.tmux.delivered import Expected, Handed
+from farhand.drivers.wires.tmux.host import Station
+from farhand.model.errors import DriverError
+from farhand.model.facts import SessionKnown
+from farhand.model.ports import Heard, Link, SessionFound
+from farhand.model.present import Worker
+from farhand.model.words import replace
+
+log = structlog.get_logger("claude")
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """One start of Claude Code."""
+
+    session: str
+    words: tuple[str, ...]
+    transcript: Path
+    offset: int
+
+
+class ClaudeDriver:
+    """One for a node; its workers share the station with all others that sit in tmux."""
+
+    backend: str = MANIFEST["backend"]
+    wire = "tmux"
+    can = replace(USUAL, steer=True, models=True, modes=tuple(MANIFEST["modes"]), terminal=True)
+
+    def __init__(self, station: Station, environment: Mapping[str, str], program: str = "claude") -> None:
+        self.station = station
+        self._environment = environment
+        self._program = program
+        self._places = Places.of(environment)
+
+    @asynccontextmanager
+    async def open(self, worker: Worker, cursor: str) -> AsyncIterator[Link]:
+        """Finds the worker's Claude Code alive and goes on after the cursor, or starts it."""
+        station, folder = self.station, self.station.folder(worker)
+        key = launch.kept_key(folder / "key")
+        with station.desk.attended(worker.name, key) as arrivals:
+            try:
+                pane, spot = await self._found_or_started(worker, read_cursor(cursor, Spot))
+            except TmuxError as error:
+                raise DriverError(str(error)) from error
+            questions = Questions(station.signs.ask_seconds)
+            link = InteractiveLink(station.tmux, pane, self._places, spot, questions, folder)
+            if spot.state.session != worker.session:
+                link.first = [Heard(fact=SessionKnown(session=spot.state.session))]
+            async with link.at_work(arrivals, station.folders):
+                yield link
+
+    async def end(self, worker: Worker) -> None:
+        """Ends the session and removes what was kept for it."""
+        await self.station.dismiss(worker)
+
+    async def sessions(self, directory: str) -> list[SessionFound]:
+        """The conversations that Claude Code has in that folder, or in every one."""
+        return await anyio.to_thread.run_sync(find_sessions, self._places, directory)
+
+    def resume_command(self, worker: Worker) -> str:
+        """How to go on at the desk."""
+        return resume_command(worker, self._environment)
+
+    # --- starting and finding
+
+    async def _found_or_started(self, worker: Worker, spot: Spot) -> tuple[Pane, Spot]:
+        pane = await self.station.found(worker)
+        if pane is None:
+            return await self._start(worker, spot)
+        log.info("agent found", worker=worker.name, pane=pane.id)
+        return pane, self._expecting(worker, await self._spot_of(worker, pane, spot))
+
+    async def _spot_of(self, worker: Worker, pane: Pane, spot: Spot) -> Spot:
+        """Where to go on with an agent that runs: after the cursor, or where it was started."""
+        if spot.path:
+            return spot
+        session = read_standing(self._places.status(pane.pid)).session or worker.session
+        offset = await self.station.tmux.variable(pane, "FARHAND_OFFSET") or "0"
+        path = self._places.transcript(worker.directory, session)
+        expected = Handed(self.station.folder(worker) / "handed").all()
+        state = State(session=session, expected=expected)
+        return Spot(path=str(path), offset=int(offset) if offset.isdecimal() else 0, state=state)
+
+    def _expecting(self, worker: Worker, spot: Spot) -> Spot:
+        """A message that was on its way when the node died is recognised when it turns up."""
+        turn, known = worker.turn, spot.state.expected
+        message = turn.message if turn else None
+        if (
+            turn is None
+            or message is None
+            or turn.id == spot.state.turn
+            or any(one.message == message.id for one in known)
+        ):
+            return spot
+        expected = (*known, Expected(message=message.id, text=worded(message), turn=turn.id))
+        return replace(spot, state=replace(spot.state, expected=expected))
+
+    async def _start(self, worker: Worker, spot: Spot) -> tuple[Pane, Spot]:
+        plan = self._plan(worker, spot)
+        variables = {
+            **self._environment,
+            **launch.variables(worker.mode, root=os.geteuid() == 0),
+            "FARHAND_OFFSET": str(plan.offset),
+            "FARHAND_PID_FROM": "CLAUDE_PID",
+        }
+        pane = await self.station.spawn(worker, plan.words, variables)
+        await self.station.ready(pane, "Claude Code", Hands(self.station.tmux, pane).through_dialogs)
+        known = spot.state if spot.path and spot.state.session == plan.session else State(session=plan.session)
+        state = replace(known, running=False)
+        return pane, Spot(path=str(plan.transcript), offset=plan.offset, state=state)
+
+    def _plan(self, worker: Worker, spot: Spot) -> Plan:
+        """What will be run, where, and from where on its transcript is new; or why it cannot be."""
+        directory = workplace(worker)
+        program = launch.found(self._program, self._environment)
+        session = worker.session or str(uuid.uuid4())
+        transcript = Path(spot.path) if spot.path else self._places.transcript(str(directory), session)
+        launch.prepare_account(self._places, self._environment, directory)
+        settings, resume = self._write_settings(worker), launch.has_conversation(transcript)
+        words = launch.command_line(program, worker.mode, worker.model, settings, session, resume=resume)
+        # What was written before this start was told before, unless the cursor says that it was not.
+        offset = spot.offset if spot.path else size_of(transcript)
+        return Plan(session, tuple(words), transcript, offset)
+
+    def _write_settings(self, worker: Worker) -> Path:
+        station, folder = self.station, self.station.folder(worker)
+        signs, key = station.signs, launch.kept_key(folder / "key")
+        door = launch.Door(f"{station.address}{POST_PATH}{worker.name}", key) if station.address else None
+        groups = launch.hook_groups(signs.interpreter, signs.hook_program, signs.ask_seconds, door)
+        cost = None if launch.has_status_line(self._places, Path(worker.directory)) else folder / launch.COST
+        launch.write_settings(folder / "settings.json", launch.session_settings(groups, cost))
+        return folder / "settings.json"

@@ -1,0 +1,69 @@
+"""Turns the payloads of Claude Code's hooks into facts. Pure: no clock, no files."""
+
+from __future__ import annotations
+
+from farhand.drivers.claude.limits import limit
+from farhand.drivers.claude.tmux.said import displayed
+from farhand.drivers.claude.tmux.state import State, Told, before_end, conclude, end_turn, prompted, session_changed
+from farhand.drivers.wires.foreign_json import Fields, parse
+from farhand.model.facts import Said
+from farhand.model.ports import Heard
+from farhand.model.words import HowEnded, replace
+
+# The transcript tells of these, or the driver asks on their behalf.
+SILENT = frozenset(
+    (
+        "PreToolUse PostToolUse PostToolUseFailure PostToolBatch Notification PermissionRequest PermissionDenied "
+        "SessionEnd SubagentStart SubagentStop PreCompact PostCompact UserPromptExpansion"
+    ).split()
+)
+
+
+def translate_hook(payload: bytes, state: State, at: float = 0.0) -> Told:
+    """The facts of one hook payload, which came at that time."""
+    record = parse(payload)
+    if record is None:
+        return [], replace(state, skipped=state.skipped + 1)
+    match record.text("hook_event_name"):
+        case "SessionStart":
+            return session_changed(record.text("session_id"), state)
+        case "UserPromptSubmit":
+            return prompted(record.text("prompt"), record.text("prompt_id"), state)
+        case "MessageDisplay":
+            return displayed(record, state)
+        case "Stop":
+            return _stopped(record, state)
+        case "StopFailure":
+            return _failed(record, state, at)
+        case event if event in SILENT:
+            return [], state
+        case _:
+            return [], replace(state, skipped=state.skipped + 1)
+
+
+def _stopped(record: Fields, state: State) -> Told:
+    """The turn is over if the transcript has brought its last words; otherwise the transcript will end it."""
+    prompt = record.text("prompt_id")
+    if not state.running or (prompt != state.prompt and state.prompts.get(prompt) != state.turn):
+        return [], state
+    return conclude(replace(state, stopped=record.text("last_assistant_message").strip()))
+
+
+def stopped_without_transcript(payload: bytes, state: State) -> Told:
+    """The last resort: the hook's own copy of the last words, when the transcript never brought them."""
+    record = parse(payload) or Fields({})
+    ended, over = end_turn(state, record.text("prompt_id"), HowEnded.COMPLETED)
+    text = record.text("last_assistant_message")
+    if not ended or not text or text.strip() == state.last_text.strip():
+        return ended, over
+    gap = "\n\n" if state.spoke else ""
+    return [Heard(fact=Said(text=gap + text), turn=state.turn or None), *ended], over
+
+
+def _failed(record: Fields, state: State, at: float) -> Told:
+    error = record.text("last_assistant_message") or record.text("error") or "The model could not be reached."
+    limited = limit(record, error, at)
+    if limited is not None:
+        error = f"The usage limit is reached: {error}"
+    ended, over = end_turn(state, record.text("prompt_id"), HowEnded.FAILED, error)
+    return before_end(ended, limited), over

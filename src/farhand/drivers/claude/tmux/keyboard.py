@@ -1,0 +1,99 @@
+"""What the driver does with the keyboard: hand a message over, stop a turn, change model and mode."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import anyio
+
+from farhand.drivers.claude.launch import MANIFEST
+from farhand.drivers.claude.tmux.screen import footer_says, holds, read_box
+from farhand.drivers.wires.tmux import Pane, Tmux
+from farhand.drivers.wires.tmux.keyboard import Keyboard, commands
+from farhand.drivers.wires.tmux.screen import last_words, plain
+from farhand.drivers.wires.tmux.submit import Habits
+from farhand.model.ports import Outcome
+from farhand.model.words import Mode
+
+# The text is seen in the box before Enter: no further wait is needed.
+HABITS = Habits(read_box=read_box, holds=holds, stash="C-s", enter_delay_seconds=0.0)
+is_command = commands(r"^/[a-z][\w:-]*(\s|$)")
+_START_SECONDS = 30.0
+_LOOK_SECONDS = 0.1
+# A dialog that gets keys in its first moments hears none ever after.
+_DIALOG_SECONDS = 1.0
+_KEY_SECONDS = 0.3
+# A dialog that stands so long at the start, and that nobody knows, is one for a person.
+UNKNOWN_DIALOG_SECONDS = 1.5
+
+
+class Still:
+    """Counts how often in a row a screen was the same."""
+
+    def __init__(self) -> None:
+        self._seen = ""
+        self._times = 0
+
+    def looks(self, screen: str) -> int:
+        self._times = self._times + 1 if screen == self._seen else 0
+        self._seen = screen
+        return self._times
+
+
+def is_dialog(screen: str) -> bool:
+    """Whether something on the screen waits for a choice or a key."""
+    return "❯" in screen or "Enter to" in screen or "Press " in screen
+
+
+class Hands(Keyboard):
+    """The keyboard of one worker's pane, with the dialogs and modes of Claude Code."""
+
+    def __init__(self, tmux: Tmux, pane: Pane) -> None:
+        super().__init__(tmux, pane, HABITS, is_command)
+
+    async def in_dialog(self) -> bool:
+        """Whether the screen has no input box, and something on it waits for a key."""
+        screen = await self.screen()
+        return read_box(screen) is None and is_dialog(plain(screen))
+
+    async def described(self) -> str:
+        """What stands on the screen, for a person who must decide what to do about it."""
+        return f"{self.where()}\n\n{last_words(await self.screen())}"
+
+    async def set_mode(self, mode: Mode) -> Outcome:
+        """Cycles through the modes until the footer names the wanted one."""
+        words: str = MANIFEST["modes"][mode.value]["footer"]
+        return await self.switch(mode, lambda screen: footer_says(screen, words), lambda _: "BTab", 0.5)
+
+    async def through_dialogs(self) -> str | None:
+        """Answers first-run dialogs until the input box is there, or a dialog that nobody knows: a person must see it.
+
+        Otherwise what stands on the screen instead."""
+        patience, still = _DIALOG_SECONDS, Still()
+        with anyio.move_on_after(_START_SECONDS):
+            while read_box(await self.screen()) is None:
+                screen = plain(await self.screen())
+                if dialog_key(screen, MANIFEST["dialogs"]) is None:
+                    if is_dialog(screen) and still.looks(screen) * _LOOK_SECONDS >= UNKNOWN_DIALOG_SECONDS:
+                        return None
+                    await anyio.sleep(_LOOK_SECONDS)
+                    continue
+                await anyio.sleep(patience)
+                if key := dialog_key(plain(await self.screen()), MANIFEST["dialogs"]):
+                    await self._tmux.press(self._pane, key)
+                patience = _DIALOG_SECONDS if key == "Enter" else _KEY_SECONDS
+            return None
+        return last_words(await self.screen())
+
+
+def dialog_key(screen: str, dialogs: list[dict[str, Any]]) -> str | None:
+    """The next key for the dialog on the screen: to its choice, then Enter once that is seen to be chosen."""
+    lines = [line.strip() for line in screen.splitlines()]
+    words = " ".join(lines)
+    for dialog in dialogs:
+        if dialog["words"] not in words:
+            continue
+        if f"❯ {dialog['choice']}" in lines:
+            return "Enter"
+        return str(dialog["move"]) if dialog["choice"] in lines else None
+    return None

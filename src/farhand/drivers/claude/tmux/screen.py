@@ -1,0 +1,44 @@
+"""Reads Claude Code's screen: the input box, its mode, its dialogs. Pure: for liveness and keys, never for content."""
+
+from __future__ import annotations
+
+import re
+
+from farhand.drivers.wires.tmux.screen import begins, bright, pieces, plain
+
+PROMPTS = ("❯", "!")
+_RULE = re.compile(r"^[─━]{10,}")
+# A message that is longer is shown as a token, and arrives whole all the same.
+_TOKEN = re.compile(r"^\[Pasted text #\d+")
+
+
+def read_box(screen: str) -> str | None:
+    """What stands in the input box; '' when only a suggestion does, None when there is no box."""
+    lines = screen.splitlines()
+    bare = [plain(line) for line in lines]
+    for number in range(len(lines) - 1, 0, -1):
+        if bare[number].startswith(PROMPTS) and _RULE.match(bare[number - 1]):
+            end = next((n for n in range(number + 1, len(bare)) if _RULE.match(bare[n])), None)
+            if end is None:
+                return None
+            return _typed(lines[number:end])
+    return None
+
+
+def _typed(lines: list[str]) -> str:
+    """The words of the box, unless they are all faint: then they are a hint."""
+    box = "\n".join(lines)
+    hint = "".join(words for words, faint, _ in pieces(box) if faint)
+    under_cursor = "".join(words for words, _, cursor in pieces(box) if cursor)
+    typed = bright(box)[1:].replace("\xa0", " ").strip()
+    return "" if hint.strip() and typed in ("", under_cursor.strip()) else typed
+
+
+def holds(box: str, text: str) -> bool:
+    """Whether the box begins with this text, or with the token of a long one."""
+    return begins(box, text) or bool(_TOKEN.match(box))
+
+
+def footer_says(screen: str, words: str) -> bool:
+    """Whether the line under the box says this."""
+    return words in "\n".join(plain(screen).strip().splitlines()[-3:])

@@ -1,0 +1,126 @@
+"""When a turn of Claude Code's begins and ends, told once whoever tells of it. Pure: no clock, no files."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from farhand.drivers.wires.session_change import another_session
+from farhand.drivers.wires.tmux.delivered import Expected, squeezed
+from farhand.model.facts import Limited, Seen, TurnEnded, TurnStarted
+from farhand.model.ports import Heard
+from farhand.model.words import HowEnded, Usage, Word, replace
+
+REMEMBERED = 16
+
+
+class State(Word):
+    """What the translation remembers between records; it travels in the wire's cursor."""
+
+    session: str = ""
+    # The running turn: the core's name for it, and the CLI's own for its prompt.
+    turn: str = ""
+    prompt: str = ""
+    running: bool = False
+    # A slash command: its turn ends with what the CLI prints.
+    command: bool = False
+    spoke: bool = False
+    # Prompts seen, with their turns, and prompts whose end was told: hooks and transcript tell of both.
+    prompts: dict[str, str] = {}
+    over: tuple[str, ...] = ()
+    # The prompt that the transcript has come to: hooks may be ahead of it by a turn.
+    written: str = ""
+    # What a Stop hook said were the last words, until the transcript has them too.
+    stopped: str = ""
+    # Displayed and told, but not in the transcript yet; in the transcript and told, but not displayed yet.
+    streamed: str = ""
+    covered: str = ""
+    # The message that is being displayed, and which of its pieces must come next.
+    showing: str = ""
+    piece: int = 0
+    expected: tuple[Expected, ...] = ()
+    usage: Usage = Usage()
+    counted: str = ""
+    # What the session has cost so far, and what it had cost when this turn began.
+    cost: float = 0.0
+    cost_before: float = 0.0
+    # The agent's last words in this turn, and whether they were meant to be the last.
+    last_text: str = ""
+    concluded: bool = False
+    # Somebody's hook told the agent to go on after the end.
+    prodded: bool = False
+    skipped: int = 0
+
+
+Told: TypeAlias = tuple[list[Heard], State]
+
+
+def began(state: State, turn: str, prompt: str) -> State:
+    """The state at the beginning of a turn."""
+    fresh = replace(_known(state, prompt, turn), spoke=False, command=False, covered="", usage=Usage(), stopped="")
+    fresh = replace(fresh, last_text="", concluded=False, prodded=False, cost_before=state.cost)
+    return replace(fresh, turn=turn, prompt=prompt, running=True)
+
+
+def _known(state: State, prompt: str, turn: str) -> State:
+    return replace(state, prompts=dict([*state.prompts.items(), (prompt, turn)][-REMEMBERED:]))
+
+
+def prompted(text: str, prompt: str, state: State) -> Told:
+    """A prompt has reached the agent: one of ours is seen, any other began at the desk."""
+    if prompt in state.over or prompt in state.prompts:
+        return [], state
+    found = awaited(text, state)
+    if found is not None and not found.turn and state.running:
+        arrived, state = seen(found, state.turn, state)
+        return arrived, _known(state, prompt, state.turn)
+    turn = found.turn if found is not None and found.turn else f"desk-{prompt}"
+    # The agent began something new: what ran before is over, though the transcript is late to say so.
+    before, state = end_turn(state, state.prompt, HowEnded.COMPLETED) if turn != state.turn else ([], state)
+    arrived, state = seen(found, turn, state)
+    started = [] if found is not None and found.turn else [Heard(fact=TurnStarted(), turn=turn)]
+    return [*before, *started, *arrived], began(state, turn, prompt)
+
+
+def seen(found: Expected | None, turn: str, state: State) -> Told:
+    """That a message of ours is in front of the agent."""
+    if found is None:
+        return [], state
+    rest = tuple(one for one in state.expected if one is not found)
+    return [Heard(fact=Seen(message=found.message), turn=turn)], replace(state, expected=rest)
+
+
+def awaited(text: str, state: State) -> Expected | None:
+    """The message of ours that says this, if one was handed over and not yet seen."""
+    return next((one for one in state.expected if squeezed(one.text) == squeezed(text)), None)
+
+
+def end_turn(state: State, prompt: str, how: HowEnded, error: str = "") -> Told:
+    """The end of the turn, told once for each prompt."""
+    if not state.running or prompt in state.over:
+        return [], state
+    if prompt != state.prompt and state.prompts.get(prompt) != state.turn:
+        return [], state
+    usage = state.usage if state.usage != Usage() else None
+    expected = tuple(one for one in state.expected if one.turn != state.turn or not one.turn)
+    over = (*state.over, *dict.fromkeys((prompt, state.prompt)))[-REMEMBERED:]
+    done = replace(state, running=False, command=False, over=over, covered="", stopped="", expected=expected)
+    return [Heard(fact=TurnEnded(how=how, error=error, usage=usage), turn=state.turn or None)], done
+
+
+def before_end(ended: list[Heard], limited: Limited | None) -> list[Heard]:
+    """The end of a turn with the limit that was its reason; no word of a limit whose turn's end was told already."""
+    if limited is None or not ended:
+        return ended
+    return [Heard(fact=limited, turn=ended[0].turn), *ended]
+
+
+def conclude(state: State) -> Told:
+    """Ends the turn if its hook and the transcript agree on the last words."""
+    if not state.stopped or not state.concluded or state.stopped != state.last_text.strip():
+        return [], state
+    return end_turn(state, state.prompt, HowEnded.COMPLETED)
+
+
+def session_changed(session: str, state: State) -> Told:
+    """The agent's conversation has another id now (it began, or was cleared)."""
+    return another_session(session, state, lambda: end_turn(state, state.prompt, HowEnded.COMPLETED), State)

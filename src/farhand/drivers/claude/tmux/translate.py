@@ -1,0 +1,236 @@
+"""Turns Claude Code's transcript lines into facts. Pure: no clock, no files."""
+
+from __future__ import annotations
+
+from farhand.drivers.claude.limits import limit, written_at
+from farhand.drivers.claude.schema import blocks, plain_text
+from farhand.drivers.claude.titles import detail, title
+from farhand.drivers.claude.tmux.said import say, written
+from farhand.drivers.claude.tmux.state import (
+    State,
+    Told,
+    awaited,
+    before_end,
+    began,
+    conclude,
+    end_turn,
+    prompted,
+    seen,
+)
+from farhand.drivers.wires.foreign_json import Fields, parse
+from farhand.model.facts import (
+    Fact,
+    Noted,
+    Thought,
+    ToolEnded,
+    ToolStarted,
+    TurnStarted,
+    Used,
+)
+from farhand.model.ports import Heard
+from farhand.model.words import HowEnded, Usage, replace
+
+LONGEST_OUTPUT = 4000
+INTERRUPTED = ("[Request interrupted by user]", "[Request interrupted by user for tool use]")
+# Lines that say nothing to a person; any other unknown kind is counted as skipped.
+SILENT = frozenset(
+    (
+        "mode permission-mode atis-latch file-history-snapshot last-prompt api-request api-request-shape "
+        "api-request-blob queue-operation summary cost-state custom-title ai-title agent-name tag pr-link "
+        "attribution-snapshot progress"
+    ).split()
+)
+SILENT_SYSTEM = frozenset(
+    "stop_hook_summary local_command informational bridge_status away_summary memory_saved status".split()
+)
+
+
+def translate(line: bytes, state: State, at: float = 0.0) -> Told:
+    """The facts of one transcript line, which was read at that time."""
+    record = parse(line)
+    if record is None:
+        return [], replace(state, skipped=state.skipped + 1)
+    kind = record.text("type")
+    if record.flag("isSidechain") or kind in SILENT:
+        return [], state
+    match kind:
+        case "user":
+            return _user(record, state)
+        case "assistant":
+            return _assistant(record, state, at)
+        case "system":
+            return _system(record, state)
+        case "attachment":
+            return _attachment(record, state)
+        case _:
+            return [], replace(state, skipped=state.skipped + 1)
+
+
+def _heard(facts: list[Fact], state: State) -> list[Heard]:
+    """Facts of the transcript belong to the turn that the transcript has come to."""
+    turn = state.prompts.get(state.written, state.turn)
+    return [Heard(fact=fact, turn=turn or None) for fact in facts]
+
+
+def _is_late(state: State) -> bool:
+    """Whether the transcript still tells of a turn before the running one."""
+    return state.prompts.get(state.written, state.turn) != state.turn
+
+
+# --- what people say
+
+
+def _user(record: Fields, state: State) -> Told:
+    content = blocks(record.fields("message"))
+    results = [block for block in content if block.text("type") == "tool_result"]
+    if results:
+        return _heard([_tool_ended(block) for block in results], state), replace(state, concluded=False)
+    text = "\n".join(block.text("text") for block in content if block.text("type") == "text")
+    if text.strip() in INTERRUPTED:
+        return end_turn(state, state.written or state.prompt, HowEnded.INTERRUPTED)
+    if record.flag("isMeta") or not text.strip():
+        return [], replace(state, prodded=not state.running)
+    if text.startswith("<"):
+        return _wrapped(record, text, state)
+    prompt = record.text("promptId") or record.text("uuid")
+    heard, state = prompted(text, prompt, state)
+    return heard, replace(state, written=prompt)
+
+
+def _tool_ended(block: Fields) -> Fact:
+    output = plain_text(block.any("content"))
+    return ToolEnded(call=block.text("tool_use_id"), ok=not block.flag("is_error"), output=output[:LONGEST_OUTPUT])
+
+
+def _wrapped(record: Fields, text: str, state: State) -> Told:
+    """A slash command that the CLI answers itself, or what it printed."""
+    command = _between(text, "<command-name>", "</command-name>")
+    if command:
+        whole = f"{command} {_between(text, '<command-args>', '</command-args>')}"
+        if awaited(whole, state) is None:
+            return [], state
+        prompt = record.text("promptId") or record.text("uuid")
+        heard, state = prompted(whole, prompt, state)
+        return heard, replace(state, command=True, written=prompt)
+    if not state.command or "<local-command-stdout>" not in text:
+        return [], state
+    printed = _without_colours(_between(text, "<local-command-stdout>", "</local-command-stdout>"))
+    said, state = say(printed, state)
+    told = _heard(said, state)
+    ended, state = end_turn(state, state.prompt, HowEnded.COMPLETED)
+    return told + ended, state
+
+
+def _between(text: str, start: str, end: str) -> str:
+    return text.partition(start)[2].partition(end)[0].strip()
+
+
+def _without_colours(text: str) -> str:
+    pieces = text.split("\x1b[")
+    return pieces[0] + "".join(piece.partition("m")[2] for piece in pieces[1:])
+
+
+def _attachment(record: Fields, state: State) -> Told:
+    attachment = record.fields("attachment")
+    if attachment.text("type") != "queued_command":
+        return [], state
+    text = attachment.text("prompt") or plain_text(attachment.any("prompt"))
+    return seen(awaited(text, state), state.turn, state)
+
+
+# --- what the agent says
+
+
+def _assistant(record: Fields, state: State, at: float) -> Told:
+    message = record.fields("message")
+    if record.flag("isApiErrorMessage"):
+        error = plain_text(message.any("content")) or "The model could not be reached."
+        ended, over = end_turn(state, state.written or state.prompt, HowEnded.FAILED, error)
+        return before_end(ended, limit(record, error, written_at(record) or at)), over
+    heard, state = _resumed(record, state)
+    late, before = _is_late(state), state
+    for block in blocks(message):
+        facts, state = _block(block, state)
+        heard = heard + _heard(facts, state)
+    if late:
+        # Words of an older turn: they change nothing of the running one.
+        fields = {"spoke": before.spoke, "last_text": before.last_text, "covered": before.covered}
+        return heard, replace(state, **fields)
+    used, state = _used(message, state)
+    state = replace(state, concluded=message.text("stop_reason") == "end_turn")
+    ended, state = conclude(state)
+    return heard + _heard(used, state) + ended, state
+
+
+def _resumed(record: Fields, state: State) -> Told:
+    """The agent speaks though no turn runs: another hook or the desk made it go on, or these are late words."""
+    if state.running or (state.turn and not state.prodded):
+        return [], state
+    prompt = record.text("uuid")
+    began_at_desk = replace(began(state, f"desk-{prompt}", prompt), written=prompt)
+    return [Heard(fact=TurnStarted(), turn=began_at_desk.turn)], began_at_desk
+
+
+def _block(block: Fields, state: State) -> tuple[list[Fact], State]:
+    match block.text("type"):
+        case "text":
+            return written(block.text("text"), state)
+        case "thinking":
+            thought = block.text("thinking")
+            return ([Thought(text=thought)] if thought else []), state
+        case _:
+            done = wordless(block)
+            return done or [], state if done is not None else replace(state, skipped=state.skipped + 1)
+
+
+def wordless(block: Fields) -> list[Fact] | None:
+    """What a block means that is no word or thought of the agent's; None for one that is not known."""
+    match block.text("type"):
+        case "redacted_thinking":
+            return []
+        case "tool_use" | "server_tool_use":
+            return [_tool_started(block)]
+        case _:
+            return None
+
+
+def _tool_started(block: Fields) -> ToolStarted:
+    tool, arguments = block.text("name"), block.fields("input")
+    return ToolStarted(
+        call=block.text("id"),
+        tool=tool,
+        title=title(tool, arguments),
+        detail=detail(tool, arguments)[:LONGEST_OUTPUT],
+    )
+
+
+def _used(message: Fields, state: State) -> tuple[list[Fact], State]:
+    """Every block of a message repeats its usage: it counts once."""
+    usage, name = message.fields("usage"), message.text("id")
+    if not usage or not name or name == state.counted:
+        return [], state
+    read = usage.whole("input_tokens") + usage.whole("cache_read_input_tokens")
+    total = Usage(
+        input_tokens=state.usage.input_tokens + read + usage.whole("cache_creation_input_tokens"),
+        output_tokens=state.usage.output_tokens + usage.whole("output_tokens"),
+        cost_dollars=state.usage.cost_dollars,
+    )
+    return [Used(usage=total)], replace(state, usage=total, counted=name)
+
+
+# --- turns and the CLI's own lines
+
+
+def _system(record: Fields, state: State) -> Told:
+    subtype = record.text("subtype")
+    if subtype == "turn_duration":
+        return end_turn(state, state.written or state.prompt, HowEnded.COMPLETED)
+    if subtype == "compact_boundary":
+        return _heard([Noted(text="The conversation was compacted to make room.")], state), state
+    if subtype == "api_error":
+        return [], state
+    if subtype == "local_command":
+        return _wrapped(record, record.text("content"), state)
+    if subtype in SILENT_SYSTEM:
+        return [], state
+    return [], replace(state, skipped=state.skipped + 1)

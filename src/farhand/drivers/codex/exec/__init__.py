@@ -1,0 +1,1 @@
+"""Codex as a process a turn: `codex exec --json` behind the line protocol."""

@@ -1,0 +1,44 @@
+"""What the driver does with the keyboard: hand a message over, stop a turn, go through the first dialogs."""
+
+from __future__ import annotations
+
+import anyio
+
+from farhand.drivers.codex.launch import MANIFEST
+from farhand.drivers.codex.tmux.screen import dialog_key, holds, is_ready, read_box
+from farhand.drivers.wires.tmux import Pane, Tmux
+from farhand.drivers.wires.tmux.keyboard import Keyboard, commands
+from farhand.drivers.wires.tmux.screen import last_words
+from farhand.drivers.wires.tmux.submit import Habits
+
+HABITS = Habits(read_box=read_box, holds=holds, enter_delay_seconds=0.05)
+is_command = commands(r"^/[a-z][\w-]*(\s|$)")
+_START_SECONDS = 30.0
+_LOOK_SECONDS = 0.1
+_DIALOG_SECONDS = 0.5
+_LATE_SECONDS = 4.0
+
+
+class Hands(Keyboard):
+    """The keyboard of one worker's pane, with the first dialogs of Codex."""
+
+    def __init__(self, tmux: Tmux, pane: Pane) -> None:
+        super().__init__(tmux, pane, HABITS, is_command)
+
+    async def through_dialogs(self, *, late: bool = False) -> str | None:
+        """Answers first-run dialogs until the input box is there; otherwise what stands on the screen instead.
+
+        A dialog that comes `late` takes the place of a box that was there already."""
+        with anyio.move_on_after(_START_SECONDS):
+            await self._through()
+            if late and await self.shows(lambda screen: not is_ready(screen), _LATE_SECONDS, _LOOK_SECONDS):
+                await self._through()
+            return None
+        return last_words(await self.screen())
+
+    async def _through(self) -> None:
+        while not is_ready(screen := await self.screen()):
+            key = dialog_key(screen, MANIFEST["dialogs"])
+            await anyio.sleep(_DIALOG_SECONDS if key else _LOOK_SECONDS)
+            if key and dialog_key(await self.screen(), MANIFEST["dialogs"]) == key:
+                await self._tmux.press(self._pane, key)

@@ -1,0 +1,1 @@
+"""The Gemini CLI as a process a turn: `-o stream-json` behind the line protocol."""

@@ -1,0 +1,1 @@
+"""The Gemini CLI without a terminal: over ACP."""

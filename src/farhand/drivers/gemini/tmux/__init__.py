@@ -1,0 +1,1 @@
+"""The Gemini CLI in a tmux pane: typed to, followed by its hooks and its session file."""

@@ -1,0 +1,401 @@
+"""Turns the records of a Gemini CLI session file into facts. Pure: no clock, no files."""
+
+from __future__ import annotations
+
+from functools import partial
+from hashlib import sha256
+from typing import Any, TypeAlias
+
+from farhand.drivers.gemini.limits import limit
+from farhand.drivers.gemini.schema import (
+    OVER,
+    digest,
+    is_context,
+    moment,
+    response_text,
+    responses,
+    result_text,
+    usage_of,
+    words,
+)
+from farhand.drivers.gemini.titles import detail, title
+from farhand.drivers.wires.foreign_json import Fields, parse
+from farhand.drivers.wires.session_change import another_session
+from farhand.drivers.wires.tmux.delivered import Expected, squeezed
+from farhand.model.facts import (
+    Fact,
+    Limited,
+    Noted,
+    Said,
+    Seen,
+    Thought,
+    ToolEnded,
+    ToolStarted,
+    TurnEnded,
+    TurnStarted,
+    Used,
+)
+from farhand.model.ports import Heard
+from farhand.model.words import HowEnded, Usage, Word, replace
+
+LONGEST_OUTPUT = 4000
+REMEMBERED = 32
+MOST_TOOLS = 64
+CANCELLED = "Request cancelled."
+# Every second line says nothing but what time it was.
+TOUCHED = b'{"$set":{"lastUpdated":"2026-11-15T19:15:02.898Z"}}'
+TOUCHED_LENGTH, TOUCHED_HEAD, TOUCHED_TAIL = len(TOUCHED), TOUCHED[:24], TOUCHED[-4:]
+# After a refusal the CLI writes its whole history once more, under new ids and within a moment.
+REPLAY_SECONDS = 1.0
+
+
+class Tool(Word):
+    """One call of the running turn: hooks and the file tell of it, each without the other's name for it."""
+
+    call: str
+    digest: str
+    # The file's own id, once it has told of the call.
+    filed: str = ""
+    hooked: bool = False
+    over: bool = False
+
+
+class Told(Word):
+    """How much of the newest message of the model was told: it is written again when it grows."""
+
+    id: str = ""
+    # How long its text was, and what it was, without keeping it.
+    length: int = 0
+    mark: str = ""
+    thoughts: int = 0
+    counted: bool = False
+
+
+class State(Word):
+    """What the translation remembers between records; it travels in the wire's cursor."""
+
+    session: str = ""
+    # The running turn: the core's name for it, what was asked, and when the CLI says that it began.
+    turn: str = ""
+    prompt: str = ""
+    began: float = 0.0
+    running: bool = False
+    # When the CLI says that the last turn was over: what it wrote before is still of that turn.
+    over: float = 0.0
+    # Which of hook and file have told of the prompt.
+    hooked: bool = False
+    written: bool = False
+    spoke: bool = False
+    usage: Usage = Usage()
+    tools: tuple[Tool, ...] = ()
+    last: Told = Told()
+    # The newest messages, by their ids: one that is written again is no news.
+    known: tuple[str, ...] = ()
+    # Since when the CLI repeats its history; 0 when it does not.
+    replays: float = 0.0
+    expected: tuple[Expected, ...] = ()
+    # The newest messages of ours that the agent has read.
+    seen: tuple[str, ...] = ()
+    turns: int = 0
+    skipped: int = 0
+
+
+Translated: TypeAlias = tuple[list[Heard], State]
+
+
+def translate(line: bytes, state: State, at: float = 0.0) -> Translated:
+    """The facts of one line of a session file, which was read at that time."""
+    if len(line) == TOUCHED_LENGTH and line.startswith(TOUCHED_HEAD) and line.endswith(TOUCHED_TAIL):
+        return [], state
+    record = parse(line)
+    return skip(state) if record is None else translate_record(record, state, at)
+
+
+def translate_record(record: Fields, state: State, at: float = 0.0) -> Translated:
+    """The facts of one record: a message, a change of what was written, or the opening of a session."""
+    if record.text("id"):
+        return translate_message(record, state, at)
+    if record.text("$rewindTo"):
+        return _rewound(state)
+    if isinstance(record.any("$set"), dict):
+        return _changed(record.fields("$set"), state, at)
+    if record.text("sessionId"):
+        return session_changed(record.text("sessionId"), replace(state, replays=0.0))
+    return skip(state)
+
+
+def skip(state: State) -> Translated:
+    """A record that nobody understands is counted."""
+    return [], replace(state, skipped=state.skipped + 1)
+
+
+def heard(facts: list[Fact], state: State) -> list[Heard]:
+    """Facts of the running turn."""
+    return [Heard(fact=fact, turn=state.turn or None) for fact in facts]
+
+
+def _rewound(state: State) -> Translated:
+    told = heard([Noted(text="The conversation was taken back to an earlier point.")], state) if state.known else []
+    return told, replace(state, last=Told())
+
+
+def _changed(change: Fields, state: State, at: float) -> Translated:
+    """A checkpoint repeats the past; only what stands behind the newest known message is news."""
+    told, state = session_changed(change.text("sessionId"), state)
+    if not isinstance(change.any("messages"), list):
+        return told, state
+    replaying, messages = bool(state.replays), change.list("messages")
+    state = replace(state, replays=0.0)
+    ids = [message.text("id") for message in messages]
+    places = [place for place, name in enumerate(ids) if name in state.known]
+    fresh = messages[places[-1] + 1 :] if places and not replaying else []
+    for message in fresh:
+        more, state = translate_message(message, state, at)
+        told += more
+    # What it repeats is known from now on: a replay gave all of it new names.
+    return told, replace(state, known=tuple(dict.fromkeys([*state.known, *ids]))[-REMEMBERED:])
+
+
+def session_changed(session: str, state: State) -> Translated:
+    """The agent's conversation has another id now: it began, or was cleared."""
+    begin = partial(State, seen=state.seen, turns=state.turns)
+    return another_session(session, state, lambda: end_turn(state, HowEnded.COMPLETED), begin)
+
+
+# --- messages
+
+
+def translate_message(message: Fields, state: State, at: float = 0.0) -> Translated:
+    """The facts of one message; of one that is written again, what is new in it."""
+    kind, name = message.text("type"), message.text("id")
+    if not name:
+        return skip(state)
+    if state.replays and moment(message) - state.replays <= REPLAY_SECONDS:
+        return [], _remember(name, state, state.replays)
+    if kind == "user" and is_context(message.any("content")):
+        return [], _remember(name, state, moment(message))
+    again = name in state.known and name != state.last.id
+    state = _remember(name, state)
+    if again:
+        return [], state
+    match kind:
+        case "user":
+            return _user(message, state)
+        case "gemini":
+            return _gemini(message, state)
+        case "error":
+            return _error(message, state, moment(message) or at)
+        case "warning":
+            return heard([Noted(text=words(message.any("content")))], state), state
+        case "info":
+            cancelled = words(message.any("content")).strip() == CANCELLED
+            return end_turn(state, HowEnded.INTERRUPTED) if cancelled else ([], state)
+        case _:
+            return skip(state)
+
+
+def _remember(name: str, state: State, replays: float = 0.0) -> State:
+    if name not in state.known:
+        return replace(state, known=(*state.known, name)[-REMEMBERED:], replays=replays)
+    return state if state.replays == replays else replace(state, replays=replays)
+
+
+def _user(message: Fields, state: State) -> Translated:
+    content = message.any("content")
+    results = responses(content)
+    if results:
+        return _results(results, state)
+    text = words(content)
+    if not text.strip():
+        return [], state
+    return prompted(text, moment(message), state, hook=False)
+
+
+def prompted(text: str, when: float, state: State, *, hook: bool) -> Translated:
+    """A prompt has reached the agent, its hook or file tells: one of ours is seen, any other began at the desk."""
+    told = state.hooked if hook else state.written
+    if state.running and not told and squeezed(text) == state.prompt:
+        return [], replace(state, hooked=state.hooked or hook, written=state.written or not hook)
+    if when and when <= state.began:
+        # Told late, of a turn before this one.
+        return [], state
+    found = _expected(text, state)
+    turn = found.turn if found is not None and found.turn else f"desk-{state.session[:8]}-{state.turns + 1}"
+    before, state = end_turn(state, HowEnded.COMPLETED)
+    started = [] if found is not None and found.turn else [Heard(fact=TurnStarted(), turn=turn)]
+    seen = [Heard(fact=Seen(message=found.message), turn=turn)] if found is not None else []
+    rest = tuple(one for one in state.expected if one is not found)
+    read = (*state.seen, *([found.message] if found is not None else []))[-REMEMBERED:]
+    fresh = replace(began(state, turn, text, when), hooked=hook, written=not hook, expected=rest, seen=read)
+    return [*before, *started, *seen], fresh
+
+
+def began(state: State, turn: str, text: str, when: float = 0.0) -> State:
+    """The state at the beginning of a turn."""
+    return replace(
+        state,
+        turn=turn,
+        prompt=squeezed(text),
+        began=when or state.began,
+        running=True,
+        replays=0.0,
+        hooked=False,
+        written=False,
+        turns=state.turns + 1,
+        spoke=False,
+        usage=Usage(),
+        tools=(),
+        last=Told(),
+    )
+
+
+def _expected(text: str, state: State) -> Expected | None:
+    """The message that this is; what it refers to by `@` may stand behind it."""
+    given = squeezed(text)
+    exact = next((one for one in state.expected if squeezed(one.text) == given), None)
+    return exact or next((one for one in state.expected if given.startswith(squeezed(one.text) + " ")), None)
+
+
+def _gemini(message: Fields, state: State) -> Translated:
+    name, text = message.text("id"), words(message.any("content"))
+    last = state.last if state.last.id == name else Told(id=name)
+    begun, state = _resumed(message, last, state)
+    facts = _thoughts(message, last)
+    said, spoke = _text(text, last, spoke=state.spoke)
+    used, usage = _used(message, last, state.usage)
+    count = max(last.thoughts, len(message.list("thoughts")))
+    told = Told(id=name, length=len(text), mark=_mark(text), thoughts=count, counted=last.counted or bool(used))
+    state = replace(state, last=told, spoke=spoke, usage=usage)
+    found = heard([*facts, *said], state)
+    for call in message.list("toolCalls"):
+        more, state = _call(call, state)
+        found += heard(more, state)
+    return [*begun, *found, *heard(used, state)], state
+
+
+def _resumed(message: Fields, last: Told, state: State) -> Translated:
+    """The agent speaks though no turn runs: something at the desk made it, unless these are late words."""
+    if state.running or last.id == state.last.id:
+        return [], state
+    when = moment(message)
+    if 0.0 < when <= state.over:
+        return [], state
+    turn = f"desk-{state.session[:8]}-{state.turns + 1}"
+    return [Heard(fact=TurnStarted(), turn=turn)], began(state, turn, "", when)
+
+
+def _thoughts(message: Fields, last: Told) -> list[Fact]:
+    fresh = message.list("thoughts")[last.thoughts :]
+    texts = [": ".join(filter(None, (one.text("subject"), one.text("description")))) for one in fresh]
+    return [Thought(text=text) for text in texts if text]
+
+
+def _text(text: str, last: Told, *, spoke: bool) -> tuple[list[Fact], bool]:
+    """What is new in the text of a message; one that says something else than before says nothing new."""
+    if len(text) <= last.length or (last.length and _mark(text[: last.length]) != last.mark):
+        return [], spoke
+    gap = "\n\n" if spoke and not last.length else ""
+    fresh = text[last.length :]
+    said: list[Fact] = [Said(text=gap + fresh)] if fresh.strip() else []
+    return said, spoke or bool(said)
+
+
+def _mark(text: str) -> str:
+    return text and sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _used(message: Fields, last: Told, total: Usage) -> tuple[list[Fact], Usage]:
+    usage = usage_of(message)
+    if usage is None or last.counted:
+        return [], total
+    added = Usage(
+        input_tokens=total.input_tokens + usage.input_tokens, output_tokens=total.output_tokens + usage.output_tokens
+    )
+    return [Used(usage=added)], added
+
+
+# --- tools
+
+
+def _call(call: Fields, state: State) -> tuple[list[Fact], State]:
+    """A call in the file, which a hook may have told of before."""
+    name, arguments, filed = call.text("name"), call.any("args"), call.text("id")
+    same = digest(name, arguments)
+    found = next((one for one in state.tools if one.filed == filed and one.digest == same), None)
+    found = found or next((one for one in state.tools if not one.filed and one.digest == same), None)
+    facts: list[Fact] = []
+    if found is None:
+        found = Tool(call=filed or f"call-{state.turns}-{len(state.tools)}", digest=same)
+        facts.append(started(found.call, name, Fields(arguments)))
+    if call.text("status") in OVER and not found.over:
+        ok, output = call.text("status") == "success", result_text(call)
+        facts.append(ToolEnded(call=found.call, ok=ok, output=output[:LONGEST_OUTPUT]))
+        return facts, _kept(replace(found, filed=filed, over=True), state)
+    return facts, _kept(replace(found, filed=filed), state)
+
+
+def started(call: str, tool: str, arguments: Fields) -> ToolStarted:
+    """A tool call with its human title."""
+    whole = detail(tool, arguments)[:LONGEST_OUTPUT]
+    return ToolStarted(call=call, tool=tool, title=title(tool, arguments), detail=whole)
+
+
+def _kept(tool: Tool, state: State) -> State:
+    known = any(one.call == tool.call for one in state.tools)
+    tools = tuple(tool if one.call == tool.call else one for one in state.tools)
+    return replace(state, tools=tools if known else (*state.tools, tool)[-MOST_TOOLS:])
+
+
+def _results(results: list[Fields], state: State) -> Translated:
+    """Results as the model gets them: the file has told of each already, with its call."""
+    facts: list[Fact] = []
+    for result in results:
+        found = next((one for one in state.tools if one.filed == result.text("id") and not one.over), None)
+        if found is not None:
+            output = response_text(result)[:LONGEST_OUTPUT]
+            facts.append(ToolEnded(call=found.call, ok=not result.fields("response").text("error"), output=output))
+            state = _kept(replace(found, over=True), state)
+    return heard(facts, state), state
+
+
+def tool_hooked(tool: str, arguments: Any, state: State, *, over: bool, output: str = "") -> Translated:
+    """A call that a hook tells of, before it runs or after."""
+    same = digest(tool, arguments)
+    if not over:
+        filed = next((one for one in state.tools if one.digest == same and one.filed and not one.hooked), None)
+        if filed is not None:
+            return [], _kept(replace(filed, hooked=True), state)
+        fresh = Tool(call=f"tool-{state.turns}-{len(state.tools) + 1}", digest=same, hooked=True)
+        return heard([started(fresh.call, tool, Fields(arguments))], state), _kept(fresh, state)
+    found = next((one for one in state.tools if one.digest == same and one.hooked and not one.over), None)
+    if found is None:
+        return [], state
+    ended = ToolEnded(call=found.call, output=output[:LONGEST_OUTPUT])
+    return heard([ended], state), _kept(replace(found, over=True), state)
+
+
+# --- ends
+
+
+def _error(message: Fields, state: State, at: float) -> Translated:
+    text = words(message.any("content")) or "The model could not be reached."
+    limited = limit(text, at)
+    if not state.running:
+        return heard([limited or Noted(text=text)], state), state
+    ended, over = end_turn(state, HowEnded.FAILED, text)
+    return before_end(ended, limited), over
+
+
+def before_end(ended: list[Heard], limited: Limited | None) -> list[Heard]:
+    """The end of a turn with the limit that was its reason."""
+    return ended if limited is None or not ended else [Heard(fact=limited, turn=ended[0].turn), *ended]
+
+
+def end_turn(state: State, how: HowEnded, error: str = "") -> Translated:
+    """The end of the running turn, told once."""
+    if not state.running:
+        return [], state
+    usage = state.usage if state.usage != Usage() else None
+    expected = tuple(one for one in state.expected if one.turn != state.turn or not one.turn)
+    ended = Heard(fact=TurnEnded(how=how, error=error, usage=usage), turn=state.turn or None)
+    return [ended], replace(state, running=False, expected=expected, prompt="")

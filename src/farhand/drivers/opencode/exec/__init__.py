@@ -1,0 +1,1 @@
+"""OpenCode as a command a turn: `opencode run --format json`."""

@@ -1,0 +1,1 @@
+"""OpenCode over the HTTP API of the node's one server."""

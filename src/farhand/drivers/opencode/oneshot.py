@@ -1,0 +1,51 @@
+"""`opencode run` called once for a message. Pure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from farhand.drivers.wires.oneshot.spec import Adapter, Read, last_line, parsed
+
+
+class _Part(msgspec.Struct):
+    text: str = ""
+
+
+class _Line(msgspec.Struct):
+    type: str = ""
+    sessionID: str = ""  # noqa: N815
+    part: _Part | None = None
+    error: Any = None
+
+
+def words(_message: str, _directory: str, _session: str) -> list[str]:
+    """The command line; the message comes at the input, for as an argument it would arrive in quotes."""
+    return ["run", "--format", "json"]
+
+
+def read(output: str, errors: str) -> Read:
+    """All texts of the answer, the session's id, and the error that it reported."""
+    lines = [line for raw in output.splitlines() if (line := parsed(raw, _Line)) is not None]
+    said = [line.part.text for line in lines if line.type == "text" and line.part and line.part.text]
+    session = next((line.sessionID for line in lines if line.sessionID), "")
+    failed = [_message(line.error) for line in lines if line.type == "error"]
+    return Read("\n\n".join(said), session, failed[-1] if failed else last_line(errors))
+
+
+def _message(error: Any) -> str:
+    """An error as a person reads it: its data's message, its own, or its name."""
+    fields = error if isinstance(error, dict) else {}
+    data = fields.get("data")
+    inner = data.get("message") if isinstance(data, dict) else None
+    return str(inner or fields.get("message") or fields.get("name") or "an error without a name")
+
+
+ADAPTER = Adapter(
+    source="opencode",
+    title="OpenCode",
+    words=words,
+    input=lambda message: message,
+    read=read,
+)

@@ -1,0 +1,1 @@
+"""OpenCode in a tmux pane, over the same HTTP API."""

@@ -1,0 +1,38 @@
+"""Answers to parts of a questionnaire, written down as they come: the agent gets all of them, whoever dies between."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from farhand.disk.jsonl import Slips
+from farhand.model.words import AskId, Word
+
+
+class Picked(Word):
+    """What a person chose, and the word of advice with it."""
+
+    choice: str
+    note: str = ""
+    expired: bool = False
+
+
+class Given(Word):
+    """One answer and the ask it belongs to."""
+
+    ask: AskId
+    picked: Picked
+
+
+class Picks:
+    """A file of answers beside the agent's own files; it goes with the worker."""
+
+    def __init__(self, path: Path) -> None:
+        self._slips = Slips(path, Given)
+
+    def add(self, ask: AskId, picked: Picked) -> None:
+        """Writes one down. It is on the disk before anybody says that it was taken."""
+        self._slips.add(Given(ask=ask, picked=picked), sync=True)
+
+    def all(self) -> dict[AskId, Picked]:
+        """The answers by their asks; an answer that was written twice is there once."""
+        return {one.ask: one.picked for one in self._slips.all()}

@@ -1,0 +1,82 @@
+"""What all agents' asks have in common: the words of a yes and a no, the digest, the steps of a questionnaire. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from typing import Any, Final
+
+import msgspec
+
+from farhand.drivers.wires.asks.answers import Picked
+from farhand.drivers.wires.foreign_json import Fields
+from farhand.model.facts import AskRaised, AskSettled
+from farhand.model.visible import visible
+from farhand.model.words import AskKind, Choice, HowSettled
+
+ALLOW: Final = "allow"
+SESSION: Final = "session"
+DENY: Final = "deny"
+OTHER: Final = "other"
+DENIED = "The manager said no."
+EXPIRED = "Nobody answered in time, so the answer is no."
+GONE = "The agent no longer waits for that answer; nothing was allowed."
+CHANGED = "What the agent wants to run has changed since it was shown; nothing was allowed."
+
+
+def digest_of(*exact: Any) -> str:
+    """Names exactly what will run: another command, or the same with one more space, has another digest."""
+    return hashlib.sha256(msgspec.json.encode(exact, order="deterministic")).hexdigest()
+
+
+def step_id(ask: str, step: int) -> str:
+    """The id of one step of a question."""
+    return f"{ask}.{step}" if step else ask
+
+
+def asked_of(ask: str) -> str:
+    """The question that an ask is a step of."""
+    return ask.partition(".")[0]
+
+
+def picked_of(settled: AskSettled) -> Picked:
+    """What a person chose, as it is kept."""
+    return Picked(choice=settled.choice, note=settled.note, expired=settled.how is HowSettled.EXPIRED)
+
+
+# What it is about, the question, its choices, and the whole of what will run.
+Worded = tuple[AskKind, str, tuple[Choice, ...], str]
+
+
+def ask_of(
+    ask: str, worded: Worded, digest: str, deadline_seconds: float | None, *, several: bool = False
+) -> AskRaised:
+    """The ask, with everything that a person needs to decide; nothing in it can hide."""
+    about, words, choices, whole = worded
+    return AskRaised(
+        ask=ask,
+        question=visible(words),
+        choices=choices,
+        about=about,
+        detail=visible(whole),
+        digest=digest,
+        deadline_seconds=deadline_seconds,
+        several=several,
+    )
+
+
+def options(labels: Iterable[str], *, custom: bool = True) -> tuple[Choice, ...]:
+    """The choices of a question, numbered from 1; words of one's own where they may be, and no answer at all."""
+    numbered = tuple(Choice(id=str(number), label=visible(label)) for number, label in enumerate(labels, 1))
+    other = (Choice(id=OTHER, label="Something else (write it)", words=True),) if custom else ()
+    return (*numbered, *other, Choice(id=DENY, label="Do not answer", allows=False))
+
+
+def labels_of(question: Fields) -> list[str]:
+    """The labels of its options."""
+    return [option.text("label") for option in question.list("options")]
+
+
+def described(question: Fields) -> str:
+    """Its options in full."""
+    return "\n".join(f"{option.text('label')}: {option.text('description')}" for option in question.list("options"))

@@ -1,0 +1,30 @@
+"""What a driver is built from: the same for every driver, so that whoever builds a node need not know one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from farhand.drivers.wires.tmux.host import Station
+from farhand.model.ports import Can, Holders
+
+# What every agent CLI can do here; a driver adds what is its own.
+USUAL = Can(interrupt=True, images=True, files=True, sessions=True)
+
+
+@dataclass(frozen=True)
+class Given:
+    """Each driver package has a `driver.py` with `build(given)`, which returns its drivers, the usual one first."""
+
+    # The node's own folder: a worker's things are under `<backend>/<name>-<since>` in it.
+    folder: Path
+    holders: Holders
+    station: Station
+    # The interpreter for programs of our own.
+    python: str
+    # The node's own variables, to choose from.
+    variables: Mapping[str, str]
+    # An agent's environment: what every program needs, and these on top; never a secret of the node.
+    child: Callable[[Mapping[str, str]], dict[str, str]]
+    ask_seconds: float = 3600.0

@@ -1,0 +1,95 @@
+"""Turns the lines of the line protocol into facts, and errands into lines. Pure: no clock, no files."""
+
+import json
+import mimetypes
+from pathlib import PurePath
+from typing import assert_never
+
+from farhand.drivers.wires.lines import schema
+from farhand.model import facts
+from farhand.model.facts import Fact
+from farhand.model.ports import Change, Deliver, Errand, Heard, Settle, Stop
+from farhand.model.words import Attachment, TurnId, Usage
+
+SHOWN = 200
+
+
+def translate(line: bytes) -> tuple[Heard, ...]:
+    """What one line means. A line that cannot be read costs that line, and is told."""
+    try:
+        read = schema.read(line)
+    except schema.Unreadable as problem:
+        shown = line[:SHOWN].decode(errors="replace")
+        return (Heard(fact=facts.Noted(text=f"The agent wrote a line that makes no sense ({problem}): {shown}")),)
+    if read is None:
+        return ()
+    turn, fact = _fact(read)
+    return (Heard(fact=fact, turn=turn or None),)
+
+
+def _fact(line: schema.Line) -> tuple[TurnId, Fact]:
+    match line:
+        case schema.Started(started=turn):
+            return turn, facts.Seen(message=turn)
+        case schema.Text(text=turn, piece=piece):
+            return turn, facts.Said(text=piece)
+        case schema.Thinking(thought=turn, piece=piece):
+            return turn, facts.Thought(text=piece)
+        case schema.Tool(tool=turn):
+            return turn, _tool(line)
+        case schema.Asking(ask=turn):
+            return turn, _raised(line)
+        case schema.Image(image=turn):
+            return turn, facts.Showed(file=_attachment(line))
+        case schema.Usage(usage=turn):
+            return turn, facts.Used(usage=Usage(input_tokens=line.input, output_tokens=line.output))
+        case schema.Ended(ended=turn, how=how, error=error):
+            return turn, facts.TurnEnded(how=how, error=error)
+        case schema.Problem(problem=turn, text=text):
+            return turn, facts.Noted(text=text)
+        case _:
+            assert_never(line)
+
+
+def _raised(line: schema.Asking) -> Fact:
+    return facts.AskRaised(
+        ask=line.ask_id,
+        question=line.question,
+        choices=line.choices,
+        about=line.about,
+        detail=line.detail,
+        digest=line.digest,
+    )
+
+
+def _tool(line: schema.Tool) -> Fact:
+    if line.status == "started":
+        return facts.ToolStarted(call=line.call, tool=line.name, title=line.title, detail=line.output)
+    return facts.ToolEnded(call=line.call, ok=line.status == "done", output=line.output)
+
+
+def _attachment(line: schema.Image) -> Attachment:
+    media_type, _ = mimetypes.guess_type(line.path)
+    return Attachment(path=line.path, name=PurePath(line.path).name, media_type=media_type or "", caption=line.caption)
+
+
+def to_line(errand: Errand) -> tuple[str, bytes] | None:
+    """The key and the line of an errand; the key is the same however often the errand comes. None: not possible."""
+    match errand:
+        case Deliver(joins=True) | Change():
+            return None
+        case Deliver(turn=turn, message=message):
+            files = [one.path for one in message.attachments]
+            return f"prompt {turn}", _line({"prompt": turn, "text": message.text, "files": files})
+        case Settle(ask=ask):
+            choice = ask.settled.choice if ask.settled else ""
+            note = ask.settled.note if ask.settled else ""
+            return f"answer {ask.id}", _line({"answer": ask.id, "choice": choice, "note": note})
+        case Stop(turn=turn, number=number):
+            return f"interrupt {number} {turn}", _line({"interrupt": turn})
+        case _:
+            assert_never(errand)
+
+
+def _line(fields: dict[str, object]) -> bytes:
+    return json.dumps(fields).encode() + b"\n"

@@ -1,0 +1,35 @@
+"""What follows when an agent's conversation has another id than before. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+from farhand.drivers.wires.tmux.delivered import Expected
+from farhand.model.facts import SessionKnown
+from farhand.model.ports import Heard
+
+
+class Remembered(Protocol):
+    """What a translation remembers between records, as far as it matters here."""
+
+    @property
+    def session(self) -> str: ...
+    @property
+    def expected(self) -> tuple[Expected, ...]: ...
+    @property
+    def skipped(self) -> int: ...
+
+
+State = TypeVar("State", bound=Remembered)
+
+
+def another_session(
+    session: str, state: State, end: Callable[[], tuple[list[Heard], State]], begin: Callable[..., State]
+) -> tuple[list[Heard], State]:
+    """The turn that ran is over, and a state begins that knows what is still expected."""
+    if not session or session == state.session:
+        return [], state
+    ended, over = end()
+    fresh = begin(session=session, expected=over.expected, skipped=over.skipped)
+    return [*ended, Heard(fact=SessionKnown(session=session))], fresh

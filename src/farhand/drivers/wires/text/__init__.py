@@ -1,0 +1,1 @@
+"""Words for people and prompts for agents. Pure."""

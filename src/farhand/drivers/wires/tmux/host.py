@@ -1,0 +1,156 @@
+"""Where interactive agents sit: what all of a node's share, and how one is found, started, waited for and ended."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+
+import anyio
+import anyio.abc
+import anyio.to_thread
+import msgspec
+import structlog
+from starlette.routing import Route
+
+from farhand.disk.watch import Folders
+from farhand.drivers.wires.hooks.endpoint import Desk
+from farhand.drivers.wires.hooks.public_route import Intake, Whose
+from farhand.drivers.wires.tmux import Pane, Tmux, TmuxError, TmuxGone, TmuxRefused
+from farhand.drivers.wires.tmux.death import is_over
+from farhand.model.errors import AgentGone, DriverError
+from farhand.model.present import Worker
+
+log = structlog.get_logger("station")
+
+
+class Signs(msgspec.Struct, frozen=True):
+    """What a station must be told by whoever builds the node."""
+
+    node: str
+    tmux_prefix: str
+    # The node's own folder: what is kept for a worker is under it.
+    folder: Path
+    # Where hooks knock, and what runs them.
+    socket: Path
+    interpreter: str
+    hook_program: Path
+    # What a session carries for programs that look for it there.
+    session_variables: Mapping[str, str] = {}
+    ask_seconds: float = 3600.0
+
+
+class Station:
+    """One for a node: one tmux client, one inotify and one desk for hooks, whichever drivers its workers have."""
+
+    def __init__(self, signs: Signs, tmux: Tmux) -> None:
+        self.signs = signs
+        self.tmux = tmux
+        self.desk = Desk()
+        self.folders = Folders()
+        # Where the node's HTTP listener is, once it listens.
+        self.address = ""
+
+    def routes(self) -> list[Route]:
+        """What the node's own socket must serve, so that hooks find their way."""
+        return self.desk.routes()
+
+    def open_routes(self, address: str) -> list[Route]:
+        """What the node's HTTP listener must serve, and from now on where it listens."""
+        self.address = address
+        return self.desk.open_routes()
+
+    def intake_routes(self, whose: Whose, asking: Mapping[str, frozenset[str]]) -> list[Route]:
+        """What the node's HTTP listener must serve for hooks that know no more than their session."""
+        return Intake(self.desk, whose, asking).routes()
+
+    async def run(self, *, task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
+        """Keeps what all workers share open until it is cancelled."""
+        async with self.tmux.opened(), self.folders.opened():
+            task_status.started()
+            await anyio.sleep_forever()
+
+    def folder(self, worker: Worker) -> Path:
+        """What is kept for this worker, of this hiring."""
+        return self.signs.folder / worker.backend / f"{worker.name}-{worker.since}"
+
+    def spool(self, worker: Worker) -> Path:
+        """Where its hooks leave what they report."""
+        return self.folder(worker) / "spool"
+
+    async def found(self, worker: Worker) -> Pane | None:
+        """The pane in which the worker's agent lives. One whose agent is over is cleared away."""
+        try:
+            pane = await self.tmux.tagged(self._tag(worker))
+            if pane is not None and is_over(pane.pid):
+                await self.tmux.kill(pane)
+                pane = None
+        except TmuxError as error:
+            raise DriverError(str(error)) from error
+        return pane
+
+    async def spawn(self, worker: Worker, words: Sequence[str], variables: Mapping[str, str]) -> Pane:
+        """Starts the words in a tmux session of the worker's own, in its directory."""
+        name = f"{self.signs.tmux_prefix}{worker.name}"
+        try:
+            return await self.tmux.start(
+                name, words, Path(worker.directory), self._variables(worker, variables), tag=self._tag(worker)
+            )
+        except TmuxRefused as error:
+            if "duplicate session" in error.answer:
+                raise DriverError(f"There is a tmux session '{name}' that is not ours; end it or rename it.") from error
+            raise DriverError(str(error)) from error
+        except TmuxError as error:
+            raise DriverError(str(error)) from error
+
+    def _variables(self, worker: Worker, own: Mapping[str, str]) -> dict[str, str]:
+        signs = self.signs
+        return {
+            **own,
+            **signs.session_variables,
+            "WORKER_BACKEND": worker.backend,
+            "FARHAND_SOCKET": str(signs.socket),
+            "FARHAND_WORKER": worker.name,
+            "FARHAND_SPOOL": str(self.spool(worker)),
+            "FARHAND_ASK_SECONDS": f"{signs.ask_seconds:g}",
+            "FARHAND_HOOKS": "session",
+        }
+
+    async def ready(self, pane: Pane, title: str, arrive: Callable[[], Awaitable[str | None]]) -> None:
+        """Waits until the agent has arrived at its prompt. `arrive` gives None then, or what went wrong."""
+        problem: str | None = ""
+        async with anyio.create_task_group() as tasks:
+
+            async def died() -> None:
+                nonlocal problem
+                death = await self.tmux.died(pane)
+                problem = f"status {death.status}: {death.screen}"
+                tasks.cancel_scope.cancel()
+
+            tasks.start_soon(died)
+            problem = await arrive()
+            tasks.cancel_scope.cancel()
+        if problem is not None:
+            await self.tmux.kill(pane)
+            raise AgentGone(f"{title} did not start ({problem or 'no reason given'}).")
+        log.info("agent started", agent=title, pane=pane.id)
+
+    async def end(self, worker: Worker) -> None:
+        """Ends the worker's session, if there is one."""
+        try:
+            found = await self.tmux.tagged(self._tag(worker))
+            if found is not None:
+                await self.tmux.kill(found)
+        except TmuxGone:
+            log.info("tmux was gone already", worker=worker.name)
+        except TmuxError as error:
+            raise DriverError(str(error)) from error
+
+    async def dismiss(self, worker: Worker) -> None:
+        """Ends the worker's session and removes what was kept for it."""
+        await self.end(worker)
+        folder = self.folder(worker)
+        await anyio.to_thread.run_sync(lambda: shutil.rmtree(folder, ignore_errors=True))
+
+    def _tag(self, worker: Worker) -> str:
+        return f"{self.signs.node}/{worker.name}/{worker.since}"

@@ -1,0 +1,52 @@
+"""A place for the real Claude Code: a fresh HOME, a real tmux, a fake model, and a node that can be opened again."""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+from struct import pack
+
+import anyio
+
+from farhand.drivers.wires.tmux import Pane
+from farhand.testing.cli_env import Workshop
+from farhand.testing.models.anthropic import FakeAnthropic
+
+
+class Studio(Workshop):
+    """A workshop of Claude Code."""
+
+    package = "claude"
+
+    def __init__(
+        self, folder: Path, server: tuple[str, ...], model: FakeAnthropic, address: str, programs: Path
+    ) -> None:
+        self.model = model
+        variables = {
+            "ANTHROPIC_BASE_URL": address,
+            "ANTHROPIC_API_KEY": "sk-ant-fake-" + "0" * 60,
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "DISABLE_AUTOUPDATER": "1",
+            "DISABLE_TELEMETRY": "1",
+            "DISABLE_ERROR_REPORTING": "1",
+        }
+        super().__init__(folder, folder / "home", server, programs, variables)
+
+
+async def until(studio: Workshop, pane: Pane, words: str, *, shown: bool = True) -> str:
+    """Waits until the pane shows these words, or no longer does; the whole screen."""
+    with anyio.fail_after(60):
+        while (words in (screen := await studio.tmux.capture(pane))) is not shown:  # noqa: ASYNC110
+            await anyio.sleep(0.05)
+    return screen
+
+
+def red_pixel() -> bytes:
+    """A PNG of one red pixel."""
+    size = pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0)
+    pixel = zlib.compress(b"\0\xff\0\0")
+    return b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", size) + _chunk(b"IDAT", pixel) + _chunk(b"IEND", b"")
+
+
+def _chunk(kind: bytes, data: bytes) -> bytes:
+    return pack(">I", len(data)) + kind + data + pack(">I", zlib.crc32(kind + data))

@@ -1,0 +1,92 @@
+"""A workshop of the real Gemini CLI: a fresh home that nobody may touch, and a fake model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from threading import Event
+
+import anyio
+
+from farhand.testing.cli_env import Workshop
+from farhand.testing.models.gemini import FakeGemini, calls, held, says
+
+MODEL = "gemini-2.5-flash"
+SAFETY_SECONDS = 60.0
+
+
+class GeminiStudio(Workshop):
+    """A workshop of the Gemini CLI."""
+
+    package = "gemini"
+
+    def __init__(self, folder: Path, server: tuple[str, ...], model: FakeGemini, programs: Path) -> None:
+        self.model = model
+        variables = {
+            **model.environ(),
+            # The usual model would ask another one which of them to take.
+            "GEMINI_MODEL": MODEL,
+            "GEMINI_CLI_NO_RELAUNCH": "true",
+            "COLORTERM": "truecolor",
+        }
+        super().__init__(folder, folder / "home", server, programs, variables)
+        self.settings = self.home / ".gemini" / "settings.json"
+        self.settings.parent.mkdir()
+        self.settings.write_text('// the person\'s own\n{"privacy": {"usageStatisticsEnabled": false}}\n')
+
+    def agents(self, name: str = "") -> list[int]:
+        """The CLI's processes that have this place for a home."""
+        found = []
+        home, program = f"HOME={self.home}".encode(), (name or "bin/gemini").encode()
+        for entry in Path("/proc").iterdir():
+            with suppress(OSError):
+                ours = entry.name.isdecimal() and home in (entry / "environ").read_bytes().split(b"\0")
+                words = (entry / "cmdline").read_bytes().split(b"\0")
+                if ours and words[0].endswith(b"node") and any(word.endswith(program) for word in words[:4]):
+                    found.append(int(entry.name))
+        return found
+
+    async def asked(self, marker: str, times: int = 1) -> None:
+        """Returns when the model has been asked about this so often."""
+        with anyio.fail_after(SAFETY_SECONDS):
+            while sum(marker in str(one.body) for one in self.model.requests) < times:  # noqa: ASYNC110
+                await anyio.sleep(0.02)
+
+
+class GeminiStage:
+    """The CLI, scripted by its fake model."""
+
+    def __init__(self, studio: GeminiStudio, backend: str, wire: str) -> None:
+        self._studio = studio
+        self.backend = backend
+        self.options = {"wire": wire}
+        self.directory = str(studio.project)
+
+    def answers(self, marker: str, text: str) -> None:
+        """One answer."""
+        self._studio.model.expect(says(text), prompt=marker)
+
+    def holds(self, marker: str, first: str, rest: str) -> Callable[[], None]:
+        """One answer in two parts."""
+        gate = Event()
+        self._studio.model.expect(held(gate, first, rest, before=1), prompt=marker)
+        return gate.set
+
+    def asks(self, marker: str, text: str) -> Callable[[], bool]:
+        """A shell command that leaves a file."""
+        arguments = {"command": f"touch {marker}.txt", "description": "Leave a file"}
+        self._studio.model.expect(calls("run_shell_command", arguments), says(text), prompt=marker)
+        return (self._studio.project / f"{marker}.txt").exists
+
+    async def began(self, marker: str) -> None:
+        """The model was asked."""
+        await self._studio.asked(marker)
+
+    async def kill_agent(self) -> None:
+        """With -9."""
+        import os
+        import signal
+
+        for pid in await anyio.to_thread.run_sync(self._studio.agents):
+            os.kill(pid, signal.SIGKILL)

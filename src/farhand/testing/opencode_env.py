@@ -1,0 +1,61 @@
+"""A workshop of the real OpenCode: a configuration that names a fake model, in a HOME of its own."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from farhand.testing.cli_env import Workshop
+from farhand.testing.models.openai import FakeOpenAi
+
+MODEL = "fake/fake-model"
+OTHER_MODEL = "fake/other-model"
+
+
+def configuration(address: str) -> dict[str, object]:
+    """What a person would have in `opencode.json`; it lets everything run, as OpenCode does by itself."""
+    limits = {"context": 100_000, "output": 8000}
+    provider = {
+        "npm": "@ai-sdk/openai-compatible",
+        "name": "Fake",
+        "options": {"baseURL": f"{address}/v1", "apiKey": "fake"},
+        "models": {
+            name: {"name": name, "limit": limits, "attachment": True, "modalities": {"input": ["text", "image"]}}
+            for name in ("fake-model", "other-model")
+        },
+    }
+    return {
+        # OpenCode writes this line itself where it is missing.
+        "$schema": "https://opencode.ai/config.json",
+        "autoupdate": False,
+        "share": "disabled",
+        "model": MODEL,
+        "small_model": MODEL,
+        "enabled_providers": ["fake"],
+        "provider": {"fake": provider},
+        "permission": {"bash": "allow", "edit": "allow"},
+    }
+
+
+# It calls nobody: no updates, no lists of models, and a registry at which nobody answers.
+QUIET = {
+    "OPENCODE_DISABLE_AUTOUPDATE": "1",
+    "OPENCODE_DISABLE_MODELS_FETCH": "1",
+    "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+    "npm_config_registry": "http://127.0.0.1:9",
+    "BUN_CONFIG_REGISTRY": "http://127.0.0.1:9",
+}
+
+
+class OpenCodeStudio(Workshop):
+    """A workshop of OpenCode."""
+
+    package = "opencode"
+
+    def __init__(self, folder: Path, server: tuple[str, ...], model: FakeOpenAi, address: str, programs: Path) -> None:
+        self.model = model
+        super().__init__(folder, folder / "home", server, programs, QUIET)
+        (self.project / ".git").mkdir()
+        self.settings = self.home / ".config" / "opencode" / "opencode.json"
+        self.settings.parent.mkdir(parents=True)
+        self.settings.write_text(json.dumps(configuration(address)))
