@@ -21,12 +21,12 @@ from starlette.routing import Route
 from bench.rows import Row, beside
 from farhand.disk.tail import read_lines, size_of
 from farhand.drivers.claude.tmux.link import DIALOG_PATIENCE_SECONDS
-from farhand.drivers.wires.hooks.endpoint import POST_PATH, Desk, spooled
+from farhand.drivers.wires.hooks.endpoint import POST_PATH, HookEndpoint, spooled
 from farhand.hooks.install import compiled, interpreter, place_program
 from farhand.model.commands import Hire
 from farhand.model.facts import CameOnline, Noted, Seen, TurnEnded, TurnStarted
 from farhand.model.words import Mode
-from farhand.testing.claude_env import Studio
+from farhand.testing.claude_env import ClaudeEnv
 from farhand.testing.house import House
 from farhand.testing.models.anthropic import FakeAnthropic
 from farhand.testing.models.script import say, use
@@ -46,7 +46,7 @@ exec sleep 1000
 """
 
 
-async def conversation(studio: Studio, model: Timed, ends: list[float]) -> list[Row]:
+async def conversation(studio: ClaudeEnv, model: Timed, ends: list[float]) -> list[Row]:
     """Messages beside bare pastes, and ends of turns beside a bare HTTP hook, in the same session."""
     studio.model.script.conversation("zz", *[say("ok")] * (2 * ROUNDS))
     ours: list[float] = []
@@ -102,7 +102,7 @@ async def talk() -> list[Row]:
         folder, model = Path(name), Timed()
         server = ("tmux", "-f", "/dev/null", "-S", str(folder / "tmux"))
         async with model.served() as address, served(Starlette(routes=[Route("/", stopped, methods=["POST"])])) as bare:
-            studio = Studio(folder, server, model, address, PROGRAMS)
+            studio = ClaudeEnv(folder, server, model, address, PROGRAMS)
             hook = {"hooks": {"Stop": [{"hooks": [{"type": "http", "url": bare + "/", "timeout": 5}]}]}}
             (folder / "home/.claude").mkdir()
             (folder / "home/.claude/settings.json").write_text(json.dumps(hook))
@@ -118,7 +118,7 @@ async def notices() -> list[Row]:
         folder, model = Path(name), Timed()
         server = ("tmux", "-f", "/dev/null", "-S", str(folder / "tmux"))
         async with model.served() as address:
-            studio = Studio(folder, server, model, address, PROGRAMS)
+            studio = ClaudeEnv(folder, server, model, address, PROGRAMS)
             try:
                 async with studio.open() as house:
                     return await told_of(house, studio, model)
@@ -126,7 +126,7 @@ async def notices() -> list[Row]:
                 await anyio.run_process([*server, "kill-server"], check=False)
 
 
-async def told_of(house: House, studio: Studio, model: Timed) -> list[Row]:
+async def told_of(house: House, studio: ClaudeEnv, model: Timed) -> list[Row]:
     """The three, in one session after the other."""
     studio.model.script.conversation("zz", use("Bash", command="touch x", description="Touch"))
     hire = Hire(id="hire", worker="ann", backend="claude", directory=str(studio.project), mode=Mode.DEFAULT)
@@ -194,7 +194,7 @@ async def program_cost(folder: Path) -> tuple[float, float]:
 
 async def post_cost() -> float:
     """An event over HTTP, as Claude Code posts it, until the node has answered."""
-    desk = Desk()
+    desk = HookEndpoint()
     taken: list[float] = []
     async with served(Starlette(routes=list(desk.open_routes()))) as address:
         port = int(address.rpartition(":")[2])
@@ -234,7 +234,7 @@ async def idle() -> list[Row]:
         (programs / "claude").write_text(STAND_IN)
         (programs / "claude").chmod(0o755)
         server = ("tmux", "-f", "/dev/null", "-S", str(folder / "tmux"))
-        studio = Studio(folder, server, FakeAnthropic(), "http://127.0.0.1:1", programs)
+        studio = ClaudeEnv(folder, server, FakeAnthropic(), "http://127.0.0.1:1", programs)
         try:
             async with studio.open() as house:
                 for number in range(IDLE_WORKERS):

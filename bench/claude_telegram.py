@@ -18,10 +18,10 @@ from starlette.routing import Route
 from bench.claude import PROGRAMS, ROUNDS, Timed, median_ms
 from bench.rows import Row, beside
 from farhand.app import Parts
-from farhand.channels.telegram.channel import Options, TelegramChannel
+from farhand.channels.telegram.channel import TelegramChannel, TelegramOptions
 from farhand.model.commands import Hire
 from farhand.model.facts import CameOnline, Seen, TurnEnded, TurnStarted
-from farhand.testing.claude_env import Studio
+from farhand.testing.claude_env import ClaudeEnv
 from farhand.testing.house import House
 from farhand.testing.models.script import say
 from farhand.testing.models.server import served
@@ -53,7 +53,7 @@ class Stops:
         return self.at[count - 1]
 
 
-async def way_in(studio: Studio, house: House, model: Timed) -> Row:
+async def way_in(studio: ClaudeEnv, house: House, model: Timed) -> Row:
     """Messages as Telegram posts them, in turns with a bare paste and Enter into the same Claude Code."""
     model.script.conversation("yy", *[say("good.") for _ in range(2 * ROUNDS)])
     pane = (await studio.tmux.find("claude-test-ann"))["claude-test-ann"]
@@ -82,7 +82,7 @@ def update(number: int) -> dict[str, Any]:
     return {"update_id": 1_000_000 + number, "message": {**message, "from": person, "text": f"yy message {number}"}}
 
 
-async def conversation(studio: Studio, house: House, bot: FakeBot, model: Timed, stops: Stops) -> list[Row]:
+async def conversation(studio: ClaudeEnv, house: House, bot: FakeBot, model: Timed, stops: Stops) -> list[Row]:
     """Both ways, in one session."""
     await house.send(Hire(id="hire", worker="ann", backend="claude", directory=str(studio.project)))
     await house.event(CameOnline)
@@ -128,7 +128,7 @@ async def measure() -> list[Row]:
             bot = await telegram.new_bot()
 
             def channels(parts: Parts) -> list[Any]:
-                options = Options(
+                options = TelegramOptions(
                     token=bot.token,
                     folder=parts.settings.folder,
                     api_url=bot.address,
@@ -138,7 +138,7 @@ async def measure() -> list[Row]:
                 )
                 return [TelegramChannel(options, parts.hub, parts.outbox, parts.clock)]
 
-            studio = Studio(folder, server, model, address, PROGRAMS)
+            studio = ClaudeEnv(folder, server, model, address, PROGRAMS)
             hook = {"hooks": {"Stop": [{"hooks": [{"type": "http", "url": bare + "/", "timeout": 5}]}]}}
             (folder / "home/.claude").mkdir()
             (folder / "home/.claude/settings.json").write_text(json.dumps(hook))

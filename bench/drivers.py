@@ -20,9 +20,9 @@ from typing import Any
 import anyio
 
 from bench.rows import Row
-from farhand.drivers.wires.context import Given
+from farhand.drivers.wires.context import DriverContext
 from farhand.drivers.wires.tmux import Tmux
-from farhand.drivers.wires.tmux.host import Signs, Station
+from farhand.drivers.wires.tmux.host import TmuxHost, TmuxHostOptions
 from farhand.model.facts import TurnEnded
 from farhand.model.ports import Deliver, Driver, Link
 from farhand.model.present import Message, Worker
@@ -30,7 +30,7 @@ from farhand.model.words import HowEnded, Sender
 from farhand.roster import built, keyed
 from farhand.sandbox.holders import LocalHolders
 from farhand.testing.models.openai import FakeOpenAi
-from farhand.testing.opencode_env import OpenCodeStudio
+from farhand.testing.opencode_env import OpenCodeEnv
 
 ROOT = Path(__file__).resolve().parents[1]
 PURE = ROOT / "tests" / "pure"
@@ -92,14 +92,14 @@ async def real() -> list[Row]:
     with tempfile.TemporaryDirectory(prefix="fh") as folder:
         model = FakeOpenAi()
         async with model.served() as address:
-            studio = OpenCodeStudio(Path(folder), ("tmux", "-S", f"{folder}/t"), model, address, PROGRAMS)
+            studio = OpenCodeEnv(Path(folder), ("tmux", "-S", f"{folder}/t"), model, address, PROGRAMS)
             ours = await driven(studio.project, "opencode/exec", studio.environment, REAL_ROUNDS)
             bare = [await bare_cli(studio) for _ in range(REAL_ROUNDS)]
     row = added("opencode/exec", ours, bare)
     return [replace(row, name=f"{row.name}, the real CLI", floor_name="`opencode run` alone")]
 
 
-async def bare_cli(studio: OpenCodeStudio) -> float:
+async def bare_cli(studio: OpenCodeEnv) -> float:
     """One run of the real CLI."""
     began = time.perf_counter()
     await anyio.run_process(
@@ -152,7 +152,7 @@ def bare_lines(executable: Path) -> list[float]:
 async def opened(folder: Path, kind: str, environment: dict[str, str]) -> AsyncIterator[tuple[Driver, Worker]]:
     """A driver, and a worker for it that is ended after."""
     holders = LocalHolders(folder / "h")
-    signs = Signs(
+    signs = TmuxHostOptions(
         node="bench",
         tmux_prefix="bench-",
         folder=folder / "node",
@@ -160,10 +160,10 @@ async def opened(folder: Path, kind: str, environment: dict[str, str]) -> AsyncI
         interpreter=sys.executable,
         hook_program=folder / "hook.py",
     )
-    given = Given(
+    given = DriverContext(
         folder=folder / "node",
         holders=holders,
-        station=Station(signs, Tmux(("tmux", "-S", str(folder / "t")), "bench", environment)),
+        station=TmuxHost(signs, Tmux(("tmux", "-S", str(folder / "t")), "bench", environment)),
         python=sys.executable,
         variables=environment,
         child=lambda more: {**environment, **more},

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from bench.rows import Row, beside
-from farhand.drivers.gemini.tmux.session_file import Spot, follow, passed
-from farhand.drivers.gemini.tmux.translate import State
+from farhand.drivers.gemini.tmux.session_file import GeminiCursor, follow, passed
+from farhand.drivers.gemini.tmux.translate import GeminiState
 
 SESSION = "5ee704df-904b-4b21-aff2-f5e39965c404"
 MEGABYTE = 1024 * 1024
@@ -63,7 +63,7 @@ def whole(path: Path, megabytes: int) -> Callable[[int], None]:
 
 def one_more(path: Path, add: Callable[[int], None]) -> float:
     """What it takes to follow one message more, in microseconds."""
-    spot = passed(Spot(path=str(path), state=State(session=SESSION)))
+    spot = passed(GeminiCursor(path=str(path), state=GeminiState(session=SESSION)))
     taken = []
     for number in range(10, 10 + ROUNDS):
         add(number)
@@ -88,7 +88,7 @@ def unchanged(folder: Path) -> Row:
     """A look at a long file in one piece that nobody has written to, beside a bare `fstat` of it."""
     path = folder / "session.json"
     whole(path, LONG_MEGABYTES)
-    _, spot = follow(Spot(path=str(path), state=State(session=SESSION)), 0.0)
+    _, spot = follow(GeminiCursor(path=str(path), state=GeminiState(session=SESSION)), 0.0)
 
     def bare() -> None:
         descriptor = os.open(path, os.O_RDONLY)

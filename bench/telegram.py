@@ -16,7 +16,7 @@ import anyio
 import anyio.abc
 
 from farhand.app import Parts
-from farhand.channels.telegram.channel import Options, TelegramChannel
+from farhand.channels.telegram.channel import TelegramChannel, TelegramOptions
 from farhand.core.clock import SystemClock
 from farhand.model.facts import Fact, Said, TurnEnded
 from farhand.model.ports import Deliver
@@ -148,7 +148,9 @@ async def measure() -> list[Row]:
             agent = TimedDriver()
 
             def channels(parts: Parts) -> list[Any]:
-                options = Options(token=bot.token, folder=parts.settings.folder, api_url=address, chat_burst=1000)
+                options = TelegramOptions(
+                    token=bot.token, folder=parts.settings.folder, api_url=address, chat_burst=1000
+                )
                 return [TelegramChannel(options, parts.hub, parts.outbox, parts.clock)]
 
             async with open_house(folder, agent, SystemClock(), channels) as house:

@@ -59,14 +59,16 @@ def told(name: str, version: str, witnessed: list[witness.Kinds], *, holds: bool
     recordings = sorted((ROOT / "tests" / "pure" / name / "recordings").glob("*"))
     recorded = witness.merged(witness.kinds_in(recordings))
     kept, pinned = SEEN / f"{name}.json", version_of(PINNED, name)
-    before = msgspec.json.decode(kept.read_bytes(), type=changes.Seen) if kept.exists() else changes.Seen("", {})
+    before = (
+        msgspec.json.decode(kept.read_bytes(), type=changes.SeenFormat) if kept.exists() else changes.SeenFormat("", {})
+    )
     now = changes.spoken(witnessed, witness.merged([recorded, before.kinds]))
     expected = before.kinds if whole else {kind: before.kinds[kind] for kind in before.kinds.keys() & now.keys()}
     sources = {path.name: path.read_text() for path in sorted((ROOT / "src/farhand/drivers" / name).glob("*.py"))}
     found = changes.report(changes.changes(recorded, expected, now), lambda field: changes.readers(sources, field))
     if version == pinned and holds and whole:
         kept.parent.mkdir(exist_ok=True)
-        kept.write_bytes(msgspec.json.format(msgspec.json.encode(changes.Seen(version, now)), indent=1) + b"\n")
+        kept.write_bytes(msgspec.json.format(msgspec.json.encode(changes.SeenFormat(version, now)), indent=1) + b"\n")
     than = f"the recordings and {before.version}" if before.version else "the recordings"
     heading = f"What {name} {version} writes differently from {than}:"
     return [

@@ -169,6 +169,9 @@ the repeat is answered like the first, with `"again": true`.
 
 def door() -> str:
     """The page of the door's frames."""
+    replies = section(frames.DoorReply)
+    for word in ("accepted", "present"):
+        replies = replies.replace(f"](#{word})", f"](events.md#{word})")
     return f"""# The door: frames over the unix socket
 
 {WRITTEN}
@@ -179,7 +182,7 @@ with an `error`, and the connection stays open, unless a line has no end. Words 
 
 ## Requests
 
-{section(frames.Request)}
+{section(frames.DoorRequest)}
 | `do` | needs | is answered with |
 |---|---|---|
 | `send` | `command`, and `via` (a channel's name) if it matters | `accepted` |
@@ -190,7 +193,7 @@ with an `error`, and the connection stays open, unless a line has no end. Words 
 
 ## Replies
 
-{section(frames.Reply).replace("](#accepted)", "](events.md#accepted)").replace("](#present)", "](events.md#present)")}
+{replies}
 {section(ports.SessionFound)}
 {section(wire.RemoteError)}
 ## Errors

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from farhand.testing.claude_env import Studio
+from farhand.testing.claude_env import ClaudeEnv
 from farhand.testing.clis import programs
 from farhand.testing.house import House, open_house
 from farhand.testing.models.anthropic import FakeAnthropic
@@ -55,11 +55,11 @@ def tmux_server(short_folder: Path) -> Iterator[tuple[str, ...]]:
 
 
 @pytest.fixture
-async def studio(short_folder: Path, tmux_server: tuple[str, ...]) -> AsyncIterator[Studio]:
+async def studio(short_folder: Path, tmux_server: tuple[str, ...]) -> AsyncIterator[ClaudeEnv]:
     """A studio whose fake model fails the test on steps that nobody asked for."""
     model = FakeAnthropic()
     async with model.served() as address:
-        opened = Studio(short_folder, tmux_server, model, address, PROGRAMS)
+        opened = ClaudeEnv(short_folder, tmux_server, model, address, PROGRAMS)
         yield opened
         await opened.tidy()
     model.script.check()

@@ -20,9 +20,9 @@ from farhand.config import logs
 from farhand.config.settings import DAY_SECONDS, Settings
 from farhand.core.clock import SystemClock
 from farhand.core.deadlines import Deadlines
-from farhand.core.decide import House
+from farhand.core.decide import HirePolicy
 from farhand.core.hub import LocalHub
-from farhand.core.sessions import Sessions
+from farhand.core.sessions import AgentSessions
 from farhand.core.team import Team
 from farhand.model import compat
 from farhand.model.commands import Hire
@@ -41,7 +41,7 @@ from farhand.store.outbox import SqliteOutbox
 
 if TYPE_CHECKING:
     from farhand.channels.telegram.channel import TelegramChannel
-    from farhand.drivers.wires.tmux.host import Station
+    from farhand.drivers.wires.tmux.host import TmuxHost
 
 log = structlog.get_logger("node")
 PRUNE_EVERY_SECONDS = 6 * 3600.0
@@ -171,8 +171,8 @@ async def _running(
 ) -> AsyncIterator[Node]:
     journal, outbox = SqliteJournal(database), SqliteOutbox(database)
     keeping = frozenset(kind for kind, driver in drivers.items() if driver.can.sessions)
-    house = House(frozenset(drivers), str(settings.working_directory), settings.hire_mode, keeping)
-    hub = LocalHub(journal, clock, house, await journal.load(), Sessions(drivers))
+    house = HirePolicy(frozenset(drivers), str(settings.working_directory), settings.hire_mode, keeping)
+    hub = LocalHub(journal, clock, house, await journal.load(), AgentSessions(drivers))
     team = Team(hub, journal, drivers, clock)
     built = Node(settings=settings, hub=hub, port=port, journal=journal, outbox=outbox)
     terminals = frozenset(name for name, driver in drivers.items() if driver.can.terminal)
@@ -217,7 +217,7 @@ async def _running(
             tasks.cancel_scope.cancel()
 
 
-def stations(drivers: Iterable[Driver]) -> "list[Station]":
+def stations(drivers: Iterable[Driver]) -> "list[TmuxHost]":
     """Where the drivers' interactive agents sit, each place once."""
     found = (getattr(driver, "station", None) for driver in drivers)
     return list(dict.fromkeys(station for station in found if station is not None))
@@ -292,8 +292,7 @@ def channels(settings: Settings, *, telegram: bool) -> Channels:
 
 def team_channels(parts: Parts, *, telegram: bool) -> list[Channel]:
     """The workers' files and pipes, and Telegram, which know of one another where the manager's chat is."""
-    from farhand.channels.files.channel import FilesChannel
-    from farhand.channels.files.channel import Options as FilesOptions
+    from farhand.channels.files.channel import FilesChannel, FilesOptions
 
     settings = parts.settings
     chats: list[TelegramChannel] = []
@@ -323,12 +322,12 @@ def team_channels(parts: Parts, *, telegram: bool) -> list[Channel]:
 
 def telegram_channel(parts: Parts, inbox: Callable[[str], Path] | None = None) -> "TelegramChannel":
     """Telegram: over the webhook when the node has a public address, otherwise by polling."""
-    from farhand.channels.telegram.channel import Options, TelegramChannel
+    from farhand.channels.telegram.channel import TelegramChannel, TelegramOptions
 
     given = parts.settings.telegram
     if given is None:
         raise SettingMissing("TELEGRAM_BOT_TOKEN not set")
-    options = Options(
+    options = TelegramOptions(
         token=given.token,
         folder=parts.settings.folder,
         api_url=given.api_url,
@@ -365,14 +364,14 @@ async def run_with_conversation(settings: Settings, drivers: Mapping[str, Driver
 
 async def converse(running: Node, signals: AsyncIterator[signal.Signals]) -> None:
     """A conversation with the team in this terminal, until the person leaves or a signal comes."""
-    from farhand.cli.conversation import Conversation
+    from farhand.cli.conversation import TerminalConversation
     from farhand.cli.terminal import open_terminal
 
     environment = running.settings.environment
     with open_terminal(colours="NO_COLOR" not in environment) as terminal:
         terminal.tell(f"Node '{running.settings.node}' is ready on port {running.port}.", "green")
         running.listeners.append(lambda text: terminal.tell(text, "yellow"))
-        talk = Conversation(running.hub, terminal, who=environment.get("USER", ""), leaving="stops the node")
+        talk = TerminalConversation(running.hub, terminal, who=environment.get("USER", ""), leaving="stops the node")
         async with anyio.create_task_group() as tasks:
 
             async def leave() -> None:

@@ -10,9 +10,9 @@ from types import ModuleType
 import structlog
 
 from farhand.config.settings import Settings
-from farhand.drivers.wires.context import Given
-from farhand.drivers.wires.oneshot.runner import FOLDER, Calls
-from farhand.drivers.wires.tmux.host import Signs, Station
+from farhand.drivers.wires.context import DriverContext
+from farhand.drivers.wires.oneshot.runner import FOLDER, OneshotRunner
+from farhand.drivers.wires.tmux.host import TmuxHost, TmuxHostOptions
 from farhand.model.errors import UnknownBackend
 from farhand.model.ports import Driver
 
@@ -24,7 +24,7 @@ def drivers(settings: Settings) -> dict[str, Driver]:
     return keyed(built(given(settings)))
 
 
-def given(settings: Settings) -> Given:
+def given(settings: Settings) -> DriverContext:
     """What drivers are built from."""
     import sys
 
@@ -34,7 +34,7 @@ def given(settings: Settings) -> Given:
     def child(added: Mapping[str, str]) -> dict[str, str]:
         return child_environment(settings.environment, added)
 
-    return Given(
+    return DriverContext(
         folder=settings.folder,
         holders=LocalHolders(settings.holders),
         station=station(settings, child({})),
@@ -45,12 +45,12 @@ def given(settings: Settings) -> Given:
     )
 
 
-def station(settings: Settings, environment: Mapping[str, str]) -> Station:
+def station(settings: Settings, environment: Mapping[str, str]) -> TmuxHost:
     """Where interactive agents sit: the manager's own tmux, their hooks on the node's own socket."""
     from farhand.drivers.wires.tmux import Tmux
     from farhand.hooks.install import interpreter, place_program
 
-    signs = Signs(
+    signs = TmuxHostOptions(
         node=settings.node,
         tmux_prefix=settings.tmux_prefix,
         folder=settings.folder,
@@ -66,7 +66,7 @@ def station(settings: Settings, environment: Mapping[str, str]) -> Station:
         ask_seconds=settings.ask_deadline_seconds,
     )
     server = ("tmux", "-S", settings.tmux_socket) if settings.tmux_socket else ("tmux",)
-    return Station(signs, Tmux(server, f"farhand-{settings.node}", environment))
+    return TmuxHost(signs, Tmux(server, f"farhand-{settings.node}", environment))
 
 
 def packages() -> list[str]:
@@ -97,7 +97,7 @@ def hooks_of(backend: str) -> ModuleType:
     return import_module(able[backend])
 
 
-def calls_of(backend: str, folder: Path, environment: Mapping[str, str]) -> tuple[str, Calls]:
+def calls_of(backend: str, folder: Path, environment: Mapping[str, str]) -> tuple[str, OneshotRunner]:
     """The source and the calls of that backend's CLI for the worker of this folder; raises UnknownBackend."""
     from farhand.sandbox.holders import LocalHolders
 
@@ -106,10 +106,10 @@ def calls_of(backend: str, folder: Path, environment: Mapping[str, str]) -> tupl
     if backend not in able:
         raise UnknownBackend(backend, known=able)
     adapter = import_module(f"farhand.drivers.{backend}.oneshot").ADAPTER
-    return adapter.source, Calls(adapter, folder, LocalHolders(folder / FOLDER), environment)
+    return adapter.source, OneshotRunner(adapter, folder, LocalHolders(folder / FOLDER), environment)
 
 
-def built(parts: Given, names: Iterable[str] | None = None) -> list[Driver]:
+def built(parts: DriverContext, names: Iterable[str] | None = None) -> list[Driver]:
     """The drivers of these packages, or of all; one that cannot be built costs nobody else."""
     everyone: list[Driver] = []
     for name in packages() if names is None else names:

@@ -10,12 +10,12 @@ import anyio
 import pytest
 from structlog.testing import capture_logs
 
-from farhand.disk.watch import Change, Folders
+from farhand.disk.watch import FolderChange, FolderWatcher
 
 pytestmark = pytest.mark.anyio
 
 
-async def heard(change: Change) -> None:
+async def heard(change: FolderChange) -> None:
     """Waits for a change; a generous while."""
     with anyio.fail_after(20):
         await change.wait()
@@ -33,7 +33,7 @@ def _read(file: Path) -> str:
         return ""
 
 
-async def until_watched(change: Change, count: int) -> None:
+async def until_watched(change: FolderChange, count: int) -> None:
     """Waits until the kernel has so many watches; without one, a change is told now and then."""
     while watches() != count:
         await heard(change)
@@ -41,7 +41,7 @@ async def until_watched(change: Change, count: int) -> None:
 
 async def test_a_folder_that_cannot_be_watched_is_looked_at_until_it_can_be(short_folder: Path) -> None:
     before, folder = watches(), short_folder / "later"
-    async with Folders().opened() as folders:
+    async with FolderWatcher().opened() as folders:
         with capture_logs() as lines, folders.watched(folder) as change, folders.watched(folder) as other:
             for each in (change, other, change):
                 await heard(each)
@@ -58,7 +58,7 @@ async def test_when_the_queue_overflows_everybody_looks(short_folder: Path) -> N
     busy.mkdir()
     quiet.mkdir()
     most = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
-    async with Folders().opened() as folders:
+    async with FolderWatcher().opened() as folders:
         with folders.watched(busy), folders.watched(quiet) as change:
             files = [os.open(busy / name, os.O_WRONLY | os.O_CREAT) for name in ("a", "b")]
             # The same change again is counted once: so two files take turns.
@@ -71,7 +71,7 @@ async def test_when_the_queue_overflows_everybody_looks(short_folder: Path) -> N
 
 async def test_a_folder_that_nobody_watches_any_more_costs_no_watch(short_folder: Path) -> None:
     before = watches()
-    async with Folders().opened() as folders:
+    async with FolderWatcher().opened() as folders:
         with folders.watched(short_folder):
             with folders.watched(short_folder):
                 assert watches() == before + 1
@@ -86,7 +86,7 @@ async def test_two_paths_of_one_folder_are_both_told(short_folder: Path) -> None
     real, link = short_folder / "real", short_folder / "link"
     real.mkdir()
     link.symlink_to(real)
-    async with Folders().opened() as folders:
+    async with FolderWatcher().opened() as folders:
         with folders.watched(real) as one:
             with folders.watched(link) as other:
                 (real / "new").touch()
@@ -99,7 +99,7 @@ async def test_two_paths_of_one_folder_are_both_told(short_folder: Path) -> None
 async def test_a_folder_that_was_removed_and_made_again_is_heard(short_folder: Path) -> None:
     before, folder = watches(), short_folder / "again"
     folder.mkdir()
-    async with Folders().opened() as folders:
+    async with FolderWatcher().opened() as folders:
         with folders.watched(folder) as change:
             folder.rmdir()
             await heard(change)

@@ -8,8 +8,8 @@ import anyio.abc
 import httpx2
 import pytest
 
-from farhand.drivers.wires.hooks.endpoint import Arrived, Asked, Desk
-from farhand.drivers.wires.hooks.public_route import LONGEST_PAYLOAD, Intake, event_name, session_of
+from farhand.drivers.wires.hooks.endpoint import HookAsk, HookEndpoint, HookReport
+from farhand.drivers.wires.hooks.public_route import LONGEST_PAYLOAD, PublicHookRoute, event_name, session_of
 from farhand.model.present import Present, Worker
 from farhand.roster import asking_events
 from farhand.server import http
@@ -27,9 +27,9 @@ TEAM = Present(
 
 
 @asynccontextmanager
-async def opened(desk: Desk) -> AsyncIterator[httpx2.AsyncClient]:
+async def opened(desk: HookEndpoint) -> AsyncIterator[httpx2.AsyncClient]:
     """A client of a node whose hooks knock at this desk."""
-    intake = Intake(desk, TEAM.having, {"codex": frozenset({"PermissionRequest"})})
+    intake = PublicHookRoute(desk, TEAM.having, {"codex": frozenset({"PermissionRequest"})})
     application = http.application(closed(intake.routes(), "the-key"))
     listener = http.bind("127.0.0.1", 0)
     address = f"http://127.0.0.1:{listener.getsockname()[1]}"
@@ -42,7 +42,7 @@ async def opened(desk: Desk) -> AsyncIterator[httpx2.AsyncClient]:
 
 
 async def test_two_workers_in_one_folder_do_not_mix() -> None:
-    desk = Desk()
+    desk = HookEndpoint()
     with desk.attended("ann") as for_ann, desk.attended("bob") as for_bob, desk.attended("eve") as for_eve:
         async with opened(desk) as client:
             for session in ("s-bob", "s-ann"):
@@ -51,8 +51,8 @@ async def test_two_workers_in_one_folder_do_not_mix() -> None:
                 )
                 assert (answer.status_code, answer.json()) == (200, {})
         bob, ann = for_bob.receive_nowait(), for_ann.receive_nowait()
-        assert isinstance(bob, Arrived)
-        assert isinstance(ann, Arrived)
+        assert isinstance(bob, HookReport)
+        assert isinstance(ann, HookReport)
         assert (bob.event, bob.keyed, session_of(bob.payload)) == ("PreToolUse", True, "s-bob")
         assert session_of(ann.payload) == "s-ann"
         assert bob.id
@@ -62,7 +62,7 @@ async def test_two_workers_in_one_folder_do_not_mix() -> None:
 
 
 async def test_a_session_that_nobody_has_is_answered_at_once_and_told_to_nobody() -> None:
-    desk = Desk()
+    desk = HookEndpoint()
     with desk.attended("ann") as for_ann:
         async with opened(desk) as client:
             for backend, payload in (
@@ -81,7 +81,7 @@ async def test_a_session_that_nobody_has_is_answered_at_once_and_told_to_nobody(
 
 
 async def test_an_event_that_asks_waits_for_its_answer() -> None:
-    desk, answers = Desk(), []
+    desk, answers = HookEndpoint(), []
     output = {"hookSpecificOutput": {"decision": {"behavior": "allow"}}}
     with desk.attended("ann") as for_ann:
         async with opened(desk) as client, anyio.create_task_group() as tasks:
@@ -92,7 +92,7 @@ async def test_an_event_that_asks_waits_for_its_answer() -> None:
 
             tasks.start_soon(post)
             asked = await for_ann.receive()
-            assert isinstance(asked, Asked)
+            assert isinstance(asked, HookAsk)
             assert not answers
             asked.answer(output)
             assert await asked.closed()
@@ -100,7 +100,7 @@ async def test_an_event_that_asks_waits_for_its_answer() -> None:
 
 
 async def test_a_hook_that_goes_away_is_not_answered() -> None:
-    desk = Desk()
+    desk = HookEndpoint()
     with desk.attended("ann") as for_ann:
         async with opened(desk) as client:
 
@@ -111,19 +111,19 @@ async def test_a_hook_that_goes_away_is_not_answered() -> None:
                 tasks.start_soon(post)
                 asked = await for_ann.receive()
                 tasks.cancel_scope.cancel()
-            assert isinstance(asked, Asked)
+            assert isinstance(asked, HookAsk)
             assert await asked.closed() is False
 
 
 async def test_only_this_machine_may_post() -> None:
-    async with opened(Desk()) as client:
+    async with opened(HookEndpoint()) as client:
         for headers in ({"X-Forwarded-For": "1.2.3.4"}, {"Host": "evil.example"}, {"Origin": "https://evil.example"}):
             answer = await client.post("/api/hooks/codex/stop", json={"session_id": "s-ann"}, headers=headers)
             assert answer.status_code == 403
 
 
 async def test_what_is_no_payload_gets_a_sentence() -> None:
-    async with opened(Desk()) as client:
+    async with opened(HookEndpoint()) as client:
         for content in (b"", b"nonsense", b"[1]", b"\xff", b"[" * 100_000):
             answer = await client.post("/api/hooks/codex/stop", content=content)
             assert (answer.status_code, answer.json()["error"]["text"]) == (400, "A payload is one JSON object.")

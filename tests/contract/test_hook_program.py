@@ -18,7 +18,7 @@ import pytest
 import uvicorn
 from starlette.applications import Starlette
 
-from farhand.drivers.wires.hooks.endpoint import Asked, Desk, spooled
+from farhand.drivers.wires.hooks.endpoint import HookAsk, HookEndpoint, spooled
 from farhand.hooks.install import interpreter, place_program
 from farhand.server.http import serve
 from farhand.server.sockets import listen
@@ -32,7 +32,7 @@ ALLOW: dict[str, Any] = {
 
 
 @asynccontextmanager
-async def door(desk: Desk, socket: Path) -> AsyncIterator[None]:
+async def door(desk: HookEndpoint, socket: Path) -> AsyncIterator[None]:
     """The node's socket, for as long as the node lives."""
     config = uvicorn.Config(
         Starlette(routes=list(desk.routes())),
@@ -118,17 +118,17 @@ async def test_a_session_that_is_not_ours_hears_nothing(short_folder: Path, miss
     assert not (short_folder / "spool").exists()
 
 
-async def answering(desk: Desk, answer: dict[str, Any] | None) -> None:
+async def answering(desk: HookEndpoint, answer: dict[str, Any] | None) -> None:
     """Answers the next ask of ann."""
     with desk.attended("ann") as arrivals:
         asked = await arrivals.receive()
-        assert isinstance(asked, Asked)
+        assert isinstance(asked, HookAsk)
         asked.answer(answer)
         assert await asked.closed()
 
 
 async def test_an_ask_waits_for_its_answer(short_folder: Path) -> None:
-    desk = Desk()
+    desk = HookEndpoint()
     async with door(desk, short_folder / "s"), anyio.create_task_group() as tasks:
         tasks.start_soon(answering, desk, ALLOW)
         assert json.loads(await run("ask", b"{}", variables(short_folder))) == ALLOW
@@ -137,7 +137,7 @@ async def test_an_ask_waits_for_its_answer(short_folder: Path) -> None:
 async def test_a_node_in_a_deep_folder_is_reached(short_folder: Path) -> None:
     deep = short_folder / ("d" * 60) / ("e" * 60)
     deep.mkdir(parents=True)
-    desk = Desk()
+    desk = HookEndpoint()
     app = Starlette(routes=list(desk.routes()))
     async with anyio.create_task_group() as tasks:
         await tasks.start(serve, app, listen(deep / "s"))
@@ -147,14 +147,14 @@ async def test_a_node_in_a_deep_folder_is_reached(short_folder: Path) -> None:
 
 
 async def test_an_ask_that_is_over_elsewhere_ends_without_a_word(short_folder: Path) -> None:
-    desk = Desk()
+    desk = HookEndpoint()
     async with door(desk, short_folder / "s"), anyio.create_task_group() as tasks:
         tasks.start_soon(answering, desk, None)
         assert await run("ask", b"{}", variables(short_folder)) == b""
 
 
 async def test_an_ask_asks_again_after_the_node_was_killed(short_folder: Path) -> None:
-    first, second, ids = Desk(), Desk(), []
+    first, second, ids = HookEndpoint(), HookEndpoint(), []
     printed: list[bytes] = []
 
     async def ask() -> None:
@@ -165,12 +165,12 @@ async def test_an_ask_asks_again_after_the_node_was_killed(short_folder: Path) -
             with first.attended("ann") as arrivals:
                 tasks.start_soon(ask)
                 asked = await arrivals.receive()
-                ids.append(asked.arrived.id if isinstance(asked, Asked) else "")
+                ids.append(asked.arrived.id if isinstance(asked, HookAsk) else "")
         (short_folder / "s").unlink(missing_ok=True)
         async with door(second, short_folder / "s"):
             with second.attended("ann") as arrivals:
                 asked = await arrivals.receive()
-                assert isinstance(asked, Asked)
+                assert isinstance(asked, HookAsk)
                 ids.append(asked.arrived.id)
                 asked.answer(ALLOW)
                 assert await asked.closed()
@@ -180,7 +180,7 @@ async def test_an_ask_asks_again_after_the_node_was_killed(short_folder: Path) -
 
 async def test_a_question_is_asked_again_when_its_listener_gives_way_to_another(short_folder: Path) -> None:
     """A link that was opened anew in the same life of the node hears what the one before it was asked."""
-    desk, printed, ids = Desk(), [], []
+    desk, printed, ids = HookEndpoint(), [], []
 
     async def ask() -> None:
         printed.append(await run("ask", b"{}", variables(short_folder)))
@@ -189,11 +189,11 @@ async def test_a_question_is_asked_again_when_its_listener_gives_way_to_another(
         with desk.attended("ann") as arrivals:
             tasks.start_soon(ask)
             first = await arrivals.receive()
-            assert isinstance(first, Asked)
+            assert isinstance(first, HookAsk)
             ids.append(first.arrived.id)
         with desk.attended("ann") as arrivals:
             second = await arrivals.receive()
-            assert isinstance(second, Asked)
+            assert isinstance(second, HookAsk)
             ids.append(second.arrived.id)
             # The one before has nothing to say any more.
             first.answer({"wrong": True})
@@ -223,7 +223,7 @@ async def test_half_an_answer_is_none(short_folder: Path) -> None:
 
 
 async def test_a_hook_that_is_killed_is_noticed_and_prints_nothing(short_folder: Path) -> None:
-    desk = Desk()
+    desk = HookEndpoint()
     async with door(desk, short_folder / "s"):
         with desk.attended("ann") as arrivals:
             environment = variables(short_folder)
@@ -234,7 +234,7 @@ async def test_a_hook_that_is_killed_is_noticed_and_prints_nothing(short_folder:
                 await process.stdin.aclose()
                 asked = await arrivals.receive()
                 process.kill()
-                assert isinstance(asked, Asked)
+                assert isinstance(asked, HookAsk)
                 with anyio.fail_after(20):
                     assert not await asked.closed()
                 assert process.stdout is not None
@@ -266,7 +266,7 @@ async def test_the_program_needs_nothing_but_the_standard_library() -> None:
 
 
 @asynccontextmanager
-async def listener(desk: Desk) -> AsyncIterator[httpx2.AsyncClient]:
+async def listener(desk: HookEndpoint) -> AsyncIterator[httpx2.AsyncClient]:
     """The node's HTTP listener, where sessions post by themselves."""
     app = Starlette(routes=list(desk.open_routes()))
     async with served(app) as address, httpx2.AsyncClient(base_url=address) as client:
@@ -274,13 +274,13 @@ async def listener(desk: Desk) -> AsyncIterator[httpx2.AsyncClient]:
 
 
 async def test_a_session_posts_with_its_key(short_folder: Path) -> None:
-    desk = Desk()
+    desk = HookEndpoint()
     async with listener(desk) as client:
         with desk.attended("ann", "secret") as arrivals:
             answer = await client.post("/hooks/of/ann", content=b"{}", headers={"X-Farhand-Key": "secret"})
             assert (answer.status_code, answer.json()) == (200, {})
             arrived = arrivals.receive_nowait()
-    assert not isinstance(arrived, Asked)
+    assert not isinstance(arrived, HookAsk)
     assert arrived.keyed
 
 
@@ -296,7 +296,7 @@ async def test_a_session_posts_with_its_key(short_folder: Path) -> None:
     ids=["no key", "empty key", "wrong key", "through a proxy", "through a tunnel"],
 )
 async def test_nobody_else_can_post(headers: dict[str, str]) -> None:
-    desk = Desk()
+    desk = HookEndpoint()
     async with listener(desk) as client:
         with desk.attended("ann", "secret") as arrivals:
             assert (await client.post("/hooks/of/ann", content=b"{}", headers=headers)).status_code == 403
@@ -306,7 +306,7 @@ async def test_nobody_else_can_post(headers: dict[str, str]) -> None:
 
 
 async def test_a_worker_without_a_key_takes_no_posts() -> None:
-    desk = Desk()
+    desk = HookEndpoint()
     async with listener(desk) as client:
         with desk.attended("ann"):
             answer = await client.post("/hooks/of/ann", content=b"{}", headers={"X-Farhand-Key": ""})

@@ -16,10 +16,10 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from farhand.drivers.opencode.headless.api import Address, opened
-from farhand.drivers.opencode.headless.cursor import Spot, Tuning
-from farhand.drivers.opencode.headless.kept import Kept
+from farhand.drivers.opencode.headless.cursor import OpenCodeCursor, OpenCodeTuning
+from farhand.drivers.opencode.headless.kept import OpenCodeLog
 from farhand.drivers.opencode.headless.link import HttpLink
-from farhand.drivers.opencode.headless.state import Expected, State
+from farhand.drivers.opencode.headless.state import OpenCodeExpected, OpenCodeState
 from farhand.model.facts import AskRaised, Fact, Limited, Said, TurnEnded
 from farhand.model.words import HowEnded, Mode
 from farhand.testing.models.server import served
@@ -72,12 +72,12 @@ class Shaky:
     @asynccontextmanager
     async def opened(self, folder: Path, mode: Mode = Mode.DEFAULT) -> AsyncIterator[HttpLink]:
         """A link to the session, which was given one message."""
-        state = State(session=SESSION, expected=(Expected(id="msg_1", message="m", turn="t1"),))
+        state = OpenCodeState(session=SESSION, expected=(OpenCodeExpected(id="msg_1", message="m", turn="t1"),))
         async with served(self._app) as url:
             self.address = Address(url=url, password="p")
             async with opened(self.address, "/") as api:
-                spot, tuning = Spot(life=self.life, state=state), Tuning(mode=mode, model="")
-                yield HttpLink(api, self, Kept(folder), spot, tuning, 60, [])
+                spot, tuning = OpenCodeCursor(life=self.life, state=state), OpenCodeTuning(mode=mode, model="")
+                yield HttpLink(api, self, OpenCodeLog(folder), spot, tuning, 60, [])
 
     async def _event(self, _request: Request) -> Response:
         async def stream() -> AsyncIterator[bytes]:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from farhand.app import Channels, Parts
-from farhand.channels.telegram.channel import Options, TelegramChannel
+from farhand.channels.telegram.channel import TelegramChannel, TelegramOptions
 from farhand.testing.contracts.channel import ChannelContract, Shown
 from farhand.testing.telegram import FakeBot
 
@@ -20,7 +20,7 @@ class TestTelegram(ChannelContract):
         await bot.order("chat", bool, id=MANAGER, type="private", first_name="Mo", topics={})
 
         def built(parts: Parts) -> list[Any]:
-            options = Options(
+            options = TelegramOptions(
                 token=bot.token,
                 folder=parts.settings.folder,
                 api_url=bot.address,

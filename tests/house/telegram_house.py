@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from farhand.app import Parts
-from farhand.channels.telegram.channel import Options, TelegramChannel
+from farhand.channels.telegram.channel import TelegramChannel, TelegramOptions
 from farhand.core.clock import SystemClock
 from farhand.model.ports import Hub, Outbox
 from farhand.testing.house import House, open_house
@@ -57,7 +57,7 @@ async def telegram_house(
 
     def channels(parts: Parts) -> list[Any]:
         url = f"http://127.0.0.1:{parts.port}" if public else ""
-        given = Options(
+        given = TelegramOptions(
             token=bot.token,
             folder=parts.settings.folder,
             api_url=bot.address,

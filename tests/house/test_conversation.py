@@ -8,7 +8,7 @@ from typing import TextIO
 import anyio
 import pytest
 
-from farhand.cli.conversation import Conversation
+from farhand.cli.conversation import TerminalConversation
 from farhand.cli.terminal import PlainTerminal
 from farhand.model.facts import AskRaised, AskSettled, Said, SteerAsked, TurnEnded, Withdrawn
 from farhand.model.words import Choice
@@ -58,7 +58,7 @@ async def talking(house: House) -> AsyncIterator[Desk]:
     ):
         desk = Desk(outside, paper)
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(Conversation(house.hub, PlainTerminal(inside, paper)).run)
+            tasks.start_soon(TerminalConversation(house.hub, PlainTerminal(inside, paper)).run)
             yield desk
             desk.leave()
 

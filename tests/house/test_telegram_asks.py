@@ -14,7 +14,7 @@ from tests.house.telegram_house import TelegramHouse, telegram_house
 from farhand.model.facts import AskRaised, AskSettled
 from farhand.model.words import AskKind, Choice
 from farhand.testing.telegram import FakeBot
-from farhand.testing.telegram.words import Shown
+from farhand.testing.telegram.words import ShownMessage
 
 pytestmark = pytest.mark.anyio
 ALLOW = Choice(id="allow", label="Allow once")
@@ -34,17 +34,17 @@ async def telegram(tmp_path: Path, bot: FakeBot) -> AsyncIterator[TelegramHouse]
         yield opened
 
 
-async def asked(telegram: TelegramHouse, *choices: Choice, several: bool = False, kind: AskKind) -> Shown:
+async def asked(telegram: TelegramHouse, *choices: Choice, several: bool = False, kind: AskKind) -> ShownMessage:
     """A question of the worker, as it stands on the phone."""
     telegram.agent.plays(AskRaised(ask="a-1", question="Which?", choices=choices, several=several, about=kind))
     await telegram.manager.says("go")
     return await telegram.manager.reads("Which?")
 
 
-async def labels(telegram: TelegramHouse, ask: Shown, *wanted: str) -> Shown:
+async def labels(telegram: TelegramHouse, ask: ShownMessage, *wanted: str) -> ShownMessage:
     """The question, as soon as its buttons say this."""
 
-    def now(chat: tuple[Shown, ...]) -> Shown:
+    def now(chat: tuple[ShownMessage, ...]) -> ShownMessage:
         return next(one for one in chat if one.message_id == ask.message_id)
 
     return now(await telegram.manager.sees(lambda chat: now(chat).labels == wanted))

@@ -10,7 +10,7 @@ import pytest
 from tests.house.telegram_house import TelegramHouse, telegram_house
 
 from farhand.app import Parts
-from farhand.channels.telegram.channel import Options, TelegramChannel
+from farhand.channels.telegram.channel import TelegramChannel, TelegramOptions
 from farhand.core.clock import SystemClock
 from farhand.model.commands import Accepted, Command, Say
 from farhand.model.ports import Hub
@@ -125,7 +125,7 @@ async def test_what_one_channel_has_to_say_comes_over_the_others(tmp_path: Path,
         heard.ring()
 
     def channels(parts: Parts) -> list[Any]:
-        options = Options(token=bot.token, folder=parts.settings.folder, api_url=bot.address)
+        options = TelegramOptions(token=bot.token, folder=parts.settings.folder, api_url=bot.address)
         return [TelegramChannel(options, parts.hub, parts.outbox, parts.clock, parts.announce)]
 
     async with open_house(tmp_path, None, SystemClock(), channels) as house:

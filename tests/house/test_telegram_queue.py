@@ -13,7 +13,7 @@ from farhand.model.ports import Can, Deliver, Unknown
 from farhand.model.words import HowEnded
 from farhand.testing.scripted import ScriptedDriver
 from farhand.testing.telegram import FakeBot
-from farhand.testing.telegram.words import Shown
+from farhand.testing.telegram.words import ShownMessage
 
 pytestmark = pytest.mark.anyio
 
@@ -33,7 +33,7 @@ async def busy(telegram: TelegramHouse) -> None:
     await telegram.house.event(Said)
 
 
-async def waits(telegram: TelegramHouse, text: str) -> Shown:
+async def waits(telegram: TelegramHouse, text: str) -> ShownMessage:
     """Says something to the busy worker; the card that tells that it waits."""
     spoken = await telegram.manager.says(text)
     card = await telegram.manager.reads(f"ann is busy, this waits: {text}")
@@ -42,7 +42,7 @@ async def waits(telegram: TelegramHouse, text: str) -> Shown:
     return card
 
 
-def gone(card: Shown, chat: tuple[Shown, ...]) -> bool:
+def gone(card: ShownMessage, chat: tuple[ShownMessage, ...]) -> bool:
     return next(one for one in chat if one.message_id == card.message_id).deleted
 
 

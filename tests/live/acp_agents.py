@@ -16,7 +16,7 @@ from farhand.testing.models import gemini
 from farhand.testing.models.anthropic import FakeAnthropic, limited
 from farhand.testing.models.openai import FakeOpenAi
 from farhand.testing.models.responses import FakeResponses
-from farhand.testing.models.script import Failure, Hold, Reply, Script, Text, say, use
+from farhand.testing.models.script import Failure, Hold, ModelScript, ScriptedReply, ScriptedText, say, use
 from farhand.testing.opencode_env import QUIET
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -75,7 +75,7 @@ class OpenCodeModel:
 
     def __init__(self, fake: FakeOpenAi) -> None:
         self._fake = fake
-        counting = Reply((Text("One, "), Hold("gate"), Text("two.")))
+        counting = ScriptedReply((ScriptedText("One, "), Hold("gate"), ScriptedText("two.")))
         for _ in range(TIMES):
             fake.script.conversation("good morning", say("Good morning.", piece=5))
             fake.script.conversation("look around", use("glob", pattern="*"), say("Nothing there."))
@@ -160,9 +160,9 @@ async def opencode(root: Path) -> AsyncIterator[Stage]:
 class ScriptedModel:
     """Plays the words by a script, with the tool calls of one agent."""
 
-    def __init__(self, script: Script, look: Reply, touch: Reply, failure: Failure) -> None:
+    def __init__(self, script: ModelScript, look: ScriptedReply, touch: ScriptedReply, failure: Failure) -> None:
         self._script = script
-        counting = Reply((Text("One, "), Hold("gate"), Text("two.")))
+        counting = ScriptedReply((ScriptedText("One, "), Hold("gate"), ScriptedText("two.")))
         for _ in range(TIMES):
             script.conversation("good morning", say("Good morning.", piece=5))
             script.conversation("look around", look, say("Nothing there."))

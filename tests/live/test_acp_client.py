@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from tests.live.acp_agents import AGENTS, PROGRAMS, Stage, age_sessions
 
-from farhand.sdk.acp import AcpClient, AcpSession, Ended, Permission, RpcError, spawn
-from farhand.sdk.acp.words import Said, ToolProgress
+from farhand.sdk.acp import AcpClient, AcpPermission, AcpSession, AcpTurnEnded, RpcError, spawn
+from farhand.sdk.acp.words import AcpSaid, ToolProgress
 
 pytestmark = [
     pytest.mark.anyio,
@@ -35,18 +35,18 @@ async def client_of(stage: Stage, **options: Any) -> AsyncIterator[AcpClient]:
         yield client
 
 
-async def turn(session: AcpSession, text: str) -> tuple[list[Any], Ended]:
+async def turn(session: AcpSession, text: str) -> tuple[list[Any], AcpTurnEnded]:
     *updates, ended = [event async for event in session.prompt(text)]
-    assert isinstance(ended, Ended)
+    assert isinstance(ended, AcpTurnEnded)
     return updates, ended
 
 
 def text_of(updates: list[Any], role: str = "agent") -> str:
-    return "".join(each.content.text for each in updates if isinstance(each, Said) and each.role == role)
+    return "".join(each.content.text for each in updates if isinstance(each, AcpSaid) and each.role == role)
 
 
-def always(kind: str, asked: list[Permission]) -> Callable[[Permission], Any]:
-    async def decide(permission: Permission) -> str:
+def always(kind: str, asked: list[AcpPermission]) -> Callable[[AcpPermission], Any]:
+    async def decide(permission: AcpPermission) -> str:
         asked.append(permission)
         return kind
 
@@ -71,7 +71,7 @@ async def test_a_turn_and_the_session_loaded_again(stage: Stage) -> None:
 
 @pytest.mark.parametrize(("kind", "made"), [("allow_once", True), ("reject_once", False)])
 async def test_a_permission(stage: Stage, kind: str, made: bool) -> None:
-    asked: list[Permission] = []
+    asked: list[AcpPermission] = []
     async with client_of(stage, decides=always(kind, asked)) as client:
         updates, ended = await turn(await client.new_session(stage.project), "touch it")
     assert (stage.project / "made.txt").exists() is made
@@ -96,7 +96,7 @@ async def test_cancel_in_mid_answer_and_a_turn_after_it(stage: Stage) -> None:
         heard: list[Any] = []
         async for event in session.prompt("count slowly"):
             heard.append(event)
-            if isinstance(event, Said) and event.role == "agent":
+            if isinstance(event, AcpSaid) and event.role == "agent":
                 await session.cancel()
         assert heard[-1].stop_reason == "cancelled"
         stage.model.release()
@@ -107,7 +107,7 @@ async def test_cancel_in_mid_answer_and_a_turn_after_it(stage: Stage) -> None:
 async def test_cancel_while_a_question_waits(stage: Stage) -> None:
     session: AcpSession
 
-    async def leave(permission: Permission) -> str:
+    async def leave(permission: AcpPermission) -> str:
         await session.cancel()
         return "allow_once"
 

@@ -20,7 +20,7 @@ from farhand.testing.codex_env import MODEL, SETTINGS, lasting_home
 from farhand.testing.models.gemini import FakeGemini, held, says
 from farhand.testing.models.openai import FakeOpenAi
 from farhand.testing.models.responses import FakeResponses
-from farhand.testing.models.script import Hold, Reply, Text, say
+from farhand.testing.models.script import Hold, ScriptedReply, ScriptedText, say
 from farhand.testing.opencode_env import QUIET
 from farhand.testing.sdk_env import until
 from farhand.testing.telegram import FakeBot
@@ -66,9 +66,9 @@ class Caller:
 @promise("hook.11", "hook.13", "hook.14", "backend.4")
 async def test_codex_and_its_memory(team: Team) -> None:
     model = FakeResponses()
-    model.script.conversation("zz-first", Reply((Hold("first"), Text("<b>one</b>"))))
+    model.script.conversation("zz-first", ScriptedReply((Hold("first"), ScriptedText("<b>one</b>"))))
     model.script.conversation("zz-second", say("two"))
-    model.script.conversation("zz-third", Reply((Hold("third"), Text("three"))))
+    model.script.conversation("zz-third", ScriptedReply((Hold("third"), ScriptedText("three"))))
     async with model.served() as address:
         with lasting_home(PROGRAMS.parents[2] / "homes") as home:
             (home / ".codex").mkdir()
@@ -115,7 +115,9 @@ async def test_gemini(team: Team, tmp_path: Path) -> None:
 @promise("hook.11", "hook.13", "backend.6")
 async def test_opencode(team: Team, tmp_path: Path) -> None:
     fake = FakeOpenAi()
-    fake.script.conversation('zz-opencode, "quoted" words', Reply((Hold("gate"), Text("seen, without quotes"))))
+    fake.script.conversation(
+        'zz-opencode, "quoted" words', ScriptedReply((Hold("gate"), ScriptedText("seen, without quotes")))
+    )
     fake.script.conversation("zz-again", say("and on"))
     async with fake.served() as address:
         provider = {

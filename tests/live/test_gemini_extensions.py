@@ -14,7 +14,7 @@ from tests.live.test_gemini_loading import blocks, both, system_texts, user_text
 from farhand.sdk.policies import Judge, Surroundings, read_policies
 from farhand.sdk.policies.load import load_rules
 from farhand.sdk.protocols import ToolCall
-from farhand.sdk.settings import Settings
+from farhand.sdk.settings import AgentSettings
 from farhand.testing.models.gemini import FakeGemini, calls, calls_all, says
 
 pytestmark = [
@@ -148,7 +148,7 @@ async def test_the_cli_does_what_its_engine_decides_and_so_do_we(house: House) -
     lines = await house.gemini("-p", "hi")
     ran = {line["tool_id"]: line["status"] == "success" for line in lines if line["type"] == "tool_result"}
     theirs = [ran[next(each for each in ran if each.endswith(call_id))] for _, _, call_id in wanted]
-    rules = load_rules(Settings(), house.home).rules
+    rules = load_rules(AgentSettings(), house.home).rules
     assert read_policies([house.home / ".gemini" / "policies"], "user").complaints == ()
     around = Surroundings(interactive=False, cwd=house.project)
     judged = [Judge(rules).decide(ToolCall(call_id, name, args), around) for name, args, call_id in wanted]

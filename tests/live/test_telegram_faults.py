@@ -13,7 +13,7 @@ from tests.house.telegram_house import TelegramHouse, telegram_house
 from farhand.model.facts import AskRaised, AskSettled, Said, Showed, ToolStarted, TurnEnded
 from farhand.model.ports import Deliver
 from farhand.model.words import Attachment, Choice, HowEnded
-from farhand.testing.telegram import FakeBot, Shown, drawn
+from farhand.testing.telegram import FakeBot, ShownMessage, drawn
 
 pytestmark = pytest.mark.anyio
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(64)
@@ -56,7 +56,7 @@ FAULTS: dict[str, dict[str, Any]] = {
 REPEATED = {"hang after", "cut after"}
 
 
-def repeats(messages: Sequence[Shown]) -> Counter[str]:
+def repeats(messages: Sequence[ShownMessage]) -> Counter[str]:
     """How often each thing that must come once came again."""
     seen = Counter(
         one.document or ("photo" if one.photo else one.text)
@@ -66,7 +66,7 @@ def repeats(messages: Sequence[Shown]) -> Counter[str]:
     return Counter({text: count - 1 for text, count in seen.items() if count > 1})
 
 
-def is_read(message: Shown) -> bool:
+def is_read(message: ShownMessage) -> bool:
     return not (message.deleted or message.photo or message.document)
 
 

@@ -18,7 +18,7 @@ import pytest
 from tests.live.leftovers import end_agents
 
 from farhand.model import road
-from farhand.testing.telegram import FakeBot, Shown, drawn
+from farhand.testing.telegram import FakeBot, ShownMessage, drawn
 
 pytestmark = pytest.mark.anyio
 WORKERS = ("ann", "bob", "cleo", "dan", "eve")
@@ -103,17 +103,17 @@ class World:
                 spoken = await self.manager.says(f"@{worker} {text}")
                 self.said[worker].append(spoken.message_id)
 
-    async def answered(self) -> tuple[Shown, ...]:
+    async def answered(self) -> tuple[ShownMessage, ...]:
         """The chat, once every message has its answer."""
         wanted = {f"answer to {self.name(one)}" for ids in self.said.values() for one in ids}
 
-        def holds(chat: tuple[Shown, ...]) -> bool:
+        def holds(chat: tuple[ShownMessage, ...]) -> bool:
             return wanted <= {answer_of(one) for one in chat}
 
         return await self.bot.until_chat(MANAGER, holds, seconds=60)
 
 
-def answer_of(message: Shown) -> str:
+def answer_of(message: ShownMessage) -> str:
     """The answer in a message of the bot, if it is one."""
     if not message.from_bot or message.silent or "answer to" not in message.text:
         return ""
@@ -158,7 +158,7 @@ async def killed_again_and_again(world: World, kills: list[str], each: int, chan
         check(world, chat)
 
 
-def check(world: World, chat: tuple[Shown, ...]) -> None:
+def check(world: World, chat: tuple[ShownMessage, ...]) -> None:
     prompts = (world.folder / "prompts").read_text().split()
     for worker, ids in world.said.items():
         wanted = [world.name(one) for one in ids]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from farhand.cli import line_editor as editing
 from farhand.cli.conversation import ask_lines, event_line, prompt, read_line, team_lines
-from farhand.cli.line_editor import Typing
+from farhand.cli.line_editor import LineEditor
 from farhand.model import facts
 from farhand.model.commands import Answer, Command, End, Focus, Hire, Interrupt, Relaunch, Say, Tune
 from farhand.model.errors import BadInput
@@ -135,9 +135,9 @@ def test_the_prompt_says_whom_the_next_line_goes_to() -> None:
 # --- the typed line
 
 
-def typed(keyboard: str, typing: Typing | None = None) -> Typing:
+def typed(keyboard: str, typing: LineEditor | None = None) -> LineEditor:
     """The line after these keys."""
-    typing = typing or Typing()
+    typing = typing or LineEditor()
     found, rest = editing.keys(keyboard)
     assert not rest
     for key in found:
@@ -183,7 +183,7 @@ def test_a_key_that_comes_in_two_pieces_is_one_key() -> None:
 @given(st.text())
 def test_no_keyboard_breaks_the_line(keyboard: str) -> None:
     found, _ = editing.keys(keyboard)
-    typing = Typing()
+    typing = LineEditor()
     for key in found:
         typing = editing.press(typing, key)
         assert 0 <= typing.place <= len(typing.text)

@@ -6,7 +6,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farhand.disk.head_tail import Ends, newest, read_ends
+from farhand.disk.head_tail import HeadAndTail, newest, read_ends
 from farhand.drivers.wires.text.tool_title import one_line
 
 
@@ -26,8 +26,8 @@ def test_a_line_that_is_still_being_written_is_left_out(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_not_there_has_no_lines(tmp_path: Path) -> None:
-    assert read_ends(tmp_path / "missing") == Ends()
-    assert read_ends(tmp_path) == Ends()
+    assert read_ends(tmp_path / "missing") == HeadAndTail()
+    assert read_ends(tmp_path) == HeadAndTail()
 
 
 @given(st.lists(st.text("abc\N{SNOWMAN}", max_size=12), max_size=40), st.integers(1, 60))

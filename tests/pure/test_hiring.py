@@ -2,7 +2,7 @@
 
 import pytest
 
-from farhand.core.decide import House, decide
+from farhand.core.decide import HirePolicy, decide
 from farhand.model import facts
 from farhand.model.commands import Hire
 from farhand.model.errors import BadInput, UnknownBackend
@@ -52,7 +52,7 @@ def test_a_mode_that_does_not_exist_is_named_with_those_that_do() -> None:
 
 
 def decided(command: Hire, mode: Mode = Mode.YOLO) -> facts.Hired:
-    hired = decide(Present(), command, Sender(via="test"), House(KINDS, "/", mode))[0].fact
+    hired = decide(Present(), command, Sender(via="test"), HirePolicy(KINDS, "/", mode))[0].fact
     assert isinstance(hired, facts.Hired)
     return hired
 

@@ -5,10 +5,10 @@ import pytest
 from farhand.channels.kit import texts
 from farhand.channels.kit.card import RetryTap, cards, ended
 from farhand.channels.telegram.parse import message_place, tap_data, tap_to_wish
-from farhand.channels.telegram.words import Person, Query
+from farhand.channels.telegram.words import CallbackQuery, TelegramPerson
 from farhand.cli.conversation import event_line, team_lines
 from farhand.core.admit import admit
-from farhand.core.decide import House, decide
+from farhand.core.decide import HirePolicy, decide
 from farhand.core.steps import Begin, next_step
 from farhand.model import errors, facts
 from farhand.model.commands import Retry, Reword, Withdraw
@@ -108,7 +108,7 @@ def test_a_turn_that_fails_for_another_reason_or_is_stopped_by_a_person_is_not_p
 
 def test_a_message_that_waits_again_is_still_known_by_the_name_it_came_with() -> None:
     assert (again("x"), again("x~2"), again("x~y"), origin("x~3"), origin("x~y")) == ("x~2", "x~3", "x~y~2", "x", "x~y")
-    now, house = Present(workers={"ann": parked()}), House((), "/")
+    now, house = Present(workers={"ann": parked()}), HirePolicy((), "/")
     (draft,) = decide(now, Reword(id="c", message="t", text="new"), ME, house)
     assert draft.fact == facts.Reworded(message="t~2", text="new", by=ME)
     (draft,) = decide(now, Withdraw(id="c", message="t"), ME, house)
@@ -117,8 +117,8 @@ def test_a_message_that_waits_again_is_still_known_by_the_name_it_came_with() ->
 
 def test_nobody_can_be_tried_again_whom_no_limit_holds_up() -> None:
     with pytest.raises(errors.CannotDo, match="No usage limit holds ann up"):
-        decide(present(facts.CameOnline()), Retry(id="c", worker="ann"), ME, House((), "/"))
-    (draft,) = decide(present(facts.CameOnline(), LIMITED), Retry(id="c", worker="ann"), ME, House((), "/"))
+        decide(present(facts.CameOnline()), Retry(id="c", worker="ann"), ME, HirePolicy((), "/"))
+    (draft,) = decide(present(facts.CameOnline(), LIMITED), Retry(id="c", worker="ann"), ME, HirePolicy((), "/"))
     assert draft.fact == facts.LimitLifted(by=ME)
 
 
@@ -155,7 +155,7 @@ def test_a_limit_that_still_holds_is_no_news() -> None:
 
 
 def test_a_tap_tries_again() -> None:
-    query = Query(id="q", sender=Person(id=1), data=tap_data(RetryTap(worker="ann")))
+    query = CallbackQuery(id="q", sender=TelegramPerson(id=1), data=tap_data(RetryTap(worker="ann")))
     assert tap_to_wish(query, Present()) == Retry(id="t:q", worker="ann")
     assert read("m", "/retry ann", present(facts.CameOnline())) == Retry(id="m", worker="ann")
     assert message_place("telegram:m:7:1:2~3", "telegram", "7") == (1, 2)

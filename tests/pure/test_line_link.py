@@ -7,7 +7,7 @@ import pytest
 from farhand.core.admit import admit
 from farhand.drivers.acp.driver import AcpLink
 from farhand.drivers.acp.schema import AcpAgent
-from farhand.drivers.wires.holder.process import RELEASE_BYTES, HeldWire, Place
+from farhand.drivers.wires.holder.process import RELEASE_BYTES, HeldProcess, HolderCursor
 from farhand.drivers.wires.lines.link import LineLink
 from farhand.drivers.wires.lines.translate import to_line, translate
 from farhand.model.facts import TurnEnded
@@ -41,19 +41,19 @@ class DeadChild:
         return Exit(code=3)
 
 
-def line_link(wire: HeldWire) -> LineLink:
+def line_link(wire: HeldProcess) -> LineLink:
     return LineLink(wire, to_line, translate, "It cannot.")
 
 
-def acp_link(wire: HeldWire) -> LineLink:
+def acp_link(wire: HeldProcess) -> LineLink:
     return AcpLink(wire, AcpAgent(backend="some", command=("some",)), translate)
 
 
 @pytest.mark.parametrize("made", [line_link, acp_link])
 async def test_the_cursor_of_the_next_life_and_the_end_of_the_turn_are_one_batch(
-    made: Callable[[HeldWire], LineLink],
+    made: Callable[[HeldProcess], LineLink],
 ) -> None:
-    link = made(HeldWire(DeadChild(), Place(life=1, offset=7)))
+    link = made(HeldProcess(DeadChild(), HolderCursor(life=1, offset=7)))
     batches = [batch async for batch in link.facts()]
     assert [batch.cursor for batch in batches] == ["2:0"]
     worker = Worker(name="ann", since=1, backend="demo", directory="/")
@@ -85,7 +85,7 @@ class Babbler(DeadChild):
 async def test_room_is_given_back_only_for_what_was_written_down() -> None:
     child = Babbler()
     seen: list[list[int]] = []
-    async for _lines, _cursor in HeldWire(child, Place()).lines():
+    async for _lines, _cursor in HeldProcess(child, HolderCursor()).lines():
         # The lines in hand are not written down yet.
         seen.append(list(child.released))
     assert seen == [[], [], [RELEASE_BYTES], [RELEASE_BYTES]]

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from farhand.drivers.wires.holder.process import Lines, Place, sentence
-from farhand.drivers.wires.lines.agent import Answer, Conversation, Failed, Gone, Prompt
+from farhand.drivers.wires.holder.process import HolderCursor, LineSplitter, sentence
+from farhand.drivers.wires.lines.agent import Failed, Gone, LineAnswer, LineConversation, Prompt
 from farhand.drivers.wires.lines.translate import to_line, translate
 from farhand.model import facts
 from farhand.model.facts import Fact
@@ -95,7 +95,7 @@ def test_an_errand_has_one_key_however_often_it_comes() -> None:
     lines=some.lists(some.binary().map(lambda data: data.replace(b"\n", b""))), sizes=some.lists(some.integers(1, 9))
 )
 def test_lines_are_the_same_however_the_stream_is_cut(lines: list[bytes], sizes: list[int]) -> None:
-    data, cut, found = b"".join(line + b"\n" for line in lines), Lines(), []
+    data, cut, found = b"".join(line + b"\n" for line in lines), LineSplitter(), []
     for size in (*sizes, len(data)):
         found += cut.add(data[:size])
         data = data[size:]
@@ -103,14 +103,14 @@ def test_lines_are_the_same_however_the_stream_is_cut(lines: list[bytes], sizes:
 
 
 def test_a_line_without_an_end_takes_so_much_memory_and_no_more() -> None:
-    cut = Lines(limit=10)
+    cut = LineSplitter(limit=10)
     assert [line for _ in range(100) for line in cut.add(b"xxxxx")] == []
     assert cut.add(b"\nnext\n") == [b"x" * 10, b"next"]
 
 
 def test_a_cursor_names_its_place() -> None:
-    assert Place.read("") == Place(life=1, offset=0)
-    assert Place.read(Place(life=3, offset=99).cursor) == Place(life=3, offset=99)
+    assert HolderCursor.read("") == HolderCursor(life=1, offset=0)
+    assert HolderCursor.read(HolderCursor(life=3, offset=99).cursor) == HolderCursor(life=3, offset=99)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ class Ends:
 
     def __init__(self) -> None:
         self._theirs, self._mine = os.pipe(), os.pipe()
-        self.conversation = Conversation(self._theirs[0], self._mine[1])
+        self.conversation = LineConversation(self._theirs[0], self._mine[1])
 
     def tell(self, **line: object) -> None:
         os.write(self._theirs[1], json.dumps(line).encode() + b"\n")
@@ -191,7 +191,7 @@ def test_a_turn_says_how_it_ended(ends: Ends) -> None:
 
 def test_an_answer_is_waited_for_and_may_have_come_before(ends: Ends) -> None:
     ends.tell(answer="q", choice="yes", note="quick")
-    assert ends.conversation.answer("q") == Answer("yes", "quick")
+    assert ends.conversation.answer("q") == LineAnswer("yes", "quick")
     ends.tell(interrupt="a")
     ends.conversation.turn(Prompt("a", ""), lambda: print(ends.conversation.answer("q")))
     assert ends.said()[-1] == {"ended": "a", "how": "interrupted"}

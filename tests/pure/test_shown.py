@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import msgspec
 
-from farhand.drivers.claude.headless.translate import StreamState, translate_stream
+from farhand.drivers.claude.headless.translate import ClaudeStreamState, translate_stream
 from farhand.model.facts import Said
 
 
 def test_a_tag_that_is_streamed_piece_by_piece_is_said_once_and_whole() -> None:
     text = "see [[image:/tmp/a.png]] there [x] and a[0]"
-    state, facts = StreamState(running=True, turn="t"), []
+    state, facts = ClaudeStreamState(running=True, turn="t"), []
     start = {"type": "stream_event", "event": {"type": "content_block_start"}}
     pieces = [
         {"type": "stream_event", "event": {"type": "content_block_delta", "delta": {"text": letter}}} for letter in text

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from farhand.disk.jsonl import MOST, MOST_BYTES, Slips
-from farhand.drivers.opencode.headless.kept import Kept
-from farhand.drivers.opencode.headless.state import Expected
+from farhand.disk.jsonl import MOST, MOST_BYTES, JsonlFile
+from farhand.drivers.opencode.headless.kept import OpenCodeLog
+from farhand.drivers.opencode.headless.state import OpenCodeExpected
 from farhand.model.words import Word
 
 
@@ -17,47 +17,47 @@ class Slip(Word):
     room: str = ""
 
 
-def numbers(file: Slips[Slip]) -> list[int]:
+def numbers(file: JsonlFile[Slip]) -> list[int]:
     return [one.number for one in file.all()]
 
 
 def test_what_a_kill_cut_off_costs_nothing_but_itself(tmp_path: Path) -> None:
     path = tmp_path / "folder" / "slips"
-    Slips(path, Slip).add(Slip(number=1))
+    JsonlFile(path, Slip).add(Slip(number=1))
     with path.open("ab") as file:
         file.write(b'\n{"number":2,"roo')
-    reading = Slips(path, Slip)
+    reading = JsonlFile(path, Slip)
     assert numbers(reading) == [1]
-    Slips(path, Slip).add(Slip(number=3), sync=True)
+    JsonlFile(path, Slip).add(Slip(number=3), sync=True)
     assert numbers(reading) == [1, 3]
     with path.open("ab") as file:
         file.write(b'\n{"number":4}')
-    assert numbers(reading) == numbers(Slips(path, Slip)) == [1, 3, 4]
+    assert numbers(reading) == numbers(JsonlFile(path, Slip)) == [1, 3, 4]
     reading.add(Slip(number=5))
-    assert numbers(reading) == numbers(Slips(path, Slip)) == [1, 3, 4, 5]
+    assert numbers(reading) == numbers(JsonlFile(path, Slip)) == [1, 3, 4, 5]
 
 
 def test_opencodes_notes_outlive_a_line_that_a_kill_cut_off(tmp_path: Path) -> None:
-    kept = Kept(tmp_path)
-    kept.give(Expected(id="msg_1", message="one"))
+    kept = OpenCodeLog(tmp_path)
+    kept.give(OpenCodeExpected(id="msg_1", message="one"))
     with (tmp_path / "given").open("ab") as file:
         file.write(b'{"given":{"id":"msg')
-    kept.give(Expected(id="msg_2", message="two"))
+    kept.give(OpenCodeExpected(id="msg_2", message="two"))
     kept.answer("per_1")
-    assert [one.id for one in Kept(tmp_path).given()] == ["msg_1", "msg_2"]
-    assert Kept(tmp_path).answered("per_1")
+    assert [one.id for one in OpenCodeLog(tmp_path).given()] == ["msg_1", "msg_2"]
+    assert OpenCodeLog(tmp_path).answered("per_1")
 
 
 def test_the_newest_are_read_back(tmp_path: Path) -> None:
-    file = Slips(tmp_path / "slips", Slip)
+    file = JsonlFile(tmp_path / "slips", Slip)
     for number in range(MOST + 10):
         file.add(Slip(number=number))
-    assert numbers(file) == numbers(Slips(tmp_path / "slips", Slip)) == list(range(10, MOST + 10))
+    assert numbers(file) == numbers(JsonlFile(tmp_path / "slips", Slip)) == list(range(10, MOST + 10))
 
 
 def test_a_file_that_has_grown_large_keeps_the_newest_and_no_more(tmp_path: Path) -> None:
     path = tmp_path / "slips"
-    writing, reading = Slips(path, Slip), Slips(path, Slip)
+    writing, reading = JsonlFile(path, Slip), JsonlFile(path, Slip)
     room = "x" * (MOST_BYTES // (2 * MOST))
     largest = 0
     for number in range(5 * MOST):
@@ -66,13 +66,13 @@ def test_a_file_that_has_grown_large_keeps_the_newest_and_no_more(tmp_path: Path
         if number % 100 == 0:
             assert numbers(reading)[-1] == number
     assert largest < 1.2 * MOST_BYTES
-    assert numbers(reading) == numbers(Slips(path, Slip)) == list(range(4 * MOST, 5 * MOST))
+    assert numbers(reading) == numbers(JsonlFile(path, Slip)) == list(range(4 * MOST, 5 * MOST))
     assert path.stat().st_mode & 0o777 == 0o600
     assert [file.name for file in tmp_path.iterdir()] == ["slips"]
 
 
 def test_large_words_are_not_dropped_for_their_size(tmp_path: Path) -> None:
-    file = Slips(tmp_path / "slips", Slip)
+    file = JsonlFile(tmp_path / "slips", Slip)
     for number in range(MOST + 1):
         file.add(Slip(number=number, room="x" * (4 * MOST_BYTES // MOST)))
     assert numbers(file) == list(range(1, MOST + 1))
@@ -80,7 +80,7 @@ def test_large_words_are_not_dropped_for_their_size(tmp_path: Path) -> None:
 
 def test_what_was_read_is_not_read_again(tmp_path: Path) -> None:
     path = tmp_path / "slips"
-    file = Slips(path, Slip)
+    file = JsonlFile(path, Slip)
     file.add(Slip(number=1))
     assert numbers(file) == [1]
     # Of the same length: nobody who reads on only what was added sees it.

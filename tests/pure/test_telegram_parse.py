@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from farhand.channels.kit.card import AnswerTap, DoneTap, PickTap, SteerTap, StopTap, WithdrawTap, WordsTap
 from farhand.channels.telegram.parse import (
     DATA_BYTES,
-    Picked,
+    TappedChoice,
     Wordless,
     heard,
     message_command_id,
@@ -21,9 +21,9 @@ from farhand.channels.telegram.parse import (
     tap_to_wish,
     to_wish,
 )
-from farhand.channels.telegram.words import Chat, Message, Person, Query
+from farhand.channels.telegram.words import CallbackQuery, TelegramChat, TelegramMessage, TelegramPerson
 from farhand.model import commands
-from farhand.model.grammar import Question, Tell, Wrong
+from farhand.model.grammar import InfoRequest, Tell, Wrong
 from farhand.model.present import Ask, Present, Turn, Worker
 from farhand.model.present import Message as Waiting
 from farhand.model.wire import checked
@@ -58,18 +58,20 @@ def present(ask: str = "a", turn: str = "t") -> Present:
 
 
 def wished(text: str, **more: Any) -> Any:
-    return to_wish(Message(message_id=5, chat=Chat(id=7), text=text, **more), present(), "telegram", "99")
+    return to_wish(
+        TelegramMessage(message_id=5, chat=TelegramChat(id=7), text=text, **more), present(), "telegram", "99"
+    )
 
 
 @given(UPDATES)
 def test_any_update_is_read(update: dict[str, Any]) -> None:
     number, what = heard(msgspec.json.encode(update))
     assert number == update["update_id"]
-    if isinstance(what, Message):
+    if isinstance(what, TelegramMessage):
         wish = to_wish(what, present(), "telegram", "99")
         if isinstance(wish, Tell):
             assert wish.id == message_command_id(what, "99")
-    elif isinstance(what, Query):
+    elif isinstance(what, CallbackQuery):
         tap_to_wish(what, present())
 
 
@@ -81,21 +83,21 @@ def test_any_bytes_are_read(update: bytes) -> None:
 @given(st.text(max_size=80))
 def test_any_text_becomes_a_command_that_the_hub_takes_or_a_sentence(text: str) -> None:
     wish = wished(text)
-    if wish is not None and not isinstance(wish, Question | Wrong | Tell):
+    if wish is not None and not isinstance(wish, InfoRequest | Wrong | Tell):
         checked(wish)
     assert wish is None or wish.id == "m:99:7:5"
 
 
 @given(st.text(max_size=70))
 def test_any_data_behind_a_button_is_read(data: str) -> None:
-    tap_to_wish(Query(id="9", sender=Person(id=1), data=data), present())
+    tap_to_wish(CallbackQuery(id="9", sender=TelegramPerson(id=1), data=data), present())
 
 
 @given(st.text(max_size=120), st.integers(0, 1))
 def test_a_button_fits_and_finds_its_ask_again(ask: str, place: int) -> None:
     data = tap_data(AnswerTap(ask=ask, place=place))
     assert 1 <= len(data.encode("utf-8", "surrogatepass")) <= DATA_BYTES
-    wish = tap_to_wish(Query(id="9", sender=Person(id=1), data=data), present(ask))
+    wish = tap_to_wish(CallbackQuery(id="9", sender=TelegramPerson(id=1), data=data), present(ask))
     assert wish == commands.Answer(id="t:9", ask=ask, choice=CHOICES[place].id)
 
 
@@ -107,11 +109,11 @@ def test_a_button_of_several_choices_fits_and_finds_its_ask_again(ask: str, chos
     for tap in (PickTap(ask=ask, chosen=made), DoneTap(ask=ask, chosen=made), WordsTap(ask=ask, chosen=made)):
         data = tap_data(tap)
         assert len(data.encode()) <= DATA_BYTES
-        wish = tap_to_wish(Query(id="9", sender=Person(id=1), data=data), team)
+        wish = tap_to_wish(CallbackQuery(id="9", sender=TelegramPerson(id=1), data=data), team)
         if chosen - {0, 1}:
             assert isinstance(wish, Wrong)
         elif isinstance(tap, PickTap):
-            assert wish == Picked(ask=known, chosen=made)
+            assert wish == TappedChoice(ask=known, chosen=made)
         elif isinstance(tap, WordsTap):
             assert wish == Wordless(ask=known, chosen=made)
         else:
@@ -130,7 +132,7 @@ def test_a_button_of_a_waiting_message_finds_it_and_no_other(message: str) -> No
     }
     for data, wish in taps.items():
         assert len(data.encode()) <= DATA_BYTES
-        query = Query(id="9", sender=Person(id=1), data=data)
+        query = CallbackQuery(id="9", sender=TelegramPerson(id=1), data=data)
         assert tap_to_wish(query, waiting) == wish
         assert tap_to_wish(query, team) == Wrong(id="t:9", why="That message waits no more.")
 
@@ -139,7 +141,7 @@ def test_a_button_of_a_waiting_message_finds_it_and_no_other(message: str) -> No
 def test_a_stop_button_finds_its_turn_and_no_other(turn: str) -> None:
     data = tap_data(StopTap(turn=turn))
     assert len(data.encode()) <= DATA_BYTES
-    query = Query(id="9", sender=Person(id=1), data=data)
+    query = CallbackQuery(id="9", sender=TelegramPerson(id=1), data=data)
     assert tap_to_wish(query, present(turn=turn)) == commands.Interrupt(id="t:9", worker="ann-b")
     assert isinstance(tap_to_wish(query, present(turn=turn + "x")), Wrong)
 
@@ -156,7 +158,7 @@ def test_a_stop_button_finds_its_turn_and_no_other(turn: str) -> None:
         ("/PAUSE@my_bot", commands.Interrupt(id="m:99:7:5")),
         ("/hire bob --backend demo", commands.Hire(id="m:99:7:5", worker="bob", backend="demo")),
         ("/hire", Wrong(id="m:99:7:5", why="Usage: /hire <name>")),
-        ("/team", Question(id="m:99:7:5", about="team")),
+        ("/team", InfoRequest(id="m:99:7:5", about="team")),
         ("/compress now", Tell(id="m:99:7:5", text="/compress now", needs_focus=True)),
         ("  ", None),
     ],

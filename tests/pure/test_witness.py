@@ -71,13 +71,13 @@ def test_lines_of_another_protocol_are_no_news() -> None:
 
 def test_what_the_tests_saw_is_kept_in_a_file() -> None:
     kinds = witness.kinds_of(lines({"type": "a", "x": 1}, {"type": "a", "x": None}))
-    seen = changes.Seen("1.2.3", kinds)
-    assert msgspec.json.decode(msgspec.json.encode(seen), type=changes.Seen) == seen
+    seen = changes.SeenFormat("1.2.3", kinds)
+    assert msgspec.json.decode(msgspec.json.encode(seen), type=changes.SeenFormat) == seen
 
 
 @pytest.mark.parametrize("kept", sorted(live.SEEN.glob("*.json")), ids=lambda path: path.stem)
 def test_what_is_kept_is_what_the_pinned_version_wrote(kept: Path) -> None:
-    seen = msgspec.json.decode(kept.read_bytes(), type=changes.Seen)
+    seen = msgspec.json.decode(kept.read_bytes(), type=changes.SeenFormat)
     package = json.loads((live.ROOT / "tests" / "live" / "clis" / "package.json").read_text())
     assert seen.version == package["dependencies"][live.PACKAGES[kept.stem]], f"run `make live CLI={kept.stem}`"
     assert seen.kinds

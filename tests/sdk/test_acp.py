@@ -13,10 +13,20 @@ import anyio
 import pytest
 from tests.sdk.conftest import MakeAgent
 
-from farhand.sdk.acp import AcpClient, AcpServer, AcpSession, Ended, LocalFiles, PeerGone, Permission, RpcError, choose
+from farhand.sdk.acp import (
+    AcpClient,
+    AcpPermission,
+    AcpServer,
+    AcpSession,
+    AcpTurnEnded,
+    LocalFiles,
+    PeerGone,
+    RpcError,
+    choose,
+)
 from farhand.sdk.acp.rpc import Peer
 from farhand.sdk.acp.streams import MemoryStream, memory_pair
-from farhand.sdk.acp.words import Option, OtherUpdate, Said, ToolProgress, read_hello, read_session, read_update
+from farhand.sdk.acp.words import AcpOption, AcpSaid, OtherUpdate, ToolProgress, read_hello, read_session, read_update
 from farhand.sdk.agent import Agent
 from farhand.sdk.errors import SdkError, SessionBusy
 from farhand.testing.models.gemini import FakeGemini, calls, held, refuses, says
@@ -35,18 +45,18 @@ async def connected(agent: Agent, **options: Any) -> AsyncIterator[AcpClient]:
         await near.close()
 
 
-async def turn(session: AcpSession, text: str) -> tuple[list[Any], Ended]:
+async def turn(session: AcpSession, text: str) -> tuple[list[Any], AcpTurnEnded]:
     *updates, ended = [event async for event in session.prompt(text)]
-    assert isinstance(ended, Ended)
+    assert isinstance(ended, AcpTurnEnded)
     return updates, ended
 
 
 def text_of(updates: list[Any], role: str = "agent") -> str:
-    return "".join(each.content.text for each in updates if isinstance(each, Said) and each.role == role)
+    return "".join(each.content.text for each in updates if isinstance(each, AcpSaid) and each.role == role)
 
 
-def says_always(kind: str, asked: list[Permission]) -> Callable[[Permission], Any]:
-    async def decide(permission: Permission) -> str:
+def says_always(kind: str, asked: list[AcpPermission]) -> Callable[[AcpPermission], Any]:
+    async def decide(permission: AcpPermission) -> str:
         asked.append(permission)
         return kind
 
@@ -73,7 +83,7 @@ async def test_a_permission_is_answered_by_kind(
 ) -> None:
     write = {"file_path": "new.txt", "content": "x"}
     fake.expect(calls("write_file", write, call_id="c"), calls("write_file", write, call_id="d"), says("Done."))
-    asked: list[Permission] = []
+    asked: list[AcpPermission] = []
     async with connected(make_agent(builtin_tools=True), decides=says_always(kind, asked)) as client:
         updates, _ = await turn(await client.new_session(project), "make a file")
     assert (project / "new.txt").exists() is written
@@ -91,7 +101,7 @@ async def test_a_permission_is_answered_by_kind(
 async def test_a_handler_that_fails_permits_nothing(make_agent: MakeAgent, fake: FakeGemini, project: Path) -> None:
     fake.expect(calls("write_file", {"file_path": "new.txt", "content": "x"}), says("No."))
 
-    async def broken(permission: Permission) -> str:
+    async def broken(permission: AcpPermission) -> str:
         raise RuntimeError("oh")
 
     async with connected(make_agent(builtin_tools=True), decides=broken) as client:
@@ -132,12 +142,12 @@ async def test_a_turn_is_cancelled_and_the_next_one_runs(
         heard = []
         async for event in session.prompt("count"):
             heard.append(event)
-            if isinstance(event, Said):
+            if isinstance(event, AcpSaid):
                 with pytest.raises(SessionBusy):
                     await anext(session.prompt("more"))
                 await session.cancel()
         gate.set()
-        assert isinstance(heard[-1], Ended)
+        assert isinstance(heard[-1], AcpTurnEnded)
         assert heard[-1].stop_reason == "cancelled"
         updates, ended = await turn(session, "hi")
     assert (text_of(updates), ended.stop_reason) == ("Hello.", "end_turn")
@@ -149,7 +159,7 @@ async def test_a_question_that_waits_is_cancelled_with_its_turn(
     fake.expect(calls("write_file", {"file_path": "new.txt", "content": "x"}))
     asked = anyio.Event()
 
-    async def wait(permission: Permission) -> str:
+    async def wait(permission: AcpPermission) -> str:
         asked.set()
         await anyio.sleep_forever()
         return "allow_once"
@@ -175,7 +185,7 @@ async def test_leaving_a_turn_early_cancels_it(make_agent: MakeAgent, fake: Fake
         session = await client.new_session(project)
         prompt = session.prompt("count")
         async for event in prompt:
-            if isinstance(event, Said):
+            if isinstance(event, AcpSaid):
                 break
         await prompt.aclose()
         gate.set()
@@ -388,7 +398,7 @@ async def test_terminals(project: Path) -> None:
 
 
 def test_an_option_is_chosen_by_its_kind() -> None:
-    options = [Option("z", "", "allow_always"), Option("y", "", "allow_once"), Option("x", "", "reject_once")]
+    options = [AcpOption("z", "", "allow_always"), AcpOption("y", "", "allow_once"), AcpOption("x", "", "reject_once")]
     assert [choose(options, kind) for kind in ("allow_once", "allow_always", "reject_always", "dance")] == [
         "y",
         "z",

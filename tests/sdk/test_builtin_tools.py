@@ -14,7 +14,7 @@ import pytest
 
 from farhand.sdk.context import LiveContext
 from farhand.sdk.protocols import Question, Reply, ToolResult
-from farhand.sdk.settings import Settings
+from farhand.sdk.settings import AgentSettings
 from farhand.sdk.tools import builtin_tools
 from farhand.sdk.tools.builtin import BUILTIN_TOOLS
 from farhand.testing.sdk_env import stage, until
@@ -85,7 +85,7 @@ async def test_names_and_arguments_are_those_of_the_cli(name: str) -> None:
 
 async def test_settings_choose_the_tools() -> None:
     def names(**raw: Any) -> set[str]:
-        return {tool.name for tool in builtin_tools(Settings(raw=raw))}
+        return {tool.name for tool in builtin_tools(AgentSettings(raw=raw))}
 
     assert names() == set(ARGUMENTS)
     assert names(tools={"core": ["read_file", "run_shell_command(git)"]}) == {"read_file", "run_shell_command"}

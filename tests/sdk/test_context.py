@@ -15,7 +15,7 @@ import pytest
 
 from farhand.sdk.context import LiveContext
 from farhand.sdk.shell import finished
-from farhand.sdk.shell_process import Command, Limits
+from farhand.sdk.shell_process import Limits, RunningCommand
 from farhand.sdk.workspace import OutsideWorkspace
 from farhand.testing.sdk_env import stage, until
 
@@ -302,7 +302,7 @@ async def test_a_started_process_can_be_killed(context: LiveContext) -> None:
 async def test_closing_the_session_ends_what_runs(context: LiveContext) -> None:
     process = await context.shell.start("sleep 1000")
     await context.close()
-    assert isinstance(process, Command)
+    assert isinstance(process, RunningCommand)
     assert not alive(process.pid)
 
 

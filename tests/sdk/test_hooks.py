@@ -29,7 +29,7 @@ from farhand.sdk.hooks import (
 from farhand.sdk.hooks.system import Hooks
 from farhand.sdk.hooks.words import WORDS, EventName, input_of
 from farhand.sdk.protocols import HookEventName, HookOutcome, SessionContext
-from farhand.sdk.settings import Settings, Tier, load_settings
+from farhand.sdk.settings import AgentSettings, Tier, load_settings
 from farhand.testing.sdk_env import PATH, stage, until
 
 pytestmark = pytest.mark.anyio
@@ -56,7 +56,7 @@ def commands(event: str, *lines: str, matcher: str | None = None, sequential: bo
 
 def system(*hooks: Hook[Any, Any], config: Any = None, environ: Mapping[str, str] | None = None) -> Hooks:
     tiers = (tier("user", config),) if config is not None else ()
-    return load_hooks(hooks, Settings(tiers=tiers, environ={"PATH": PATH, **(environ or {})}))
+    return load_hooks(hooks, AgentSettings(tiers=tiers, environ={"PATH": PATH, **(environ or {})}))
 
 
 async def fire(made: Hooks, context: LiveContext, event: HookEventName = "BeforeTool", **fields: Any) -> HookOutcome:
@@ -189,7 +189,7 @@ async def test_other_broken_hooks_only_warn(context: LiveContext) -> None:
 
 async def test_what_is_no_hook_is_refused_by_name() -> None:
     with pytest.raises(SdkError, match="is no hook"):
-        load_hooks([print], Settings())
+        load_hooks([print], AgentSettings())
     with pytest.raises(ValueError, match=r"no hook event 'BeforeTea'\. Known: SessionStart"):
         cast("Any", hook)("BeforeTea")(lambda event: None)  # noqa: ARG005
 
@@ -359,7 +359,7 @@ async def test_sources_have_an_order_and_doubles_run_once(context: LiveContext) 
         return commands("BeforeTool", f"echo {word}", "echo double; echo x >> count")
 
     tiers = (tier("system", says("system")), tier("user", says("user")), tier("project", says("project")))
-    made = load_hooks([mine], Settings(tiers=tiers, environ={"PATH": PATH}))
+    made = load_hooks([mine], AgentSettings(tiers=tiers, environ={"PATH": PATH}))
     outcome = await fire(made, context)
     assert outcome.system_message == "code\nproject\ndouble\nuser\nsystem"
     assert Path(context.cwd, "count").read_text() == "x\n"
@@ -466,7 +466,7 @@ async def test_settings_switch_hooks_off(context: LiveContext) -> None:
     config = commands("BeforeTool", "exit 2", name="guard")
 
     def listens(raw: dict[str, Any]) -> bool:
-        settings = Settings(raw=raw, tiers=(tier("user", config),))
+        settings = AgentSettings(raw=raw, tiers=(tier("user", config),))
         return load_hooks([], settings).listens("BeforeTool")
 
     assert listens({})

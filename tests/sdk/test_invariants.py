@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from farhand.sdk.dotenv import parse_dotenv
-from farhand.sdk.hooks.answers import Ran, clean, read_answer
+from farhand.sdk.hooks.answers import HookRun, clean, read_answer
 from farhand.sdk.hooks.merge import fed_forward, merged
 from farhand.sdk.hooks.words import WORDS, input_of
 from farhand.sdk.ignore import IgnoreRules
@@ -65,7 +65,7 @@ EVENTS = st.sampled_from(sorted(WORDS))
 @example("AfterTool", [{"hookSpecificOutput": {"tailToolCallRequest": {"name": []}}}])
 def test_any_answers_of_hooks_merge(event: str, answers: list[dict[str, Any]]) -> None:
     fields = {"tool_input": {"a": 1}, "prompt": "p", "llm_request": {}}
-    results = [Ran(f"hook {index}", clean(answer)) for index, answer in enumerate(answers)]
+    results = [HookRun(f"hook {index}", clean(answer)) for index, answer in enumerate(answers)]
     outcome = merged(event, results, fields)
     assert isinstance(outcome, HookOutcome)
     assert outcome.decision in (None, "allow", "ask", "deny")
@@ -81,7 +81,7 @@ def test_any_answers_of_hooks_merge(event: str, answers: list[dict[str, Any]]) -
 
 @given(EVENTS, st.lists(st.booleans(), min_size=1, max_size=4))
 def test_one_failure_is_enough_to_stop_a_tool(event: str, failed: list[bool]) -> None:
-    results = [Ran("h", failure="it broke") if each else Ran("h", {"decision": "allow"}) for each in failed]
+    results = [HookRun("h", failure="it broke") if each else HookRun("h", {"decision": "allow"}) for each in failed]
     outcome = merged(event, results, {})
     assert (outcome.decision == "deny") == (event == "BeforeTool" and any(failed))
 

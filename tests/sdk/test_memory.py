@@ -8,7 +8,7 @@ import pytest
 
 from farhand.sdk.memory import load_memory
 from farhand.sdk.protocols import Memory
-from farhand.sdk.settings import Settings
+from farhand.sdk.settings import AgentSettings
 from farhand.sdk.trust import Trust
 
 
@@ -26,7 +26,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def load(cwd: Path, home: Path, **context: object) -> Memory:
-    return load_memory(cwd, home, Settings(raw={"context": context}))
+    return load_memory(cwd, home, AgentSettings(raw={"context": context}))
 
 
 def test_global_and_project_are_kept_apart(home: Path, project: Path) -> None:
@@ -74,7 +74,7 @@ def test_names_and_markers_come_from_settings(home: Path, project: Path) -> None
 def test_an_untrusted_folder_has_no_memory(home: Path, project: Path) -> None:
     (home / ".gemini" / "GEMINI.md").write_text("mine")
     (project / "GEMINI.md").write_text("theirs")
-    memory = load_memory(project, home, Settings(trust=Trust(False, "test")))
+    memory = load_memory(project, home, AgentSettings(trust=Trust(False, "test")))
     assert "mine" in memory.global_text
     assert memory.project_text == ""
 

@@ -18,7 +18,7 @@ from farhand.sdk.policies import Judge, Surroundings, read_policies
 from farhand.sdk.policies.load import load_rules
 from farhand.sdk.policies.rules import HARDNESS, mode_named
 from farhand.sdk.protocols import ToolCall
-from farhand.sdk.settings import Settings
+from farhand.sdk.settings import AgentSettings
 
 Case = dict[str, Any]
 WORLDS = tomllib.loads((CASES / "worlds.toml").read_text())
@@ -50,7 +50,7 @@ class World:
         path.write_text(world.get("policy", ""))
         assert read_policies([path], "user").complaints == ()
         settings = {"policyPaths": [str(path)], **json.loads(world.get("settings", "{}"))}
-        return Judge(load_rules(Settings(raw=settings), folder).rules)
+        return Judge(load_rules(AgentSettings(raw=settings), folder).rules)
 
     def ours(self, case: Case) -> str:
         world = WORLDS[case["world"]]

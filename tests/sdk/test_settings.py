@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from farhand.sdk.dotenv import parse_dotenv
-from farhand.sdk.settings import Settings, SettingsError, load_settings
+from farhand.sdk.settings import AgentSettings, SettingsError, load_settings
 
 
 class Machine:
@@ -37,7 +37,7 @@ class Machine:
         path.write_text(values if isinstance(values, str) else json.dumps(values))
         return path
 
-    def load(self, **environ: str) -> Settings:
+    def load(self, **environ: str) -> AgentSettings:
         return load_settings(self.project, self.home, {**self.environ, **environ})
 
 

@@ -29,8 +29,8 @@ from farhand.cli.adapter import PAUSES_SECONDS, keep, offer
 from farhand.drivers.codex.oneshot import ADAPTER as CODEX
 from farhand.drivers.gemini.oneshot import ADAPTER as GEMINI
 from farhand.drivers.opencode.oneshot import ADAPTER as OPENCODE
-from farhand.drivers.wires.oneshot.runner import LIMIT_SECONDS, Call, Calls
-from farhand.drivers.wires.oneshot.spec import Adapter, Read
+from farhand.drivers.wires.oneshot.runner import LIMIT_SECONDS, OneshotCall, OneshotRunner
+from farhand.drivers.wires.oneshot.spec import OneshotCli, OneshotOutput
 from farhand.model.facts import SessionKnown
 from farhand.sandbox.holders import LocalHolders
 from farhand.testing.models.server import served
@@ -64,7 +64,7 @@ def test_the_commands() -> None:
 
 @promise("hook.11", "protocol.10")
 def test_what_the_clis_print_is_understood() -> None:
-    assert CODEX.read(recorded("codex-first.jsonl"), "") == Read("first", THREAD)
+    assert CODEX.read(recorded("codex-first.jsonl"), "") == OneshotOutput("first", THREAD)
     assert CODEX.read(recorded("codex-failed.jsonl"), "").error == (
         '{"error": {"type": "server_error", "message": "fake error"}}'
     )
@@ -89,8 +89,8 @@ def test_all_that_codex_says_is_one_answer() -> None:
 
 @pytest.mark.parametrize("adapter", [CODEX, GEMINI, OPENCODE], ids=lambda one: str(one.source))
 @given(st.text(), st.text())
-def test_garbage_is_no_answer_and_no_error_of_ours(adapter: Adapter, output: str, errors: str) -> None:
-    assert isinstance(adapter.read(output, errors), Read)
+def test_garbage_is_no_answer_and_no_error_of_ours(adapter: OneshotCli, output: str, errors: str) -> None:
+    assert isinstance(adapter.read(output, errors), OneshotOutput)
 
 
 # --- a call
@@ -114,21 +114,21 @@ def notes(folder: Path) -> list[Any]:
 
 
 async def answer(
-    adapter: Adapter,
+    adapter: OneshotCli,
     message: str,
     folder: Path,
     directory: Path,
     environ: dict[str, str],
     limit_seconds: float = LIMIT_SECONDS,
-) -> Read:
+) -> OneshotOutput:
     """What the CLI says to the message, brought once."""
-    brought: list[Read] = []
+    brought: list[OneshotOutput] = []
 
-    async def bring(_: Call, read: Read) -> None:
+    async def bring(_: OneshotCall, read: OneshotOutput) -> None:
         brought.append(read)
 
-    calls = Calls(adapter, folder, LocalHolders(folder / "calls"), environ, limit_seconds)
-    call = Call(id=uuid.uuid4().hex, message=message, directory=str(directory), bridge_url="")
+    calls = OneshotRunner(adapter, folder, LocalHolders(folder / "calls"), environ, limit_seconds)
+    call = OneshotCall(id=uuid.uuid4().hex, message=message, directory=str(directory), bridge_url="")
     said = await calls.make(call, bring)
     assert brought == [said]
     return said
@@ -143,7 +143,7 @@ REPLAY = (
 async def test_codex_goes_on_with_its_session(tmp_path: Path) -> None:
     environ = program(tmp_path, "codex", note(tmp_path) + REPLAY)
     folder = tmp_path / "sessions" / "ann"
-    assert (await answer(CODEX, "one", folder, tmp_path, environ)) == Read("first", THREAD)
+    assert (await answer(CODEX, "one", folder, tmp_path, environ)) == OneshotOutput("first", THREAD)
     assert (folder / "codex_session_id").read_text() == THREAD
     assert (folder / "codex_session_id.lock").exists()
     assert list((folder / "calls").iterdir()) == []
@@ -193,7 +193,7 @@ async def test_a_failure_is_told_in_a_sentence(tmp_path: Path) -> None:
     [(CODEX, "codex_session_id.lock"), (GEMINI, "gemini.lock"), (OPENCODE, "opencode.lock")],
     ids=["codex", "gemini", "opencode"],
 )
-async def test_one_call_at_a_time_for_each_worker(tmp_path: Path, adapter: Adapter, lock: str) -> None:
+async def test_one_call_at_a_time_for_each_worker(tmp_path: Path, adapter: OneshotCli, lock: str) -> None:
     """Each call notes its beginning and its end, and waits in between until the other worker's call has begun too."""
     body = f"""
 folder = Path({str(tmp_path)!r})
@@ -347,16 +347,16 @@ async def test_a_call_that_was_written_down_and_never_began_is_begun_first(tmp_p
     environ = program(tmp_path, "codex", note(tmp_path) + REPLAY)
     folder = tmp_path / "ann"
     (folder / "calls").mkdir(parents=True)
-    cut_off = Call(id="one", message="one", directory=str(tmp_path), bridge_url="", at=1.0)
+    cut_off = OneshotCall(id="one", message="one", directory=str(tmp_path), bridge_url="", at=1.0)
     (folder / "calls" / "codex-one.json").write_bytes(msgspec.json.encode(cut_off))
     (folder / "calls" / "codex-two.json").write_text("garbage")
     brought: list[str] = []
 
-    async def bring(call: Call, read: Read) -> None:
+    async def bring(call: OneshotCall, read: OneshotOutput) -> None:
         brought.append(f"{call.id}: {read.text}")
 
-    calls = Calls(CODEX, folder, LocalHolders(folder / "calls"), environ)
-    await calls.make(Call(id="three", message="three", directory=str(tmp_path), bridge_url=""), bring)
+    calls = OneshotRunner(CODEX, folder, LocalHolders(folder / "calls"), environ)
+    await calls.make(OneshotCall(id="three", message="three", directory=str(tmp_path), bridge_url=""), bring)
     assert brought == ["one: first", "three: second"]
     assert [words[-1] for words, _ in notes(tmp_path)] == ["one", "three"]
 
@@ -366,7 +366,7 @@ async def test_a_call_that_nobody_waited_for_has_the_same_limit(tmp_path: Path) 
     folder = tmp_path / "ann"
     brought: list[str] = []
 
-    async def bring(call: Call, read: Read) -> None:
+    async def bring(call: OneshotCall, read: OneshotOutput) -> None:
         brought.append(f"{call.id}: {read.text}")
 
     with anyio.CancelScope() as scope:
@@ -377,10 +377,10 @@ async def test_a_call_that_nobody_waited_for_has_the_same_limit(tmp_path: Path) 
 
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(cut)
-            calls = Calls(CODEX, folder, LocalHolders(folder / "calls"), environ)
-            await calls.make(Call(id="one", message="one", directory=str(tmp_path), bridge_url=""), bring)
-    calls = Calls(CODEX, folder, LocalHolders(folder / "calls"), environ, limit_seconds=0.01)
-    await calls.make(Call(id="two", message="two", directory=str(tmp_path / "none"), bridge_url=""), bring)
+            calls = OneshotRunner(CODEX, folder, LocalHolders(folder / "calls"), environ)
+            await calls.make(OneshotCall(id="one", message="one", directory=str(tmp_path), bridge_url=""), bring)
+    calls = OneshotRunner(CODEX, folder, LocalHolders(folder / "calls"), environ, limit_seconds=0.01)
+    await calls.make(OneshotCall(id="two", message="two", directory=str(tmp_path / "none"), bridge_url=""), bring)
     assert brought[0] == "one: Codex failed: it took longer than 0.01 s and was stopped."
     assert brought[1].startswith("two: Codex failed: it could not be started in")
 

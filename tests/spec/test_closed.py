@@ -16,7 +16,7 @@ from tests.spec.team import Team, team_house
 
 from farhand.channels.files.channel import FilesChannel
 from farhand.drivers.wires.tmux import Tmux
-from farhand.drivers.wires.tmux.host import Signs, Station
+from farhand.drivers.wires.tmux.host import TmuxHost, TmuxHostOptions
 from farhand.model import compat
 from farhand.server import http
 from farhand.server.local import closed, stranger
@@ -162,8 +162,10 @@ async def test_there_is_no_other_route(
     http_application = http.application
     monkeypatch.setattr(http, "application", application)
     agent = ScriptedDriver(backend="claude")
-    signs = Signs("test", "claude-test-", tmp_path, tmp_path / "hooks.sock", sys.executable, tmp_path / "hook.py")
-    agent.station = Station(signs, Tmux(tmux_server, "farhand-test", {}))  # type: ignore[attr-defined]
+    signs = TmuxHostOptions(
+        "test", "claude-test-", tmp_path, tmp_path / "hooks.sock", sys.executable, tmp_path / "hook.py"
+    )
+    agent.station = TmuxHost(signs, Tmux(tmux_server, "farhand-test", {}))  # type: ignore[attr-defined]
     async with team_house(tmp_path, bot, claude=agent) as team, httpx2.AsyncClient(base_url=team.url) as client:
         await team.hire("ann")
         routes = [route for route in served[0] if isinstance(route, Route)]

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from tests.spec.promises import promise
 from tests.spec.team import Team, team_house
 
-from farhand.channels.files.pipes import LONGEST_LINE, Lines
-from farhand.channels.files.sessions import Sessions
-from farhand.channels.files.worker_files import Places
+from farhand.channels.files.pipes import LONGEST_LINE, PipeLines
+from farhand.channels.files.sessions import SessionFiles
+from farhand.channels.files.worker_files import WorkerFiles
 from farhand.config.settings import read_settings
 from farhand.model import compat
 from farhand.model.errors import BadName, NodeError
@@ -41,7 +41,7 @@ def test_where_things_are(tmp_path: Path) -> None:
     assert settings.sessions == settings.folder / "sessions"
     assert str(settings.temporary) == "/tmp/claudecode-telegram"
     assert (settings.host, settings.port, settings.tmux_prefix) == ("0.0.0.0", 8082, "claude-dev-")
-    places = Places(settings.sessions, settings.temporary, compat.node_of_prefix(settings.tmux_prefix))
+    places = WorkerFiles(settings.sessions, settings.temporary, compat.node_of_prefix(settings.tmux_prefix))
     assert str(places.pipe("ann")) == "/tmp/claudecode-telegram/dev/ann/in.pipe"
     assert str(places.temporary("ann") / "inbox") == "/tmp/claudecode-telegram/dev/ann/inbox"
     given = {"SESSIONS_DIR": "/s", "TMUX_PREFIX": "claude-x-", "BRIDGE_URL": "http://b:1/", "PORT": "99"}
@@ -132,7 +132,7 @@ async def test_what_clears_pending(team: Team) -> None:
 @promise("security.7", "states.1")
 def test_ten_minutes_clear_pending(tmp_path: Path) -> None:
     worker = Worker(name="ann", since=1, backend="claude", directory="/")
-    sessions = Sessions(Places(tmp_path / "s", tmp_path / "t", "n"), lambda: "1")
+    sessions = SessionFiles(WorkerFiles(tmp_path / "s", tmp_path / "t", "n"), lambda: "1")
     sessions.places.make()
     sessions.begin(worker)
     pending = sessions.places.session("ann") / "pending"
@@ -188,7 +188,7 @@ async def test_garbage_long_lines_and_silence_hold_up_nobody(team: Team) -> None
 
 @given(st.lists(st.binary(max_size=40), max_size=12))
 def test_lines_are_the_same_however_they_come(pieces: list[bytes]) -> None:
-    one, many = Lines(), Lines()
+    one, many = PipeLines(), PipeLines()
     whole = one.feed(b"".join(pieces) + b"\n")
     split = [line for piece in [*pieces, b"\n"] for line in many.feed(piece)]
     assert whole == split
@@ -210,7 +210,7 @@ async def test_a_restart_finds_the_workers_and_their_pipes(tmp_path: Path, bot: 
 @promise("files.8", "http.8")
 @pytest.mark.parametrize("name", ["..", "../eve", "a/b", "", ".", "/etc", "ann\0", "ANN", "a" * 9 + "/.."])
 def test_no_name_leads_out_of_its_folder(tmp_path: Path, name: str) -> None:
-    places = Places(tmp_path / "s", tmp_path / "t", "n")
+    places = WorkerFiles(tmp_path / "s", tmp_path / "t", "n")
     for place in (places.session, places.temporary, places.pipe, places.make_session, places.make_pipe):
         with pytest.raises(BadName):
             place(name)
@@ -221,7 +221,7 @@ async def test_a_folder_that_somebody_else_made_is_not_used(tmp_path: Path, bot:
     elsewhere.mkdir()
     (tmp_path / "tmp").symlink_to(elsewhere)
     with pytest.raises(NodeError):
-        Places(tmp_path / "s", tmp_path / "tmp", "n").make_pipe("ann")
+        WorkerFiles(tmp_path / "s", tmp_path / "tmp", "n").make_pipe("ann")
     async with team_house(tmp_path, bot, admin_chat_id="4242") as team:
         await bot.person(4242).says("/team")
         await team.hire("ann")
@@ -243,7 +243,7 @@ def test_a_folder_of_another_person_is_refused(tmp_path: Path) -> None:
     theirs.mkdir(mode=0o777)
     os.chown(theirs, 12345, 12345)
     with pytest.raises(NodeError, match="belongs to somebody else"):
-        Places(tmp_path / "s", theirs, "n").make_inbox("ann")
+        WorkerFiles(tmp_path / "s", theirs, "n").make_inbox("ann")
 
 
 @promise("backend.13", "backend.15", "flows.1")

@@ -12,7 +12,7 @@ from tests.spec.promises import promise
 from farhand.channels.telegram.replies import menu
 from farhand.model import commands
 from farhand.model.errors import BadName
-from farhand.model.grammar import BLOCKED, Question, Tell, Wrong, find, read, read_reply
+from farhand.model.grammar import BLOCKED, InfoRequest, Tell, Wrong, find, read, read_reply
 from farhand.model.names import RESERVED, worker_name
 from farhand.model.present import Present, Worker
 
@@ -35,7 +35,7 @@ def wish(text: str, present: Present | None = None) -> Any:
 @promise("commands.10", "updates.2")
 @pytest.mark.parametrize("text", ["/team", "/TEAM", "/team@my_bot", "/Team@my_bot", "/team  ", "/team\nnow"])
 def test_a_command_is_read_whatever_its_case_and_the_bots_name_behind_it(text: str) -> None:
-    assert wish(text) == Question(id="i", about="team")
+    assert wish(text) == InfoRequest(id="i", about="team")
 
 
 @promise("updates.2")

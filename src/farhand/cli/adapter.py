@@ -10,11 +10,11 @@ from pathlib import Path
 
 import anyio
 
-from farhand.cli.detached import Said, apart
+from farhand.cli.detached import WorkEnded, apart
 from farhand.cli.options import new_id
 from farhand.config.erase import erase
-from farhand.drivers.wires.oneshot.runner import Call, Calls
-from farhand.drivers.wires.oneshot.spec import Read
+from farhand.drivers.wires.oneshot.runner import OneshotCall, OneshotRunner
+from farhand.drivers.wires.oneshot.spec import OneshotOutput
 from farhand.hooks.forward_to_bridge import SETTLED, post
 from farhand.model.compat import DEFAULT_SESSIONS
 from farhand.model.errors import BadName, NodeError
@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     sessions = arguments.sessions_dir or os.environ.get("SESSIONS_DIR") or Path.home() / DEFAULT_SESSIONS
     folder = (Path(sessions).expanduser() / worker).absolute()
     source, calls = calls_of(arguments.backend, folder, clean_environment())
-    call = Call(
+    call = OneshotCall(
         id=new_id(),
         message=os.fsencode(arguments.message).decode("utf-8", "replace"),
         directory=str(Path(arguments.workdir).absolute()),
@@ -75,7 +75,7 @@ class Round:
         self._source = source
         self._waiting: list[tuple[Path, str]] = []
 
-    async def make(self, calls: Calls, call: Call) -> Said:
+    async def make(self, calls: OneshotRunner, call: OneshotCall) -> WorkEnded:
         """Makes the call; an answer that the bridge did not take at once is offered again, while others may call."""
         try:
             said = await calls.make(call, self._bring)
@@ -84,9 +84,9 @@ class Round:
         for kept, url in self._waiting:
             if not await anyio.to_thread.run_sync(offer, kept, url, PAUSES_SECONDS[1:]):
                 raise NodeError(f"{url} did not take the answer; it is kept in {kept.parent}.")
-        return Said(code=1 if said.error else 0, error=said.error)
+        return WorkEnded(code=1 if said.error else 0, error=said.error)
 
-    async def _bring(self, call: Call, said: Read) -> None:
+    async def _bring(self, call: OneshotCall, said: OneshotOutput) -> None:
         """Keeps the answer under the call's id, by which a repeat is known, and posts it."""
         body = {"session": self._worker, "text": said.text, "source": self._source, "escape": True, "id": call.id}
         kept = keep(body, self._folder)

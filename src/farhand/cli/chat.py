@@ -3,7 +3,7 @@
 import argparse
 import os
 
-from farhand.cli.conversation import Conversation
+from farhand.cli.conversation import TerminalConversation
 from farhand.cli.options import add_node, me, with_hub
 from farhand.cli.terminal import open_terminal
 from farhand.client.door import SocketHub
@@ -19,7 +19,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     async def talk(hub: SocketHub) -> int:
         with open_terminal(colours="NO_COLOR" not in os.environ) as terminal:
-            await Conversation(hub, terminal, who=me().who).run()
+            await TerminalConversation(hub, terminal, who=me().who).run()
         return 0
 
     return with_hub(arguments, talk)

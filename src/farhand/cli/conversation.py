@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import anyio
 
-from farhand.cli.terminal import Terminal
+from farhand.cli.terminal import ConversationTerminal
 from farhand.model import facts
 from farhand.model.commands import (
     Answer,
@@ -58,10 +58,10 @@ A question is answered by the number of a choice, and a word of advice after it 
 Where several may be chosen, their numbers go with commas between them: 1,3."""
 
 
-class Conversation:
+class TerminalConversation:
     """One person at one terminal."""
 
-    def __init__(self, hub: Hub, terminal: Terminal, *, who: str = "", leaving: str = "leaves") -> None:
+    def __init__(self, hub: Hub, terminal: ConversationTerminal, *, who: str = "", leaving: str = "leaves") -> None:
         self._hub = hub
         self._terminal = terminal
         self._sender = Sender(via="chat", who=who)

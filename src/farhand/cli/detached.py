@@ -11,14 +11,14 @@ from farhand.model.errors import FarhandError
 from farhand.model.words import Word
 
 
-class Said(Word):
+class WorkEnded(Word):
     """How the work ended: the exit code, and a sentence when it did not go well."""
 
     code: int = 0
     error: str = ""
 
 
-def apart(work: Callable[[], Said]) -> Said | None:
+def apart(work: Callable[[], WorkEnded]) -> WorkEnded | None:
     """What the work said; None when its process was killed."""
     reading, writing = os.pipe()
     worker = os.fork()
@@ -29,10 +29,10 @@ def apart(work: Callable[[], Said]) -> Said | None:
     with os.fdopen(reading, "rb") as pipe:
         said = pipe.read()
     os.waitpid(worker, 0)
-    return msgspec.json.decode(said, type=Said) if said else None
+    return msgspec.json.decode(said, type=WorkEnded) if said else None
 
 
-def _work(work: Callable[[], Said], writing: int) -> None:
+def _work(work: Callable[[], WorkEnded], writing: int) -> None:
     """In the other process: leaves the terminal and the streams to the first one. Never returns."""
     try:
         os.setsid()
@@ -47,10 +47,10 @@ def _work(work: Callable[[], Said], writing: int) -> None:
         os._exit(0)
 
 
-def _told(work: Callable[[], Said]) -> Said:
+def _told(work: Callable[[], WorkEnded]) -> WorkEnded:
     try:
         return work()
     except FarhandError as error:
-        return Said(code=error.exit_code, error=error.text)
+        return WorkEnded(code=error.exit_code, error=error.text)
     except Exception:  # noqa: BLE001 - whoever waits is told
-        return Said(code=1, error=traceback.format_exc())
+        return WorkEnded(code=1, error=traceback.format_exc())

@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--worker", default="", help="test: whose session (default: who is focused)")
 
 
-class Place:
+class HookPlace:
     """Where hooks are put: the settings, the folder of programs beside them, and what stood there before."""
 
     def __init__(self, arguments: argparse.Namespace) -> None:
@@ -47,7 +47,7 @@ class Place:
 
 def run(arguments: argparse.Namespace) -> int:
     """Does it."""
-    place = Place(arguments)
+    place = HookPlace(arguments)
     try:
         match arguments.what:
             case "install":
@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise NodeError(f"{error.filename or place.settings} cannot be used: {error.strerror}.") from None
 
 
-def _install(place: Place, *, events: bool) -> int:
+def _install(place: HookPlace, *, events: bool) -> int:
     hooks.place_stop_hook(place.programs)
     if events:
         hooks.place_program(place.programs)
@@ -73,14 +73,14 @@ def _install(place: Place, *, events: bool) -> int:
     return 0
 
 
-def _uninstall(place: Place) -> int:
+def _uninstall(place: HookPlace) -> int:
     gone = hooks.uninstall(place.settings, place.keep)
     hooks.remove_programs(place.programs)
     sys.stdout.write(f"{'Hook removed' if gone else 'No hook of ours was there'}: {place.settings}\n")
     return 0
 
 
-def _status(place: Place) -> int:
+def _status(place: HookPlace) -> int:
     whole, answers = (hooks.installed(place.settings, place.groups(events=events)) for events in (True, False))
     told = "installed, with events" if whole else "installed" if answers else "not installed"
     lines = [f"hook:     {told}", f"settings: {place.settings}"]

@@ -16,7 +16,7 @@ _REMEMBERED = 100
 
 
 @dataclass(frozen=True)
-class Typing:
+class LineEditor:
     """What is typed so far, where the cursor is, and the lines that were typed before."""
 
     text: str = ""
@@ -37,7 +37,7 @@ def keys(pending: str) -> tuple[list[str], str]:
     return found, pending[place:]
 
 
-def press(typing: Typing, key: str) -> Typing:
+def press(typing: LineEditor, key: str) -> LineEditor:
     """The line after a key that only changes it. Enter and leaving are the caller's."""
     if key in (_PASTE_BEGINS, _PASTE_ENDS):
         return replace(typing, pasting=key == _PASTE_BEGINS)
@@ -63,24 +63,24 @@ def press(typing: Typing, key: str) -> Typing:
             return _insert(typing, key) if key.isprintable() else typing
 
 
-def entered(typing: Typing) -> Typing:
+def entered(typing: LineEditor) -> LineEditor:
     """An empty line that remembers the one that was handed over."""
     lines = typing.before
     if typing.text.strip() and typing.text not in lines[-1:]:
         lines = (*lines, typing.text)[-_REMEMBERED:]
-    return Typing(before=lines)
+    return LineEditor(before=lines)
 
 
-def _insert(typing: Typing, text: str) -> Typing:
+def _insert(typing: LineEditor, text: str) -> LineEditor:
     whole = typing.text[: typing.place] + text + typing.text[typing.place :]
     return replace(typing, text=whole, place=typing.place + len(text))
 
 
-def _cut(typing: Typing, start: int, end: int) -> Typing:
+def _cut(typing: LineEditor, start: int, end: int) -> LineEditor:
     return replace(typing, text=typing.text[:start] + typing.text[end:], place=start)
 
 
-def _moved(typing: Typing, key: str) -> int:
+def _moved(typing: LineEditor, key: str) -> int:
     if key in _HOME:
         return 0
     if key in _END:
@@ -88,7 +88,7 @@ def _moved(typing: Typing, key: str) -> int:
     return min(len(typing.text), max(0, typing.place + (1 if key in _RIGHT else -1)))
 
 
-def _recalled(typing: Typing, back: int) -> Typing:
+def _recalled(typing: LineEditor, back: int) -> LineEditor:
     back = min(len(typing.before), max(0, back))
     text = typing.before[-back] if back else ""
     return replace(typing, text=text, place=len(text), back=back) if back != typing.back else typing

@@ -11,14 +11,14 @@ from typing import Protocol, TextIO
 import anyio
 
 from farhand.cli import line_editor as editing
-from farhand.cli.line_editor import Typing
+from farhand.cli.line_editor import LineEditor
 
 _STYLES = {"dim": "2", "bold": "1", "red": "31", "yellow": "33", "green": "32", "cyan": "36"}
 _LEAVES = "\x03"
 _ENDS = "\x04"
 
 
-class Terminal(Protocol):
+class ConversationTerminal(Protocol):
     """What a conversation needs of the place where it is held."""
 
     prompt: str
@@ -110,7 +110,7 @@ class LiveTerminal:
         self._keyboard = reading.fileno()
         self._screen = writing.fileno()
         self._colours = colours
-        self._typing = Typing()
+        self._typing = LineEditor()
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         self._pending = ""
         self._keys: list[str] = []
@@ -149,7 +149,7 @@ class LiveTerminal:
                 if key in ("\r", "\n") and not self._typing.pasting:
                     return self._enter()
                 self._typing = (
-                    Typing(before=self._typing.before) if key == _LEAVES else editing.press(self._typing, key)
+                    LineEditor(before=self._typing.before) if key == _LEAVES else editing.press(self._typing, key)
                 )
             self._draw()
             if not await self._hear():
@@ -261,7 +261,7 @@ class LiveTerminal:
 
 
 @contextmanager
-def open_terminal(colours: bool) -> Iterator[Terminal]:
+def open_terminal(colours: bool) -> Iterator[ConversationTerminal]:
     """The terminal of this process: live where it is one, plain lines otherwise."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         yield PlainTerminal(sys.stdin, sys.stdout)

@@ -15,7 +15,7 @@ from farhand.model import frames
 from farhand.model.commands import Accepted, Command
 from farhand.model.errors import NodeNotRunning, NodeUnreachable
 from farhand.model.facts import Event
-from farhand.model.frames import Reply, Request
+from farhand.model.frames import DoorReply, DoorRequest
 from farhand.model.ports import SessionFound
 from farhand.model.present import Present
 from farhand.model.wire import decode_event, encode, raise_remote
@@ -42,7 +42,7 @@ def reach(path: Path) -> socket.socket:
     return link
 
 
-class Line:
+class DoorConnection:
     """One connection to the door: a request, then its replies."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -50,7 +50,7 @@ class Line:
         self._writer = writer
         self._numbers = itertools.count(1)
 
-    async def ask(self, request: Request) -> Reply:
+    async def ask(self, request: DoorRequest) -> DoorReply:
         """Sends the request and returns its first reply; raises the error that the node tells."""
         number = next(self._numbers)
         self._writer.write(frames.write(msgspec.structs.replace(request, id=number)))
@@ -63,11 +63,11 @@ class Line:
             continue
         return _checked(reply)
 
-    async def hear(self) -> Reply:
+    async def hear(self) -> DoorReply:
         """The next reply."""
         return _checked(await self._read())
 
-    async def _read(self) -> Reply:
+    async def _read(self) -> DoorReply:
         try:
             line = await self._reader.readuntil(b"\n")
         except (asyncio.IncompleteReadError, ConnectionError, asyncio.LimitOverrunError):
@@ -75,19 +75,19 @@ class Line:
         return frames.read_reply(line)
 
 
-def _checked(reply: Reply) -> Reply:
+def _checked(reply: DoorReply) -> DoorReply:
     if reply.error is not None:
         raise raise_remote(reply.error)
     return reply
 
 
 @asynccontextmanager
-async def dial(path: Path) -> AsyncIterator[Line]:
+async def dial(path: Path) -> AsyncIterator[DoorConnection]:
     """An open connection to the node's door."""
     # Replies carry events of many requests: they may be longer than any one request.
     reader, writer = await asyncio.open_unix_connection(sock=reach(path), limit=16 * frames.LONGEST)
     try:
-        yield Line(reader, writer)
+        yield DoorConnection(reader, writer)
     finally:
         writer.close()
 
@@ -98,7 +98,7 @@ class SocketHub:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = asyncio.Lock()
-        self._line: Line | None = None
+        self._line: DoorConnection | None = None
         self._close: Any = None
 
     async def __aenter__(self) -> "SocketHub":
@@ -112,32 +112,32 @@ class SocketHub:
     async def send(self, command: Command, sender: Sender) -> Accepted:
         """As `Hub.send`."""
         raw = msgspec.Raw(encode(command))
-        reply = await self._ask(Request(do="send", command=raw, via=sender.via, who=sender.who))
+        reply = await self._ask(DoorRequest(do="send", command=raw, via=sender.via, who=sender.who))
         if reply.accepted is None:
             raise NodeUnreachable("The node did not say whether it took the command.")
         return reply.accepted
 
     async def look(self) -> Present:
         """As `Hub.look`."""
-        return (await self._ask(Request(do="look"))).present or Present()
+        return (await self._ask(DoorRequest(do="look"))).present or Present()
 
     async def status(self) -> dict[str, Any]:
         """What the node says of itself."""
-        return (await self._ask(Request(do="status"))).status or {}
+        return (await self._ask(DoorRequest(do="status"))).status or {}
 
     async def sessions(self, backend: str = "", directory: str = "") -> list[SessionFound]:
         """As `Hub.sessions`."""
-        return (await self._ask(Request(do="sessions", backend=backend, directory=directory))).sessions or []
+        return (await self._ask(DoorRequest(do="sessions", backend=backend, directory=directory))).sessions or []
 
     async def watch(self, after: Seq | None = None) -> AsyncIterator[Event]:
         """As `Hub.watch`, over a connection of its own."""
         async with dial(self._path) as line:
-            await line.ask(Request(do="watch", after=after))
+            await line.ask(DoorRequest(do="watch", after=after))
             while True:
                 for body in (await line.hear()).events or ():
                     yield decode_event(bytes(body))
 
-    async def _ask(self, request: Request) -> Reply:
+    async def _ask(self, request: DoorRequest) -> DoorReply:
         if self._line is None:
             raise NodeUnreachable("The connection is not open.")
         async with self._lock:

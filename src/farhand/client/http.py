@@ -9,7 +9,7 @@ from farhand.model import frames
 from farhand.model.commands import Accepted, Command
 from farhand.model.errors import NodeUnreachable
 from farhand.model.facts import Event
-from farhand.model.frames import Reply
+from farhand.model.frames import DoorReply
 from farhand.model.ports import SessionFound
 from farhand.model.present import Present
 from farhand.model.wire import decode_event, encode, raise_remote
@@ -66,7 +66,7 @@ class HttpHub:
         except httpx2.HTTPError as error:
             raise NodeUnreachable(f"{self._address} does not answer: {error}") from None
 
-    async def _ask(self, method: str, path: str, **options: Any) -> Reply:
+    async def _ask(self, method: str, path: str, **options: Any) -> DoorReply:
         try:
             response = await self._client.request(method, path, **options)
         except httpx2.HTTPError as error:
@@ -74,7 +74,7 @@ class HttpHub:
         return _checked(frames.read_reply(response.content))
 
 
-def _checked(reply: Reply) -> Reply:
+def _checked(reply: DoorReply) -> DoorReply:
     if reply.error is not None:
         raise raise_remote(reply.error)
     return reply

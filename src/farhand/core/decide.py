@@ -16,7 +16,7 @@ from farhand.model.words import HowSettled, Mode, Sender
 NOBODY_KNOWS = "Nobody can tell whether it is still open at the desk; if it is, close it there."
 
 
-class House:
+class HirePolicy:
     """What a decision must know beside the present: the kinds of worker, and how one starts when nobody says so."""
 
     def __init__(
@@ -48,7 +48,7 @@ def message_id(command: commands.Say, sender: Sender) -> str:
 
 
 def decide(
-    present: Present, command: Command, sender: Sender, house: House, found: SessionFound | None = None
+    present: Present, command: Command, sender: Sender, house: HirePolicy, found: SessionFound | None = None
 ) -> list[Draft]:
     """The facts that follow from the command. Raises Refused, and then nothing follows.
 
@@ -120,7 +120,7 @@ def _draft(worker: Worker, fact: Fact) -> Draft:
     return Draft(worker=worker.name, turn=worker.turn.id if worker.turn else None, fact=fact)
 
 
-def _end(present: Present, command: commands.End, sender: Sender, house: House) -> list[Draft]:
+def _end(present: Present, command: commands.End, sender: Sender, house: HirePolicy) -> list[Draft]:
     worker = find(present, command.worker)
     if command.hand_back and worker.kind not in house.keeping:
         raise errors.CannotDo(f"The conversations of {worker.backend} cannot be handed back.", worker=worker.name)
@@ -130,7 +130,7 @@ def _end(present: Present, command: commands.End, sender: Sender, house: House) 
 
 
 def _hire(
-    present: Present, command: commands.Hire, sender: Sender, house: House, found: SessionFound | None
+    present: Present, command: commands.Hire, sender: Sender, house: HirePolicy, found: SessionFound | None
 ) -> list[Draft]:
     house.check(command.backend, command.options)
     if found is not None:

@@ -8,8 +8,8 @@ from functools import partial
 import anyio
 import structlog
 
-from farhand.core.decide import House, decide, expire, gone, lift, message_id
-from farhand.core.sessions import Sessions
+from farhand.core.decide import HirePolicy, decide, expire, gone, lift, message_id
+from farhand.core.sessions import AgentSessions
 from farhand.core.tail import Tail
 from farhand.model import road
 from farhand.model.commands import Accepted, Answer, Command, Hire, Say
@@ -28,9 +28,9 @@ class LocalHub:
     """The hub of this node. Decides on what will be, acts and tells only on what is written."""
 
     def __init__(
-        self, journal: Journal, clock: Clock, house: House, present: Present, sessions: Sessions | None = None
+        self, journal: Journal, clock: Clock, house: HirePolicy, present: Present, sessions: AgentSessions | None = None
     ) -> None:
-        self._sessions = sessions or Sessions({})
+        self._sessions = sessions or AgentSessions({})
         self._journal = journal
         self._clock = clock
         self._house = house

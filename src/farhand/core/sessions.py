@@ -12,7 +12,7 @@ log = structlog.get_logger("sessions")
 SHORTEST = 4
 
 
-class Sessions:
+class AgentSessions:
     """Asks the drivers; one that cannot read its agent's files costs nobody else."""
 
     def __init__(self, drivers: Mapping[str, Driver]) -> None:

@@ -11,7 +11,7 @@ import msgspec
 END_BYTES = 128 * 1024
 
 
-class Ends(msgspec.Struct, frozen=True):
+class HeadAndTail(msgspec.Struct, frozen=True):
     """Whole lines from both ends of a file; the same ones on both sides when `whole`."""
 
     head: tuple[bytes, ...] = ()
@@ -20,26 +20,26 @@ class Ends(msgspec.Struct, frozen=True):
     written_at: float = 0.0
 
 
-def read_ends(path: Path, each_bytes: int = END_BYTES) -> Ends:
+def read_ends(path: Path, each_bytes: int = END_BYTES) -> HeadAndTail:
     """What stands at both ends; nothing for a file that cannot be read. Half a line is left out."""
     try:
         descriptor = os.open(path, os.O_RDONLY)
     except OSError:
-        return Ends()
+        return HeadAndTail()
     try:
         found = os.fstat(descriptor)
         head = os.pread(descriptor, each_bytes, 0)
         if found.st_size <= each_bytes:
             lines = _lines(head[: head.rfind(b"\n") + 1])
-            return Ends(lines, lines, whole=True, written_at=found.st_mtime)
+            return HeadAndTail(lines, lines, whole=True, written_at=found.st_mtime)
         tail = os.pread(descriptor, each_bytes, max(found.st_size - each_bytes, 0))
     except OSError:
-        return Ends()
+        return HeadAndTail()
     finally:
         os.close(descriptor)
     first = _lines(head[: head.rfind(b"\n") + 1])
     last = _lines(tail[tail.find(b"\n") + 1 : tail.rfind(b"\n") + 1])
-    return Ends(first, last, whole=False, written_at=found.st_mtime)
+    return HeadAndTail(first, last, whole=False, written_at=found.st_mtime)
 
 
 def _lines(data: bytes) -> tuple[bytes, ...]:

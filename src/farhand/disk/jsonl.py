@@ -18,7 +18,7 @@ MOST = 500
 MOST_BYTES = 1_000_000
 
 
-class Slips(Generic[AnyWord]):
+class JsonlFile(Generic[AnyWord]):
     """Words of one kind, in the order in which they were written."""
 
     def __init__(self, path: Path, kind: type[AnyWord]) -> None:

@@ -11,7 +11,7 @@ PIECE_BYTES = 1024 * 1024
 LONGEST_LINE = 64 * 1024 * 1024
 
 
-class Lines(msgspec.Struct, frozen=True):
+class TailedLines(msgspec.Struct, frozen=True):
     """Whole lines, and the offset after the last of them."""
 
     lines: tuple[bytes, ...]
@@ -19,7 +19,7 @@ class Lines(msgspec.Struct, frozen=True):
     more: bool = False
 
 
-def read_lines(path: Path, offset: int) -> Lines:
+def read_lines(path: Path, offset: int) -> TailedLines:
     """The whole lines from that offset on; a line that is still being written waits.
 
     A file that became shorter was made anew, and is read from its start.
@@ -27,7 +27,7 @@ def read_lines(path: Path, offset: int) -> Lines:
     try:
         descriptor = os.open(path, os.O_RDONLY)
     except OSError:
-        return Lines((), offset)
+        return TailedLines((), offset)
     try:
         size = os.fstat(descriptor).st_size
         if size < offset:
@@ -39,9 +39,9 @@ def read_lines(path: Path, offset: int) -> Lines:
         os.close(descriptor)
     end = data.rfind(b"\n") + 1
     if not end:
-        return Lines((), offset)
+        return TailedLines((), offset)
     lines = tuple(line for line in data[:end].split(b"\n") if line.strip())
-    return Lines(lines, offset + end, more=offset + end < size)
+    return TailedLines(lines, offset + end, more=offset + end < size)
 
 
 def size_of(path: Path) -> int:

@@ -24,7 +24,7 @@ _IGNORED = 0x8000
 _HEAD = struct.Struct("iIII")
 
 
-class Folders:
+class FolderWatcher:
     """One inotify for all folders of a node. A folder that nobody writes to costs nothing."""
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class Folders:
         self._libc: ctypes.CDLL | None = None
 
     @asynccontextmanager
-    async def opened(self) -> AsyncIterator[Folders]:
+    async def opened(self) -> AsyncIterator[FolderWatcher]:
         """Watches inside this block."""
         if sys.platform == "linux":
             self._libc = ctypes.CDLL(None, use_errno=True)
@@ -58,7 +58,7 @@ class Folders:
                 self._descriptor = -1
 
     @contextmanager
-    def watched(self, folder: Path) -> Iterator[Change]:
+    def watched(self, folder: Path) -> Iterator[FolderChange]:
         """Changes in this folder."""
         key = str(folder)
         self._events.setdefault(key, anyio.Event())
@@ -66,7 +66,7 @@ class Folders:
         if not self._watch(key):
             self._look_at(key, os.strerror(ctypes.get_errno()))
         try:
-            yield Change(self, key)
+            yield FolderChange(self, key)
         finally:
             self._users[key] -= 1
             if not self._users[key]:
@@ -147,10 +147,10 @@ class Folders:
             event.set()
 
 
-class Change:
+class FolderChange:
     """Waits for changes, none of which is missed between two waits."""
 
-    def __init__(self, folders: Folders, key: str) -> None:
+    def __init__(self, folders: FolderWatcher, key: str) -> None:
         self._folders = folders
         self._key = key
         self._next = folders.event(key)

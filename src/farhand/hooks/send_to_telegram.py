@@ -32,7 +32,7 @@ LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz")
 NAME_LETTERS = LETTERS | frozenset("0123456789-")
 
 
-class Session:
+class BridgedSession:
     """A session of the bridge: which worker it is, where its files are, and where answers are posted."""
 
     def __init__(self, worker: str, folder: Path, endpoint: str, *, falls_back: bool) -> None:
@@ -71,7 +71,7 @@ def named(origin: str, text: str) -> str:
 # --- whose session this is
 
 
-def find_session(environ: Mapping[str, str]) -> Session | None:
+def find_session(environ: Mapping[str, str]) -> BridgedSession | None:
     """The session as tmux and the environment tell it; None when it is not ours or anything is missing."""
     if environ.get("FARHAND_HOOKS") == "session" or not (environ.get("TMUX") or environ.get("BRIDGE_SESSION")):
         return None
@@ -90,7 +90,7 @@ def read_config(shown: str, environ: Mapping[str, str]) -> dict[str, str]:
     return {name: in_tmux.get(name) or environ.get(name, "") for name in NAMES}
 
 
-def decide(name: str, config: Mapping[str, str]) -> Session | None:
+def decide(name: str, config: Mapping[str, str]) -> BridgedSession | None:
     """Fails closed: a session of another node, or of nobody, is none."""
     prefix, sessions = config["TMUX_PREFIX"], config["SESSIONS_DIR"]
     if not prefix or not sessions or not (config["BRIDGE_URL"] or config["PORT"]):
@@ -102,7 +102,7 @@ def decide(name: str, config: Mapping[str, str]) -> Session | None:
 
     address = config["BRIDGE_URL"].rstrip("/") or f"http://localhost:{config['PORT']}"
     falls_back = config["TMUX_FALLBACK"] != "0"
-    return Session(worker, Path(sessions) / worker, f"{address}/response", falls_back=falls_back)
+    return BridgedSession(worker, Path(sessions) / worker, f"{address}/response", falls_back=falls_back)
 
 
 def target(environ: Mapping[str, str]) -> list[str]:
@@ -246,7 +246,7 @@ def is_header(line: str) -> bool:
 # --- on its way
 
 
-def forward(session: Session, text: str, name: str) -> None:
+def forward(session: BridgedSession, text: str, name: str) -> None:
     """Leaves the answer in the worker's folder and starts the forwarder, which takes it from there."""
     import subprocess
     from pathlib import Path
@@ -281,7 +281,7 @@ def keep(folder: Path, name: str, text: str) -> Path | None:
     return path
 
 
-def clear_pending(session: Session) -> None:
+def clear_pending(session: BridgedSession) -> None:
     """Nothing is awaited any more."""
     (session.folder / "pending").unlink(missing_ok=True)
 

@@ -14,7 +14,7 @@ from farhand.model.wire import encode as encode_json
 LONGEST = 8 * 1024 * 1024
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True):
+class DoorRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What a caller wants: `send` a command, `watch` events, `look` at the present, know `status` or `sessions`."""
 
     id: int = 0
@@ -27,7 +27,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     who: str = ""
 
 
-class Reply(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class DoorReply(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the node answers to the request with that id. A watch gets many, each with events."""
 
     id: int = 0
@@ -40,11 +40,11 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     error: RemoteError | None = None
 
 
-_requests = msgspec.json.Decoder(Request)
-_replies = msgspec.json.Decoder(Reply)
+_requests = msgspec.json.Decoder(DoorRequest)
+_replies = msgspec.json.Decoder(DoorReply)
 
 
-def read_request(line: bytes) -> Request:
+def read_request(line: bytes) -> DoorRequest:
     """The request, or BadFrame with what is wrong with it."""
     try:
         request = _requests.decode(line)
@@ -57,7 +57,7 @@ def read_request(line: bytes) -> Request:
     return request
 
 
-def read_reply(line: bytes) -> Reply:
+def read_reply(line: bytes) -> DoorReply:
     """A reply of a node."""
     try:
         return _replies.decode(line)
@@ -65,7 +65,7 @@ def read_reply(line: bytes) -> Reply:
         raise BadFrame(f"The node answered what is no reply: {error}") from None
 
 
-def write(value: Request | Reply) -> bytes:
+def write(value: DoorRequest | DoorReply) -> bytes:
     """As a line."""
     return encode_json(value) + b"\n"
 

@@ -23,7 +23,7 @@ HIRE_USAGE = "Usage: /hire <name>"
 _VALUED = frozenset(("backend", "mode", "model", "dir", "directory"))
 
 
-class Question(Word):
+class InfoRequest(Word):
     """The manager wants to know something that the surface itself can tell."""
 
     id: str
@@ -58,7 +58,7 @@ class Listing(Word):
     directory: str = ""
 
 
-Wish: TypeAlias = Command | Question | Wrong | Tell | Listing
+Wish: TypeAlias = Command | InfoRequest | Wrong | Tell | Listing
 
 
 def find(name: str, present: Present) -> str:
@@ -131,7 +131,7 @@ def _slash(identity: str, text: str, present: Present, backends: Iterable[str]) 
 def _command(identity: str, name: str, argument: str, present: Present, backends: Iterable[str]) -> Wish | None:
     match name:
         case "team" | "progress" | "settings" | "start":
-            return Question(id=identity, about=name)
+            return InfoRequest(id=identity, about=name)
         case "learn":
             return Tell(id=identity, text=learn(argument), needs_focus=True)
         case "pause" | "stop":

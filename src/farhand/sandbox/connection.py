@@ -11,14 +11,14 @@ from anyio.abc import ByteStream
 LOOK_AGAIN_SECONDS = 0.01
 
 
-class Connection(ByteStream):
+class HolderConnection(ByteStream):
     """A stream of bytes over a unix socket."""
 
     def __init__(self, opened: socket.socket) -> None:
         self._socket = opened
 
     @classmethod
-    async def to(cls, path: str) -> "Connection":
+    async def to(cls, path: str) -> "HolderConnection":
         """Connects; waits while too many others do."""
         opened = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         opened.setblocking(False)

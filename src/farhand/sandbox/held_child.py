@@ -12,7 +12,7 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 from farhand.model.errors import DriverError, TooLarge
 from farhand.model.ports import Exit, Fed
 from farhand.model.words import Word
-from farhand.sandbox.connection import Connection
+from farhand.sandbox.connection import HolderConnection
 from farhand.sandbox.folder import Folder
 from farhand.sandbox.sweep import sweep
 
@@ -22,7 +22,7 @@ FEED_LIMIT = 64 * 1024 * 1024
 LOST = "The holder of this agent was killed, and the agent with it."
 
 
-class Status(Word):
+class HolderStatus(Word):
     """How a held child is; `trouble` says why its output cannot be written down."""
 
     pid: int
@@ -90,14 +90,14 @@ class HeldChild:
         """Ends the child's input."""
         await self._tell({"op": "close"})
 
-    async def status(self) -> Status:
+    async def status(self) -> HolderStatus:
         """How it is now; from its files when the holder is gone."""
         try:
-            return Status(**(await self._ask({"op": "status"}))["status"])
+            return HolderStatus(**(await self._ask({"op": "status"}))["status"])
         except NoHolder:
             life, ended = self._folder.life(), self._folder.exit() or Exit()
             pid = life.child if life else 0
-            return Status(pid=pid, alive=False, code=ended.code, signal=ended.signal, size=self._folder.size())
+            return HolderStatus(pid=pid, alive=False, code=ended.code, signal=ended.signal, size=self._folder.size())
 
     async def end(self, grace_seconds: float = 5.0) -> None:
         """Ends the child and its holder, and whatever a killed holder left of it."""
@@ -144,14 +144,16 @@ class HeldChild:
         async with await self._connect() as stream:
             return (await _request(stream, request, data))[0]
 
-    async def _connect(self) -> Connection:
+    async def _connect(self) -> HolderConnection:
         try:
-            return await Connection.to(self._folder.socket)
+            return await HolderConnection.to(self._folder.socket)
         except (FileNotFoundError, ConnectionError):
             raise NoHolder from None
 
 
-async def _request(stream: Connection, request: dict[str, Any], data: bytes = b"") -> tuple[dict[str, Any], bytes]:
+async def _request(
+    stream: HolderConnection, request: dict[str, Any], data: bytes = b""
+) -> tuple[dict[str, Any], bytes]:
     """The answer, and what came behind it."""
     buffered = BufferedByteReceiveStream(stream)
     try:

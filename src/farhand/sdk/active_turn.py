@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Literal
 
-from farhand.sdk.event_stream import Handoff
+from farhand.sdk.event_stream import EventStream
 from farhand.sdk.events import Event, Finish
 
 _DETAILS = {
@@ -15,12 +15,12 @@ _DETAILS = {
 }
 
 
-class Running:
+class ActiveTurn:
     """Owns the task of a turn. The task ends with its reader, whichever way the reader leaves."""
 
     def __init__(self, name: str, perform: Callable[[], Awaitable[None]], said: Callable[[], str]) -> None:
         self._said = said
-        self._handoff = Handoff()
+        self._handoff = EventStream()
         self._interrupted = False
         self._ending: Literal["interrupted", "paused"] = "interrupted"
         self._finished = False

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from farhand.sdk.agent import Agent
-    from farhand.sdk.extensions import Command
+    from farhand.sdk.extensions import ExtensionCommand
     from farhand.sdk.policies import Rule
     from farhand.sdk.protocols import Extender, Tool
-    from farhand.sdk.settings import Settings
+    from farhand.sdk.settings import AgentSettings
     from farhand.sdk.subagents import Subagent
 
 _HOME_FOLDERS = (".gemini/extensions", ".gemini/skills", ".agents/skills", ".gemini/agents")
@@ -23,18 +23,18 @@ _PROJECT_FOLDERS = (".gemini/skills", ".agents/skills", ".gemini/agents")
 class Additions:
     """Everything that was added, ready for the session."""
 
-    settings: Settings
+    settings: AgentSettings
     extenders: tuple[Extender, ...] = ()
     tools: tuple[Tool, ...] = ()
     hooks: tuple[Any, ...] = ()
     rules: tuple[Rule, ...] = ()
     memory: str = ""
     subagents: Mapping[str, Subagent] = field(default_factory=dict)
-    commands: Mapping[str, Command] = field(default_factory=dict)
+    commands: Mapping[str, ExtensionCommand] = field(default_factory=dict)
     complaints: tuple[str, ...] = ()
 
 
-def load_additions(agent: Agent, settings: Settings) -> Additions:
+def load_additions(agent: Agent, settings: AgentSettings) -> Additions:
     """Reads them all; an agent that has none, and whose folders have none, costs a few looks at the disk."""
     if not agent.loads_additions or not _any(agent):
         return Additions(settings)

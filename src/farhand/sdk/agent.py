@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from farhand.sdk.prompt import Prompt
     from farhand.sdk.result import Result
     from farhand.sdk.session import Session
-    from farhand.sdk.settings import Settings
+    from farhand.sdk.settings import AgentSettings
     from farhand.sdk.skills import SkillDir
     from farhand.sdk.subagents import Subagent
 
@@ -148,15 +148,15 @@ class Agent:
 
     # What a session needs of its agent.
 
-    def load_settings(self) -> Settings:
+    def load_settings(self) -> AgentSettings:
         """The settings of the agent's folder; empty ones when nothing is to be loaded."""
-        from farhand.sdk.settings import Settings, load_settings
+        from farhand.sdk.settings import AgentSettings, load_settings
 
         if not self.loads:
-            return Settings(environ=self.environ)
+            return AgentSettings(environ=self.environ)
         return load_settings(self.cwd, self.home, self.environ, trust=self.trusted)
 
-    def open_model(self, settings: Settings) -> tuple[Model, str]:
+    def open_model(self, settings: AgentSettings) -> tuple[Model, str]:
         """The model and its name, from what was given, the environment or the settings."""
         from farhand.sdk.models.choose import bare_name, choose_model, model_name
 
@@ -176,7 +176,7 @@ class Agent:
         """Has these tools and no others, built-in ones included."""
         self._own_tools, self._builtin, self._made_tools = tuple(tools), False, None
 
-    def tools_for(self, settings: Settings) -> dict[str, Tool]:
+    def tools_for(self, settings: AgentSettings) -> dict[str, Tool]:
         """The agent's tools by name."""
         if self._made_tools is None:
             from farhand.sdk.tools import as_tool, builtin_tools
@@ -188,7 +188,7 @@ class Agent:
             self._made_tools = {tool.name: tool for tool in [*chosen, *own]}
         return self._made_tools
 
-    def extenders_for(self, settings: Settings) -> tuple[Extender, ...]:
+    def extenders_for(self, settings: AgentSettings) -> tuple[Extender, ...]:
         """The agent's extenders, and the MCP servers of the settings."""
         if self._mcp is None:
             self._mcp = ()

@@ -17,7 +17,7 @@ from farhand.sdk.workspace import Workspace, WorkspaceFiles
 if TYPE_CHECKING:
     from farhand.sdk.agent import Agent
     from farhand.sdk.session import Session
-    from farhand.sdk.settings import Settings
+    from farhand.sdk.settings import AgentSettings
 
 
 class LiveContext:
@@ -37,7 +37,7 @@ class LiveContext:
         return self.session.agent
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> AgentSettings:
         """What was configured for the session's folder."""
         return self.session.settings
 

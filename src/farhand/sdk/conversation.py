@@ -19,7 +19,7 @@ Record = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Conversation:
+class SessionRecords:
     """A session file, its records applied: the metadata and the messages that count."""
 
     metadata: Mapping[str, Any] = field(default_factory=dict)
@@ -39,17 +39,17 @@ class Restored:
     losses: tuple[str, ...]
 
 
-def read_conversation(path: Path) -> Conversation:
+def read_conversation(path: Path) -> SessionRecords:
     """Reads a `.jsonl` session, or a `.json` one of older versions. A damaged line costs that line alone."""
     if path.suffix == ".json":
         whole = json.loads(path.read_text("utf-8"))
         messages = whole.pop("messages", []) if isinstance(whole, dict) else []
-        return Conversation(whole if isinstance(whole, dict) else {}, tuple(filter(_is_message, messages)))
+        return SessionRecords(whole if isinstance(whole, dict) else {}, tuple(filter(_is_message, messages)))
     with path.open(encoding="utf-8", errors="replace") as lines:
         return apply_records(lines)
 
 
-def apply_records(lines: Iterable[str]) -> Conversation:
+def apply_records(lines: Iterable[str]) -> SessionRecords:
     """Applies the records in order: a message again replaces itself, `$set` updates, `$rewindTo` takes back."""
     metadata: Record = {}
     messages: dict[str, Record] = {}
@@ -65,7 +65,7 @@ def apply_records(lines: Iterable[str]) -> Conversation:
         if isinstance(record, dict):
             messages = _apply(record, metadata, messages)
     metadata.pop("messages", None)
-    return Conversation(metadata, tuple(messages.values()), damaged)
+    return SessionRecords(metadata, tuple(messages.values()), damaged)
 
 
 def _apply(record: Record, metadata: Record, messages: dict[str, Record]) -> dict[str, Record]:
@@ -115,7 +115,7 @@ def read_sidecar(path: Path) -> dict[str, Content]:
     return contents
 
 
-def restore(conversation: Conversation, sidecar: Mapping[str, Content]) -> Restored:
+def restore(conversation: SessionRecords, sidecar: Mapping[str, Content]) -> Restored:
     """The wire contents of a conversation: each call answered once, signatures back where the sidecar has them."""
     contents: list[Content] = []
     answered: set[str] = set()
@@ -220,7 +220,7 @@ def _should_be_signed(content: Content) -> bool:
     return bool(wire.calls_of(content)) and not any("thoughtSignature" in part for part in wire.parts_of(content))
 
 
-def _losses(conversation: Conversation, unsigned: int, repaired: int) -> list[str]:
+def _losses(conversation: SessionRecords, unsigned: int, repaired: int) -> list[str]:
     losses = []
     if unsigned:
         losses.append(

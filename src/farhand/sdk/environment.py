@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from farhand.sdk.settings import Settings
+    from farhand.sdk.settings import AgentSettings
 
 # The keys with which the agent itself speaks to a model: no command and no hook needs them.
 MODEL_KEYS = frozenset(
@@ -16,7 +16,7 @@ MODEL_KEYS = frozenset(
 _SECRET = re.compile(r"TOKEN|SECRET|PASSWORD|PASSWD|(^|_)KEY$|AUTH|CREDENTIAL|CERT|PRIVATE", re.IGNORECASE)
 
 
-def child_environment(settings: Settings) -> dict[str, str]:
+def child_environment(settings: AgentSettings) -> dict[str, str]:
     """What a child process may see. `security.environmentVariableRedaction` keeps back more, or lets one through."""
     redaction = settings.get("security.environmentVariableRedaction") or {}
     allowed = set(redaction.get("allowed") or ())

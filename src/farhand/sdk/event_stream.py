@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from farhand.sdk.events import Event
 
 
-class Handoff:
+class EventStream:
     """`give` returns when the event was taken. After `close` nothing is waited for and nothing is kept."""
 
     def __init__(self) -> None:

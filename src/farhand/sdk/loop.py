@@ -13,7 +13,7 @@ from farhand.sdk.first_message import system_instruction
 from farhand.sdk.models import close_stream
 from farhand.sdk.protocols import Content, HookOutcome, Part, Tool
 from farhand.sdk.recording import CallRecord
-from farhand.sdk.tool_calls import CUT_OFF, NEVER_RAN, Calls, TurnStopped
+from farhand.sdk.tool_calls import CUT_OFF, NEVER_RAN, ToolCalls, TurnStopped
 
 if TYPE_CHECKING:
     from farhand.sdk.session import Session
@@ -34,7 +34,7 @@ class _End(Exception):
         self.detail = detail
 
 
-class Turn:
+class TurnLoop:
     """One turn of a session. Every way it can end leaves the transcript whole: each call in it has its response."""
 
     def __init__(
@@ -146,7 +146,7 @@ class Turn:
 
     async def _run_calls(self, content: Content, tools: Mapping[str, Tool], ended: Sequence[CallRecord] = ()) -> None:
         calls = wire.calls_of(content)
-        running = Calls(self._session, tools, self._emit)
+        running = ToolCalls(self._session, tools, self._emit)
         running.recall(ended)
         self._session.watch_calls(running)
         why = NEVER_RAN

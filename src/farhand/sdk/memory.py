@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from farhand.sdk.protocols import Memory
 
 if TYPE_CHECKING:
-    from farhand.sdk.settings import Settings
+    from farhand.sdk.settings import AgentSettings
 
 DEFAULT_NAME = "GEMINI.md"
 DEFAULT_BOUNDARY = ".git"
@@ -27,7 +27,7 @@ _IMPORT_OR_CODE = re.compile(
 )
 
 
-def memory_names(settings: Settings) -> tuple[str, ...]:
+def memory_names(settings: AgentSettings) -> tuple[str, ...]:
     """The file names that count as memory: those of `context.fileName`, and always GEMINI.md, as in the CLI."""
     named = settings.get("context.fileName") or []
     names = [named] if isinstance(named, str) else named
@@ -35,7 +35,7 @@ def memory_names(settings: Settings) -> tuple[str, ...]:
     return tuple(sorted(found | {DEFAULT_NAME}))
 
 
-def load_memory(cwd: Path | str, home: Path | str, settings: Settings) -> Memory:
+def load_memory(cwd: Path | str, home: Path | str, settings: AgentSettings) -> Memory:
     """The memory of a folder: the global file, and every project file from the repository's root down to the folder."""
     cwd, home = Path(cwd).absolute(), Path(home)
     names = memory_names(settings)
@@ -54,7 +54,7 @@ def load_memory(cwd: Path | str, home: Path | str, settings: Settings) -> Memory
 class Discovery:
     """Finds the memory of sub-folders when something in them is first touched; each file is told once."""
 
-    def __init__(self, cwd: Path, settings: Settings) -> None:
+    def __init__(self, cwd: Path, settings: AgentSettings) -> None:
         self._cwd, self._settings = cwd, settings
         self._names = memory_names(settings)
         self._told = {os.path.realpath(path) for path in _project_files(cwd, self._names, settings)}
@@ -77,7 +77,7 @@ def _steps(relative: Path) -> list[Path]:
     return [Path(*relative.parts[: count + 1]) for count in range(len(relative.parts))]
 
 
-def _project_files(cwd: Path, names: Sequence[str], settings: Settings) -> Iterator[Path]:
+def _project_files(cwd: Path, names: Sequence[str], settings: AgentSettings) -> Iterator[Path]:
     root = project_root(cwd, _boundaries(settings))
     folders = [cwd, *cwd.parents]
     upward = folders[: folders.index(root) + 1]
@@ -94,12 +94,12 @@ def project_root(cwd: Path, boundaries: Sequence[str]) -> Path:
     return cwd
 
 
-def _boundaries(settings: Settings) -> list[str]:
+def _boundaries(settings: AgentSettings) -> list[str]:
     named = settings.get("context.memoryBoundaryMarkers", [DEFAULT_BOUNDARY])
     return [marker for marker in named if isinstance(marker, str) and marker] if isinstance(named, list) else []
 
 
-def _included(cwd: Path, settings: Settings) -> list[Path]:
+def _included(cwd: Path, settings: AgentSettings) -> list[Path]:
     named = settings.get("context.includeDirectories", [])
     return [cwd / Path(folder).expanduser() for folder in named if isinstance(folder, str)]
 

@@ -27,7 +27,7 @@ _READ_BYTES = 64 * 1024
 # Only where the system cannot tell us of an end.
 _POLL_SECONDS = 0.05
 _NOTHING = 0
-running: set[State] = set()
+running: set[CommandState] = set()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Limits:
     spill_at_once: bool = False
 
 
-class State:
+class CommandState:
     """What the thread and the event loop share of one command."""
 
     def __init__(self, process: subprocess.Popen[bytes], limits: Limits, *, streaming: bool, text: str | None) -> None:
@@ -89,10 +89,10 @@ class State:
                 loop.call_soon_threadsafe(event.set)
 
 
-class Follower:
+class OutputFollower:
     """The thread's side of a command: one selector over its pipes, its end and our wishes."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: CommandState) -> None:
         self._state = state
         self._process = state.process
         self._selector = selectors.DefaultSelector()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from farhand.sdk import wire
-from farhand.sdk.conversation import INTERRUPTED, Conversation, Restored
+from farhand.sdk.conversation import INTERRUPTED, Restored, SessionRecords
 from farhand.sdk.protocols import Content, Question, ToolCall
 from farhand.sdk.recording import CallRecord
 
@@ -17,7 +17,7 @@ SUFFIX = ".pending.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Pending:
+class PendingQuestions:
     """Where a turn stood when it asked: the open questions, the model's message, and the calls that had ended."""
 
     questions: tuple[Question, ...] = ()
@@ -26,7 +26,7 @@ class Pending:
     message: Mapping[str, Any] = field(default_factory=dict)
 
 
-NOTHING_PENDING = Pending()
+NOTHING_PENDING = PendingQuestions()
 
 
 def pending_path(recording: Path) -> Path:
@@ -54,7 +54,7 @@ def write_pending(path: Path, questions: Sequence[Question], content: Content, e
     write_text(path, json.dumps(state, ensure_ascii=False))
 
 
-def read_pending(path: Path) -> Pending:
+def read_pending(path: Path) -> PendingQuestions:
     """The open questions of a session; none when there is no such file, or it is damaged."""
     try:
         state = json.loads(path.read_text("utf-8"))
@@ -65,12 +65,14 @@ def read_pending(path: Path) -> Pending:
             for each in state["ended"]
             if each["id"] in calls
         ]
-        return Pending(tuple(_question(each) for each in state["questions"]), content, tuple(ended))
+        return PendingQuestions(tuple(_question(each) for each in state["questions"]), content, tuple(ended))
     except (OSError, ValueError, KeyError, TypeError):
         return NOTHING_PENDING
 
 
-def reopened(conversation: Conversation, restored: Restored, pending: Pending) -> tuple[Restored, Pending]:
+def reopened(
+    conversation: SessionRecords, restored: Restored, pending: PendingQuestions
+) -> tuple[Restored, PendingQuestions]:
     """The conversation as it stood when the turn asked. A file that is older than it counts for nothing."""
     wanted = [call.id for call in wire.calls_of(pending.content)]
     contents = list(restored.contents)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from farhand.sdk.agent import Agent
-    from farhand.sdk.settings import Settings
+    from farhand.sdk.settings import AgentSettings
 
 _SETTINGS = (
     "general.defaultApprovalMode",
@@ -23,7 +23,7 @@ _SETTINGS = (
 _SYSTEM_FOLDERS = (Path("/etc/gemini-cli/policies"), Path("/Library/Application Support/GeminiCli/policies"))
 
 
-def is_guarded(agent: Agent, settings: Settings) -> bool:
+def is_guarded(agent: Agent, settings: AgentSettings) -> bool:
     """Whether the agent, the settings or the folders of policies say anything."""
     if agent.policies is not None or agent.mode is not None:
         return True

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from farhand.sdk.session import Session
 
 
-class Questions:
+class OpenQuestions:
     """The open questions of one session, also those that another process asked and did not live to see answered."""
 
     def __init__(self, earlier: Sequence[Question] = ()) -> None:

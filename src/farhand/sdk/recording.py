@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from farhand.sdk import wire
-from farhand.sdk.conversation import SIDECAR_SUFFIX, Conversation, read_conversation
+from farhand.sdk.conversation import SIDECAR_SUFFIX, SessionRecords, read_conversation
 from farhand.sdk.errors import SessionNotFound
 from farhand.sdk.projects import project_hash
 from farhand.sdk.protocols import Content, Part, ToolCall
@@ -206,7 +206,7 @@ def session_path(folder: Path, session_id: str, now: datetime | None = None) -> 
     return folder / "chats" / f"session-{minute}-{safe}.jsonl"
 
 
-def list_sessions(folder: Path) -> list[tuple[Path, Conversation]]:
+def list_sessions(folder: Path) -> list[tuple[Path, SessionRecords]]:
     """The recorded sessions of a project that have a prompt in them, the oldest first."""
     found = []
     for path in sorted((folder / "chats").glob("session-*.json*")):
@@ -221,7 +221,7 @@ def list_sessions(folder: Path) -> list[tuple[Path, Conversation]]:
     return sorted(found, key=lambda each: str(each[1].metadata.get("startTime", "")))
 
 
-def find_session(folder: Path, session_id: str) -> tuple[Path, Conversation]:
+def find_session(folder: Path, session_id: str) -> tuple[Path, SessionRecords]:
     """A recorded session by its id, the start of its id, or `latest`."""
     candidates = _by_name(folder, session_id) or list_sessions(folder)
     if session_id == "latest" and candidates:
@@ -234,7 +234,7 @@ def find_session(folder: Path, session_id: str) -> tuple[Path, Conversation]:
     return matching[-1]
 
 
-def _by_name(folder: Path, session_id: str) -> list[tuple[Path, Conversation]]:
+def _by_name(folder: Path, session_id: str) -> list[tuple[Path, SessionRecords]]:
     """The one file whose name fits, so that resuming reads one session and not all."""
     safe = re.sub(r"[^A-Za-z0-9_-]", "_", session_id)[:8]
     if len(safe) < 8:

@@ -15,7 +15,7 @@ from farhand.sdk import wire
 from farhand.sdk.conversation import Restored
 from farhand.sdk.errors import SdkError, SessionBusy
 from farhand.sdk.events import Error, Event, Finish, Notice
-from farhand.sdk.pending_questions import NOTHING_PENDING, Pending, pending_path, write_pending
+from farhand.sdk.pending_questions import NOTHING_PENDING, PendingQuestions, pending_path, write_pending
 from farhand.sdk.protocols import (
     Approval,
     Content,
@@ -30,22 +30,22 @@ from farhand.sdk.protocols import (
     ToolCall,
     as_approval,
 )
-from farhand.sdk.questions import Questions
+from farhand.sdk.questions import OpenQuestions
 from farhand.sdk.recording import CallRecord, Recording, new_id, session_path
 from farhand.sdk.result import Result, gathered
 
 if TYPE_CHECKING:
-    from farhand.sdk.active_turn import Running
+    from farhand.sdk.active_turn import ActiveTurn
     from farhand.sdk.additions import Additions
     from farhand.sdk.agent import Agent
     from farhand.sdk.context import LiveContext
-    from farhand.sdk.loop import Turn
+    from farhand.sdk.loop import TurnLoop
     from farhand.sdk.models import Model
     from farhand.sdk.policies.guard import Guard
     from farhand.sdk.prompt import Prompt
-    from farhand.sdk.settings import Settings
+    from farhand.sdk.settings import AgentSettings
     from farhand.sdk.structured import Structured
-    from farhand.sdk.tool_calls import Calls
+    from farhand.sdk.tool_calls import ToolCalls
 
 T = TypeVar("T")
 
@@ -58,7 +58,7 @@ class Session:
         agent: Agent,
         session_id: str | None = None,
         resumed: tuple[Path, Restored] | None = None,
-        pending: Pending = NOTHING_PENDING,
+        pending: PendingQuestions = NOTHING_PENDING,
     ) -> None:
         self.id = session_id or new_id()
         self.agent = agent
@@ -74,11 +74,11 @@ class Session:
         self._prompt_tokens = 0
         self._compression_failed = False
         self._number = 0
-        self._running: Running | None = None
-        self._questions = Questions(pending.questions)
+        self._running: ActiveTurn | None = None
+        self._questions = OpenQuestions(pending.questions)
         self._pending = pending
         self._pausing = False
-        self._calls: Calls | None = None
+        self._calls: ToolCalls | None = None
         self.subagent_name = ""
         self.parent: Session | None = None
         self._has_tools = True
@@ -86,7 +86,7 @@ class Session:
 
     # What tools, hooks and instructions see of the session.
 
-    settings: Settings
+    settings: AgentSettings
     memory: Memory
     hooks: HookSystem
     additions: Additions
@@ -173,17 +173,17 @@ class Session:
     async def _follow(
         self, parts_of: Callable[[], list[Part] | None], structured: Structured[Any] | None
     ) -> AsyncGenerator[Event, None]:
-        from farhand.sdk.active_turn import Running
-        from farhand.sdk.loop import Turn
+        from farhand.sdk.active_turn import ActiveTurn
+        from farhand.sdk.loop import TurnLoop
 
         if self.busy:
             raise SessionBusy(f"Session {self.id} is in a turn. Wait for its end, or interrupt it.")
         if self._pausing:
             raise SessionBusy(f"Session {self.id} was paused. Resume it with agent.resume_session(…).")
         parts = parts_of()
-        turn = Turn(self, self.tell, structured)
+        turn = TurnLoop(self, self.tell, structured)
         async with self.agent.leased():
-            running = Running(f"turn of {self.id}", lambda: self._perform(turn, parts), lambda: turn.said)
+            running = ActiveTurn(f"turn of {self.id}", lambda: self._perform(turn, parts), lambda: turn.said)
             self._running = running
             try:
                 while (event := await running.next_event()) is not None:
@@ -192,7 +192,7 @@ class Session:
                 await running.abandon()
                 self._running = None
 
-    async def _perform(self, turn: Turn, parts: list[Part] | None) -> None:
+    async def _perform(self, turn: TurnLoop, parts: list[Part] | None) -> None:
         try:
             await self._prepare()
         except Exception as error:  # noqa: BLE001 - settings, memory and hooks are the person's own files
@@ -243,7 +243,7 @@ class Session:
         self._open = True
         await self._fire_start()
 
-    def _load_additions(self, settings: Settings) -> Additions:
+    def _load_additions(self, settings: AgentSettings) -> Additions:
         from farhand.sdk.additions import Additions, load_additions
 
         if self.parent is None or self.agent.loads_additions:
@@ -518,12 +518,12 @@ class Session:
         """Goes on with a turn that asked and was left, to its end."""
         return await gathered(self.go_on_stream(), None)
 
-    def take_pending(self) -> Pending:
+    def take_pending(self) -> PendingQuestions:
         """What a turn that goes on begins with, once."""
         pending, self._pending = self._pending, NOTHING_PENDING
         return pending
 
-    def watch_calls(self, calls: Calls | None) -> None:
+    def watch_calls(self, calls: ToolCalls | None) -> None:
         """Knows whose calls are running: what has ended is written down with each question."""
         self._calls = calls
 

@@ -58,7 +58,7 @@ class Tier:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class AgentSettings:
     """Everything that was configured for one folder, with where it came from."""
 
     raw: Mapping[str, Any] = field(default_factory=dict)
@@ -94,7 +94,7 @@ def load_settings(
     environ: Mapping[str, str] | None = None,
     *,
     trust: bool | None = None,
-) -> Settings:
+) -> AgentSettings:
     """Reads what counts for a folder. `trust` answers the question of trust instead of `trustedFolders.json`."""
     environ = os.environ if environ is None else environ
     cwd = Path(cwd).absolute()
@@ -111,7 +111,7 @@ def load_settings(
         for tier in (defaults, user, project, system)
         if tier.values
     )
-    return Settings(
+    return AgentSettings(
         raw=_merged([tier.values for tier in tiers]),
         tiers=tiers,
         environ=environment,
@@ -238,4 +238,4 @@ def _listed(path: tuple[str, ...], patterns: tuple[str, ...]) -> bool:
 
 
 def _lookup(values: Mapping[str, Any], path: str) -> Any:
-    return Settings(raw=values).get(path)
+    return AgentSettings(raw=values).get(path)

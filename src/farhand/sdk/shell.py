@@ -7,7 +7,7 @@ from pathlib import Path
 
 from farhand.sdk.environment import with_variables
 from farhand.sdk.protocols import ShellResult
-from farhand.sdk.shell_process import NO_LIMITS, Command, Limits
+from farhand.sdk.shell_process import NO_LIMITS, Limits, RunningCommand
 
 
 class WorkspaceShell:
@@ -19,7 +19,7 @@ class WorkspaceShell:
         self._cwd = cwd
         self._permit = permit
         self._environment = environment
-        self._started: list[Command] = []
+        self._started: list[RunningCommand] = []
 
     async def exec(
         self, command: str, *, env: Mapping[str, str] | None = None, timeout_seconds: float | None = None
@@ -31,7 +31,7 @@ class WorkspaceShell:
 
     async def start(
         self, command: str, *, env: Mapping[str, str] | None = None, timeout_seconds: float | None = None
-    ) -> Command:
+    ) -> RunningCommand:
         """Starts a command whose lines are followed and whose input can be written to."""
         self._permit(command)
         return self.launch(command, env=env, limits=Limits(timeout_seconds=timeout_seconds), streaming=True)
@@ -45,9 +45,9 @@ class WorkspaceShell:
         limits: Limits = NO_LIMITS,
         streaming: bool = False,
         text: str | None = None,
-    ) -> Command:
+    ) -> RunningCommand:
         """Starts a command with everything that can be chosen about it."""
-        running = Command(
+        running = RunningCommand(
             ["bash", "-c", command],
             cwd=str(cwd or self._cwd),
             env=with_variables(self._environment, env),
@@ -68,7 +68,7 @@ class WorkspaceShell:
         self._started = []
 
 
-async def finished(running: Command) -> ShellResult:
+async def finished(running: RunningCommand) -> ShellResult:
     """Waits for a command; whoever stops waiting ends it."""
     try:
         return await running.wait()

@@ -12,15 +12,15 @@ from collections.abc import AsyncIterator, Callable, Mapping
 
 from farhand.sdk import output_follower as follower
 from farhand.sdk.output import Collected
-from farhand.sdk.output_follower import Follower, Limits, State
+from farhand.sdk.output_follower import CommandState, Limits, OutputFollower
 from farhand.sdk.protocols import ShellResult
 
-__all__ = ["NO_LIMITS", "Command", "Limits"]
+__all__ = ["NO_LIMITS", "Limits", "RunningCommand"]
 
 NO_LIMITS = Limits()
 
 
-class Command:
+class RunningCommand:
     """A running shell command. Its whole process group ends with it when it is killed, late or too silent."""
 
     def __init__(
@@ -43,8 +43,8 @@ class Command:
             start_new_session=True,
             bufsize=0,
         )
-        self._state = State(process, limits, streaming=streaming, text=text)
-        threading.Thread(target=Follower(self._state).follow, name=f"shell {process.pid}", daemon=True).start()
+        self._state = CommandState(process, limits, streaming=streaming, text=text)
+        threading.Thread(target=OutputFollower(self._state).follow, name=f"shell {process.pid}", daemon=True).start()
 
     @property
     def finished(self) -> bool:

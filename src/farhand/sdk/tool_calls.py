@@ -32,7 +32,7 @@ class TurnStopped(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CallAnswer:
     """What became of one call."""
 
     call: ToolCall
@@ -42,20 +42,20 @@ class Answer:
     stopped: str | None = None
 
 
-class Calls:
+class ToolCalls:
     """The calls of one model message, run in order; neighbours that only look run side by side."""
 
     def __init__(self, session: Session, tools: Mapping[str, Tool], emit: Callable[[Event], Awaitable[None]]) -> None:
         self._session = session
         self._tools = tools
         self._emit = emit
-        self._answers: dict[str, Answer] = {}
+        self._answers: dict[str, CallAnswer] = {}
 
     def recall(self, records: Sequence[CallRecord]) -> None:
         """Takes calls for ended that had ended in another process."""
         for record in records:
             result = ToolResult(content="", display=record.display)
-            self._answers[record.call.id] = Answer(record.call, result, tuple(record.result), record.status)
+            self._answers[record.call.id] = CallAnswer(record.call, result, tuple(record.result), record.status)
 
     def ended(self) -> list[CallRecord]:
         """The calls that have ended by now."""
@@ -115,7 +115,7 @@ class Calls:
         result = answer.result
         await self._emit(ToolResponse(call.id, call.name, result.content, result.display, result.error, result.data))
 
-    async def _answer(self, call: ToolCall) -> Answer:
+    async def _answer(self, call: ToolCall) -> CallAnswer:
         tool = self._tools.get(call.name)
         if tool is None:
             known = ", ".join(sorted(self._tools)) or "none"
@@ -128,7 +128,7 @@ class Calls:
             result = replace(result, content=result.content + CHANGED)
         return await self._after(admitted, result)
 
-    async def _admit(self, call: ToolCall) -> tuple[Answer | None, ToolCall]:
+    async def _admit(self, call: ToolCall) -> tuple[CallAnswer | None, ToolCall]:
         """Asks the hooks, then the approver, then if need be a person. A refusal, or the call as it may run."""
         outcome = await self._fire("BeforeTool", call, {})
         if outcome.stop:
@@ -206,7 +206,7 @@ class Calls:
             content = [{**part, "text": cut(text)} if isinstance(text, str) else part for part, text in pairs]
         return replace(result, content=content, display=overflow.cut(result.display, 2 * limit, None))
 
-    async def _after(self, call: ToolCall, result: ToolResult, depth: int = 0) -> Answer:
+    async def _after(self, call: ToolCall, result: ToolResult, depth: int = 0) -> CallAnswer:
         response: dict[str, Any] = {"llmContent": result.content, "returnDisplay": result.display}
         if result.error is not None:
             response["error"] = {"message": result.error}
@@ -223,7 +223,7 @@ class Calls:
             answer = replace(answer, stopped=outcome.stop_reason or outcome.reason)
         return answer
 
-    async def _tail(self, call: ToolCall, tail: Mapping[str, Any], depth: int) -> Answer:
+    async def _tail(self, call: ToolCall, tail: Mapping[str, Any], depth: int) -> CallAnswer:
         """Runs the tool that an AfterTool hook asked for; its result answers the call that the model made."""
         arguments = tail.get("args")
         following = ToolCall(call.id, str(tail["name"]), dict(arguments) if isinstance(arguments, Mapping) else {})
@@ -297,20 +297,22 @@ def _checked(call: ToolCall, result: Any) -> ToolResult:
     return result
 
 
-def _answered(call: ToolCall, result: ToolResult) -> Answer:
-    return Answer(call, result, tuple(wire.function_response(call, result.content)))
+def _answered(call: ToolCall, result: ToolResult) -> CallAnswer:
+    return CallAnswer(call, result, tuple(wire.function_response(call, result.content)))
 
 
-def _failed(call: ToolCall, result: ToolResult, status: str = "error") -> Answer:
+def _failed(call: ToolCall, result: ToolResult, status: str = "error") -> CallAnswer:
     told = str(result.error) if result.visible_error else HIDDEN_ERROR
-    return Answer(call, replace(result, content=result.content or told), tuple(wire.error_response(call, told)), status)
+    return CallAnswer(
+        call, replace(result, content=result.content or told), tuple(wire.error_response(call, told)), status
+    )
 
 
-def _unfinished(call: ToolCall, why: str) -> Answer:
-    return Answer(call, ToolResult(content=why, error=why), tuple(wire.error_response(call, why)), "cancelled")
+def _unfinished(call: ToolCall, why: str) -> CallAnswer:
+    return CallAnswer(call, ToolResult(content=why, error=why), tuple(wire.error_response(call, why)), "cancelled")
 
 
-def _renamed(answer: Answer, call: ToolCall) -> Answer:
+def _renamed(answer: CallAnswer, call: ToolCall) -> CallAnswer:
     """The answer of a following call, given to the call that the model knows of."""
     parts = [
         {"functionResponse": {**part["functionResponse"], "name": call.name}} if "functionResponse" in part else part
@@ -319,7 +321,7 @@ def _renamed(answer: Answer, call: ToolCall) -> Answer:
     return replace(answer, call=call, parts=tuple(parts))
 
 
-def _with_context(answer: Answer, context: str) -> Answer:
+def _with_context(answer: CallAnswer, context: str) -> CallAnswer:
     """The answer with a hook's words after the tool's own."""
     added = f"\n\n<hook_context>{context}</hook_context>"
     first, *rest = answer.parts

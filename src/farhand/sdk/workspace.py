@@ -12,7 +12,7 @@ from farhand.sdk.errors import SdkError
 from farhand.sdk.ignore import IgnoreRules
 
 if TYPE_CHECKING:
-    from farhand.sdk.settings import Settings
+    from farhand.sdk.settings import AgentSettings
 
 LARGEST_TEXT_BYTES = 20 * 1024 * 1024
 
@@ -55,7 +55,7 @@ class Workspace:
         """A path as the model and the person read it: relative to the folder when it lies in it."""
         return path.relative_to(self.cwd).as_posix() or "." if path.is_relative_to(self.cwd) else str(path)
 
-    def rules(self, settings: Settings, *, git: bool | None = None, gemini: bool | None = None) -> IgnoreRules:
+    def rules(self, settings: AgentSettings, *, git: bool | None = None, gemini: bool | None = None) -> IgnoreRules:
         """The ignore rules of the folder: `context.fileFiltering`, unless the call says otherwise."""
 
         def wanted(given: bool | None, name: str) -> bool:

@@ -11,7 +11,7 @@ import structlog
 
 from farhand.model import frames, road
 from farhand.model.errors import BadFrame, FarhandError, TooLarge
-from farhand.model.frames import Reply, Request
+from farhand.model.frames import DoorReply, DoorRequest
 from farhand.model.ports import Hub
 from farhand.model.wire import decode_command
 from farhand.model.words import Sender, Seq
@@ -101,7 +101,7 @@ class _Visitor:
             road.reached("door.acknowledged")
 
     async def _answer(self, line: bytes) -> None:
-        request = Request(do="look")
+        request = DoorRequest(do="look")
         try:
             request = frames.read_request(line)
             await self._obey(request)
@@ -113,25 +113,25 @@ class _Visitor:
             log.exception("request failed", request=request.do)
             await self._say(frames.error_line(request.id, FarhandError("Something went wrong inside; the log has it.")))
 
-    async def _obey(self, request: Request) -> None:
+    async def _obey(self, request: DoorRequest) -> None:
         match request.do:
             case "send":
                 command = decode_command(request.command)
                 accepted = await self._hub.send(command, Sender(via=request.via, who=request.who))
-                await self._say(frames.write(Reply(id=request.id, accepted=accepted)))
+                await self._say(frames.write(DoorReply(id=request.id, accepted=accepted)))
             case "look":
-                await self._say(frames.write(Reply(id=request.id, present=await self._hub.look())))
+                await self._say(frames.write(DoorReply(id=request.id, present=await self._hub.look())))
             case "status":
-                await self._say(frames.write(Reply(id=request.id, status=self._status())))
+                await self._say(frames.write(DoorReply(id=request.id, status=self._status())))
             case "sessions":
                 found = await self._hub.sessions(request.backend, request.directory)
-                await self._say(frames.write(Reply(id=request.id, sessions=found)))
+                await self._say(frames.write(DoorReply(id=request.id, sessions=found)))
             case "watch":
                 if self._watches >= MOST_WATCHES:
                     raise BadFrame(f"One connection may have {MOST_WATCHES} watches.")
                 self._watches += 1
                 after = (await self._hub.look()).seq if request.after is None else max(request.after, 0)
-                await self._say(frames.write(Reply(id=request.id, watching=True)))
+                await self._say(frames.write(DoorReply(id=request.id, watching=True)))
                 self._tasks.start_soon(self._watch, request.id, after, name="door watch")
 
     async def _watch(self, request: int, after: Seq) -> None:

@@ -17,7 +17,7 @@ from uvicorn.server import ServerState
 
 from farhand.model import compat, frames
 from farhand.model.errors import BadInput, FarhandError, NotAllowed, PortTaken, StoreError, TooLarge
-from farhand.model.frames import Reply
+from farhand.model.frames import DoorReply
 from farhand.model.wire import decode_command, encode, error_fields
 from farhand.model.words import Sender
 from farhand.server.door import OpenHub
@@ -49,21 +49,21 @@ def routes(hub: OpenHub, status: Callable[[], dict[str, Any]], key: str) -> list
         command = decode_command(await body(request))
         sender = Sender(via=label(request.headers.get("x-farhand-via", "http")))
         accepted = await hub.send(command, sender)
-        return json_response(frames.Reply(accepted=accepted))
+        return json_response(frames.DoorReply(accepted=accepted))
 
     async def look(request: Request) -> Response:
         allow(request)
-        return json_response(Reply(present=await hub.look()))
+        return json_response(DoorReply(present=await hub.look()))
 
     async def tell(request: Request) -> Response:
         allow(request)
-        return json_response(Reply(status=status()))
+        return json_response(DoorReply(status=status()))
 
     async def sessions(request: Request) -> Response:
         allow(request)
         asked = request.query_params
         found = await hub.sessions(asked.get("backend", ""), asked.get("directory", ""))
-        return json_response(Reply(sessions=found))
+        return json_response(DoorReply(sessions=found))
 
     async def watch(request: Request) -> Response:
         allow(request)
@@ -117,7 +117,7 @@ def number(text: str | None) -> int | None:
     return int(text)
 
 
-def json_response(reply: Reply) -> Response:
+def json_response(reply: DoorReply) -> Response:
     """A reply as a response."""
     return Response(encode(reply), media_type="application/json")
 

@@ -14,7 +14,7 @@ from typing import Any
 if __name__ == "__main__":  # behind the standard library, so that nothing beside farhand can stand in for it
     sys.path.append(str(Path(__file__).resolve().parents[2]))
 
-from farhand.drivers.wires.lines.agent import Conversation, Failed, Gone, Prompt
+from farhand.drivers.wires.lines.agent import Failed, Gone, LineConversation, Prompt
 
 Step = dict[str, Any]
 YES_NO = [{"id": "yes", "label": "Yes"}, {"id": "no", "label": "No", "allows": False}]
@@ -37,7 +37,7 @@ SCRIPT: dict[str, list[Step]] = {
 }
 
 
-class Ledger:
+class PromptLedger:
     """The ids of all prompts, each on disk before anything is done about it."""
 
     def __init__(self, path: str) -> None:
@@ -52,7 +52,7 @@ class Ledger:
 class Player:
     """Plays the steps of a script in a conversation."""
 
-    def __init__(self, conversation: Conversation, script: dict[str, list[Step]]) -> None:
+    def __init__(self, conversation: LineConversation, script: dict[str, list[Step]]) -> None:
         self._conversation = conversation
         self._script = script
 
@@ -102,7 +102,7 @@ class Player:
 def main() -> None:
     """Plays until the input ends."""
     script = {**SCRIPT, **json.loads(Path(sys.argv[2]).read_text())} if len(sys.argv) > 2 else SCRIPT
-    conversation = Conversation(heard=Ledger(sys.argv[1]).note)
+    conversation = LineConversation(heard=PromptLedger(sys.argv[1]).note)
     player = Player(conversation, script)
     try:
         for prompt in conversation.prompts():

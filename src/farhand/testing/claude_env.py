@@ -9,11 +9,11 @@ from struct import pack
 import anyio
 
 from farhand.drivers.wires.tmux import Pane
-from farhand.testing.cli_env import Workshop
+from farhand.testing.cli_env import CliEnv
 from farhand.testing.models.anthropic import FakeAnthropic
 
 
-class Studio(Workshop):
+class ClaudeEnv(CliEnv):
     """A workshop of Claude Code."""
 
     package = "claude"
@@ -33,7 +33,7 @@ class Studio(Workshop):
         super().__init__(folder, folder / "home", server, programs, variables)
 
 
-async def until(studio: Workshop, pane: Pane, words: str, *, shown: bool = True) -> str:
+async def until(studio: CliEnv, pane: Pane, words: str, *, shown: bool = True) -> str:
     """Waits until the pane shows these words, or no longer does; the whole screen."""
     with anyio.fail_after(60):
         while (words in (screen := await studio.tmux.capture(pane))) is not shown:  # noqa: ASYNC110

@@ -10,19 +10,19 @@ from pathlib import Path
 
 from farhand.app import Channels
 from farhand.core.clock import SystemClock
-from farhand.drivers.wires.context import Given
+from farhand.drivers.wires.context import DriverContext
 from farhand.drivers.wires.tmux import Tmux
-from farhand.drivers.wires.tmux.host import Signs, Station
+from farhand.drivers.wires.tmux.host import TmuxHost, TmuxHostOptions
 from farhand.hooks.install import interpreter, place_program
 from farhand.model.ports import Driver
 from farhand.roster import built, keyed
 from farhand.sandbox.holders import LocalHolders
 from farhand.testing import cli_records as witness
 from farhand.testing.house import House, open_house, settings_in
-from farhand.testing.models.script import Script
+from farhand.testing.models.script import ModelScript
 
 
-class Workshop:
+class CliEnv:
     """A folder with everything in it: project, node, tmux; the HOME may be elsewhere."""
 
     # Whose drivers work here.
@@ -61,7 +61,7 @@ class Workshop:
     def forget(self) -> None:
         """Drops what a test did not need of the model's script, where that matters."""
         script = getattr(getattr(self, "model", None), "script", None)
-        if isinstance(script, Script):
+        if isinstance(script, ModelScript):
             script.forget()
 
     async def tidy(self) -> None:
@@ -75,7 +75,7 @@ class Workshop:
         """The agent's drivers, as a worker's kind names them."""
         self.tmux = Tmux(self.server, "farhand-test", self.environment)
         node = settings_in(self.folder)
-        signs = Signs(
+        signs = TmuxHostOptions(
             node="test",
             tmux_prefix="claude-test-",
             folder=self.folder / "node",
@@ -84,10 +84,10 @@ class Workshop:
             hook_program=place_program(self.folder / "hooks"),
             ask_seconds=ask_seconds,
         )
-        given = Given(
+        given = DriverContext(
             folder=self.folder / "node",
             holders=LocalHolders(node.holders),
-            station=Station(signs, self.tmux),
+            station=TmuxHost(signs, self.tmux),
             python=sys.executable,
             variables=self.environment,
             child=lambda added: {**self.environment, **added},

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from farhand.testing.cli_env import Workshop
+from farhand.testing.cli_env import CliEnv
 from farhand.testing.models.responses import FakeResponses
 
 MODEL = "fake-model"
@@ -44,7 +44,7 @@ def lasting_home(preferred: Path) -> Iterator[Path]:
         shutil.rmtree(home, ignore_errors=True)
 
 
-class CodexStudio(Workshop):
+class CodexEnv(CliEnv):
     """A workshop of Codex."""
 
     package = "codex"

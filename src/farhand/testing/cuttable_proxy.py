@@ -11,7 +11,7 @@ import anyio.abc
 BROKEN = (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError, OSError)
 
 
-class Relay:
+class CuttableProxy:
     """Passes on what comes to its port, to the port behind it."""
 
     def __init__(self, target: int) -> None:
@@ -23,7 +23,7 @@ class Relay:
         self.port = 0
 
     @asynccontextmanager
-    async def opened(self) -> AsyncIterator[Relay]:
+    async def opened(self) -> AsyncIterator[CuttableProxy]:
         """The road, while it is there."""
         async with (
             await anyio.create_tcp_listener(local_host="127.0.0.1", local_port=0) as listener,

@@ -13,14 +13,14 @@ FIELDS_SHOWN = 8
 SMALL = "null"
 
 
-class Seen(msgspec.Struct, frozen=True):
+class SeenFormat(msgspec.Struct, frozen=True):
     """What the live tests saw a version write."""
 
     version: str
     kinds: Kinds
 
 
-class Change(msgspec.Struct, frozen=True, order=True):
+class FormatChange(msgspec.Struct, frozen=True, order=True):
     """One difference. What is gone or is another thing now, a driver may have leaned on."""
 
     kind: str
@@ -34,32 +34,32 @@ def spoken(witnessed: Iterable[Kinds], known: Kinds) -> Kinds:
     return merged(kinds for kinds in witnessed if (kinds.keys() & known.keys()) - {NO_TYPE})
 
 
-def changes(recorded: Kinds, before: Kinds, now: Kinds) -> list[Change]:
+def changes(recorded: Kinds, before: Kinds, now: Kinds) -> list[FormatChange]:
     """What `now` has that is nowhere recorded and was not there `before`, and what it lacks that was there before."""
-    found = [Change(name, "is gone", grave=True) for name in before.keys() - now.keys() - {NO_TYPE}]
+    found = [FormatChange(name, "is gone", grave=True) for name in before.keys() - now.keys() - {NO_TYPE}]
     known = merged([recorded, before])
     for name, kind in now.items():
         if name == NO_TYPE:
             continue
         if name not in known:
-            found.append(Change(name, f"new, {times(kind.count)}: {shortened(kind.fields)}"))
+            found.append(FormatChange(name, f"new, {times(kind.count)}: {shortened(kind.fields)}"))
         else:
             found += _within(name, known[name], before.get(name, recorded.get(name, kind)), kind)
     return sorted(found)
 
 
-def _within(name: str, known: Kind, before: Kind, now: Kind) -> Iterator[Change]:
+def _within(name: str, known: Kind, before: Kind, now: Kind) -> Iterator[FormatChange]:
     for field in {*before.always} - now.fields.keys():
-        yield Change(name, f"{field} is gone", field, grave=True)
+        yield FormatChange(name, f"{field} is gone", field, grave=True)
     for field in now.fields.keys() & before.fields.keys():
         was, types = ({*kind.fields[field]} - {SMALL} for kind in (known, now))
         if was and types - was:
-            yield Change(name, f"{field} was {alternatives(was)}, is {alternatives(types)}", field, grave=True)
+            yield FormatChange(name, f"{field} was {alternatives(was)}, is {alternatives(types)}", field, grave=True)
     if fresh := now.fields.keys() - known.fields.keys():
-        yield Change(name, f"new fields: {shortened(fresh)}")
+        yield FormatChange(name, f"new fields: {shortened(fresh)}")
 
 
-def report(found: Iterable[Change], readers: Callable[[str], list[str]]) -> list[str]:
+def report(found: Iterable[FormatChange], readers: Callable[[str], list[str]]) -> list[str]:
     """The changes for a person: those to look at first, each with who reads such a field."""
     every = list(found)
     grave = [(one, readers(one.field.rpartition(".")[2])) for one in every if one.grave]
@@ -70,7 +70,7 @@ def report(found: Iterable[Change], readers: Callable[[str], list[str]]) -> list
     return lines + [_line("+", one) for one in every if not one.grave]
 
 
-def _line(mark: str, change: Change, behind: str = "") -> str:
+def _line(mark: str, change: FormatChange, behind: str = "") -> str:
     return f"{mark} {change.kind:<40} {change.what}" + (f" ({behind})" if behind else "")
 
 

@@ -9,14 +9,14 @@ from threading import Event
 
 import anyio
 
-from farhand.testing.cli_env import Workshop
+from farhand.testing.cli_env import CliEnv
 from farhand.testing.models.gemini import FakeGemini, calls, held, says
 
 MODEL = "gemini-2.5-flash"
 SAFETY_SECONDS = 60.0
 
 
-class GeminiStudio(Workshop):
+class GeminiEnv(CliEnv):
     """A workshop of the Gemini CLI."""
 
     package = "gemini"
@@ -54,10 +54,10 @@ class GeminiStudio(Workshop):
                 await anyio.sleep(0.02)
 
 
-class GeminiStage:
+class GeminiWorkers:
     """The CLI, scripted by its fake model."""
 
-    def __init__(self, studio: GeminiStudio, backend: str, wire: str) -> None:
+    def __init__(self, studio: GeminiEnv, backend: str, wire: str) -> None:
         self._studio = studio
         self.backend = backend
         self.options = {"wire": wire}

@@ -8,14 +8,14 @@ import anyio
 import anyio.to_thread
 import msgspec
 
-from farhand.channels.kit.follow import Follower
+from farhand.channels.kit.follow import JournalFollower
 from farhand.channels.kit.outbox import Dispatcher
 from farhand.model.facts import Event, TurnEnded
 from farhand.model.ports import Clock, Hub, Outbox, Parcel, Waiting
 from farhand.model.view import TurnView
 
 
-class Line(msgspec.Struct):
+class LedgerLine(msgspec.Struct):
     """One send, as the surface got it."""
 
     chat: str
@@ -38,7 +38,7 @@ class LedgerChannel:
     def __init__(self, hub: Hub, outbox: Outbox, clock: Clock, file: Path) -> None:
         self._file = file
         self._dispatcher = Dispatcher(self.name, outbox, self._send, clock)
-        self._follower = Follower(self.name, hub, outbox, compose, self._dispatcher.wake, clock)
+        self._follower = JournalFollower(self.name, hub, outbox, compose, self._dispatcher.wake, clock)
 
     async def run(self) -> None:
         """Serves until it is cancelled."""
@@ -48,7 +48,7 @@ class LedgerChannel:
 
     async def _send(self, waiting: Waiting) -> str:
         parcel = waiting.parcel
-        line = msgspec.json.encode(Line(chat=parcel.chat, key=parcel.key, text=parcel.body.decode())) + b"\n"
+        line = msgspec.json.encode(LedgerLine(chat=parcel.chat, key=parcel.key, text=parcel.body.decode())) + b"\n"
         await anyio.to_thread.run_sync(append, self._file, line)
         return parcel.key
 
@@ -63,8 +63,8 @@ def append(file: Path, line: bytes) -> None:
         os.close(descriptor)
 
 
-def read(file: Path) -> list[Line]:
+def read(file: Path) -> list[LedgerLine]:
     """Everything that was sent, in order."""
     if not file.exists():
         return []
-    return [msgspec.json.decode(line, type=Line) for line in file.read_bytes().splitlines()]
+    return [msgspec.json.decode(line, type=LedgerLine) for line in file.read_bytes().splitlines()]

@@ -24,10 +24,10 @@ BACKEND = "scripted"
 
 def telegram(parts: app.Parts, bot: str, *, public: bool) -> Channel:
     """Telegram at that address, without limits that would make a test wait."""
-    from farhand.channels.telegram.channel import Options, TelegramChannel
+    from farhand.channels.telegram.channel import TelegramChannel, TelegramOptions
 
     address, _, token = bot.partition(",")
-    options = Options(
+    options = TelegramOptions(
         token=token,
         folder=parts.settings.folder,
         api_url=address,

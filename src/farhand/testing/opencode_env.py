@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from farhand.testing.cli_env import Workshop
+from farhand.testing.cli_env import CliEnv
 from farhand.testing.models.openai import FakeOpenAi
 
 MODEL = "fake/fake-model"
@@ -47,7 +47,7 @@ QUIET = {
 }
 
 
-class OpenCodeStudio(Workshop):
+class OpenCodeEnv(CliEnv):
     """A workshop of OpenCode."""
 
     package = "opencode"

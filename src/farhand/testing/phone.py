@@ -12,8 +12,8 @@ import anyio
 import anyio.abc
 
 from farhand.sandbox.holders import LocalHolders
-from farhand.testing.cli_env import Workshop
-from farhand.testing.telegram import FakeBot, Shown
+from farhand.testing.cli_env import CliEnv
+from farhand.testing.telegram import FakeBot, ShownMessage
 from farhand.testing.telegram.client import Person
 
 MANAGER = 4711
@@ -25,7 +25,7 @@ FARHAND = (sys.executable, "-m", "farhand")
 class Phone:
     """What the manager sees, and the node that can be killed behind it."""
 
-    def __init__(self, studio: Workshop, bot: FakeBot, variables: Mapping[str, str]) -> None:
+    def __init__(self, studio: CliEnv, bot: FakeBot, variables: Mapping[str, str]) -> None:
         self.studio = studio
         self.bot = bot
         self.manager: Person = bot.person(MANAGER, "Mo")
@@ -77,14 +77,14 @@ class Phone:
         for name in await holders.names():
             await holders.forget(name)
 
-    async def reads(self, words: str) -> Shown:
+    async def reads(self, words: str) -> ShownMessage:
         """The message with these words, which may have buttons."""
         return await self.manager.reads(words, seconds=SECONDS)
 
-    async def asks(self, words: str) -> Shown:
+    async def asks(self, words: str) -> ShownMessage:
         """The message that asks about this and waits; another one may show the tool that waits for it."""
 
-        def waits(message: Shown) -> bool:
+        def waits(message: ShownMessage) -> bool:
             return words in message.text and any(label.startswith("Allow") for label in message.labels)
 
         chat = await self.manager.sees(lambda messages: any(map(waits, messages)), seconds=SECONDS)
@@ -99,12 +99,12 @@ class Phone:
         return sum(_buzzed(one, text) for one in await self.bot.messages(MANAGER))
 
 
-def _buzzed(message: Shown, text: str) -> bool:
+def _buzzed(message: ShownMessage, text: str) -> bool:
     return message.buzzed and not message.deleted and text in message.text
 
 
 @asynccontextmanager
-async def with_phone(studio: Workshop, bot: FakeBot, **variables: str) -> AsyncIterator[Phone]:
+async def with_phone(studio: CliEnv, bot: FakeBot, **variables: str) -> AsyncIterator[Phone]:
     """A phone and its node, which leaves no traceback in its log."""
     phone = Phone(studio, bot, variables)
     await phone.start()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from farhand.sdk.context import LiveContext, make_context
 from farhand.sdk.protocols import Content, Question, Reply
-from farhand.sdk.settings import Settings
+from farhand.sdk.settings import AgentSettings
 
 if TYPE_CHECKING:
     from farhand.sdk.session import Session
@@ -18,11 +18,11 @@ import anyio
 PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
-class StageSession:
+class EnvSession:
     """What a context reads of a session."""
 
     def __init__(
-        self, cwd: Path, settings: Settings, answer: Callable[[Question], Reply], transcript_path: str
+        self, cwd: Path, settings: AgentSettings, answer: Callable[[Question], Reply], transcript_path: str
     ) -> None:
         self.id = "5ee704df-904b-4b21-aff2-f5e39965c404"
         self.cwd = cwd
@@ -55,9 +55,9 @@ def stage(
     transcript_path: str | None = None,
 ) -> LiveContext:
     """The context of a session in a folder; what it leaves behind lies beside that folder."""
-    settings = Settings(raw=raw or {}, environ={"PATH": PATH, **(environ or {})})
+    settings = AgentSettings(raw=raw or {}, environ={"PATH": PATH, **(environ or {})})
     recorded = str(cwd.parent / "recorded" / "chats" / "session.jsonl") if transcript_path is None else transcript_path
-    return make_context(cast("Session", StageSession(cwd, settings, answer, recorded)))
+    return make_context(cast("Session", EnvSession(cwd, settings, answer, recorded)))
 
 
 async def until(fact: Callable[[], bool]) -> None:

@@ -25,27 +25,27 @@ from farhand.model.facts import (
     TurnEnded,
 )
 from farhand.model.words import AskKind, HowEnded, HowSettled, Mode
-from farhand.testing.claude_env import Studio, until
+from farhand.testing.claude_env import ClaudeEnv, until
 from farhand.testing.house import House
-from farhand.testing.models.script import Reply, say, use
+from farhand.testing.models.script import ScriptedReply, say, use
 
 pytestmark = pytest.mark.anyio
 
 
-async def hired(house: House, studio: Studio, mode: Mode = Mode.DEFAULT) -> None:
+async def hired(house: House, studio: ClaudeEnv, mode: Mode = Mode.DEFAULT) -> None:
     """A worker who asks before it acts."""
     await house.send(Hire(id=house.id(), worker="ann", backend="claude", directory=str(studio.project), mode=mode))
     await house.fact(CameOnline)
 
 
-def touch(studio: Studio, marker: str, name: str, then: str = "done") -> Path:
+def touch(studio: ClaudeEnv, marker: str, name: str, then: str = "done") -> Path:
     """The model wants to create a file; the file."""
     command = use("Bash", said="I will", command=f"touch {name}", description="Create a file")
     studio.model.script.conversation(marker, command, say(then))
     return studio.project / name
 
 
-async def test_an_ask_allowed_from_the_phone_runs_what_was_shown(studio: Studio) -> None:
+async def test_an_ask_allowed_from_the_phone_runs_what_was_shown(studio: ClaudeEnv) -> None:
     file = touch(studio, "zz-one", "one.txt")
     async with studio.open() as house:
         await hired(house, studio)
@@ -68,7 +68,7 @@ async def test_an_ask_allowed_from_the_phone_runs_what_was_shown(studio: Studio)
         assert "".join(said) == "I will\n\ndone"
 
 
-async def test_an_ask_denied_with_advice_tells_the_agent_why(studio: Studio) -> None:
+async def test_an_ask_denied_with_advice_tells_the_agent_why(studio: ClaudeEnv) -> None:
     file = touch(studio, "zz-two", "two.txt", then="understood")
     async with studio.open() as house:
         await hired(house, studio)
@@ -81,7 +81,7 @@ async def test_an_ask_denied_with_advice_tells_the_agent_why(studio: Studio) -> 
     assert studio.model.prompted("use the other folder")
 
 
-async def test_allowed_for_the_session_is_not_asked_again(studio: Studio) -> None:
+async def test_allowed_for_the_session_is_not_asked_again(studio: ClaudeEnv) -> None:
     touch(studio, "zz-three", "three.txt")
     studio.model.script.conversation("zz-again", use("Bash", command="touch three.txt", description="Again"), say("ok"))
     async with studio.open() as house:
@@ -95,7 +95,7 @@ async def test_allowed_for_the_session_is_not_asked_again(studio: Studio) -> Non
         assert sum(isinstance(event.fact, AskRaised) for event in await house.history()) == 1
 
 
-async def test_an_ask_answered_at_the_desk_is_over_everywhere(studio: Studio) -> None:
+async def test_an_ask_answered_at_the_desk_is_over_everywhere(studio: ClaudeEnv) -> None:
     file = touch(studio, "zz-four", "four.txt")
     async with studio.open() as house:
         await hired(house, studio)
@@ -108,7 +108,7 @@ async def test_an_ask_answered_at_the_desk_is_over_everywhere(studio: Studio) ->
         assert file.exists()
 
 
-async def test_an_ask_refused_at_the_desk_is_over_everywhere(studio: Studio) -> None:
+async def test_an_ask_refused_at_the_desk_is_over_everywhere(studio: ClaudeEnv) -> None:
     studio.model.script.conversation("zz-five", use("Bash", command="touch five.txt", description="Five"))
     async with studio.open() as house:
         await hired(house, studio)
@@ -121,7 +121,7 @@ async def test_an_ask_refused_at_the_desk_is_over_everywhere(studio: Studio) -> 
         assert not (studio.project / "five.txt").exists()
 
 
-async def test_an_ask_outlives_the_node(studio: Studio) -> None:
+async def test_an_ask_outlives_the_node(studio: ClaudeEnv) -> None:
     file = touch(studio, "zz-six", "six.txt")
     async with studio.open() as house:
         await hired(house, studio)
@@ -137,7 +137,7 @@ async def test_an_ask_outlives_the_node(studio: Studio) -> None:
         assert sum(isinstance(event.fact, AskRaised) for event in await house.history()) == 1
 
 
-async def test_a_killed_hook_lets_nothing_run(studio: Studio) -> None:
+async def test_a_killed_hook_lets_nothing_run(studio: ClaudeEnv) -> None:
     studio.model.script.conversation("zz-seven", use("Bash", command="touch seven.txt", description="Seven"))
     async with studio.open() as house:
         await hired(house, studio)
@@ -153,7 +153,7 @@ async def test_a_killed_hook_lets_nothing_run(studio: Studio) -> None:
         assert not (studio.project / "seven.txt").exists()
 
 
-async def press(studio: Studio, pane: Pane, key: str) -> None:
+async def press(studio: ClaudeEnv, pane: Pane, key: str) -> None:
     """Answers the dialog as a person does: again, if it did not hear the first time."""
     await until(studio, pane, "Do you want to proceed?")
     with anyio.fail_after(20):
@@ -162,7 +162,7 @@ async def press(studio: Studio, pane: Pane, key: str) -> None:
             await anyio.sleep(0.5)
 
 
-async def kill_hooks(studio: Studio) -> None:
+async def kill_hooks(studio: ClaudeEnv) -> None:
     """Kills every hook program that this studio runs."""
     done = await anyio.run_process(["pgrep", "-f", f"{studio.folder}/hooks/farhand-hook.pyc ask"])
     for pid in done.stdout.split():
@@ -180,7 +180,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("program", BROKEN.values(), ids=BROKEN)
-async def test_a_broken_hook_lets_nothing_run_and_the_dialog_is_told(studio: Studio, program: str | None) -> None:
+async def test_a_broken_hook_lets_nothing_run_and_the_dialog_is_told(studio: ClaudeEnv, program: str | None) -> None:
     studio.model.script.conversation("zz-broken", use("Bash", command="touch broken.txt", description="Broken"))
     async with studio.open() as house:
         await hired(house, studio)
@@ -197,7 +197,7 @@ async def test_a_broken_hook_lets_nothing_run_and_the_dialog_is_told(studio: Stu
         assert not (studio.project / "broken.txt").exists()
 
 
-async def test_the_deadline_denies(studio: Studio) -> None:
+async def test_the_deadline_denies(studio: ClaudeEnv) -> None:
     file = touch(studio, "zz-eight", "eight.txt", then="too bad")
     async with studio.open(ask_seconds=1.5) as house:
         await hired(house, studio)
@@ -208,7 +208,7 @@ async def test_the_deadline_denies(studio: Studio) -> None:
     assert studio.model.prompted("Nobody answered in time")
 
 
-async def test_a_questionnaire_is_asked_question_by_question(studio: Studio) -> None:
+async def test_a_questionnaire_is_asked_question_by_question(studio: ClaudeEnv) -> None:
     red = {"label": "Red", "description": "warm"}
     blue = {"label": "Blue", "description": "cold"}
     questions = [
@@ -232,10 +232,10 @@ async def test_a_questionnaire_is_asked_question_by_question(studio: Studio) -> 
     assert any("Blue" in text and "Red, Blue" in text for text in call.texts)
 
 
-async def test_a_plan_is_shown_whole_and_gone_ahead_with(studio: Studio) -> None:
+async def test_a_plan_is_shown_whole_and_gone_ahead_with(studio: ClaudeEnv) -> None:
     plan = "# Plan\n\n1. Do one thing\n2. Do another"
 
-    def write(texts: list[str]) -> Reply:
+    def write(texts: list[str]) -> ScriptedReply:
         path = re.search(r"/\S+/plans/[\w-]+\.md", "\n".join(texts))
         assert path is not None
         return use("Write", file_path=path.group(), content=plan)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from farhand.testing.claude_env import Studio
+from farhand.testing.claude_env import ClaudeEnv
 from farhand.testing.contracts.agent import AgentAlone, AgentAtWork, ScriptedStage
 from farhand.testing.models.anthropic import limited
-from farhand.testing.models.script import Hold, Reply, Text, say, use
+from farhand.testing.models.script import Hold, ScriptedReply, ScriptedText, say, use
 
 
-def shell(command: str) -> Reply:
+def shell(command: str) -> ScriptedReply:
     """The model wants to run this."""
     return use("Bash", command=command, description="Leave a file")
 
@@ -18,13 +18,13 @@ def shell(command: str) -> Reply:
 class TestInTheTerminal(AgentAlone):
     kind = "claude"
 
-    def plays(self, studio: Studio) -> None:
+    def plays(self, studio: ClaudeEnv) -> None:
         script = studio.model.script
         script.conversation("zz-plain", *[say("hello there")] * 3)
         script.conversation("zz-tool", use("Bash", command="ls", description="Look"), say("looked"))
         script.conversation("zz-ask", shell("touch a"), say("made"))
         script.conversation("zz-fail", limited("come back tomorrow"))
-        script.conversation("zz-slow", Reply((Text("started"), Hold("never"))))
+        script.conversation("zz-slow", ScriptedReply((ScriptedText("started"), Hold("never"))))
 
 
 class TestWithoutATerminal(TestInTheTerminal):
@@ -35,5 +35,5 @@ class TestWithoutATerminal(TestInTheTerminal):
 
 class TestAtWork(AgentAtWork):
     @pytest.fixture(params=["claude", "claude-headless"])
-    def stage(self, request: pytest.FixtureRequest, studio: Studio) -> ScriptedStage:
+    def stage(self, request: pytest.FixtureRequest, studio: ClaudeEnv) -> ScriptedStage:
         return ScriptedStage(studio, request.param, shell)

@@ -12,8 +12,8 @@ import anyio
 import anyio.to_thread
 import pytest
 
-from farhand.testing.claude_env import Studio, red_pixel
-from farhand.testing.models.script import Hold, Reply, Text, say, use
+from farhand.testing.claude_env import ClaudeEnv, red_pixel
+from farhand.testing.models.script import Hold, ScriptedReply, ScriptedText, say, use
 from farhand.testing.phone import SECONDS, Phone, with_phone
 from farhand.testing.telegram import FakeBot
 
@@ -24,7 +24,7 @@ IN_BOTH = pytest.mark.parametrize("phone", ["", " --headless"], ids=["tmux", "he
 
 
 @pytest.fixture
-async def phone(request: pytest.FixtureRequest, studio: Studio, bot: FakeBot) -> AsyncIterator[Phone]:
+async def phone(request: pytest.FixtureRequest, studio: ClaudeEnv, bot: FakeBot) -> AsyncIterator[Phone]:
     """A phone with a hired worker, in tmux unless the test says otherwise."""
     async with with_phone(studio, bot) as opened:
         await opened.manager.says("/hire ann --ask" + getattr(request, "param", ""))
@@ -33,7 +33,7 @@ async def phone(request: pytest.FixtureRequest, studio: Studio, bot: FakeBot) ->
 
 
 @IN_BOTH
-async def test_an_ask_is_allowed_and_another_denied_on_the_phone(studio: Studio, phone: Phone) -> None:
+async def test_an_ask_is_allowed_and_another_denied_on_the_phone(studio: ClaudeEnv, phone: Phone) -> None:
     one = use("Bash", command="touch one.txt", description="Create one")
     two = use("Bash", command="touch two.txt", description="Create two")
     studio.model.script.conversation("zz-one", one, say("made one"))
@@ -49,7 +49,7 @@ async def test_an_ask_is_allowed_and_another_denied_on_the_phone(studio: Studio,
 
 
 @IN_BOTH
-async def test_an_ask_outlives_a_killed_node(studio: Studio, phone: Phone) -> None:
+async def test_an_ask_outlives_a_killed_node(studio: ClaudeEnv, phone: Phone) -> None:
     studio.model.script.conversation("zz-one", use("Bash", command="touch one.txt", description="One"), say("made one"))
     await phone.manager.says("zz-one")
     ask = await phone.reads("touch one.txt")
@@ -62,8 +62,10 @@ async def test_an_ask_outlives_a_killed_node(studio: Studio, phone: Phone) -> No
 
 
 @IN_BOTH
-async def test_a_node_killed_in_mid_turn_brings_the_answer_once(studio: Studio, phone: Phone) -> None:
-    studio.model.script.conversation("zz-away", Reply((Text("the first half"), Hold("away"), Text("the second half"))))
+async def test_a_node_killed_in_mid_turn_brings_the_answer_once(studio: ClaudeEnv, phone: Phone) -> None:
+    studio.model.script.conversation(
+        "zz-away", ScriptedReply((ScriptedText("the first half"), Hold("away"), ScriptedText("the second half")))
+    )
     studio.model.script.conversation("zz-more", say("still here"))
     await phone.manager.says("zz-away")
     await studio.model.asked("zz-away")
@@ -77,10 +79,10 @@ async def test_a_node_killed_in_mid_turn_brings_the_answer_once(studio: Studio, 
     assert await phone.answers("still here") == 1
 
 
-async def test_what_was_answered_while_the_node_was_dead_is_told(studio: Studio, phone: Phone) -> None:
+async def test_what_was_answered_while_the_node_was_dead_is_told(studio: ClaudeEnv, phone: Phone) -> None:
     wait = use("Bash", command="ls", description="Look")
     studio.model.script.conversation(
-        "zz-dead", Reply((Hold("dead"), *wait.blocks)), say("all done while you were away")
+        "zz-dead", ScriptedReply((Hold("dead"), *wait.blocks)), say("all done while you were away")
     )
     await phone.manager.says("zz-dead")
     await studio.model.asked("zz-dead")
@@ -92,7 +94,7 @@ async def test_what_was_answered_while_the_node_was_dead_is_told(studio: Studio,
     assert await phone.answers("all done while you were away") == 1
 
 
-async def test_the_token_is_nowhere_an_agent_can_look(studio: Studio, phone: Phone) -> None:
+async def test_the_token_is_nowhere_an_agent_can_look(studio: ClaudeEnv, phone: Phone) -> None:
     studio.model.script.conversation("zz-look", say("looked"))
     await phone.manager.says("zz-look")
     await phone.reads("looked")
@@ -103,7 +105,7 @@ async def test_the_token_is_nowhere_an_agent_can_look(studio: Studio, phone: Pho
     assert not [path for path in written if token in path.read_bytes()]
 
 
-async def test_a_hook_that_is_killed_lets_nothing_run(studio: Studio, phone: Phone) -> None:
+async def test_a_hook_that_is_killed_lets_nothing_run(studio: ClaudeEnv, phone: Phone) -> None:
     studio.model.script.conversation("zz-kill", use("Bash", command="touch no.txt", description="No"))
     await phone.manager.says("zz-kill")
     await phone.reads("touch no.txt")
@@ -114,8 +116,8 @@ async def test_a_hook_that_is_killed_lets_nothing_run(studio: Studio, phone: Pho
     assert not (studio.project / "no.txt").exists()
 
 
-async def test_a_picture_goes_both_ways(studio: Studio, phone: Phone) -> None:
-    def read(texts: list[str]) -> Reply:
+async def test_a_picture_goes_both_ways(studio: ClaudeEnv, phone: Phone) -> None:
+    def read(texts: list[str]) -> ScriptedReply:
         path = re.search(r"Manager sent image: (\S+)", "\n".join(texts))
         assert path is not None
         return use("Read", file_path=path.group(1))

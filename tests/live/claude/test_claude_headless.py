@@ -26,15 +26,15 @@ from farhand.model.facts import (
     WentOffline,
 )
 from farhand.model.words import HowEnded, HowSettled
-from farhand.testing.claude_env import Studio
+from farhand.testing.claude_env import ClaudeEnv
 from farhand.testing.house import House
 from farhand.testing.models.anthropic import limited
-from farhand.testing.models.script import Hold, Reply, Text, say, use
+from farhand.testing.models.script import Hold, ScriptedReply, ScriptedText, say, use
 
 pytestmark = pytest.mark.anyio
 
 
-async def hired(house: House, studio: Studio) -> None:
+async def hired(house: House, studio: ClaudeEnv) -> None:
     """A worker without a terminal."""
     await house.send(Hire(id=house.id(), worker="ann", backend="claude-headless", directory=str(studio.project)))
     await house.fact(CameOnline)
@@ -45,7 +45,7 @@ async def said(house: House) -> str:
     return "".join(event.fact.text for event in await house.history() if isinstance(event.fact, Said))
 
 
-async def test_a_message_is_answered_and_the_next_one_remembers(studio: Studio) -> None:
+async def test_a_message_is_answered_and_the_next_one_remembers(studio: ClaudeEnv) -> None:
     studio.model.script.conversation("zz-hello", say("hello manager", piece=4))
     studio.model.script.conversation("zz-again", say("hello again"))
     async with studio.open() as house:
@@ -64,7 +64,7 @@ async def test_a_message_is_answered_and_the_next_one_remembers(studio: Studio) 
     assert "hello manager" in studio.model.prompted("zz-again")[-1].texts
 
 
-async def test_an_ask_is_answered_from_the_phone(studio: Studio) -> None:
+async def test_an_ask_is_answered_from_the_phone(studio: ClaudeEnv) -> None:
     studio.model.script.conversation("zz-one", use("Bash", command="touch one.txt", description="One"), say("done"))
     studio.model.script.conversation("zz-two", use("Bash", command="touch two.txt", description="Two"), say("no"))
     async with studio.open() as house:
@@ -85,7 +85,7 @@ async def test_an_ask_is_answered_from_the_phone(studio: Studio) -> None:
     assert studio.model.prompted("not that one")
 
 
-async def test_an_ask_that_nobody_answers_is_a_no(studio: Studio) -> None:
+async def test_an_ask_that_nobody_answers_is_a_no(studio: ClaudeEnv) -> None:
     studio.model.script.conversation("zz-one", use("Bash", command="touch one.txt", description="One"), say("too bad"))
     async with studio.open(ask_seconds=1.5) as house:
         await hired(house, studio)
@@ -96,7 +96,7 @@ async def test_an_ask_that_nobody_answers_is_a_no(studio: Studio) -> None:
     assert not (studio.project / "one.txt").exists()
 
 
-async def test_an_agent_that_is_killed_while_it_asks_lets_nothing_run(studio: Studio) -> None:
+async def test_an_agent_that_is_killed_while_it_asks_lets_nothing_run(studio: ClaudeEnv) -> None:
     studio.model.script.conversation("zz-one", use("Bash", command="touch one.txt", description="One"))
     studio.model.script.conversation("zz-two", say("here again"))
     async with studio.open() as house:
@@ -115,7 +115,7 @@ async def test_an_agent_that_is_killed_while_it_asks_lets_nothing_run(studio: St
     assert not (studio.project / "one.txt").exists()
 
 
-async def test_an_ask_outlives_the_node(studio: Studio) -> None:
+async def test_an_ask_outlives_the_node(studio: ClaudeEnv) -> None:
     studio.model.script.conversation("zz-one", use("Bash", command="touch one.txt", description="One"), say("done"))
     async with studio.open() as house:
         await hired(house, studio)
@@ -128,7 +128,7 @@ async def test_an_ask_outlives_the_node(studio: Studio) -> None:
         assert sum(isinstance(event.fact, AskRaised) for event in await house.history()) == 1
 
 
-async def test_a_questionnaire_keeps_its_answers_when_the_node_dies_between_two(studio: Studio) -> None:
+async def test_a_questionnaire_keeps_its_answers_when_the_node_dies_between_two(studio: ClaudeEnv) -> None:
     options = [{"label": "Red", "description": "warm"}, {"label": "Blue", "description": "cold"}]
     questions = [
         {"question": "Which color?", "header": "Color", "multiSelect": False, "options": options},
@@ -152,8 +152,8 @@ async def test_a_questionnaire_keeps_its_answers_when_the_node_dies_between_two(
     assert any("Which color?" in text and "Blue" in text and "Red, Blue" in text for text in call.texts)
 
 
-async def test_a_turn_is_stopped(studio: Studio) -> None:
-    studio.model.script.conversation("zz-slow", Reply((Text("started"), Hold("never"))))
+async def test_a_turn_is_stopped(studio: ClaudeEnv) -> None:
+    studio.model.script.conversation("zz-slow", ScriptedReply((ScriptedText("started"), Hold("never"))))
     studio.model.script.conversation("zz-next", say("next"))
     async with studio.open() as house:
         await hired(house, studio)
@@ -167,8 +167,8 @@ async def test_a_turn_is_stopped(studio: Studio) -> None:
         assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
 
 
-async def test_the_answer_arrives_once_when_the_node_was_away(studio: Studio) -> None:
-    studio.model.script.conversation("zz-away", Reply((Text("one"), Hold("away"), Text("two"))))
+async def test_the_answer_arrives_once_when_the_node_was_away(studio: ClaudeEnv) -> None:
+    studio.model.script.conversation("zz-away", ScriptedReply((ScriptedText("one"), Hold("away"), ScriptedText("two"))))
     async with studio.open() as house:
         await hired(house, studio)
         await house.say("zz-away")
@@ -179,7 +179,7 @@ async def test_the_answer_arrives_once_when_the_node_was_away(studio: Studio) ->
         assert "".join((await said(house)).split()) == "onetwo"
 
 
-async def test_a_killed_agent_comes_back_with_its_memory(studio: Studio) -> None:
+async def test_a_killed_agent_comes_back_with_its_memory(studio: ClaudeEnv) -> None:
     studio.model.script.conversation("zz-before", say("before"))
     studio.model.script.conversation("zz-after", say("after"))
     async with studio.open() as house:
@@ -194,13 +194,13 @@ async def test_a_killed_agent_comes_back_with_its_memory(studio: Studio) -> None
     assert "before" in studio.model.prompted("zz-after")[-1].texts
 
 
-async def kill_agents(studio: Studio) -> None:
+async def kill_agents(studio: ClaudeEnv) -> None:
     """Kills the Claude Code of this studio, which alone has its folder for a home."""
     for pid in await anyio.to_thread.run_sync(studio.agents):
         os.kill(pid, signal.SIGKILL)
 
 
-async def test_a_limit_parks_the_message_and_a_try_brings_it_once(studio: Studio) -> None:
+async def test_a_limit_parks_the_message_and_a_try_brings_it_once(studio: ClaudeEnv) -> None:
     studio.model.script.conversation("zz-limit", limited("limited until tomorrow"), say("here I am again"))
     async with studio.open() as house:
         await hired(house, studio)

@@ -13,20 +13,20 @@ from farhand.drivers.wires.tmux import Pane
 from farhand.model.commands import Hire
 from farhand.model.facts import CameOnline, Noted, Said, Seen, TurnEnded
 from farhand.model.words import HowEnded
-from farhand.testing.claude_env import Studio, until
+from farhand.testing.claude_env import ClaudeEnv, until
 from farhand.testing.house import House
 from farhand.testing.models.script import say
 
 pytestmark = pytest.mark.anyio
 
 
-async def hired(house: House, studio: Studio, name: str = "ann") -> None:
+async def hired(house: House, studio: ClaudeEnv, name: str = "ann") -> None:
     """A worker who can be spoken to."""
     await house.send(Hire(id=house.id(), worker=name, backend="claude", directory=str(studio.project)))
     await house.fact(CameOnline, lambda event: event.worker == name)
 
 
-async def test_a_message_is_answered_in_a_fresh_home(studio: Studio) -> None:
+async def test_a_message_is_answered_in_a_fresh_home(studio: ClaudeEnv) -> None:
     studio.model.script.conversation("zz-hello", say("hello manager"))
     async with studio.open() as house:
         await hired(house, studio)
@@ -38,7 +38,7 @@ async def test_a_message_is_answered_in_a_fresh_home(studio: Studio) -> None:
         assert (await house.fact(Seen)).message == accepted.message
 
 
-async def test_an_untrusted_folder_of_an_older_account_is_trusted_by_keys(studio: Studio) -> None:
+async def test_an_untrusted_folder_of_an_older_account_is_trusted_by_keys(studio: ClaudeEnv) -> None:
     account = {"hasCompletedOnboarding": True, "customApiKeyResponses": {"approved": [], "rejected": []}}
     (studio.folder / "home/.claude.json").write_text(json.dumps(account))
     studio.model.script.conversation("zz-hello", say("hello manager"))
@@ -50,7 +50,7 @@ async def test_an_untrusted_folder_of_an_older_account_is_trusted_by_keys(studio
 
 
 async def test_a_dialog_that_nobody_knows_is_told_and_answered_at_the_desk(
-    studio: Studio, monkeypatch: pytest.MonkeyPatch
+    studio: ClaudeEnv, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     account = {"hasCompletedOnboarding": True, "customApiKeyResponses": {"approved": [], "rejected": []}}
     (studio.folder / "home/.claude.json").write_text(json.dumps(account))
@@ -80,7 +80,7 @@ async def test_a_dialog_that_nobody_knows_is_told_and_answered_at_the_desk(
         assert (await house.fact(TurnEnded, after=failed.seq)).how is HowEnded.COMPLETED
 
 
-async def closed(studio: Studio, pane: Pane) -> None:
+async def closed(studio: ClaudeEnv, pane: Pane) -> None:
     """Closes the panel: an Escape, and another only where that was not enough."""
     with anyio.fail_after(30):
         while read_box(await studio.tmux.capture(pane, colours=True)) is None:
@@ -91,7 +91,7 @@ async def closed(studio: Studio, pane: Pane) -> None:
                     await anyio.sleep(0.05)
 
 
-async def test_a_panel_at_the_desk_keeps_a_message_out_and_is_told(studio: Studio) -> None:
+async def test_a_panel_at_the_desk_keeps_a_message_out_and_is_told(studio: ClaudeEnv) -> None:
     studio.model.script.conversation("zz-hello", say("hello manager"))
     async with studio.open() as house:
         await hired(house, studio)

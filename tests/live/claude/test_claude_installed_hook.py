@@ -11,8 +11,8 @@ import anyio
 import pytest
 from tests.spec.promises import promise
 
-from farhand.testing.claude_env import Studio
-from farhand.testing.cli_env import Workshop
+from farhand.testing.claude_env import ClaudeEnv
+from farhand.testing.cli_env import CliEnv
 from farhand.testing.models.script import say
 from farhand.testing.phone import MANAGER, SECONDS, Phone, with_phone
 from farhand.testing.sdk_env import until
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-async def phone(studio: Studio, bot: FakeBot) -> AsyncIterator[Phone]:
+async def phone(studio: ClaudeEnv, bot: FakeBot) -> AsyncIterator[Phone]:
     """A phone with a worker of another kind, and the hook in the settings of whoever calls Claude Code here."""
     command = [sys.executable, "-m", "farhand", "hook", "install", "--events"]
     await anyio.run_process(command, env=studio.environment)
@@ -33,7 +33,7 @@ async def phone(studio: Studio, bot: FakeBot) -> AsyncIterator[Phone]:
         yield opened
 
 
-def sessions(studio: Workshop) -> Path:
+def sessions(studio: CliEnv) -> Path:
     return studio.folder / "farhand/nodes/test/sessions"
 
 
@@ -47,7 +47,7 @@ def carried(phone: Phone) -> dict[str, str]:
     }
 
 
-async def in_tmux(studio: Studio, phone: Phone, prompt: str) -> None:
+async def in_tmux(studio: ClaudeEnv, phone: Phone, prompt: str) -> None:
     """Claude Code in a session called as a worker's, started by somebody else."""
     given = [word for name, value in carried(phone).items() for word in ("-e", f"{name}={value}")]
     command = f"claude -p {prompt} > said 2>&1; exec sleep 1000"
@@ -56,7 +56,7 @@ async def in_tmux(studio: Studio, phone: Phone, prompt: str) -> None:
 
 
 @promise("hook.1", "hook.2", "hook.3", "hook.5", "hook.8", "hook.9", "hook.10", "flows.2")
-async def test_answers_of_a_session_in_tmux_and_of_one_without(studio: Studio, phone: Phone) -> None:
+async def test_answers_of_a_session_in_tmux_and_of_one_without(studio: ClaudeEnv, phone: Phone) -> None:
     studio.model.script.conversation("zz-tmux", say("**Bold** news & `code`"))
     studio.model.script.conversation("zz-plain", say("no tmux here"))
     pending = sessions(studio) / "bob" / "pending"
@@ -73,7 +73,7 @@ async def test_answers_of_a_session_in_tmux_and_of_one_without(studio: Studio, p
 
 
 @promise("hook.4", "security.3")
-async def test_sessions_of_nobody_and_our_own_ones_say_nothing_by_it(studio: Studio, phone: Phone) -> None:
+async def test_sessions_of_nobody_and_our_own_ones_say_nothing_by_it(studio: ClaudeEnv, phone: Phone) -> None:
     studio.model.script.conversation("zz-nobody", say("none of your business"))
     studio.model.script.conversation("You are ann", say("Ann is ready."))
     studio.model.script.conversation("zz-once", say("told once"))
@@ -92,7 +92,7 @@ async def test_sessions_of_nobody_and_our_own_ones_say_nothing_by_it(studio: Stu
     assert not list(sessions(studio).rglob("answers/*"))
 
 
-async def test_an_answer_while_the_node_is_dead_comes_when_it_is_back(studio: Studio, phone: Phone) -> None:
+async def test_an_answer_while_the_node_is_dead_comes_when_it_is_back(studio: ClaudeEnv, phone: Phone) -> None:
     long = "\n\n".join(f"Paragraph {number}: " + "word " * 60 for number in range(40)).strip()
     studio.model.script.conversation("zz-away", say(f"said while you were away\n\n{long}\n\nthe last line"))
     await phone.kill()

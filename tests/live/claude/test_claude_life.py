@@ -28,15 +28,15 @@ from farhand.model.facts import (
     WentOffline,
 )
 from farhand.model.words import Attachment, HowEnded, Mode
-from farhand.testing.claude_env import Studio, red_pixel, until
+from farhand.testing.claude_env import ClaudeEnv, red_pixel, until
 from farhand.testing.house import House
 from farhand.testing.models.anthropic import limited
-from farhand.testing.models.script import Hold, Reply, Text, Thinking, say, use
+from farhand.testing.models.script import Hold, ScriptedReply, ScriptedText, ScriptedThinking, say, use
 
 pytestmark = pytest.mark.anyio
 
 
-async def hired(house: House, studio: Studio, name: str = "ann", mode: Mode = Mode.DEFAULT) -> None:
+async def hired(house: House, studio: ClaudeEnv, name: str = "ann", mode: Mode = Mode.DEFAULT) -> None:
     """A worker who can be spoken to."""
     await house.send(Hire(id=house.id(), worker=name, backend="claude", directory=str(studio.project), mode=mode))
     await house.fact(CameOnline, lambda event: event.worker == name)
@@ -48,11 +48,16 @@ async def said(house: House, worker: str = "ann") -> str:
     return "".join(event.fact.text for event in history if isinstance(event.fact, Said) and event.worker == worker)
 
 
-async def test_a_long_answer_is_told_while_it_is_written(studio: Studio) -> None:
+async def test_a_long_answer_is_told_while_it_is_written(studio: ClaudeEnv) -> None:
     head = "First paragraph of a long answer.\n\n" + "".join(f"- point {number}\n" for number in range(20))
     tail = "".join(f"line {number} of many more words\n" for number in range(400)) + "the end"
-    blocks = (Thinking("let me think"), Text(head, piece=40), Hold("half"), Text(tail, piece=200))
-    studio.model.script.conversation("zz-long", Reply(blocks))
+    blocks = (
+        ScriptedThinking("let me think"),
+        ScriptedText(head, piece=40),
+        Hold("half"),
+        ScriptedText(tail, piece=200),
+    )
+    studio.model.script.conversation("zz-long", ScriptedReply(blocks))
     async with studio.open() as house:
         await hired(house, studio)
         await house.say("zz-long")
@@ -66,7 +71,7 @@ async def test_a_long_answer_is_told_while_it_is_written(studio: Studio) -> None
         assert (await house.fact(Used)).usage.input_tokens == 100
 
 
-async def test_two_workers_do_not_hear_each_other(studio: Studio) -> None:
+async def test_two_workers_do_not_hear_each_other(studio: ClaudeEnv) -> None:
     studio.model.script.conversation("zz-first", say("I am ann"))
     studio.model.script.conversation("zz-second", say("I am bob"))
     async with studio.open() as house:
@@ -80,8 +85,8 @@ async def test_two_workers_do_not_hear_each_other(studio: Studio) -> None:
             assert await said(house, name) == f"I am {name}"
 
 
-async def test_a_turn_is_paused_and_the_next_message_is_answered(studio: Studio) -> None:
-    studio.model.script.conversation("zz-slow", Reply((Text("started"), Hold("never"))))
+async def test_a_turn_is_paused_and_the_next_message_is_answered(studio: ClaudeEnv) -> None:
+    studio.model.script.conversation("zz-slow", ScriptedReply((ScriptedText("started"), Hold("never"))))
     studio.model.script.conversation("zz-next", say("next"))
     async with studio.open() as house:
         await hired(house, studio)
@@ -98,7 +103,7 @@ async def test_a_turn_is_paused_and_the_next_message_is_answered(studio: Studio)
         assert (await said(house)).endswith("next")
 
 
-async def test_each_turn_is_told_with_what_it_cost(studio: Studio) -> None:
+async def test_each_turn_is_told_with_what_it_cost(studio: ClaudeEnv) -> None:
     studio.model.script.conversation("zz-cost", say("one"), say("two"))
 
     def priced(event: Event) -> bool:
@@ -117,7 +122,7 @@ async def test_each_turn_is_told_with_what_it_cost(studio: Studio) -> None:
     assert costs[0] == costs[1]
 
 
-async def test_a_relaunched_worker_remembers(studio: Studio) -> None:
+async def test_a_relaunched_worker_remembers(studio: ClaudeEnv) -> None:
     studio.model.script.conversation("zz-remember", say("I will remember the plum"))
     studio.model.script.conversation("zz-recall", say("plum"))
     async with studio.open() as house:
@@ -134,8 +139,8 @@ async def test_a_relaunched_worker_remembers(studio: Studio) -> None:
     assert "I will remember the plum" in studio.model.prompted("zz-recall")[-1].texts
 
 
-async def test_the_answer_arrives_once_when_the_node_was_away(studio: Studio) -> None:
-    studio.model.script.conversation("zz-away", Reply((Text("one"), Hold("away"), Text("two"))))
+async def test_the_answer_arrives_once_when_the_node_was_away(studio: ClaudeEnv) -> None:
+    studio.model.script.conversation("zz-away", ScriptedReply((ScriptedText("one"), Hold("away"), ScriptedText("two"))))
     async with studio.open() as house:
         await hired(house, studio)
         accepted = await house.say("zz-away")
@@ -153,7 +158,7 @@ async def test_the_answer_arrives_once_when_the_node_was_away(studio: Studio) ->
         assert sum(isinstance(event.fact, TurnEnded) for event in await house.history()) == 1
 
 
-async def test_a_killed_agent_is_told_and_started_again_with_its_memory(studio: Studio) -> None:
+async def test_a_killed_agent_is_told_and_started_again_with_its_memory(studio: ClaudeEnv) -> None:
     studio.model.script.conversation("zz-before", say("before"))
     studio.model.script.conversation("zz-after", say("after"))
     async with studio.open() as house:
@@ -170,7 +175,7 @@ async def test_a_killed_agent_is_told_and_started_again_with_its_memory(studio: 
     assert "before" in studio.model.prompted("zz-after")[-1].texts
 
 
-async def test_a_killed_tmux_is_told_and_the_worker_comes_back(studio: Studio) -> None:
+async def test_a_killed_tmux_is_told_and_the_worker_comes_back(studio: ClaudeEnv) -> None:
     studio.model.script.conversation("zz-before", say("before"))
     studio.model.script.conversation("zz-after", say("after"))
     async with studio.open() as house:
@@ -186,14 +191,14 @@ async def test_a_killed_tmux_is_told_and_the_worker_comes_back(studio: Studio) -
         assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
 
 
-async def test_a_quit_at_the_desk_is_respected(studio: Studio) -> None:
+async def test_a_quit_at_the_desk_is_respected(studio: ClaudeEnv) -> None:
     async with studio.open() as house:
         await hired(house, studio)
         await house.say("/exit")
         assert "ended at the desk" in (await house.fact(WentOffline)).why
 
 
-async def test_an_ended_worker_leaves_nothing(studio: Studio) -> None:
+async def test_an_ended_worker_leaves_nothing(studio: ClaudeEnv) -> None:
     async with studio.open() as house:
         await hired(house, studio)
         await house.end("ann")
@@ -202,7 +207,7 @@ async def test_an_ended_worker_leaves_nothing(studio: Studio) -> None:
         assert not list((studio.folder / "node/claude").iterdir())
 
 
-async def test_a_cleared_conversation_is_followed(studio: Studio) -> None:
+async def test_a_cleared_conversation_is_followed(studio: ClaudeEnv) -> None:
     studio.model.script.conversation("zz-old", say("old"))
     studio.model.script.conversation("zz-new", say("new"))
     async with studio.open() as house:
@@ -220,7 +225,7 @@ async def test_a_cleared_conversation_is_followed(studio: Studio) -> None:
     assert "old" not in studio.model.prompted("zz-new")[-1].texts
 
 
-async def test_a_message_joins_a_running_turn(studio: Studio) -> None:
+async def test_a_message_joins_a_running_turn(studio: ClaudeEnv) -> None:
     slow = use("Bash", command="until [ -e go ]; do sleep 0.05; done", description="Wait for it")
     studio.model.script.conversation("zz-steer", slow, say("seen both"))
     async with studio.open() as house:
@@ -237,7 +242,7 @@ async def test_a_message_joins_a_running_turn(studio: Studio) -> None:
     assert any("also this" in text for text in studio.model.prompted("zz-steer")[-1].texts)
 
 
-async def test_a_limit_parks_the_message_and_a_try_brings_it_once(studio: Studio) -> None:
+async def test_a_limit_parks_the_message_and_a_try_brings_it_once(studio: ClaudeEnv) -> None:
     studio.model.script.conversation("zz-limit", limited("limited until tomorrow"), say("here I am again"))
     async with studio.open() as house:
         await hired(house, studio)
@@ -255,7 +260,7 @@ async def test_a_limit_parks_the_message_and_a_try_brings_it_once(studio: Studio
         assert "".join(told) == "here I am again"
 
 
-async def test_what_is_typed_at_the_desk_is_told_too(studio: Studio) -> None:
+async def test_what_is_typed_at_the_desk_is_told_too(studio: ClaudeEnv) -> None:
     studio.model.script.conversation("zz-desk", say("hello desk"))
     async with studio.open() as house:
         await hired(house, studio)
@@ -268,7 +273,7 @@ async def test_what_is_typed_at_the_desk_is_told_too(studio: Studio) -> None:
         assert await said(house) == "hello desk"
 
 
-async def test_what_is_half_typed_at_the_desk_survives(studio: Studio) -> None:
+async def test_what_is_half_typed_at_the_desk_survives(studio: ClaudeEnv) -> None:
     studio.model.script.conversation("zz-phone", say("hello phone"))
     async with studio.open() as house:
         await hired(house, studio)
@@ -281,7 +286,7 @@ async def test_what_is_half_typed_at_the_desk_survives(studio: Studio) -> None:
     assert studio.model.prompted("zz-phone")[0].texts.count("zz-phone") == 1
 
 
-async def test_model_and_mode_are_changed(studio: Studio) -> None:
+async def test_model_and_mode_are_changed(studio: ClaudeEnv) -> None:
     async with studio.open() as house:
         await hired(house, studio)
         await house.send(Tune(id="t1", mode=Mode.AUTO_EDIT))
@@ -290,7 +295,7 @@ async def test_model_and_mode_are_changed(studio: Studio) -> None:
         await until(studio, pane, "accept edits on")
 
 
-async def test_an_image_reaches_the_model(studio: Studio) -> None:
+async def test_an_image_reaches_the_model(studio: ClaudeEnv) -> None:
     file = studio.project / "red.png"
     file.write_bytes(red_pixel())
     studio.model.script.conversation("zz-look", use("Read", file_path=str(file)), say("it is red"))
@@ -316,7 +321,7 @@ TEXTS = [
 ]
 
 
-async def test_messages_arrive_as_they_were_written(studio: Studio) -> None:
+async def test_messages_arrive_as_they_were_written(studio: ClaudeEnv) -> None:
     studio.model.script.conversation("zz-v", *[say("ok")] * len(TEXTS))
     async with studio.open() as house:
         await hired(house, studio)
@@ -336,8 +341,8 @@ def _message(message: str) -> Callable[[Event], bool]:
     return matching
 
 
-async def test_a_turn_is_paused_before_its_first_word(studio: Studio) -> None:
-    studio.model.script.conversation("zz-silent", Reply((Hold("never"), Text("never said"))))
+async def test_a_turn_is_paused_before_its_first_word(studio: ClaudeEnv) -> None:
+    studio.model.script.conversation("zz-silent", ScriptedReply((Hold("never"), ScriptedText("never said"))))
     studio.model.script.conversation("zz-next", say("next"))
     async with studio.open() as house:
         await hired(house, studio)

@@ -14,8 +14,8 @@ import anyio.to_thread
 import pytest
 from tests.spec.promises import promise
 
-from farhand.testing.claude_env import Studio
-from farhand.testing.models.script import Hold, Reply, Text, say
+from farhand.testing.claude_env import ClaudeEnv
+from farhand.testing.models.script import Hold, ScriptedReply, ScriptedText, say
 from farhand.testing.phone import MANAGER, SECONDS, Phone, with_phone
 from farhand.testing.sdk_env import until
 from farhand.testing.telegram import FakeBot
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-async def phone(studio: Studio, bot: FakeBot) -> AsyncIterator[Phone]:
+async def phone(studio: ClaudeEnv, bot: FakeBot) -> AsyncIterator[Phone]:
     """A phone with a worker who was welcomed."""
     studio.model.script.conversation("You are ann", say("Ann is ready."))
     async with with_phone(studio, bot) as opened:
@@ -33,7 +33,7 @@ async def phone(studio: Studio, bot: FakeBot) -> AsyncIterator[Phone]:
         yield opened
 
 
-async def tmux(studio: Studio, *words: str) -> str:
+async def tmux(studio: ClaudeEnv, *words: str) -> str:
     done = await anyio.run_process([*studio.server, *words], env=studio.environment, check=False)
     return done.stdout.decode()
 
@@ -55,7 +55,7 @@ async def called(phone: Phone, path: str, body: Any = None) -> Any:
 
 
 @promise("flows.1", "backend.13", "claude.3", "claude.4", "security.1", "files.8")
-async def test_whoever_is_hired_is_welcomed_and_knows_the_node(studio: Studio, phone: Phone) -> None:
+async def test_whoever_is_hired_is_welcomed_and_knows_the_node(studio: ClaudeEnv, phone: Phone) -> None:
     welcome = json.dumps((await studio.model.asked("You are ann")).body)
     assert f"http://localhost:{port(phone)}/workers" in welcome
     folder = studio.folder / "farhand" / "nodes" / "test"
@@ -79,7 +79,7 @@ async def test_whoever_is_hired_is_welcomed_and_knows_the_node(studio: Studio, p
 
 
 @promise("flows.2", "running.11", "routing.10", "routing.12")
-async def test_a_message_its_answer_and_a_reply_to_it(studio: Studio, phone: Phone) -> None:
+async def test_a_message_its_answer_and_a_reply_to_it(studio: ClaudeEnv, phone: Phone) -> None:
     studio.model.script.conversation("zz-what", say("**All** is `well` & good"))
     studio.model.script.conversation("zz-sure", say("I am sure"))
     spoken = await phone.manager.says("zz-what is up?")
@@ -94,7 +94,7 @@ async def test_a_message_its_answer_and_a_reply_to_it(studio: Studio, phone: Pho
 
 
 @promise("workers.6", "http.16", "http.5", "flows.3", "claude.2")
-async def test_others_find_it_and_write_to_it(studio: Studio, phone: Phone) -> None:
+async def test_others_find_it_and_write_to_it(studio: ClaudeEnv, phone: Phone) -> None:
     studio.model.script.conversation("zz-pipe", say("the pipe is heard"))
     studio.model.script.conversation("your message", say("the keys are heard"))
     (entry,) = json.loads(await called(phone, "/workers"))["workers"]
@@ -110,7 +110,7 @@ async def test_others_find_it_and_write_to_it(studio: Studio, phone: Phone) -> N
 
 
 @promise("media.2", "updates.8")
-async def test_a_file_from_the_phone_is_read_once(studio: Studio, phone: Phone) -> None:
+async def test_a_file_from_the_phone_is_read_once(studio: ClaudeEnv, phone: Phone) -> None:
     studio.model.script.conversation("zz-file", say("read it"))
     await phone.manager.sends_document(b"1,2\n", "data.csv", mime_type="text/csv", caption="zz-file, please")
     await phone.manager.reads("read it", seconds=SECONDS)
@@ -122,8 +122,8 @@ async def test_a_file_from_the_phone_is_read_once(studio: Studio, phone: Phone) 
 
 
 @promise("commands.5", "commands.6", "commands.9", "states.1", "workers.5")
-async def test_paused_relaunched_and_let_go(studio: Studio, phone: Phone) -> None:
-    studio.model.script.conversation("zz-long", Reply((Text("thinking"), Hold("for ever"))))
+async def test_paused_relaunched_and_let_go(studio: ClaudeEnv, phone: Phone) -> None:
+    studio.model.script.conversation("zz-long", ScriptedReply((ScriptedText("thinking"), Hold("for ever"))))
     studio.model.script.conversation("zz-again", say("here again"))
     await phone.manager.says("zz-long")
     await studio.model.asked("zz-long")
@@ -143,7 +143,7 @@ async def test_paused_relaunched_and_let_go(studio: Studio, phone: Phone) -> Non
 
 
 @promise("media.18", "media.12", "texts.17")
-async def test_files_in_its_answer_go_by_the_rules(studio: Studio, phone: Phone) -> None:
+async def test_files_in_its_answer_go_by_the_rules(studio: ClaudeEnv, phone: Phone) -> None:
     notes = studio.project / "notes.md"
     notes.write_text("for the manager")
     answer = f"Here. [[file:{notes}|the notes]] [[image:/no/such.png]] `[[file:/in/code.md]]` [[file:/etc/x.pem]]"
@@ -156,10 +156,10 @@ async def test_files_in_its_answer_go_by_the_rules(studio: Studio, phone: Phone)
     assert [call.parameters["caption"] for call in sent] == ["ann: the notes"]
 
 
-async def test_relaunched_and_let_go_in_mid_turn(studio: Studio, phone: Phone) -> None:
-    studio.model.script.conversation("zz-one", Reply((Text("half of one"), Hold("one"))))
+async def test_relaunched_and_let_go_in_mid_turn(studio: ClaudeEnv, phone: Phone) -> None:
+    studio.model.script.conversation("zz-one", ScriptedReply((ScriptedText("half of one"), Hold("one"))))
     studio.model.script.conversation("zz-next", say("here again"))
-    studio.model.script.conversation("zz-two", Reply((Text("half of two"), Hold("two"))))
+    studio.model.script.conversation("zz-two", ScriptedReply((ScriptedText("half of two"), Hold("two"))))
     await phone.manager.says("zz-one")
     await studio.model.asked("zz-one")
     await phone.manager.says("/relaunch")
@@ -177,7 +177,7 @@ async def test_relaunched_and_let_go_in_mid_turn(studio: Studio, phone: Phone) -
 
 
 @promise("commands.3", "commands.7", "commands.14", "routing.6", "texts.1")
-async def test_what_the_manager_asks_the_bot_about_it(studio: Studio, phone: Phone) -> None:
+async def test_what_the_manager_asks_the_bot_about_it(studio: ClaudeEnv, phone: Phone) -> None:
     async def asks(text: str) -> str:
         spoken = await phone.manager.says(text)
         chat = await phone.manager.sees(lambda seen: any(one.reply_to == spoken.message_id for one in seen))
@@ -195,7 +195,7 @@ async def test_what_the_manager_asks_the_bot_about_it(studio: Studio, phone: Pho
     await phone.manager.reads("Problem, fix, why.", seconds=SECONDS)
 
 
-async def test_mentions_and_colleagues(studio: Studio, phone: Phone) -> None:
+async def test_mentions_and_colleagues(studio: ClaudeEnv, phone: Phone) -> None:
     studio.model.script.conversation("You are bob", say("Bob is ready."))
     studio.model.script.conversation("zz-everyone", say("one of us"))
     studio.model.script.conversation("zz-everyone", say("one of us"))
@@ -211,10 +211,10 @@ async def test_mentions_and_colleagues(studio: Studio, phone: Phone) -> None:
     assert [(one["name"], one["protocol"]) for one in listed] == [("ann", "tmux"), ("bob", "tmux")]
 
 
-async def test_a_long_answer_while_the_node_is_dead_is_told_whole(studio: Studio, phone: Phone) -> None:
+async def test_a_long_answer_while_the_node_is_dead_is_told_whole(studio: ClaudeEnv, phone: Phone) -> None:
     long = "\n\n".join(f"Paragraph {number}: " + "word " * 60 for number in range(40)).strip()
     studio.model.script.conversation(
-        "zz-dead", Reply((Hold("dead"), Text(f"the first line\n\n{long}\n\nthe last line")))
+        "zz-dead", ScriptedReply((Hold("dead"), ScriptedText(f"the first line\n\n{long}\n\nthe last line")))
     )
     await phone.manager.says("zz-dead")
     await studio.model.asked("zz-dead")

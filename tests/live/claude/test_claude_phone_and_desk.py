@@ -10,17 +10,17 @@ import anyio
 import pytest
 from tests.live.claude.test_claude_from_the_phone import phone
 
-from farhand.testing.claude_env import Studio
-from farhand.testing.cli_env import Workshop
-from farhand.testing.models.script import Reply, Text, say, use
+from farhand.testing.claude_env import ClaudeEnv
+from farhand.testing.cli_env import CliEnv
+from farhand.testing.models.script import ScriptedReply, ScriptedText, say, use
 from farhand.testing.phone import MANAGER, SECONDS, Phone
-from farhand.testing.telegram import Shown
+from farhand.testing.telegram import ShownMessage
 
 pytestmark = pytest.mark.anyio
 __all__ = ["phone"]
 
 
-async def tmux(workshop: Workshop, *words: str) -> str:
+async def tmux(workshop: CliEnv, *words: str) -> str:
     done = await anyio.run_process([*workshop.server, *words], env=workshop.environment, check=False)
     return done.stdout.decode()
 
@@ -50,7 +50,7 @@ async def progress(phone: Phone) -> str:
     return next(one.text for one in chat if one.reply_to == asked.message_id)
 
 
-async def test_an_ask_answered_at_the_desk_is_over_on_the_phone(studio: Studio, phone: Phone) -> None:
+async def test_an_ask_answered_at_the_desk_is_over_on_the_phone(studio: ClaudeEnv, phone: Phone) -> None:
     studio.model.script.conversation("zz-desk", use("Bash", command="touch desk.txt", description="Desk"), say("made"))
     await phone.manager.says("zz-desk")
     ask = await phone.reads("touch desk.txt")
@@ -66,7 +66,7 @@ async def test_an_ask_answered_at_the_desk_is_over_on_the_phone(studio: Studio, 
     assert (studio.project / "desk.txt").exists()
 
 
-async def test_a_refusal_with_a_word_of_advice_reaches_the_agent(studio: Studio, phone: Phone) -> None:
+async def test_a_refusal_with_a_word_of_advice_reaches_the_agent(studio: ClaudeEnv, phone: Phone) -> None:
     studio.model.script.conversation("zz-no", use("Bash", command="touch no.txt", description="No"), say("I see"))
     await phone.manager.says("zz-no")
     await phone.manager.taps(await phone.reads("touch no.txt"), "Deny, and say why")
@@ -77,7 +77,7 @@ async def test_a_refusal_with_a_word_of_advice_reaches_the_agent(studio: Studio,
     assert any("never on a Friday" in text for text in studio.model.prompted("zz-no")[-1].texts)
 
 
-async def test_several_choices_are_ticked_on_the_phone(studio: Studio, phone: Phone) -> None:
+async def test_several_choices_are_ticked_on_the_phone(studio: ClaudeEnv, phone: Phone) -> None:
     options = [{"label": label, "description": ""} for label in ("Red", "Green", "Blue")]
     question = {"question": "Which colors?", "header": "Colors", "multiSelect": True, "options": options}
     studio.model.script.conversation("zz-many", use("AskUserQuestion", questions=[question]), say("thanks"))
@@ -91,17 +91,17 @@ async def test_several_choices_are_ticked_on_the_phone(studio: Studio, phone: Ph
     assert any("Red, Blue" in text for text in studio.model.prompted("zz-many")[-1].texts)
 
 
-async def ticked(phone: Phone, ask: Shown, label: str) -> Shown:
-    def now(chat: tuple[Shown, ...]) -> Shown:
+async def ticked(phone: Phone, ask: ShownMessage, label: str) -> ShownMessage:
+    def now(chat: tuple[ShownMessage, ...]) -> ShownMessage:
         return next(one for one in chat if one.message_id == ask.message_id)
 
     return now(await phone.manager.sees(lambda chat: label in now(chat).labels, seconds=SECONDS))
 
 
-async def test_a_plan_is_read_on_the_phone_and_gone_ahead_with(studio: Studio, phone: Phone) -> None:
+async def test_a_plan_is_read_on_the_phone_and_gone_ahead_with(studio: ClaudeEnv, phone: Phone) -> None:
     plan = "# Plan\n\n1. Do one thing\n2. Do another"
 
-    def write(texts: list[str]) -> Reply:
+    def write(texts: list[str]) -> ScriptedReply:
         path = re.search(r"/\S+/plans/[\w-]+\.md", "\n".join(texts))
         assert path is not None
         return use("Write", file_path=path.group(), content=plan)
@@ -116,9 +116,9 @@ async def test_a_plan_is_read_on_the_phone_and_gone_ahead_with(studio: Studio, p
     await phone.manager.reads("on it", seconds=SECONDS)
 
 
-async def test_two_workers_at_once_a_long_answer_and_a_killed_tmux(studio: Studio, phone: Phone) -> None:
+async def test_two_workers_at_once_a_long_answer_and_a_killed_tmux(studio: ClaudeEnv, phone: Phone) -> None:
     long = " ".join(f"word{number}" for number in range(1500))
-    studio.model.script.conversation("zz-ann", Reply((Text(long),)))
+    studio.model.script.conversation("zz-ann", ScriptedReply((ScriptedText(long),)))
     studio.model.script.conversation("zz-bob", say("bob here"))
     studio.model.script.conversation("zz-again", say("ann again"))
     await phone.manager.says("/hire bob --ask")

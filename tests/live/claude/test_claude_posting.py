@@ -11,7 +11,7 @@ import pytest
 from farhand.model.commands import Hire
 from farhand.model.facts import AskRaised, CameOnline, Said, ToolEnded, ToolStarted, TurnEnded, TurnStarted, Used
 from farhand.model.words import HowEnded, Mode
-from farhand.testing.claude_env import Studio
+from farhand.testing.claude_env import ClaudeEnv
 from farhand.testing.models.script import say, use
 from farhand.testing.post_hooks import endpoint
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.anyio
 EVENTS = ("UserPromptSubmit", "PreToolUse", "PostToolUse", "PermissionRequest", "Stop", "SessionEnd")
 
 
-async def test_what_a_persons_http_hooks_post_is_told_once_and_a_stranger_is_heard_by_nobody(studio: Studio) -> None:
+async def test_what_a_persons_http_hooks_post_is_told_once_and_a_stranger_is_heard_by_nobody(studio: ClaudeEnv) -> None:
     touch = use("Bash", command="touch one.txt", description="Make it")
     studio.model.script.conversation("zz-one", touch, say("made one"))
     other = use("Bash", command="touch two.txt", description="Make it")

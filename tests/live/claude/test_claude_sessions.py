@@ -8,33 +8,33 @@ import subprocess
 import anyio
 import pytest
 
-from farhand.drivers.claude.launch import Places, prepare_account
+from farhand.drivers.claude.launch import ClaudePaths, prepare_account
 from farhand.model import errors
 from farhand.model.commands import End, Hire
 from farhand.model.facts import CameOnline, Ended, Hired, Said, TurnEnded
 from farhand.model.words import HowEnded
-from farhand.testing.claude_env import Studio
-from farhand.testing.cli_env import Workshop
+from farhand.testing.claude_env import ClaudeEnv
+from farhand.testing.cli_env import CliEnv
 from farhand.testing.house import SAFETY_SECONDS
 from farhand.testing.models.script import say
 
 pytestmark = pytest.mark.anyio
 
 
-async def at_the_desk(studio: Workshop, command: str) -> str:
+async def at_the_desk(studio: CliEnv, command: str) -> str:
     """What a shell in a terminal shows for that command, without one: the answer of a single turn."""
     words = ["sh", "-c", command]
     done = await anyio.run_process(words, env=studio.environment, cwd=studio.project, stdin=subprocess.DEVNULL)
     return done.stdout.decode()
 
 
-async def test_a_conversation_goes_from_the_desk_to_the_phone_and_back(studio: Studio) -> None:
+async def test_a_conversation_goes_from_the_desk_to_the_phone_and_back(studio: ClaudeEnv) -> None:
     script = studio.model.script
     script.conversation("zz-desk", say("said at the desk"))
     script.conversation("zz-phone", say("said on the phone"))
     script.conversation("zz-again", say("said at the desk again"))
     # A desk at which Claude Code has been used before.
-    prepare_account(Places.of(studio.environment), studio.environment, studio.project)
+    prepare_account(ClaudePaths.of(studio.environment), studio.environment, studio.project)
     assert "said at the desk" in await at_the_desk(studio, "claude -p 'zz-desk begins'")
     async with studio.open() as house:
         (found,) = await house.hub.sessions("claude", str(studio.project))

@@ -12,7 +12,7 @@ import anyio
 import pytest
 from tests.spec.promises import promise
 
-from farhand.testing.claude_env import Studio
+from farhand.testing.claude_env import ClaudeEnv
 from farhand.testing.models.script import say, use
 from farhand.testing.phone import MANAGER, SECONDS, Phone, with_phone
 from farhand.testing.telegram import FakeBot
@@ -22,7 +22,7 @@ LOOK = "env > tool.env; ps axwwe > ps.txt; tmux show-environment > tmux.txt; tmu
 
 
 @pytest.fixture
-async def phone(studio: Studio, bot: FakeBot) -> AsyncIterator[Phone]:
+async def phone(studio: ClaudeEnv, bot: FakeBot) -> AsyncIterator[Phone]:
     """A phone with a worker that asks nobody, in a home with a hook that writes down what it sees."""
     settings = studio.folder / "home" / ".claude" / "settings.json"
     settings.parent.mkdir()
@@ -49,7 +49,7 @@ def processes(folder: Path) -> Iterator[tuple[str, bytes]]:
 
 
 @promise("security.1")
-async def test_the_token_is_nowhere(studio: Studio, phone: Phone) -> None:
+async def test_the_token_is_nowhere(studio: ClaudeEnv, phone: Phone) -> None:
     token = phone.bot.token
     secret = token.split(":")[1].encode()
     studio.model.script.conversation("zz-look", use("Bash", command=LOOK, description="Look"), say("looked around"))
@@ -82,7 +82,7 @@ async def test_the_token_is_nowhere(studio: Studio, phone: Phone) -> None:
     assert phone.bot.username.encode() in b"".join(path.read_bytes() for path in written)
 
 
-async def test_nothing_the_node_says_at_the_desk_has_it(studio: Studio, phone: Phone) -> None:
+async def test_nothing_the_node_says_at_the_desk_has_it(studio: ClaudeEnv, phone: Phone) -> None:
     secret = phone.bot.token.split(":")[1].encode()
     environment = {**studio.environment, "FARHAND_HOME": str(studio.folder / "farhand"), "NODE_NAME": "test"}
     for words in (["status", "--json"], ["status"], ["events"]):

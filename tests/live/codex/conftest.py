@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from farhand.testing.clis import programs
-from farhand.testing.codex_env import CodexStudio, lasting_home
+from farhand.testing.codex_env import CodexEnv, lasting_home
 from farhand.testing.models.responses import FakeResponses
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -16,12 +16,12 @@ PROGRAMS = programs(ROOT)
 
 
 @pytest.fixture
-async def studio(short_folder: Path, tmux_server: tuple[str, ...]) -> AsyncIterator[CodexStudio]:
+async def studio(short_folder: Path, tmux_server: tuple[str, ...]) -> AsyncIterator[CodexEnv]:
     """A studio whose fake model fails the test on steps that nobody asked for, and on calls of any other kind."""
     model = FakeResponses()
     async with model.served() as address:
         with lasting_home(ROOT / ".cache" / "homes") as home:
-            opened = CodexStudio(short_folder, home, tmux_server, model, address, PROGRAMS)
+            opened = CodexEnv(short_folder, home, tmux_server, model, address, PROGRAMS)
             yield opened
             await opened.tidy()
             settings = opened.settings.read_text()

@@ -6,15 +6,15 @@ import pytest
 
 from farhand.model.words import replace
 from farhand.testing.claude_env import red_pixel
-from farhand.testing.codex_env import CodexStudio
+from farhand.testing.codex_env import CodexEnv
 from farhand.testing.contracts import worker
 from farhand.testing.contracts.agent import ALL, AgentAlone, AgentAtWork, Promise, ScriptedStage
 from farhand.testing.contracts.worker import Stage
 from farhand.testing.models.responses import limited
-from farhand.testing.models.script import Hold, Reply, Text, say, use
+from farhand.testing.models.script import Hold, ScriptedReply, ScriptedText, say, use
 
 
-def shell(command: str) -> Reply:
+def shell(command: str) -> ScriptedReply:
     """The model wants to leave the sandbox."""
     return use("exec_command", cmd=command, sandbox_permissions="require_escalated", justification="to make it")
 
@@ -22,14 +22,14 @@ def shell(command: str) -> Reply:
 class TestOverTheAppServer(AgentAlone):
     kind = "codex/headless"
 
-    def plays(self, studio: CodexStudio) -> None:
+    def plays(self, studio: CodexEnv) -> None:
         (studio.project / "red.png").write_bytes(red_pixel())
         script = studio.model.script
         script.conversation("zz-plain", *[say("hello there", piece=4)] * 3)
         script.conversation("zz-tool", use("view_image", path=str(studio.project / "red.png")), say("looked"))
         script.conversation("zz-ask", shell("touch a"), say("made"))
         script.conversation("zz-fail", limited("come back tomorrow"))
-        script.conversation("zz-slow", Reply((Text("started"), Hold("never"))))
+        script.conversation("zz-slow", ScriptedReply((ScriptedText("started"), Hold("never"))))
 
 
 class TestInTheTerminal(TestOverTheAppServer):
@@ -47,7 +47,7 @@ class TestAProcessATurn(TestOverTheAppServer):
 
 class TestAtWork(AgentAtWork):
     @pytest.fixture(params=["codex", "codex/tmux", "codex/exec"])
-    def stage(self, request: pytest.FixtureRequest, studio: CodexStudio) -> ScriptedStage:
+    def stage(self, request: pytest.FixtureRequest, studio: CodexEnv) -> ScriptedStage:
         return ScriptedStage(studio, request.param, shell)
 
     def wants(self, stage: Stage, promise: Promise) -> None:

@@ -8,19 +8,19 @@ from pathlib import Path
 import anyio
 import pytest
 
-from farhand.disk.watch import Folders
-from farhand.drivers.codex.tmux.cursor import Spot
-from farhand.drivers.codex.tmux.link import InteractiveLink
-from farhand.drivers.codex.tmux.pending import Questions
-from farhand.drivers.codex.tmux.translate import State
-from farhand.drivers.wires.hooks.endpoint import Arrival
+from farhand.disk.watch import FolderWatcher
+from farhand.drivers.codex.tmux.cursor import CodexCursor
+from farhand.drivers.codex.tmux.link import CodexTmuxLink
+from farhand.drivers.codex.tmux.pending import CodexQuestions
+from farhand.drivers.codex.tmux.translate import CodexRolloutState
+from farhand.drivers.wires.hooks.endpoint import HookArrival
 from farhand.drivers.wires.tmux import Tmux
 
 pytestmark = pytest.mark.anyio
 ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "LANG": "C.UTF-8", "TERM": "xterm-256color"}
 
 
-class Counted(Folders):
+class Counted(FolderWatcher):
     """Tells which folders somebody watches."""
 
     @property
@@ -31,12 +31,12 @@ class Counted(Folders):
 async def test_a_session_that_moves_before_it_is_followed_is_followed_once(
     short_folder: Path, tmux_server: tuple[str, ...]
 ) -> None:
-    spot = Spot(path=str(short_folder / "old" / "rollout"), state=State(session="s"))
-    send, arrivals = anyio.create_memory_object_stream[Arrival]()
+    spot = CodexCursor(path=str(short_folder / "old" / "rollout"), state=CodexRolloutState(session="s"))
+    send, arrivals = anyio.create_memory_object_stream[HookArrival]()
     counted = Counted()
     async with Tmux(tmux_server, "door", ENVIRONMENT).opened() as tmux, counted.opened() as folders:
         pane = await tmux.start("ann", ["cat", "-"], short_folder, {})
-        link = InteractiveLink(tmux, pane, spot, Questions(60), short_folder / "kept")
+        link = CodexTmuxLink(tmux, pane, spot, CodexQuestions(60), short_folder / "kept")
         with send, arrivals:
             async with link.at_work(arrivals, folders):
                 for name in ("new", "newest"):

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from farhand.testing.codex_env import CodexStudio
-from farhand.testing.models.script import Hold, Reply, Text, say, use
+from farhand.testing.codex_env import CodexEnv
+from farhand.testing.models.script import Hold, ScriptedReply, ScriptedText, say, use
 from farhand.testing.phone import Phone, with_phone
 from farhand.testing.telegram import FakeBot
 
@@ -16,7 +16,7 @@ ESCALATED = {"sandbox_permissions": "require_escalated", "justification": "to ma
 
 
 @pytest.fixture(params=["", " --tmux"], ids=["headless", "tmux"])
-async def phone(request: pytest.FixtureRequest, studio: CodexStudio, bot: FakeBot) -> AsyncIterator[Phone]:
+async def phone(request: pytest.FixtureRequest, studio: CodexEnv, bot: FakeBot) -> AsyncIterator[Phone]:
     """A phone with a worker who asks."""
     async with with_phone(studio, bot) as opened:
         await opened.manager.says(f"/hire ann --codex --ask{request.param}")
@@ -24,7 +24,7 @@ async def phone(request: pytest.FixtureRequest, studio: CodexStudio, bot: FakeBo
         yield opened
 
 
-async def test_an_ask_is_allowed_and_another_denied_on_the_phone(studio: CodexStudio, phone: Phone) -> None:
+async def test_an_ask_is_allowed_and_another_denied_on_the_phone(studio: CodexEnv, phone: Phone) -> None:
     one, two = (use("exec_command", cmd=f"touch {name}.txt", **ESCALATED) for name in ("one", "two"))
     studio.model.script.conversation("zz-one", one, say("made one"))
     studio.model.script.conversation("zz-two", two, say("left two"))
@@ -38,7 +38,7 @@ async def test_an_ask_is_allowed_and_another_denied_on_the_phone(studio: CodexSt
     assert not (studio.project / "two.txt").exists()
 
 
-async def test_an_ask_outlives_a_killed_node(studio: CodexStudio, phone: Phone) -> None:
+async def test_an_ask_outlives_a_killed_node(studio: CodexEnv, phone: Phone) -> None:
     one = use("exec_command", cmd="echo x >> one.txt", **ESCALATED)
     studio.model.script.conversation("zz-one", one, say("made one"))
     await phone.manager.says("zz-one")
@@ -51,8 +51,10 @@ async def test_an_ask_outlives_a_killed_node(studio: CodexStudio, phone: Phone) 
     assert (studio.project / "one.txt").read_text() == "x\n"
 
 
-async def test_a_node_killed_in_mid_turn_brings_the_answer_once(studio: CodexStudio, phone: Phone) -> None:
-    studio.model.script.conversation("zz-away", Reply((Text("the first half"), Hold("away"), Text("the second half"))))
+async def test_a_node_killed_in_mid_turn_brings_the_answer_once(studio: CodexEnv, phone: Phone) -> None:
+    studio.model.script.conversation(
+        "zz-away", ScriptedReply((ScriptedText("the first half"), Hold("away"), ScriptedText("the second half")))
+    )
     studio.model.script.conversation("zz-more", say("still here"))
     await phone.manager.says("zz-away")
     await studio.model.asked("zz-away")

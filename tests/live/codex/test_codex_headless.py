@@ -31,18 +31,18 @@ from farhand.model.ports import KeepsSessions
 from farhand.model.present import Worker
 from farhand.model.words import Attachment, HowEnded, HowSettled, Mode
 from farhand.testing.claude_env import red_pixel
-from farhand.testing.codex_env import CodexStudio
+from farhand.testing.codex_env import CodexEnv
 from farhand.testing.contracts.driver import talking
 from farhand.testing.house import House, settings_in
 from farhand.testing.models.responses import limited
-from farhand.testing.models.script import Hold, Reply, Text, Thinking, say, use
+from farhand.testing.models.script import Hold, ScriptedReply, ScriptedText, ScriptedThinking, say, use
 from farhand.testing.sdk_env import until
 
 pytestmark = pytest.mark.anyio
 PATCH = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: new.txt\n+hello\n*** End Patch\nEOF\n"
 
 
-async def hired(house: House, studio: CodexStudio, mode: Mode = Mode.DEFAULT) -> None:
+async def hired(house: House, studio: CodexEnv, mode: Mode = Mode.DEFAULT) -> None:
     """A worker without a terminal."""
     command = Hire(id=house.id(), worker="ann", backend="codex", directory=str(studio.project), mode=mode)
     after = (await house.send(command)).seq
@@ -54,8 +54,10 @@ async def said(house: House) -> str:
     return "".join(event.fact.text for event in await house.history() if isinstance(event.fact, Said))
 
 
-async def test_an_answer_has_its_thoughts_and_its_cost(studio: CodexStudio) -> None:
-    reply = Reply((Thinking("**Pondering**\n\nhm"), Text("deep thought", 4)), input_tokens=120, output_tokens=30)
+async def test_an_answer_has_its_thoughts_and_its_cost(studio: CodexEnv) -> None:
+    reply = ScriptedReply(
+        (ScriptedThinking("**Pondering**\n\nhm"), ScriptedText("deep thought", 4)), input_tokens=120, output_tokens=30
+    )
     studio.model.script.conversation("zz-one", reply)
     studio.model.script.conversation("zz-two", say("again"))
     async with studio.open() as house:
@@ -73,7 +75,7 @@ async def test_an_answer_has_its_thoughts_and_its_cost(studio: CodexStudio) -> N
         assert await said(house) == "deep thoughtagain"
 
 
-async def test_a_command_is_allowed_for_the_session_and_another_is_refused(studio: CodexStudio) -> None:
+async def test_a_command_is_allowed_for_the_session_and_another_is_refused(studio: CodexEnv) -> None:
     touch = use("exec_command", cmd="touch one.txt")
     studio.model.script.conversation("zz-one", touch, touch, say("done"))
     studio.model.script.conversation("zz-two", use("exec_command", cmd="touch two.txt"), say("a pity"))
@@ -99,7 +101,7 @@ async def test_a_command_is_allowed_for_the_session_and_another_is_refused(studi
     assert studio.model.prompted("not that one")
 
 
-async def test_a_change_of_files_is_shown_whole_before_it_is_made(studio: CodexStudio) -> None:
+async def test_a_change_of_files_is_shown_whole_before_it_is_made(studio: CodexEnv) -> None:
     studio.model.script.conversation("zz-patch", use("exec_command", cmd=PATCH), say("patched"))
     async with studio.open() as house:
         await hired(house, studio)
@@ -114,7 +116,7 @@ async def test_a_change_of_files_is_shown_whole_before_it_is_made(studio: CodexS
         assert (studio.project / "new.txt").read_text() == "hello\n"
 
 
-async def test_an_ask_that_nobody_answers_is_a_no(studio: CodexStudio) -> None:
+async def test_an_ask_that_nobody_answers_is_a_no(studio: CodexEnv) -> None:
     studio.model.script.conversation("zz-one", use("exec_command", cmd="touch one.txt"), say("a pity"))
     async with studio.open(ask_seconds=1.0) as house:
         await hired(house, studio)
@@ -125,7 +127,7 @@ async def test_an_ask_that_nobody_answers_is_a_no(studio: CodexStudio) -> None:
 
 
 @pytest.mark.parametrize("whom", ["the app-server", "its holder"])
-async def test_a_question_whose_link_is_killed_lets_nothing_run(studio: CodexStudio, whom: str) -> None:
+async def test_a_question_whose_link_is_killed_lets_nothing_run(studio: CodexEnv, whom: str) -> None:
     studio.model.script.conversation("zz-one", use("exec_command", cmd="touch one.txt"), say("never said"))
     studio.model.script.conversation("zz-two", say("back again"))
     async with studio.open() as house:
@@ -150,7 +152,7 @@ def _parent(pid: int) -> int:
         return int(stat.read().rpartition(")")[2].split()[1])
 
 
-async def test_an_ask_outlives_the_node_and_its_answer_runs_it_once(studio: CodexStudio) -> None:
+async def test_an_ask_outlives_the_node_and_its_answer_runs_it_once(studio: CodexEnv) -> None:
     studio.model.script.conversation("zz-one", use("exec_command", cmd="echo x >> one.txt"), say("done"))
     async with studio.open() as house:
         await hired(house, studio)
@@ -162,7 +164,7 @@ async def test_an_ask_outlives_the_node_and_its_answer_runs_it_once(studio: Code
         assert (studio.project / "one.txt").read_text() == "x\n"
 
 
-async def test_a_usage_limit_is_told_with_its_end_and_a_try_brings_the_message_once(studio: CodexStudio) -> None:
+async def test_a_usage_limit_is_told_with_its_end_and_a_try_brings_the_message_once(studio: CodexEnv) -> None:
     studio.model.script.conversation("zz-one", limited("come back tomorrow", 4_102_444_800), say("here I am"))
     async with studio.open() as house:
         await hired(house, studio)
@@ -177,7 +179,7 @@ async def test_a_usage_limit_is_told_with_its_end_and_a_try_brings_the_message_o
         assert await said(house) == "here I am"
 
 
-async def test_a_picture_is_seen_and_model_and_mode_are_changed(studio: CodexStudio) -> None:
+async def test_a_picture_is_seen_and_model_and_mode_are_changed(studio: CodexEnv) -> None:
     studio.model.script.conversation("zz-look", say("a red dot"))
     studio.model.script.conversation("zz-free", use("exec_command", cmd="touch free.txt"), say("free"))
     picture = studio.project / "red.png"
@@ -197,7 +199,7 @@ async def test_a_picture_is_seen_and_model_and_mode_are_changed(studio: CodexStu
     assert studio.model.prompted("zz-free")[-1].body["model"] == "other-model"
 
 
-async def test_a_worker_that_may_do_all_asks_nothing(studio: CodexStudio) -> None:
+async def test_a_worker_that_may_do_all_asks_nothing(studio: CodexEnv) -> None:
     studio.model.script.conversation("zz-free", use("exec_command", cmd="touch free.txt"), say("free"))
     async with studio.open() as house:
         await hired(house, studio, Mode.YOLO)
@@ -207,7 +209,7 @@ async def test_a_worker_that_may_do_all_asks_nothing(studio: CodexStudio) -> Non
         assert not any(isinstance(event.fact, AskRaised) for event in await house.history())
 
 
-async def test_a_turn_that_waits_for_an_answer_can_be_stopped(studio: CodexStudio) -> None:
+async def test_a_turn_that_waits_for_an_answer_can_be_stopped(studio: CodexEnv) -> None:
     studio.model.script.conversation("zz-one", use("exec_command", cmd="touch one.txt"))
     studio.model.script.conversation("zz-two", say("still here"))
     async with studio.open() as house:
@@ -224,7 +226,7 @@ async def test_a_turn_that_waits_for_an_answer_can_be_stopped(studio: CodexStudi
 
 
 @pytest.mark.parametrize("kind", ["codex/headless", "codex/tmux", "codex/exec"])
-async def test_a_session_that_is_gone_begins_anew_and_says_so(studio: CodexStudio, kind: str) -> None:
+async def test_a_session_that_is_gone_begins_anew_and_says_so(studio: CodexEnv, kind: str) -> None:
     studio.model.script.conversation("zz-one", say("one"))
     driver = studio.drivers()[kind]
     lost = "01a1e1df-fb7a-7bf1-b5a9-63f4d494312f"
@@ -240,8 +242,8 @@ async def test_a_session_that_is_gone_begins_anew_and_says_so(studio: CodexStudi
         tasks.cancel_scope.cancel()
 
 
-async def test_a_word_into_a_running_turn_joins_it(studio: CodexStudio) -> None:
-    held = Reply((Text("one "), Hold("gate"), Text("two")))
+async def test_a_word_into_a_running_turn_joins_it(studio: CodexEnv) -> None:
+    held = ScriptedReply((ScriptedText("one "), Hold("gate"), ScriptedText("two")))
     studio.model.script.conversation("zz-slow", held, say("and three"))
     async with studio.open() as house:
         await hired(house, studio)
@@ -256,7 +258,7 @@ async def test_a_word_into_a_running_turn_joins_it(studio: CodexStudio) -> None:
     assert studio.model.prompted("also three")
 
 
-async def test_the_questions_of_a_form_are_asked_one_by_one_and_answered_together(studio: CodexStudio) -> None:
+async def test_the_questions_of_a_form_are_asked_one_by_one_and_answered_together(studio: CodexEnv) -> None:
     with studio.settings.open("a") as settings:
         settings.write("\n[features]\ndefault_mode_request_user_input = true\n")
     options = [{"label": "Red", "description": "warm"}, {"label": "Blue", "description": "cold"}]
@@ -280,7 +282,7 @@ async def test_the_questions_of_a_form_are_asked_one_by_one_and_answered_togethe
     assert "huge" in told
 
 
-async def test_sessions_are_listed_and_handed_back(studio: CodexStudio) -> None:
+async def test_sessions_are_listed_and_handed_back(studio: CodexEnv) -> None:
     studio.model.script.conversation("zz-first", say("the answer"))
     driver = studio.drivers()["codex"]
     async with studio.open() as house:

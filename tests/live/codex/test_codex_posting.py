@@ -11,7 +11,7 @@ import pytest
 from farhand.model.commands import Hire
 from farhand.model.facts import CameOnline, Said, ToolEnded, ToolStarted, TurnEnded, TurnStarted, Used
 from farhand.model.words import HowEnded, Mode
-from farhand.testing.codex_env import CodexStudio
+from farhand.testing.codex_env import CodexEnv
 from farhand.testing.models.script import say, use
 from farhand.testing.post_hooks import answered, posts
 from farhand.testing.sdk_env import until
@@ -21,7 +21,7 @@ EVENTS = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop
 
 
 async def test_what_a_persons_programs_post_changes_nothing_and_a_stranger_is_heard_by_nobody(
-    studio: CodexStudio,
+    studio: CodexEnv,
 ) -> None:
     studio.model.script.conversation("zz-one", use("exec_command", cmd="touch one.txt"), say("made one"))
     studio.model.script.conversation("zz-stranger", use("exec_command", cmd="touch two.txt"), say("made two"))

@@ -26,17 +26,17 @@ from farhand.model.facts import (
     TurnStarted,
 )
 from farhand.model.words import HowEnded, HowSettled, Mode
-from farhand.testing.codex_env import CodexStudio
+from farhand.testing.codex_env import CodexEnv
 from farhand.testing.house import House
 from farhand.testing.models.responses import limited
-from farhand.testing.models.script import Hold, Reply, Text, say, use
+from farhand.testing.models.script import Hold, ScriptedReply, ScriptedText, say, use
 from farhand.testing.sdk_env import until
 
 pytestmark = pytest.mark.anyio
 ESCALATED = {"sandbox_permissions": "require_escalated", "justification": "to make it"}
 
 
-async def hired(house: House, studio: CodexStudio, name: str = "ann", mode: Mode = Mode.DEFAULT) -> None:
+async def hired(house: House, studio: CodexEnv, name: str = "ann", mode: Mode = Mode.DEFAULT) -> None:
     """A worker in a terminal."""
     options = {"wire": "tmux"}
     command = Hire(
@@ -52,7 +52,7 @@ async def said(house: House, worker: str = "ann") -> str:
     return "".join(event.fact.text for event in events if isinstance(event.fact, Said))
 
 
-def hooks(studio: CodexStudio) -> list[int]:
+def hooks(studio: CodexEnv) -> list[int]:
     """The hook programs that wait in this studio."""
     program = str(studio.folder / "hooks").encode()
     found = []
@@ -66,7 +66,7 @@ def hooks(studio: CodexStudio) -> list[int]:
     return found
 
 
-async def test_an_ask_is_answered_from_the_phone(studio: CodexStudio) -> None:
+async def test_an_ask_is_answered_from_the_phone(studio: CodexEnv) -> None:
     script = studio.model.script
     script.conversation("zz-one", use("exec_command", cmd="touch one.txt", **ESCALATED), say("done"))
     script.conversation("zz-two", use("exec_command", cmd="touch two.txt", **ESCALATED), say("a pity"))
@@ -91,7 +91,7 @@ async def test_an_ask_is_answered_from_the_phone(studio: CodexStudio) -> None:
     assert studio.model.prompted("not that one")
 
 
-async def test_what_needs_no_leave_is_only_read(studio: CodexStudio) -> None:
+async def test_what_needs_no_leave_is_only_read(studio: CodexEnv) -> None:
     studio.model.script.conversation("zz-one", use("exec_command", cmd="touch one.txt; ls"), say("could not"))
     async with studio.open() as house:
         await hired(house, studio)
@@ -101,7 +101,7 @@ async def test_what_needs_no_leave_is_only_read(studio: CodexStudio) -> None:
         assert not any(isinstance(event.fact, AskRaised) for event in await house.history())
 
 
-async def test_an_ask_that_nobody_answers_is_a_no(studio: CodexStudio) -> None:
+async def test_an_ask_that_nobody_answers_is_a_no(studio: CodexEnv) -> None:
     touch = use("exec_command", cmd="touch one.txt", **ESCALATED)
     studio.model.script.conversation("zz-one", touch, say("a pity"))
     async with studio.open(ask_seconds=1.0) as house:
@@ -112,7 +112,7 @@ async def test_an_ask_that_nobody_answers_is_a_no(studio: CodexStudio) -> None:
         assert not (studio.project / "one.txt").exists()
 
 
-async def test_a_hook_that_is_killed_lets_nothing_run(studio: CodexStudio) -> None:
+async def test_a_hook_that_is_killed_lets_nothing_run(studio: CodexEnv) -> None:
     touch = use("exec_command", cmd="touch one.txt", **ESCALATED)
     studio.model.script.conversation("zz-one", touch, say("never said"))
     studio.model.script.conversation("zz-two", say("still here"))
@@ -134,7 +134,7 @@ async def test_a_hook_that_is_killed_lets_nothing_run(studio: CodexStudio) -> No
     studio.model.script.forget()
 
 
-async def test_a_turn_that_waits_for_an_answer_can_be_stopped(studio: CodexStudio) -> None:
+async def test_a_turn_that_waits_for_an_answer_can_be_stopped(studio: CodexEnv) -> None:
     studio.model.script.conversation("zz-one", use("exec_command", cmd="touch one.txt", **ESCALATED))
     studio.model.script.conversation("zz-two", say("still here"))
     async with studio.open() as house:
@@ -151,7 +151,7 @@ async def test_a_turn_that_waits_for_an_answer_can_be_stopped(studio: CodexStudi
         assert await anyio.to_thread.run_sync(hooks, studio) == []
 
 
-async def test_an_ask_outlives_the_node(studio: CodexStudio) -> None:
+async def test_an_ask_outlives_the_node(studio: CodexEnv) -> None:
     touch = use("exec_command", cmd="echo x >> one.txt", **ESCALATED)
     studio.model.script.conversation("zz-one", touch, say("done"))
     async with studio.open() as house:
@@ -165,9 +165,9 @@ async def test_an_ask_outlives_the_node(studio: CodexStudio) -> None:
         assert (studio.project / "one.txt").read_text() == "x\n"
 
 
-async def test_two_workers_in_one_folder_do_not_mix(studio: CodexStudio) -> None:
+async def test_two_workers_in_one_folder_do_not_mix(studio: CodexEnv) -> None:
     script = studio.model.script
-    script.conversation("zz-ann", Reply((Text("I am ann"), Hold("ann"))))
+    script.conversation("zz-ann", ScriptedReply((ScriptedText("I am ann"), Hold("ann"))))
     script.conversation("zz-bob", say("I am bob"))
     async with studio.open() as house:
         await hired(house, studio, "ann")
@@ -189,7 +189,7 @@ async def test_two_workers_in_one_folder_do_not_mix(studio: CodexStudio) -> None
         )
 
 
-async def test_a_limit_is_told_with_its_end_and_a_try_brings_the_message_once(studio: CodexStudio) -> None:
+async def test_a_limit_is_told_with_its_end_and_a_try_brings_the_message_once(studio: CodexEnv) -> None:
     studio.model.script.conversation("zz-one", limited("come back tomorrow", 4_102_444_800), say("here I am"))
     async with studio.open() as house:
         await hired(house, studio)
@@ -203,7 +203,7 @@ async def test_a_limit_is_told_with_its_end_and_a_try_brings_the_message_once(st
         assert await said(house) == "here I am"
 
 
-async def test_hooks_of_the_project_that_nobody_trusts_stand_in_nobodys_way(studio: CodexStudio) -> None:
+async def test_hooks_of_the_project_that_nobody_trusts_stand_in_nobodys_way(studio: CodexEnv) -> None:
     studio.model.script.conversation("zz-one", say("here I am"))
     (studio.project / ".codex").mkdir()
     hooks = {"Stop": [{"hooks": [{"type": "command", "command": f"touch {studio.project}/ran"}]}]}
@@ -216,7 +216,7 @@ async def test_hooks_of_the_project_that_nobody_trusts_stand_in_nobodys_way(stud
         assert not (studio.project / "ran").exists()
 
 
-async def test_a_command_of_the_cli_is_typed_and_its_words_are_read_off(studio: CodexStudio) -> None:
+async def test_a_command_of_the_cli_is_typed_and_its_words_are_read_off(studio: CodexEnv) -> None:
     studio.model.script.conversation("zz-one", say("one"))
     async with studio.open() as house:
         await hired(house, studio)
@@ -228,8 +228,8 @@ async def test_a_command_of_the_cli_is_typed_and_its_words_are_read_off(studio: 
         assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
 
 
-async def test_a_word_into_a_running_turn_joins_it(studio: CodexStudio) -> None:
-    held = Reply((Text("one "), Hold("gate"), Text("two")))
+async def test_a_word_into_a_running_turn_joins_it(studio: CodexEnv) -> None:
+    held = ScriptedReply((ScriptedText("one "), Hold("gate"), ScriptedText("two")))
     studio.model.script.conversation("zz-slow", held, say("and three"))
     async with studio.open() as house:
         await hired(house, studio)
@@ -242,7 +242,7 @@ async def test_a_word_into_a_running_turn_joins_it(studio: CodexStudio) -> None:
     assert studio.model.prompted("also three")
 
 
-async def test_what_is_said_at_the_desk_is_told(studio: CodexStudio) -> None:
+async def test_what_is_said_at_the_desk_is_told(studio: CodexEnv) -> None:
     studio.model.script.conversation("zz-desk", say("hello desk"))
     async with studio.open() as house:
         await hired(house, studio)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from farhand.testing.clis import programs
-from farhand.testing.gemini_env import GeminiStudio
+from farhand.testing.gemini_env import GeminiEnv
 from farhand.testing.models.gemini import FakeGemini
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -16,13 +16,13 @@ PROGRAMS = programs(ROOT)
 
 
 @pytest.fixture
-async def studio(short_folder: Path, tmux_server: tuple[str, ...]) -> AsyncIterator[GeminiStudio]:
+async def studio(short_folder: Path, tmux_server: tuple[str, ...]) -> AsyncIterator[GeminiEnv]:
     """A studio whose fake model fails the test on requests that nobody expected."""
     if not (PROGRAMS / "gemini").exists():
         pytest.skip("the agent CLIs are not installed: sh scripts/setup-tests.sh")
     model = FakeGemini().start()
     try:
-        opened = GeminiStudio(short_folder, tmux_server, model, PROGRAMS)
+        opened = GeminiEnv(short_folder, tmux_server, model, PROGRAMS)
         settings = opened.settings.read_text()
         yield opened
         await opened.tidy()

@@ -8,14 +8,14 @@ import pytest
 
 from farhand.model.words import replace
 from farhand.testing.contracts.agent import ALL, AgentAlone, AgentAtWork
-from farhand.testing.gemini_env import GeminiStage, GeminiStudio
+from farhand.testing.gemini_env import GeminiEnv, GeminiWorkers
 from farhand.testing.models.gemini import calls, held, refuses, says
 
 
 class TestOverAcp(AgentAlone):
     kind = "gemini/headless"
 
-    def plays(self, studio: GeminiStudio) -> None:
+    def plays(self, studio: GeminiEnv) -> None:
         model = studio.model
         make = {"command": "touch a", "description": "Make"}
         model.expect(*[says("hello ", "there")] * 3, prompt="zz-plain")
@@ -40,5 +40,5 @@ class TestInTheTerminal(TestOverAcp):
 
 class TestAtWork(AgentAtWork):
     @pytest.fixture(params=["headless", "tmux"])
-    def stage(self, request: pytest.FixtureRequest, studio: GeminiStudio) -> GeminiStage:
-        return GeminiStage(studio, "gemini", request.param)
+    def stage(self, request: pytest.FixtureRequest, studio: GeminiEnv) -> GeminiWorkers:
+        return GeminiWorkers(studio, "gemini", request.param)

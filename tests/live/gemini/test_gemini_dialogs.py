@@ -9,14 +9,14 @@ import pytest
 from farhand.model.commands import Hire
 from farhand.model.facts import AnswerDelivered, AskRaised, CameOnline, Noted, Said, SessionKnown, TurnEnded
 from farhand.model.words import AskKind, HowEnded, Mode
-from farhand.testing.gemini_env import GeminiStudio
+from farhand.testing.gemini_env import GeminiEnv
 from farhand.testing.house import House
 from farhand.testing.models.gemini import calls, says
 
 pytestmark = pytest.mark.anyio
 
 
-async def hired(house: House, studio: GeminiStudio, mode: Mode = Mode.DEFAULT) -> str:
+async def hired(house: House, studio: GeminiEnv, mode: Mode = Mode.DEFAULT) -> str:
     """A worker in a terminal; its session."""
     command = Hire(
         id=house.id(),
@@ -36,11 +36,11 @@ def asks(question: str, *labels: str, **more: Any) -> dict[str, Any]:
     return {"question": question, "header": "Header", "type": "choice", "options": options, **more}
 
 
-def answers(studio: GeminiStudio) -> str:
+def answers(studio: GeminiEnv) -> str:
     return str(studio.model.last["contents"][-1])
 
 
-async def test_a_question_is_answered_by_its_number_or_in_words(studio: GeminiStudio) -> None:
+async def test_a_question_is_answered_by_its_number_or_in_words(studio: GeminiEnv) -> None:
     colour = {"questions": [asks("Which colour is it?", "Red", "Red and blue", "Blue")]}
     studio.model.expect(calls("ask_user", colour), says("blue then"), prompt="zz-number")
     studio.model.expect(calls("ask_user", colour), says("green then"), prompt="zz-words")
@@ -71,7 +71,7 @@ async def test_a_question_is_answered_by_its_number_or_in_words(studio: GeminiSt
         assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.INTERRUPTED
 
 
-async def test_a_plan_is_sent_back_with_words_and_then_agreed_to(studio: GeminiStudio) -> None:
+async def test_a_plan_is_sent_back_with_words_and_then_agreed_to(studio: GeminiEnv) -> None:
     plan = "# The plan\n\n1. Look around\n2. No, suggest changes\n3. Paint it\n"
     async with studio.open() as house:
         session = await hired(house, studio, Mode.PLAN)
@@ -97,7 +97,7 @@ async def test_a_plan_is_sent_back_with_words_and_then_agreed_to(studio: GeminiS
         assert [event.fact.text for event in await house.history() if isinstance(event.fact, Said)] == ["now I start"]
 
 
-async def test_advice_that_comes_with_a_refusal_is_the_next_message(studio: GeminiStudio) -> None:
+async def test_advice_that_comes_with_a_refusal_is_the_next_message(studio: GeminiEnv) -> None:
     touch = {"command": "touch zz-no.txt", "description": "Leave a file"}
     studio.model.expect(calls("run_shell_command", touch), prompt="zz-no")
     studio.model.expect(says("as you wish"), prompt="zz-advice")

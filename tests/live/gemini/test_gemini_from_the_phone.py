@@ -10,7 +10,7 @@ from threading import Event
 import anyio.to_thread
 import pytest
 
-from farhand.testing.gemini_env import GeminiStudio
+from farhand.testing.gemini_env import GeminiEnv
 from farhand.testing.models.gemini import calls, held, says
 from farhand.testing.phone import Phone, with_phone
 from farhand.testing.telegram import FakeBot
@@ -19,14 +19,14 @@ pytestmark = pytest.mark.anyio
 WIRES = ["headless", "tmux"]
 
 
-def touches(studio: GeminiStudio, marker: str, name: str, *then: str) -> Path:
+def touches(studio: GeminiEnv, marker: str, name: str, *then: str) -> Path:
     """The model wants to create a file; the file."""
     arguments = {"command": f"touch {name}", "description": f"Create {name}"}
     studio.model.expect(calls("run_shell_command", arguments), *map(says, then), prompt=marker)
     return studio.project / name
 
 
-async def hire(studio: GeminiStudio, phone: Phone, wire: str) -> None:
+async def hire(studio: GeminiEnv, phone: Phone, wire: str) -> None:
     """A worker who asks, and has said that it is ready."""
     option = " --tmux" if wire == "tmux" else ""
     studio.model.expect(says("I am ready"), prompt="a long-lived worker on this team")
@@ -36,7 +36,7 @@ async def hire(studio: GeminiStudio, phone: Phone, wire: str) -> None:
 
 @pytest.mark.parametrize("wire", WIRES)
 async def test_asks_are_allowed_and_denied_and_the_answer_comes_once_after_a_kill(
-    studio: GeminiStudio, bot: FakeBot, wire: str
+    studio: GeminiEnv, bot: FakeBot, wire: str
 ) -> None:
     one = touches(studio, "zz-one", "one.txt", "made one")
     two = touches(studio, "zz-two", "two.txt", *(["left two"] if wire == "headless" else []))
@@ -75,7 +75,7 @@ async def test_asks_are_allowed_and_denied_and_the_answer_comes_once_after_a_kil
 
 
 @pytest.mark.parametrize("wire", WIRES)
-async def test_an_ask_that_nobody_answers_is_denied(studio: GeminiStudio, bot: FakeBot, wire: str) -> None:
+async def test_an_ask_that_nobody_answers_is_denied(studio: GeminiEnv, bot: FakeBot, wire: str) -> None:
     file = touches(studio, "zz-late", "late.txt", *(["what a pity"] if wire == "headless" else []))
     studio.model.expect(says("still here"), prompt="zz-more")
     async with with_phone(studio, bot, FARHAND_ASK_DEADLINE_SECONDS="2") as phone:
@@ -87,7 +87,7 @@ async def test_an_ask_that_nobody_answers_is_denied(studio: GeminiStudio, bot: F
     assert not file.exists()
 
 
-async def test_an_agent_whose_link_is_killed_runs_nothing(studio: GeminiStudio, bot: FakeBot) -> None:
+async def test_an_agent_whose_link_is_killed_runs_nothing(studio: GeminiEnv, bot: FakeBot) -> None:
     file = touches(studio, "zz-kill", "kill.txt")
     async with with_phone(studio, bot) as phone:
         await hire(studio, phone, "headless")

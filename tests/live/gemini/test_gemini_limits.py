@@ -7,7 +7,7 @@ import pytest
 from farhand.model.commands import Hire, Retry
 from farhand.model.facts import CameOnline, Limited, LimitLifted, Said, TurnEnded
 from farhand.model.words import HowEnded, Mode
-from farhand.testing.gemini_env import GeminiStudio
+from farhand.testing.gemini_env import GeminiEnv
 from farhand.testing.house import House
 from farhand.testing.models.gemini import exhausted, says
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.anyio
 SOON = "Quota exceeded for metric: free_tier_requests, limit: 0, model: gemini-2.5-flash\nPlease retry in 1.25s."
 
 
-async def hired(house: House, studio: GeminiStudio, wire: str) -> None:
+async def hired(house: House, studio: GeminiEnv, wire: str) -> None:
     """A worker over that wire."""
     command = Hire(
         id=house.id(),
@@ -32,7 +32,7 @@ async def hired(house: House, studio: GeminiStudio, wire: str) -> None:
 
 @pytest.mark.parametrize("wire", ["headless", "exec", "tmux"])
 async def test_a_limit_parks_the_queue_which_goes_on_by_itself_or_when_somebody_wants(
-    studio: GeminiStudio, wire: str
+    studio: GeminiEnv, wire: str
 ) -> None:
     studio.model.expect(exhausted(SOON), says("first, after all"), prompt="zz-one")
     studio.model.expect(exhausted(daily=True), says("second, after all"), prompt="zz-two")
@@ -65,7 +65,7 @@ async def test_a_limit_parks_the_queue_which_goes_on_by_itself_or_when_somebody_
 
 
 @pytest.mark.parametrize("wire", ["headless", "tmux"])
-async def test_a_short_limit_is_waited_for_by_the_cli_itself(studio: GeminiStudio, wire: str) -> None:
+async def test_a_short_limit_is_waited_for_by_the_cli_itself(studio: GeminiEnv, wire: str) -> None:
     studio.model.expect(exhausted("Quota exceeded for a minute.", seconds=2), says("waited"), prompt="zz-one")
     async with studio.open() as house:
         await hired(house, studio, wire)

@@ -11,7 +11,7 @@ import pytest
 from farhand.model.commands import Hire
 from farhand.model.facts import AnswerDelivered, AskRaised, CameOnline, Noted, TurnEnded
 from farhand.model.words import Mode
-from farhand.testing.gemini_env import GeminiStudio
+from farhand.testing.gemini_env import GeminiEnv
 from farhand.testing.house import House
 from farhand.testing.models.gemini import calls_all, says
 
@@ -38,7 +38,7 @@ for line in sys.stdin:
 """
 
 
-async def hired(house: House, studio: GeminiStudio) -> None:
+async def hired(house: House, studio: GeminiEnv) -> None:
     options, directory = {"wire": "tmux"}, str(studio.project)
     await house.send(
         Hire(id=house.id(), worker="ann", backend="gemini", directory=directory, mode=Mode.DEFAULT, options=options)
@@ -54,7 +54,7 @@ def runs(command: str) -> tuple[str, dict[str, str], str]:
     return ("run_shell_command", {"command": command, "description": "Something"}, "")
 
 
-def with_deleter(studio: GeminiStudio) -> Path:
+def with_deleter(studio: GeminiEnv) -> Path:
     """Gives the project an MCP server; where it writes down what it deleted."""
     program, deleted = studio.folder / "deleter.py", studio.folder / "deleted"
     program.write_text(SERVER)
@@ -76,7 +76,7 @@ def allows(ask: AskRaised) -> list[str]:
     return [choice.id for choice in ask.choices if choice.allows]
 
 
-async def test_a_yes_runs_the_call_that_was_shown_and_no_other(studio: GeminiStudio) -> None:
+async def test_a_yes_runs_the_call_that_was_shown_and_no_other(studio: GeminiEnv) -> None:
     deleted = with_deleter(studio)
     listing = ("list_directory", {"dir_path": str(studio.project)}, "")
     studio.model.expect(calls_all(deletes("/zz/thesis.tex"), listing), says("one"), prompt="zz-mixed")
@@ -114,7 +114,7 @@ async def test_a_yes_runs_the_call_that_was_shown_and_no_other(studio: GeminiStu
         assert not [event for event in await house.history() if isinstance(event.fact, Noted)]
 
 
-async def test_every_one_of_several_questions_is_asked_and_one_yes_runs_one(studio: GeminiStudio) -> None:
+async def test_every_one_of_several_questions_is_asked_and_one_yes_runs_one(studio: GeminiEnv) -> None:
     made, line = studio.project / "zz.txt", "echo zz >> zz.txt"
     studio.model.expect(calls_all(runs("touch one.txt"), runs("touch two.txt")), says("made"), prompt="zz-both")
     studio.model.expect(calls_all(runs(line), runs(line)), says("written"), prompt="zz-twins")

@@ -15,7 +15,7 @@ from farhand.hooks.install import COMPILED, compiled
 from farhand.model.commands import Hire
 from farhand.model.facts import AskRaised, CameOnline, Said, ToolEnded, ToolStarted, TurnEnded, TurnStarted
 from farhand.model.words import HowEnded, Mode
-from farhand.testing.gemini_env import GeminiStudio
+from farhand.testing.gemini_env import GeminiEnv
 from farhand.testing.house import House
 from farhand.testing.models.gemini import calls, says
 from farhand.testing.post_hooks import answered, posts
@@ -25,7 +25,7 @@ EVENTS = ("SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "Notificatio
 
 
 @contextmanager
-def posting(studio: GeminiStudio, port: int) -> Iterator[Path]:
+def posting(studio: GeminiEnv, port: int) -> Iterator[Path]:
     """The person's own settings, with a hook for each event; where their answers are kept."""
     before, answers = studio.settings.read_text(), studio.folder / "answers"
     hooks = {
@@ -42,7 +42,7 @@ def posting(studio: GeminiStudio, port: int) -> Iterator[Path]:
         studio.settings.write_text(before)
 
 
-def touches(studio: GeminiStudio, marker: str) -> None:
+def touches(studio: GeminiEnv, marker: str) -> None:
     arguments = {"command": f"touch {marker}.txt", "description": "Leave a file"}
     studio.model.expect(calls("run_shell_command", arguments), says(f"made {marker}"), prompt=marker)
 
@@ -62,7 +62,7 @@ def count(facts: list[object], kind: type[object]) -> int:
     return sum(isinstance(fact, kind) for fact in facts)
 
 
-async def test_what_a_persons_hooks_post_is_told_once_and_a_stranger_is_heard_by_nobody(studio: GeminiStudio) -> None:
+async def test_what_a_persons_hooks_post_is_told_once_and_a_stranger_is_heard_by_nobody(studio: GeminiEnv) -> None:
     touches(studio, "zz-both")
     touches(studio, "zz-alone")
     studio.model.expect(says("I am nobody's"), prompt="zz-stranger")

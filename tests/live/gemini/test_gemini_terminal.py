@@ -23,7 +23,7 @@ from farhand.model.facts import (
     TurnEnded,
 )
 from farhand.model.words import HowEnded, HowSettled, Mode
-from farhand.testing.gemini_env import GeminiStudio
+from farhand.testing.gemini_env import GeminiEnv
 from farhand.testing.house import House
 from farhand.testing.models.gemini import calls, says
 
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.anyio
 NAME = "claude-test-ann"
 
 
-async def hired(house: House, studio: GeminiStudio, mode: Mode = Mode.DEFAULT, wire: str = "tmux") -> None:
+async def hired(house: House, studio: GeminiEnv, mode: Mode = Mode.DEFAULT, wire: str = "tmux") -> None:
     """A worker in a terminal."""
     options = {"wire": wire}
     directory = str(studio.project)
@@ -41,24 +41,24 @@ async def hired(house: House, studio: GeminiStudio, mode: Mode = Mode.DEFAULT, w
     await house.fact(CameOnline)
 
 
-def touches(studio: GeminiStudio, marker: str, *then: str) -> None:
+def touches(studio: GeminiEnv, marker: str, *then: str) -> None:
     """The model wants to create a file."""
     arguments = {"command": f"touch {marker}.txt", "description": "Leave a file"}
     studio.model.expect(calls("run_shell_command", arguments), *map(says, then), prompt=marker)
 
 
-async def pane_of(studio: GeminiStudio) -> Pane:
+async def pane_of(studio: GeminiEnv) -> Pane:
     return (await studio.tmux.find(NAME))[NAME]
 
 
-async def shows(studio: GeminiStudio, pane: Pane, words: str) -> None:
+async def shows(studio: GeminiEnv, pane: Pane, words: str) -> None:
     """Returns when the pane shows this."""
     with anyio.fail_after(30):
         while words not in await studio.tmux.capture(pane):  # noqa: ASYNC110
             await anyio.sleep(0.05)
 
 
-async def test_an_edit_is_shown_whole_and_an_answer_at_the_desk_is_over_everywhere(studio: GeminiStudio) -> None:
+async def test_an_edit_is_shown_whole_and_an_answer_at_the_desk_is_over_everywhere(studio: GeminiEnv) -> None:
     edit = {"file_path": str(studio.project / "w.txt"), "content": "alpha\nbeta\n"}
     studio.model.expect(calls("write_file", edit, text="I will"), says("wrote"), prompt="zz-write")
     touches(studio, "zz-no")
@@ -86,7 +86,7 @@ async def test_an_edit_is_shown_whole_and_an_answer_at_the_desk_is_over_everywhe
         assert not (studio.project / "zz-no.txt").exists()
 
 
-async def test_the_deadline_denies(studio: GeminiStudio) -> None:
+async def test_the_deadline_denies(studio: GeminiEnv) -> None:
     touches(studio, "zz-late")
     async with studio.open(ask_seconds=1.5) as house:
         await hired(house, studio)
@@ -97,7 +97,7 @@ async def test_the_deadline_denies(studio: GeminiStudio) -> None:
         assert not (studio.project / "zz-late.txt").exists()
 
 
-async def test_without_its_hook_nothing_runs_and_the_dialog_is_told(studio: GeminiStudio) -> None:
+async def test_without_its_hook_nothing_runs_and_the_dialog_is_told(studio: GeminiEnv) -> None:
     touches(studio, "zz-broken")
     async with studio.open() as house:
         await hired(house, studio)
@@ -112,7 +112,7 @@ async def test_without_its_hook_nothing_runs_and_the_dialog_is_told(studio: Gemi
 
 
 async def test_a_kill_just_before_the_key_forgets_no_question(
-    studio: GeminiStudio, monkeypatch: pytest.MonkeyPatch
+    studio: GeminiEnv, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     touches(studio, "zz-between", "done")
     pressing = anyio.Event()
@@ -142,7 +142,7 @@ async def test_a_kill_just_before_the_key_forgets_no_question(
     assert (studio.project / "zz-between.txt").exists()
 
 
-async def test_an_ask_outlives_the_node_and_is_answered_once(studio: GeminiStudio) -> None:
+async def test_an_ask_outlives_the_node_and_is_answered_once(studio: GeminiEnv) -> None:
     touches(studio, "zz-six", "done")
     async with studio.open() as house:
         await hired(house, studio)
@@ -157,7 +157,7 @@ async def test_an_ask_outlives_the_node_and_is_answered_once(studio: GeminiStudi
         assert sum(isinstance(event.fact, AskRaised) for event in await house.history()) == 1
 
 
-async def test_modes_models_and_a_cleared_conversation(studio: GeminiStudio) -> None:
+async def test_modes_models_and_a_cleared_conversation(studio: GeminiEnv) -> None:
     touches(studio, "zz-free", "made freely")
     studio.model.expect(says("fresh"), prompt="zz-fresh")
     async with studio.open() as house:
@@ -183,7 +183,7 @@ async def test_modes_models_and_a_cleared_conversation(studio: GeminiStudio) -> 
         assert said[-1] == "fresh"
 
 
-async def test_what_is_typed_at_the_desk_is_a_turn_of_its_own(studio: GeminiStudio) -> None:
+async def test_what_is_typed_at_the_desk_is_a_turn_of_its_own(studio: GeminiEnv) -> None:
     studio.model.expect(says("hello desk"), prompt="zz-desk")
     async with studio.open() as house:
         await hired(house, studio)
@@ -197,7 +197,7 @@ async def test_what_is_typed_at_the_desk_is_a_turn_of_its_own(studio: GeminiStud
         assert (await house.fact(Said)).text == "hello desk"
 
 
-async def test_sessions_are_listed_and_can_be_gone_on_with_at_the_desk(studio: GeminiStudio) -> None:
+async def test_sessions_are_listed_and_can_be_gone_on_with_at_the_desk(studio: GeminiEnv) -> None:
     studio.model.expect(says("hello"), prompt="zz-hello")
     async with studio.open() as house:
         await hired(house, studio, wire="exec")
@@ -214,7 +214,7 @@ async def test_sessions_are_listed_and_can_be_gone_on_with_at_the_desk(studio: G
 
 
 @pytest.mark.parametrize("wire", ["headless", "exec", "tmux"])
-async def test_a_relaunched_worker_remembers(studio: GeminiStudio, wire: str) -> None:
+async def test_a_relaunched_worker_remembers(studio: GeminiEnv, wire: str) -> None:
     studio.model.expect(says("the word is plover"), prompt="zz-first")
     studio.model.expect(says("it was plover"), prompt="zz-second")
     async with studio.open() as house:
@@ -232,7 +232,7 @@ async def test_a_relaunched_worker_remembers(studio: GeminiStudio, wire: str) ->
 
 @pytest.mark.parametrize("wire", ["exec", "tmux"])
 async def test_a_session_that_began_in_an_earlier_minute_is_gone_on_with_again_and_again(
-    studio: GeminiStudio, wire: str
+    studio: GeminiEnv, wire: str
 ) -> None:
     # Taken up in a later minute, the CLI begins a new file, leaves it empty and goes on in the old one.
     words = ["one", "two", "three"]
@@ -254,7 +254,7 @@ async def test_a_session_that_began_in_an_earlier_minute_is_gone_on_with_again_a
 
 
 @pytest.mark.parametrize("wire", ["headless", "tmux"])
-async def test_a_session_of_the_desk_is_taken_up_and_its_past_is_not_told(studio: GeminiStudio, wire: str) -> None:
+async def test_a_session_of_the_desk_is_taken_up_and_its_past_is_not_told(studio: GeminiEnv, wire: str) -> None:
     studio.model.expect(says("the word is plover"), prompt="zz-first")
     studio.model.expect(says("it was plover"), prompt="zz-second")
     async with studio.open() as house:

@@ -12,17 +12,17 @@ import pytest
 from tests.conftest import PROGRAMS
 
 from farhand.testing.models.openai import FakeOpenAi
-from farhand.testing.opencode_env import OpenCodeStudio, configuration
+from farhand.testing.opencode_env import OpenCodeEnv, configuration
 
 
 @pytest.fixture
-async def studio(short_folder: Path, tmux_server: tuple[str, ...]) -> AsyncIterator[OpenCodeStudio]:
+async def studio(short_folder: Path, tmux_server: tuple[str, ...]) -> AsyncIterator[OpenCodeEnv]:
     """A studio whose fake model fails the test on steps that nobody asked for."""
     if not (PROGRAMS / "opencode").exists():
         pytest.skip("OpenCode is not installed: sh scripts/setup-tests.sh")
     model = FakeOpenAi()
     async with model.served() as address:
-        opened = OpenCodeStudio(short_folder, tmux_server, model, address, PROGRAMS)
+        opened = OpenCodeEnv(short_folder, tmux_server, model, address, PROGRAMS)
         yield opened
         await opened.tidy()
         # A terminal that is ended in its first moments may outlive its tmux.

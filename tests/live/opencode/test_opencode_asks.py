@@ -15,27 +15,27 @@ from farhand.model.present import Message, Worker
 from farhand.model.words import Attachment, HowEnded, HowSettled, Mode, Sender, replace
 from farhand.testing.claude_env import red_pixel
 from farhand.testing.contracts.driver import Talk, answered, talking
-from farhand.testing.models.script import Failure, Hold, Reply, Text, say, use
-from farhand.testing.opencode_env import OTHER_MODEL, OpenCodeStudio
+from farhand.testing.models.script import Failure, Hold, ScriptedReply, ScriptedText, say, use
+from farhand.testing.opencode_env import OTHER_MODEL, OpenCodeEnv
 
 pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-def driver(studio: OpenCodeStudio) -> Driver:
+def driver(studio: OpenCodeEnv) -> Driver:
     """The driver over the server."""
     return studio.drivers()["opencode"]
 
 
 @pytest.fixture
-async def worker(studio: OpenCodeStudio, driver: Driver) -> AsyncIterator[Worker]:
+async def worker(studio: OpenCodeEnv, driver: Driver) -> AsyncIterator[Worker]:
     """A worker that asks; it is ended after the test."""
     hired = Worker(name="ann", since=1, backend="opencode", directory=str(studio.project))
     yield hired
     await driver.end(hired)
 
 
-def touch(name: str) -> Reply:
+def touch(name: str) -> ScriptedReply:
     """The model wants to touch a file."""
     return use("bash", command=f"touch {name}", description="Make a file")
 
@@ -48,7 +48,7 @@ async def settle(talk: Talk, raised: facts.AskRaised, choice: str, note: str = "
 
 
 async def test_what_is_allowed_for_the_session_asks_no_more(
-    studio: OpenCodeStudio, driver: Driver, worker: Worker
+    studio: OpenCodeEnv, driver: Driver, worker: Worker
 ) -> None:
     script = studio.model.script
     script.conversation("zz-one", touch("one"), touch("two"), say("done"))
@@ -80,7 +80,7 @@ async def test_what_is_allowed_for_the_session_asks_no_more(
     assert "not there" in str((await studio.model.asked("zz-edit", times=2)).body)
 
 
-async def test_a_question_with_choices_is_answered(studio: OpenCodeStudio, driver: Driver, worker: Worker) -> None:
+async def test_a_question_with_choices_is_answered(studio: OpenCodeEnv, driver: Driver, worker: Worker) -> None:
     colours = [{"label": "red", "description": "warm"}, {"label": "blue", "description": "cold"}]
     sizes = [{"label": "small", "description": "s"}, {"label": "large", "description": "l"}]
     questions = [
@@ -103,13 +103,13 @@ async def test_a_question_with_choices_is_answered(studio: OpenCodeStudio, drive
 
 
 async def test_modes_models_pictures_and_words_into_a_turn(
-    studio: OpenCodeStudio, driver: Driver, worker: Worker, tmp_path: Path
+    studio: OpenCodeEnv, driver: Driver, worker: Worker, tmp_path: Path
 ) -> None:
     script = studio.model.script
     script.conversation("zz-free", touch("free"), say("made it"))
     script.conversation("zz-asks", touch("asks"), say("made it"))
     script.conversation("zz-look", say("a red pixel"))
-    script.conversation("zz-slow", Reply((Text("one"), Hold("slow"))))
+    script.conversation("zz-slow", ScriptedReply((ScriptedText("one"), Hold("slow"))))
     script.conversation("zz-more", say("and more"))
     picture = tmp_path / "red.png"
     picture.write_bytes(red_pixel())
@@ -145,7 +145,7 @@ def _deliver(turn: str, message: Message, *, joins: bool = False) -> Deliver:
     return Deliver(turn=turn, message=message, joins=joins)
 
 
-async def test_sessions_are_listed_handed_back_and_taken_up_without_their_past(studio: OpenCodeStudio) -> None:
+async def test_sessions_are_listed_handed_back_and_taken_up_without_their_past(studio: OpenCodeEnv) -> None:
     studio.model.script.conversation("zz-hello", say("hello manager"))
     studio.model.script.conversation("zz-again", say("here again"))
     async with studio.open() as house:
@@ -177,7 +177,7 @@ async def test_sessions_are_listed_handed_back_and_taken_up_without_their_past(s
     assert "hello manager" in str((await studio.model.asked("zz-again")).body)
 
 
-async def test_the_helpers_of_a_worker_ask_too(studio: OpenCodeStudio, driver: Driver, worker: Worker) -> None:
+async def test_the_helpers_of_a_worker_ask_too(studio: OpenCodeEnv, driver: Driver, worker: Worker) -> None:
     task = use("task", description="help", prompt="zz-helper please", subagent_type="general")
     studio.model.script.conversation("zz-delegate", task, say("all done"))
     studio.model.script.conversation("zz-helper", touch("helped"), say("helped"))

@@ -8,8 +8,8 @@ from farhand.model.words import replace
 from farhand.testing.contracts import worker
 from farhand.testing.contracts.agent import ALL, AgentAlone, AgentAtWork, Promise, ScriptedStage
 from farhand.testing.contracts.worker import Stage
-from farhand.testing.models.script import Failure, Hold, Reply, Text, say, use
-from farhand.testing.opencode_env import OpenCodeStudio
+from farhand.testing.models.script import Failure, Hold, ScriptedReply, ScriptedText, say, use
+from farhand.testing.opencode_env import OpenCodeEnv
 
 FAILURE = Failure(400, "invalid_request_error", "the model is not in the mood")
 # The terminal is slow to start and has the same link: it shows what is its own.
@@ -25,7 +25,7 @@ IN_RUNS = (
 )
 
 
-def shell(command: str) -> Reply:
+def shell(command: str) -> ScriptedReply:
     """The model wants to run this."""
     return use("bash", command=command, description="Leave a file")
 
@@ -33,13 +33,13 @@ def shell(command: str) -> Reply:
 class TestHeadless(AgentAlone):
     kind = "opencode/headless"
 
-    def plays(self, studio: OpenCodeStudio) -> None:
+    def plays(self, studio: OpenCodeEnv) -> None:
         script = studio.model.script
         script.conversation("zz-plain", *[say("hello there", piece=4)] * 3)
         script.conversation("zz-tool", use("glob", pattern="*"), say("looked"))
         script.conversation("zz-ask", shell("touch a"), say("made"))
         script.conversation("zz-fail", FAILURE)
-        script.conversation("zz-slow", Reply((Text("started"), Hold("never"))))
+        script.conversation("zz-slow", ScriptedReply((ScriptedText("started"), Hold("never"))))
 
 
 class TestOneCommandATurn(TestHeadless):
@@ -57,7 +57,7 @@ class TestInTheTerminal(TestHeadless):
 
 class TestAtWork(AgentAtWork):
     @pytest.fixture(params=["opencode/headless", "opencode/tmux"])
-    def stage(self, request: pytest.FixtureRequest, studio: OpenCodeStudio) -> ScriptedStage:
+    def stage(self, request: pytest.FixtureRequest, studio: OpenCodeEnv) -> ScriptedStage:
         return ScriptedStage(studio, request.param, shell)
 
     def wants(self, stage: Stage, promise: Promise) -> None:
@@ -67,6 +67,6 @@ class TestAtWork(AgentAtWork):
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("promise", IN_RUNS, ids=lambda promise: promise.__name__)
-async def test_promise_in_runs(studio: OpenCodeStudio, promise: Promise) -> None:
+async def test_promise_in_runs(studio: OpenCodeEnv, promise: Promise) -> None:
     async with studio.open() as house:
         await promise(house, ScriptedStage(studio, "opencode/exec", shell))

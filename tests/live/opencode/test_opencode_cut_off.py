@@ -9,15 +9,15 @@ import pytest
 from farhand.model import facts
 from farhand.model.commands import Hire
 from farhand.model.words import HowEnded
-from farhand.testing.cuttable_proxy import Relay
+from farhand.testing.cuttable_proxy import CuttableProxy
 from farhand.testing.house import House
-from farhand.testing.models.script import Hold, Reply, Text, say, use
-from farhand.testing.opencode_env import OpenCodeStudio
+from farhand.testing.models.script import Hold, ScriptedReply, ScriptedText, say, use
+from farhand.testing.opencode_env import OpenCodeEnv
 
 pytestmark = pytest.mark.anyio
 
 
-async def hire(house: House, studio: OpenCodeStudio, wire: str) -> None:
+async def hire(house: House, studio: OpenCodeEnv, wire: str) -> None:
     """A worker that asks."""
     command = Hire(
         id=house.id(), worker="ann", backend="opencode", directory=str(studio.project), options={"wire": wire}
@@ -26,7 +26,7 @@ async def hire(house: House, studio: OpenCodeStudio, wire: str) -> None:
     await house.fact(facts.CameOnline, after=after - 1)
 
 
-def detour(studio: OpenCodeStudio, wire: str, port: int) -> int:
+def detour(studio: OpenCodeEnv, wire: str, port: int) -> int:
     """Writes another port where the node has written down the agent's; the port that was there."""
     name, found = ("sign", rb'"port":(\d+)') if wire == "tmux" else ("server.json", rb":(\d+)\"")
     file = next(studio.folder.rglob(name))
@@ -38,14 +38,14 @@ def detour(studio: OpenCodeStudio, wire: str, port: int) -> int:
 
 
 @pytest.mark.parametrize("wire", ["headless", "tmux"])
-async def test_an_agent_that_is_cut_off_while_it_asks_runs_nothing_unasked(studio: OpenCodeStudio, wire: str) -> None:
+async def test_an_agent_that_is_cut_off_while_it_asks_runs_nothing_unasked(studio: OpenCodeEnv, wire: str) -> None:
     script = studio.model.script
     script.conversation("zz-ask", use("bash", command="echo x >> one.txt", description="Leave a line"), say("made it"))
-    script.conversation("zz-long", Reply((Text("one "), Hold("long"), Text("two"))))
+    script.conversation("zz-long", ScriptedReply((ScriptedText("one "), Hold("long"), ScriptedText("two"))))
     made = studio.project / "one.txt"
     async with studio.open() as house:
         await hire(house, studio, wire)
-    async with Relay(detour(studio, wire, 0)).opened() as road:
+    async with CuttableProxy(detour(studio, wire, 0)).opened() as road:
         detour(studio, wire, road.port)
         async with studio.open() as house:
             await house.say("zz-ask")

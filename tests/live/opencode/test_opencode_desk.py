@@ -18,20 +18,20 @@ from farhand.model.words import HowEnded, HowSettled, replace
 from farhand.testing.claude_env import until
 from farhand.testing.contracts.driver import answered, talking
 from farhand.testing.house import settings_in
-from farhand.testing.models.script import Hold, Reply, Text, say, use
-from farhand.testing.opencode_env import OpenCodeStudio
+from farhand.testing.models.script import Hold, ScriptedReply, ScriptedText, say, use
+from farhand.testing.opencode_env import OpenCodeEnv
 
 pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-def drivers(studio: OpenCodeStudio) -> dict[str, Driver]:
+def drivers(studio: OpenCodeEnv) -> dict[str, Driver]:
     """Every wire, over the studio's one tmux."""
     return studio.drivers()
 
 
 @pytest.fixture
-async def driver(studio: OpenCodeStudio, drivers: dict[str, Driver]) -> AsyncIterator[TmuxDriver]:
+async def driver(studio: OpenCodeEnv, drivers: dict[str, Driver]) -> AsyncIterator[TmuxDriver]:
     """The driver in tmux."""
     chosen = drivers["opencode/tmux"]
     assert isinstance(chosen, TmuxDriver)
@@ -42,7 +42,7 @@ async def driver(studio: OpenCodeStudio, drivers: dict[str, Driver]) -> AsyncIte
 
 
 @pytest.fixture
-async def worker(studio: OpenCodeStudio, driver: TmuxDriver) -> AsyncIterator[Worker]:
+async def worker(studio: OpenCodeEnv, driver: TmuxDriver) -> AsyncIterator[Worker]:
     """A worker in a terminal; it is ended after the test, and nothing of it is left."""
     hired = Worker(name="ann", since=1, backend="opencode", directory=str(studio.project))
     yield hired
@@ -58,21 +58,21 @@ async def seat(driver: TmuxDriver, worker: Worker) -> Pane:
     return pane
 
 
-async def types(studio: OpenCodeStudio, pane: Pane, words: str) -> None:
+async def types(studio: OpenCodeEnv, pane: Pane, words: str) -> None:
     """Types a line at the desk; it is seen in the box before it is sent."""
     await studio.tmux.type(pane, words)
     await until(studio, pane, words)
     await studio.tmux.press(pane, "Enter")
 
 
-async def begins(studio: OpenCodeStudio, pane: Pane, words: str) -> None:
+async def begins(studio: OpenCodeEnv, pane: Pane, words: str) -> None:
     """Begins a session at the desk with these words."""
     await types(studio, pane, "/new")
     await until(studio, pane, "Ask anything")
     await types(studio, pane, words)
 
 
-async def takes_up(studio: OpenCodeStudio, pane: Pane, title: str, current: str) -> None:
+async def takes_up(studio: OpenCodeEnv, pane: Pane, title: str, current: str) -> None:
     """Chooses the session of that title from the list."""
     await types(studio, pane, "/sessions")
     await until(studio, pane, "Search")
@@ -82,7 +82,7 @@ async def takes_up(studio: OpenCodeStudio, pane: Pane, title: str, current: str)
 
 
 async def test_what_is_answered_and_said_at_the_desk_is_told(
-    studio: OpenCodeStudio, driver: TmuxDriver, worker: Worker
+    studio: OpenCodeEnv, driver: TmuxDriver, worker: Worker
 ) -> None:
     touch = use("bash", command="touch desk.txt", description="Make a file")
     studio.model.script.conversation("zz-desk", touch, say("made it"))
@@ -105,13 +105,13 @@ async def test_what_is_answered_and_said_at_the_desk_is_told(
 
 
 async def test_a_session_begun_at_the_desk_is_followed_when_the_turn_is_over(
-    studio: OpenCodeStudio, drivers: dict[str, Driver], driver: TmuxDriver, worker: Worker
+    studio: OpenCodeEnv, drivers: dict[str, Driver], driver: TmuxDriver, worker: Worker
 ) -> None:
     script, lines = studio.model.script, {"old": "the old word", "new": "the new word", "bob": "hello from bob"}
     lines |= {"last": "the last word", "again": "another word", "back": "here as before"}
     for name, line in lines.items():
         script.conversation(f"zz-{name}", say(line))
-    script.conversation("zz-slow", Reply((Text("half "), Hold("slow"), Text("and half"))))
+    script.conversation("zz-slow", ScriptedReply((ScriptedText("half "), Hold("slow"), ScriptedText("and half"))))
     script.conversation("zz-ask", use("bash", command="touch new.txt", description="Make a file"), say("made it"))
     bob = replace(worker, name="bob")
     others = drivers["opencode"]

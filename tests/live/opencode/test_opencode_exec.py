@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from farhand.testing.models.script import Hold, Reply, Text, say, use
-from farhand.testing.opencode_env import OpenCodeStudio
+from farhand.testing.models.script import Hold, ScriptedReply, ScriptedText, say, use
+from farhand.testing.opencode_env import OpenCodeEnv
 from farhand.testing.phone import with_phone
 from farhand.testing.telegram import FakeBot
 
@@ -13,12 +13,14 @@ pytestmark = pytest.mark.anyio
 
 
 async def test_a_worker_of_one_command_a_turn_remembers_and_outlives_the_node(
-    studio: OpenCodeStudio, bot: FakeBot
+    studio: OpenCodeEnv, bot: FakeBot
 ) -> None:
     script = studio.model.script
     script.conversation("zz-first", say("the word is plover"))
     script.conversation("zz-ask", use("bash", command="touch no.txt", description="Leave a file"))
-    script.conversation("zz-away", Reply((Text("the first half "), Hold("away"), Text("and the second"))))
+    script.conversation(
+        "zz-away", ScriptedReply((ScriptedText("the first half "), Hold("away"), ScriptedText("and the second")))
+    )
     script.conversation("zz-more", say("still here"))
     async with with_phone(studio, bot) as phone:
         await phone.manager.says("/team")

@@ -11,8 +11,8 @@ from pathlib import Path
 import anyio.to_thread
 import pytest
 
-from farhand.testing.models.script import Hold, Reply, Text, say, use
-from farhand.testing.opencode_env import OpenCodeStudio
+from farhand.testing.models.script import Hold, ScriptedReply, ScriptedText, say, use
+from farhand.testing.opencode_env import OpenCodeEnv
 from farhand.testing.phone import Phone, with_phone
 from farhand.testing.telegram import FakeBot
 
@@ -26,7 +26,7 @@ def wire(request: pytest.FixtureRequest) -> str:
 
 
 @asynccontextmanager
-async def hired(studio: OpenCodeStudio, bot: FakeBot, wire: str, **variables: str) -> AsyncIterator[Phone]:
+async def hired(studio: OpenCodeEnv, bot: FakeBot, wire: str, **variables: str) -> AsyncIterator[Phone]:
     """A phone with a worker that asks, and has answered its welcome."""
     async with with_phone(studio, bot, **variables) as phone:
         await phone.manager.says(f"/hire ann --opencode --ask{' --tmux' if wire == 'tmux' else ''}")
@@ -34,7 +34,7 @@ async def hired(studio: OpenCodeStudio, bot: FakeBot, wire: str, **variables: st
         yield phone
 
 
-def touching(studio: OpenCodeStudio, name: str, *steps: Reply) -> Path:
+def touching(studio: OpenCodeEnv, name: str, *steps: ScriptedReply) -> Path:
     """The model wants to touch a file of that name; the file."""
     touch = use("bash", command=f"touch {name}.txt", description=f"Create {name}")
     studio.model.script.conversation(f"zz-{name}", touch, *steps)
@@ -42,11 +42,11 @@ def touching(studio: OpenCodeStudio, name: str, *steps: Reply) -> Path:
 
 
 async def test_asks_are_allowed_and_denied_and_outlive_the_node_as_answers_do(
-    studio: OpenCodeStudio, bot: FakeBot, wire: str
+    studio: OpenCodeEnv, bot: FakeBot, wire: str
 ) -> None:
     one, two = touching(studio, "one", say("made one")), touching(studio, "two", say("left two"))
     three = touching(studio, "three", say("made three"))
-    away = Reply((Text("the first half"), Hold("away"), Text("the second half")))
+    away = ScriptedReply((ScriptedText("the first half"), Hold("away"), ScriptedText("the second half")))
     studio.model.script.conversation("zz-away", away)
     studio.model.script.conversation("zz-more", say("still here"))
     async with hired(studio, bot, wire) as phone:
@@ -80,7 +80,7 @@ async def test_asks_are_allowed_and_denied_and_outlive_the_node_as_answers_do(
     assert not two.exists()
 
 
-async def test_an_ask_that_nobody_answers_is_denied(studio: OpenCodeStudio, bot: FakeBot, wire: str) -> None:
+async def test_an_ask_that_nobody_answers_is_denied(studio: OpenCodeEnv, bot: FakeBot, wire: str) -> None:
     late = touching(studio, "late", say("what a pity"))
     async with hired(studio, bot, wire, FARHAND_ASK_DEADLINE_SECONDS="1") as phone:
         await phone.manager.says("zz-late")
@@ -91,7 +91,7 @@ async def test_an_ask_that_nobody_answers_is_denied(studio: OpenCodeStudio, bot:
 
 
 async def test_an_agent_that_is_killed_while_it_asks_lets_nothing_run(
-    studio: OpenCodeStudio, bot: FakeBot, wire: str
+    studio: OpenCodeEnv, bot: FakeBot, wire: str
 ) -> None:
     no = touching(studio, "no")
     async with hired(studio, bot, wire) as phone:

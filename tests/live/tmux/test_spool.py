@@ -13,8 +13,8 @@ import anyio.abc
 import pytest
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
-from farhand.disk.watch import Folders
-from farhand.drivers.wires.hooks.endpoint import Arrival, Arrived
+from farhand.disk.watch import FolderWatcher
+from farhand.drivers.wires.hooks.endpoint import HookArrival, HookReport
 from farhand.drivers.wires.tmux import Pane, Tmux
 from farhand.drivers.wires.tmux.link import News, SeatedLink
 from farhand.model.facts import Noted
@@ -31,12 +31,12 @@ class Listener(SeatedLink[None]):
     _hooks_of = AGENT
 
     def listen(
-        self, tasks: anyio.abc.TaskGroup, arrivals: MemoryObjectReceiveStream[Arrival], folders: Folders
+        self, tasks: anyio.abc.TaskGroup, arrivals: MemoryObjectReceiveStream[HookArrival], folders: FolderWatcher
     ) -> None:
         self._attend(tasks, folders)
         tasks.start_soon(self._hear, arrivals)
 
-    async def _hear(self, arrivals: MemoryObjectReceiveStream[Arrival]) -> None:
+    async def _hear(self, arrivals: MemoryObjectReceiveStream[HookArrival]) -> None:
         async for arrival in arrivals:
             self._put(arrival)
 
@@ -49,11 +49,11 @@ class Listener(SeatedLink[None]):
     def _read(self) -> list[Heard]:
         return []
 
-    async def _reported(self, arrived: Arrived) -> list[Heard]:
+    async def _reported(self, arrived: HookReport) -> list[Heard]:
         return [Heard(fact=Noted(text=arrived.payload.decode()))]
 
     async def _take(self, item: News | None) -> list[Heard]:
-        return await self._reported(item) if isinstance(item, Arrived) else []
+        return await self._reported(item) if isinstance(item, HookReport) else []
 
 
 @pytest.fixture
@@ -68,21 +68,21 @@ async def pane(tmux: Tmux, short_folder: Path) -> Pane:
 
 
 @pytest.fixture
-async def folders() -> AsyncIterator[Folders]:
-    async with Folders().opened() as opened:
+async def folders() -> AsyncIterator[FolderWatcher]:
+    async with FolderWatcher().opened() as opened:
         yield opened
 
 
-Posted = MemoryObjectSendStream[Arrival]
+Posted = MemoryObjectSendStream[HookArrival]
 
 
 @asynccontextmanager
 async def listening(
-    tmux: Tmux, pane: Pane, folder: Path, folders: Folders
+    tmux: Tmux, pane: Pane, folder: Path, folders: FolderWatcher
 ) -> AsyncIterator[tuple[AsyncIterator[str], Posted]]:
     """What a link tells, and the way for what is posted to it."""
     link = Listener(tmux, pane, folder)
-    send, receive = anyio.create_memory_object_stream[Arrival](8)
+    send, receive = anyio.create_memory_object_stream[HookArrival](8)
 
     async def told() -> AsyncIterator[str]:
         async for batch in link.facts():
@@ -110,7 +110,7 @@ async def following(told: AsyncIterator[str]) -> str:
 
 
 async def test_what_is_left_is_taken_at_once_and_in_order(
-    tmux: Tmux, pane: Pane, short_folder: Path, folders: Folders
+    tmux: Tmux, pane: Pane, short_folder: Path, folders: FolderWatcher
 ) -> None:
     leave(short_folder, 2, "second")
     leave(short_folder, 1, "first")
@@ -121,18 +121,18 @@ async def test_what_is_left_is_taken_at_once_and_in_order(
 
 
 async def test_what_was_left_before_something_was_posted_comes_first(
-    tmux: Tmux, pane: Pane, short_folder: Path, folders: Folders
+    tmux: Tmux, pane: Pane, short_folder: Path, folders: FolderWatcher
 ) -> None:
     async with listening(tmux, pane, short_folder, folders) as (told, posted):
         leave(short_folder, 1, "one")
         assert await following(told) == "one"
-        posted.send_nowait(Arrived(id="p", event="Stop", payload=b"posted"))
+        posted.send_nowait(HookReport(id="p", event="Stop", payload=b"posted"))
         leave(short_folder, 2, "left")
         assert [await following(told), await following(told)] == ["left", "posted"]
 
 
 async def test_another_agent_that_ours_started_is_not_heard(
-    tmux: Tmux, pane: Pane, short_folder: Path, folders: Folders
+    tmux: Tmux, pane: Pane, short_folder: Path, folders: FolderWatcher
 ) -> None:
     foreign = leave(short_folder, 1, "I am another", agent=STRANGER)
     leave(short_folder, 2, "it is me")
@@ -142,7 +142,7 @@ async def test_another_agent_that_ours_started_is_not_heard(
 
 
 async def test_what_was_not_written_down_is_told_again(
-    tmux: Tmux, pane: Pane, short_folder: Path, folders: Folders
+    tmux: Tmux, pane: Pane, short_folder: Path, folders: FolderWatcher
 ) -> None:
     left = leave(short_folder, 1, "important")
     async with listening(tmux, pane, short_folder, folders) as (told, _):

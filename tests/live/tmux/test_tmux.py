@@ -443,7 +443,7 @@ async def test_messages_at_once_into_one_pane_do_not_mix(
     tmux: Tmux, typist: Pane, short_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hands, "HABITS", HABITS)
-    keyboard = hands.Hands(tmux, typist)
+    keyboard = hands.ClaudeKeyboard(tmux, typist)
     messages = [f"{number} " + f"word{number}\n" * 300 + str(number) for number in range(6)]
     outcomes: list[Outcome] = []
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from farhand.drivers.acp.schema import AcpAgent, read_agent
-from farhand.drivers.acp.translate import Calls, ask_line, blocks_of, lines_of
+from farhand.drivers.acp.translate import AcpToolCalls, ask_line, blocks_of, lines_of
 from farhand.drivers.native.translate import translate
 from farhand.model import facts
 from farhand.model.errors import DriverError
@@ -30,7 +30,7 @@ def messages(path: Path) -> list[dict[str, Any]]:
 
 def facts_of(recorded: list[dict[str, Any]]) -> list[Fact]:
     """What a node would hear of this traffic, as one turn."""
-    calls, lines = Calls(), []
+    calls, lines = AcpToolCalls(), []
     for number, message in enumerate(recorded):
         if message.get("method") == "session/update":
             lines += lines_of("t", read_update(message["params"]["update"]), calls)

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farhand.drivers.claude.asks import Question, decision, digest, raised, steps
+from farhand.drivers.claude.asks import ClaudeQuestion, decision, digest, raised, steps
 from farhand.drivers.claude.titles import title
-from farhand.drivers.wires.asks.answers import Picked
+from farhand.drivers.wires.asks.answers import PartAnswer
 from farhand.drivers.wires.foreign_json import Fields
 from farhand.drivers.wires.text.tool_title import LONGEST_TITLE
 from farhand.model.visible import visible
@@ -22,10 +22,10 @@ RULE = {
     "behavior": "allow",
     "destination": "localSettings",
 }
-BASH = Question(tool="Bash", arguments={"command": "git status", "description": "Look"}, suggestions=(RULE,))
-EDIT = Question(tool="Edit", arguments={"file_path": "/a.py", "old_string": "x = 1\ny", "new_string": "x = 2\ny"})
-PLAN = Question(tool="ExitPlanMode", arguments={"plan": "# Do it\n\nall"})
-ASKED = Question(
+BASH = ClaudeQuestion(tool="Bash", arguments={"command": "git status", "description": "Look"}, suggestions=(RULE,))
+EDIT = ClaudeQuestion(tool="Edit", arguments={"file_path": "/a.py", "old_string": "x = 1\ny", "new_string": "x = 2\ny"})
+PLAN = ClaudeQuestion(tool="ExitPlanMode", arguments={"plan": "# Do it\n\nall"})
+ASKED = ClaudeQuestion(
     tool="AskUserQuestion",
     arguments={
         "questions": [
@@ -56,78 +56,80 @@ def test_an_edit_shows_the_difference_and_a_plan_the_plan() -> None:
 
 
 def test_arguments_that_a_title_does_not_show_are_in_the_detail() -> None:
-    hidden = Question(tool="Bash", arguments={"command": "ls", "dangerouslyDisableSandbox": True})
+    hidden = ClaudeQuestion(tool="Bash", arguments={"command": "ls", "dangerouslyDisableSandbox": True})
     assert "dangerouslyDisableSandbox" in raised("a", hidden, None).detail
 
 
 @pytest.mark.parametrize(
     ("question", "picked", "behavior"),
     [
-        (BASH, Picked(choice="allow"), "allow"),
-        (BASH, Picked(choice="session"), "allow"),
-        (BASH, Picked(choice="pattern"), "allow"),
-        (BASH, Picked(choice="deny", note="no"), "deny"),
-        (BASH, Picked(choice=""), "deny"),
-        (BASH, Picked(choice="accept_edits"), "deny"),
-        (BASH, Picked(choice="1"), "deny"),
-        (BASH, Picked(choice="allow", expired=True), "deny"),
-        (EDIT, Picked(choice="pattern"), "deny"),
-        (PLAN, Picked(choice="accept_edits"), "allow"),
-        (PLAN, Picked(choice="deny"), "deny"),
-        (ASKED, Picked(choice="1"), "deny"),
+        (BASH, PartAnswer(choice="allow"), "allow"),
+        (BASH, PartAnswer(choice="session"), "allow"),
+        (BASH, PartAnswer(choice="pattern"), "allow"),
+        (BASH, PartAnswer(choice="deny", note="no"), "deny"),
+        (BASH, PartAnswer(choice=""), "deny"),
+        (BASH, PartAnswer(choice="accept_edits"), "deny"),
+        (BASH, PartAnswer(choice="1"), "deny"),
+        (BASH, PartAnswer(choice="allow", expired=True), "deny"),
+        (EDIT, PartAnswer(choice="pattern"), "deny"),
+        (PLAN, PartAnswer(choice="accept_edits"), "allow"),
+        (PLAN, PartAnswer(choice="deny"), "deny"),
+        (ASKED, PartAnswer(choice="1"), "deny"),
     ],
 )
-def test_only_an_allowance_allows(question: Question, picked: Picked, behavior: str) -> None:
+def test_only_an_allowance_allows(question: ClaudeQuestion, picked: PartAnswer, behavior: str) -> None:
     assert decision(question, (picked,))["behavior"] == behavior
 
 
 @given(st.text())
 def test_no_unknown_choice_allows(choice: str) -> None:
     known = {"allow", "session", "pattern"}
-    assert (decision(BASH, (Picked(choice=choice),))["behavior"] == "allow") == (choice in known)
+    assert (decision(BASH, (PartAnswer(choice=choice),))["behavior"] == "allow") == (choice in known)
 
 
 def test_what_is_allowed_is_what_was_shown() -> None:
-    assert decision(BASH, (Picked(choice="allow"),))["updatedInput"] == BASH.arguments
-    exact = decision(BASH, (Picked(choice="session"),))["updatedPermissions"][0]
+    assert decision(BASH, (PartAnswer(choice="allow"),))["updatedInput"] == BASH.arguments
+    exact = decision(BASH, (PartAnswer(choice="session"),))["updatedPermissions"][0]
     assert exact["rules"] == [{"toolName": "Bash", "ruleContent": "git status"}]
     assert exact["destination"] == "session"
-    assert decision(BASH, (Picked(choice="pattern"),))["updatedPermissions"] == [RULE]
+    assert decision(BASH, (PartAnswer(choice="pattern"),))["updatedPermissions"] == [RULE]
 
 
 def test_a_questionnaire_wants_all_its_answers() -> None:
     assert steps(ASKED) == 2
     assert raised("a", ASKED, None, 1).question == "How many?"
-    answers = decision(ASKED, (Picked(choice="2"), Picked(choice="other", note="1, 2")))["updatedInput"]["answers"]
+    answers = decision(ASKED, (PartAnswer(choice="2"), PartAnswer(choice="other", note="1, 2")))["updatedInput"][
+        "answers"
+    ]
     assert answers == {"Which?": "B", "How many?": "1, 2"}
-    assert decision(ASKED, (Picked(choice="2"), Picked(choice="deny")))["behavior"] == "deny"
+    assert decision(ASKED, (PartAnswer(choice="2"), PartAnswer(choice="deny")))["behavior"] == "deny"
 
 
 @pytest.mark.parametrize(
     ("picked", "answer"),
     [
-        (Picked(choice="1,2"), "1, 2"),
-        (Picked(choice="2"), "2"),
-        (Picked(choice="1,2", note="in this order"), "1, 2 (in this order)"),
-        (Picked(choice="1,other", note="and three"), "1, and three"),
-        (Picked(choice="1,9"), "1"),
-        (Picked(choice="9"), "No preference."),
+        (PartAnswer(choice="1,2"), "1, 2"),
+        (PartAnswer(choice="2"), "2"),
+        (PartAnswer(choice="1,2", note="in this order"), "1, 2 (in this order)"),
+        (PartAnswer(choice="1,other", note="and three"), "1, and three"),
+        (PartAnswer(choice="1,9"), "1"),
+        (PartAnswer(choice="9"), "No preference."),
     ],
 )
-def test_a_question_with_several_choices_is_answered_with_all_of_them(picked: Picked, answer: str) -> None:
+def test_a_question_with_several_choices_is_answered_with_all_of_them(picked: PartAnswer, answer: str) -> None:
     assert [raised("a", ASKED, None, step).several for step in (0, 1)] == [False, True]
-    told = decision(ASKED, (Picked(choice="1"), picked))
+    told = decision(ASKED, (PartAnswer(choice="1"), picked))
     assert told["updatedInput"]["answers"]["How many?"] == answer
 
 
 def test_several_choices_with_a_refusal_among_them_refuse() -> None:
-    assert decision(ASKED, (Picked(choice="1"), Picked(choice="1,deny")))["behavior"] == "deny"
+    assert decision(ASKED, (PartAnswer(choice="1"), PartAnswer(choice="1,deny")))["behavior"] == "deny"
     assert not raised("a", BASH, None).several
 
 
 @given(st.dictionaries(st.text(), st.text()), st.dictionaries(st.text(), st.text()))
 def test_different_arguments_have_different_digests(one: dict[str, Any], two: dict[str, Any]) -> None:
-    same = digest(Question(tool="T", arguments=one)) == digest(Question(tool="T", arguments=two))
+    same = digest(ClaudeQuestion(tool="T", arguments=one)) == digest(ClaudeQuestion(tool="T", arguments=two))
     assert same == (one == two)
 
 
@@ -149,7 +151,7 @@ def test_what_an_eye_cannot_see_is_made_visible(text: str, shown: str) -> None:
 
 
 def test_the_ask_shows_hidden_characters_and_is_bound_to_them() -> None:
-    honest, hidden = (Question(tool="Bash", arguments={"command": text}) for text in ("ls", "l\u200bs"))
+    honest, hidden = (ClaudeQuestion(tool="Bash", arguments={"command": text}) for text in ("ls", "l\u200bs"))
     assert raised("a", hidden, None).detail == "l⟨U+200B⟩s"
     assert digest(honest) != digest(hidden)
 

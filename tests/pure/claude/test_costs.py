@@ -8,13 +8,13 @@ from subprocess import run
 
 import pytest
 
-from farhand.drivers.claude.launch import Places, has_status_line
+from farhand.drivers.claude.launch import ClaudePaths, has_status_line
 from farhand.drivers.claude.tmux.cost import priced, status_line
-from farhand.drivers.claude.tmux.state import State, began, end_turn
+from farhand.drivers.claude.tmux.state import ClaudeState, began, end_turn
 from farhand.model.facts import TurnEnded, Used
 from farhand.model.words import HowEnded, Usage
 
-IDLE = State(session="s")
+IDLE = ClaudeState(session="s")
 
 
 def told(total: object, prompt: str = "p1", session: str = "s") -> bytes:
@@ -22,7 +22,7 @@ def told(total: object, prompt: str = "p1", session: str = "s") -> bytes:
     return json.dumps({"session_id": session, "prompt_id": prompt, "cost": {"total_cost_usd": total}}).encode()
 
 
-def spent(state: State, payload: bytes) -> tuple[float | None, State]:
+def spent(state: ClaudeState, payload: bytes) -> tuple[float | None, ClaudeState]:
     heard, state = priced(payload, state)
     costs = [one.fact.usage.cost_dollars for one in heard if isinstance(one.fact, Used)]
     assert len(costs) == len(heard) <= 1
@@ -83,7 +83,7 @@ def test_the_status_line_leaves_what_it_is_told_and_says_nothing(tmp_path: Path)
     "where", ["home/settings.json", "work/.claude/settings.json", "work/.claude/settings.local.json"]
 )
 def test_a_persons_own_status_line_is_seen(tmp_path: Path, where: str) -> None:
-    places = Places(tmp_path / "home", tmp_path / "home/.claude.json")
+    places = ClaudePaths(tmp_path / "home", tmp_path / "home/.claude.json")
     assert not has_status_line(places, tmp_path / "work")
     file = tmp_path / where
     file.parent.mkdir(parents=True)

@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from farhand.drivers.claude.headless.translate import StreamState, translate_stream
+from farhand.drivers.claude.headless.translate import ClaudeStreamState, translate_stream
 from farhand.drivers.claude.limits import limit, reset
 from farhand.drivers.claude.tmux.hooks import translate_hook
-from farhand.drivers.claude.tmux.state import State
+from farhand.drivers.claude.tmux.state import ClaudeState
 from farhand.drivers.claude.tmux.translate import translate
 from farhand.drivers.wires.foreign_json import Fields
 from farhand.model.facts import Fact, Limited, TurnEnded
@@ -71,7 +71,7 @@ def facts(translated: tuple[list[Any], Any]) -> list[Fact]:
     return [one.fact for one in translated[0]]
 
 
-RUNNING = State(running=True, turn="t", prompt="p", prompts={"p": "t"}, written="p")
+RUNNING = ClaudeState(running=True, turn="t", prompt="p", prompts={"p": "t"}, written="p")
 
 
 def failed_line(text: str) -> bytes:
@@ -112,7 +112,7 @@ def test_a_hook_that_tells_of_another_failure_tells_of_no_limit() -> None:
 def test_the_stream_tells_of_a_limit_with_the_time_of_its_event() -> None:
     event = {"type": "rate_limit_event", "rate_limit_info": {"status": "rejected", "resetsAt": 1773194400}}
     result = {"type": "result", "is_error": True, "api_error_status": 429, "result": "API Error: 429"}
-    state = StreamState(running=True, turn="t")
+    state = ClaudeStreamState(running=True, turn="t")
     heard, state = translate_stream(msgspec.json.encode(event), state, NOW)
     assert heard == []
     limited, ended = facts(translate_stream(msgspec.json.encode(result), state, NOW))
@@ -126,5 +126,5 @@ def test_the_stream_tells_of_a_limit_with_the_time_of_its_event() -> None:
 
 def test_a_completed_turn_that_speaks_of_limits_is_none() -> None:
     result = {"type": "result", "is_error": False, "result": HIT}
-    told = facts(translate_stream(msgspec.json.encode(result), StreamState(running=True, turn="t"), NOW))
+    told = facts(translate_stream(msgspec.json.encode(result), ClaudeStreamState(running=True, turn="t"), NOW))
     assert [type(one) for one in told] == [TurnEnded]

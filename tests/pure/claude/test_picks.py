@@ -7,38 +7,41 @@ from pathlib import Path
 import anyio
 import pytest
 
-from farhand.drivers.claude.asks import Question, digest
-from farhand.drivers.claude.tmux.pending import Questions
-from farhand.drivers.wires.asks.answers import Picked, Picks
-from farhand.drivers.wires.hooks.endpoint import Arrived, Asked
+from farhand.drivers.claude.asks import ClaudeQuestion, digest
+from farhand.drivers.claude.tmux.pending import ClaudeQuestions
+from farhand.drivers.wires.asks.answers import PartAnswer, PartAnswers
+from farhand.drivers.wires.hooks.endpoint import HookAsk, HookReport
 from farhand.model.facts import AskSettled
 from farhand.model.ports import Taken
 from farhand.model.present import Ask
 from farhand.model.words import HowSettled
 
 OPTIONS = [{"label": "Red"}, {"label": "Blue"}]
-QUESTION = Question(
+QUESTION = ClaudeQuestion(
     tool="AskUserQuestion",
     arguments={"questions": [{"question": "First?", "options": OPTIONS}, {"question": "Second?", "options": OPTIONS}]},
 )
 
 
 def test_what_was_written_is_there_again(tmp_path: Path) -> None:
-    Picks(tmp_path / "ann/picks").add("a", Picked(choice="1"))
-    Picks(tmp_path / "ann/picks").add("a.1", Picked(choice="1,2", note="both"))
-    Picks(tmp_path / "ann/picks").add("a.1", Picked(choice="1,2", note="both"))
-    assert Picks(tmp_path / "ann/picks").all() == {"a": Picked(choice="1"), "a.1": Picked(choice="1,2", note="both")}
-    assert Picks(tmp_path / "nobody").all() == {}
+    PartAnswers(tmp_path / "ann/picks").add("a", PartAnswer(choice="1"))
+    PartAnswers(tmp_path / "ann/picks").add("a.1", PartAnswer(choice="1,2", note="both"))
+    PartAnswers(tmp_path / "ann/picks").add("a.1", PartAnswer(choice="1,2", note="both"))
+    assert PartAnswers(tmp_path / "ann/picks").all() == {
+        "a": PartAnswer(choice="1"),
+        "a.1": PartAnswer(choice="1,2", note="both"),
+    }
+    assert PartAnswers(tmp_path / "nobody").all() == {}
 
 
 @pytest.mark.parametrize("torn", [b'{"ask":"b","pick', b"\xff\xfe", b'{"ask":1}\n', b"[]\n"])
 def test_a_line_that_was_cut_off_costs_no_other(tmp_path: Path, torn: bytes) -> None:
-    picks = Picks(tmp_path / "picks")
-    picks.add("a", Picked(choice="1"))
+    picks = PartAnswers(tmp_path / "picks")
+    picks.add("a", PartAnswer(choice="1"))
     with (tmp_path / "picks").open("ab") as file:
         file.write(torn)
-    picks.add("a.1", Picked(choice="2"))
-    assert picks.all() == {"a": Picked(choice="1"), "a.1": Picked(choice="2")}
+    picks.add("a.1", PartAnswer(choice="2"))
+    assert picks.all() == {"a": PartAnswer(choice="1"), "a.1": PartAnswer(choice="2")}
 
 
 def settled(ask: str, choice: str) -> Ask:
@@ -48,10 +51,10 @@ def settled(ask: str, choice: str) -> Ask:
 
 @pytest.mark.anyio
 async def test_an_answer_that_comes_again_is_not_one_to_the_next_question() -> None:
-    questions = Questions(60.0)
-    asked = Asked(Arrived(id="a", event="PermissionRequest", payload=b"{}"))
+    questions = ClaudeQuestions(60.0)
+    asked = HookAsk(HookReport(id="a", event="PermissionRequest", payload=b"{}"))
     # The cursor has the first answer; the journal does not know yet that it was taken.
-    raised = questions.hold(asked, QUESTION, (Picked(choice="1"),))
+    raised = questions.hold(asked, QUESTION, (PartAnswer(choice="1"),))
     assert raised.question == "Second?"
     assert await questions.settle(settled("a", "1")) == (Taken(), None)
     asked.close(told=True)

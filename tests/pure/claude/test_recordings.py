@@ -13,9 +13,9 @@ import msgspec
 import pytest
 
 from farhand.drivers.claude.asks import digest, question_of, raised
-from farhand.drivers.claude.headless.translate import StreamState, translate_stream
+from farhand.drivers.claude.headless.translate import ClaudeStreamState, translate_stream
 from farhand.drivers.claude.tmux.hooks import translate_hook
-from farhand.drivers.claude.tmux.state import State
+from farhand.drivers.claude.tmux.state import ClaudeState
 from farhand.drivers.claude.tmux.translate import translate
 from farhand.drivers.wires.foreign_json import Fields
 from farhand.model.ports import Heard
@@ -43,10 +43,10 @@ def records(path: Path) -> list[bytes]:
 def way(path: Path) -> tuple[Translator, Any]:
     """Which translation a recording needs, and where it starts."""
     if path in TRANSCRIPTS:
-        return translate, State()
+        return translate, ClaudeState()
     if path in HOOKS:
-        return translate_hook, State()
-    return translate_stream, StreamState()
+        return translate_hook, ClaudeState()
+    return translate_stream, ClaudeStreamState()
 
 
 def told(path: Path) -> dict[str, Any]:
@@ -112,7 +112,11 @@ def kinds(path: Path) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.name)
 def test_no_mutation_is_an_error(path: Path) -> None:
     translator, _ = way(path)
-    busy = State(prompt="p", running=True) if path in TRANSCRIPTS or path in HOOKS else StreamState(running=True)
+    busy = (
+        ClaudeState(prompt="p", running=True)
+        if path in TRANSCRIPTS or path in HOOKS
+        else ClaudeStreamState(running=True)
+    )
     for record in kinds(path):
         for place in list(places(record))[:400]:
             for fresh in mutated(record, place):
@@ -122,7 +126,7 @@ def test_no_mutation_is_an_error(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "translator", [(translate, State()), (translate_hook, State()), (translate_stream, StreamState())]
+    "translator", [(translate, ClaudeState()), (translate_hook, ClaudeState()), (translate_stream, ClaudeStreamState())]
 )
 @pytest.mark.parametrize(
     "line",
@@ -150,7 +154,7 @@ def test_an_unknown_block_costs_that_block_only() -> None:
         "uuid": "u",
         "message": {"id": "m", "content": [{"type": "hologram"}, 5, {"type": "text", "text": "kept"}]},
     }
-    heard, state = translate(msgspec.json.encode(line), State(running=True))
+    heard, state = translate(msgspec.json.encode(line), ClaudeState(running=True))
     assert [msgspec.to_builtins(one.fact) for one in heard] == [{"type": "said", "text": "kept"}]
     assert state.skipped == 1
 
@@ -186,7 +190,7 @@ def stop_hook(text: str, prompt: str) -> bytes:
 
 def played(*records: tuple[Translator, bytes]) -> list[Any]:
     """What these records say, one after the other."""
-    state, facts = State(), []
+    state, facts = ClaudeState(), []
     for translator, record in records:
         heard, state = translator(record, state)
         facts += [(one.turn, type(one.fact).__name__) for one in heard]

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from farhand.disk.head_tail import Ends
-from farhand.drivers.claude.launch import Places
+from farhand.disk.head_tail import HeadAndTail
+from farhand.drivers.claude.launch import ClaudePaths
 from farhand.drivers.claude.sessions import find_sessions, resume_command, session_of
 from farhand.model.present import Worker
 
@@ -17,8 +17,8 @@ SESSION = "aaaaaaaa-2222-4333-8444-555555555555"
 
 
 @pytest.fixture
-def places(tmp_path: Path) -> Places:
-    return Places(tmp_path / "config", tmp_path / "config" / ".claude.json")
+def places(tmp_path: Path) -> ClaudePaths:
+    return ClaudePaths(tmp_path / "config", tmp_path / "config" / ".claude.json")
 
 
 def user(text: str, directory: str, **more: Any) -> dict[str, Any]:
@@ -31,7 +31,7 @@ def assistant(*texts: str, message: str = "m") -> list[dict[str, Any]]:
     ]
 
 
-def keep(places: Places, directory: str, session: str, *lines: dict[str, Any], at: float = 0.0) -> Path:
+def keep(places: ClaudePaths, directory: str, session: str, *lines: dict[str, Any], at: float = 0.0) -> Path:
     path = places.transcript(directory, session)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -41,13 +41,13 @@ def keep(places: Places, directory: str, session: str, *lines: dict[str, Any], a
 
 def test_a_recorded_conversation_is_told_with_its_first_words_and_its_last_answer() -> None:
     lines = tuple(RECORDED.read_bytes().splitlines())
-    found = session_of(SESSION, Ends(lines, lines, written_at=7.0))
+    found = session_of(SESSION, HeadAndTail(lines, lines, written_at=7.0))
     assert found is not None
     assert (found.directory, found.title, found.at) == ("/home/dev/project", "say: first", 7.0)
     assert (found.answer, found.open) == ("second", False)
 
 
-def test_the_newest_come_first_and_only_those_of_the_folder(places: Places) -> None:
+def test_the_newest_come_first_and_only_those_of_the_folder(places: ClaudePaths) -> None:
     # Both folders have one name in Claude Code's own house.
     keep(places, "/a/b", "one", user("first", "/a/b"), at=1.0)
     keep(places, "/a/b", "two", user("second", "/a/b"), at=2.0)
@@ -58,7 +58,7 @@ def test_the_newest_come_first_and_only_those_of_the_folder(places: Places) -> N
     assert find_sessions(places, "/nowhere") == []
 
 
-def test_a_conversation_in_which_nobody_spoke_is_none(places: Places) -> None:
+def test_a_conversation_in_which_nobody_spoke_is_none(places: ClaudePaths) -> None:
     meta = user("Caveat: not typed by a person", "/a", isMeta=True)
     keep(places, "/a", "empty", {"type": "mode", "mode": "normal"}, meta, user("<command-name>/clear", "/a"))
     keep(places, "/a", "agent-7", user("a task of a subagent", "/a", isSidechain=True))
@@ -66,19 +66,19 @@ def test_a_conversation_in_which_nobody_spoke_is_none(places: Places) -> None:
     assert find_sessions(places, "/a") == []
 
 
-def test_a_name_that_was_given_is_the_title(places: Places) -> None:
+def test_a_name_that_was_given_is_the_title(places: ClaudePaths) -> None:
     summary, named = {"type": "summary", "summary": "sums up"}, {"type": "custom-title", "customTitle": "mine"}
     keep(places, "/a", "one", summary, user("hello", "/a"), at=2.0)
     keep(places, "/a", "two", summary, user("hello", "/a"), named, at=1.0)
     assert [one.title for one in find_sessions(places, "/a")] == ["sums up", "mine"]
 
 
-def test_the_last_answer_is_all_of_its_message(places: Places) -> None:
+def test_the_last_answer_is_all_of_its_message(places: ClaudePaths) -> None:
     keep(places, "/a", "one", user("hi", "/a"), *assistant("old", message="x"), *assistant("in two", "parts"))
     assert find_sessions(places, "/a")[0].answer == "in two\nparts"
 
 
-def test_a_long_conversation_costs_its_ends(places: Places) -> None:
+def test_a_long_conversation_costs_its_ends(places: ClaudePaths) -> None:
     filler = {"type": "api-request-blob", "message": "x" * 1000}
     path = keep(places, "/a", "one", user("how it began", "/a"), *[filler] * 2000, *assistant("how it ended"))
     assert path.stat().st_size > 2_000_000
@@ -86,7 +86,7 @@ def test_a_long_conversation_costs_its_ends(places: Places) -> None:
     assert (found.title, found.answer) == ("how it began", "how it ended")
 
 
-def test_a_session_that_is_open_at_the_desk_says_so(places: Places) -> None:
+def test_a_session_that_is_open_at_the_desk_says_so(places: ClaudePaths) -> None:
     keep(places, "/a", "here", user("hi", "/a"), at=3.0)
     keep(places, "/a", "gone", user("hi", "/a"), at=2.0)
     keep(places, "/a", "shut", user("hi", "/a"), at=1.0)

@@ -13,7 +13,7 @@ from farhand.drivers.codex.asks import (
     HOOK,
     INPUT,
     PERMISSIONS,
-    Question,
+    CodexQuestion,
     decision,
     digest,
     hook_reply,
@@ -21,18 +21,18 @@ from farhand.drivers.codex.asks import (
     steps,
 )
 from farhand.drivers.codex.schema import shell_words
-from farhand.drivers.wires.asks.answers import Picked
+from farhand.drivers.wires.asks.answers import PartAnswer
 from farhand.model.words import AskKind
 
 RUN = {"command": "/bin/bash -lc 'rm -r build'", "cwd": "/home/dev", "reason": "to begin anew", "startedAtMs": 1}
 WANTED = {"network": {"enabled": True}, "fileSystem": None}
 OPTIONS = [{"label": "Red", "description": "warm"}, {"label": "Blue", "description": "cold"}]
 FORM = {"questions": [{"id": "q1", "question": "Which?", "options": OPTIONS}, {"id": "q2", "question": "Why?"}]}
-NO = Picked(choice="deny")
+NO = PartAnswer(choice="deny")
 
 
 def test_a_command_is_shown_as_it_was_written() -> None:
-    ask = raised("a", Question(method=COMMAND, params=RUN), 60.0)
+    ask = raised("a", CodexQuestion(method=COMMAND, params=RUN), 60.0)
     assert ask.question == "Run: rm -r build"
     assert ask.detail == "rm -r build\n\nReason: to begin anew\nIn: /home/dev"
     assert ask.deadline_seconds == 60.0
@@ -57,11 +57,11 @@ def test_a_shell_around_a_command_is_left_out_only_when_it_says_nothing(command:
 
 
 def test_another_command_has_another_digest_and_the_same_at_another_time_has_not() -> None:
-    first = Question(method=COMMAND, params=RUN)
-    assert digest(first) == digest(Question(method=COMMAND, params={**RUN, "startedAtMs": 2, "itemId": "x"}))
-    assert digest(first) != digest(Question(method=COMMAND, params={**RUN, "command": f"{RUN['command']} "}))
-    assert digest(Question(method=CHANGE, params={}, detail="a")) != digest(
-        Question(method=CHANGE, params={}, detail="b")
+    first = CodexQuestion(method=COMMAND, params=RUN)
+    assert digest(first) == digest(CodexQuestion(method=COMMAND, params={**RUN, "startedAtMs": 2, "itemId": "x"}))
+    assert digest(first) != digest(CodexQuestion(method=COMMAND, params={**RUN, "command": f"{RUN['command']} "}))
+    assert digest(CodexQuestion(method=CHANGE, params={}, detail="a")) != digest(
+        CodexQuestion(method=CHANGE, params={}, detail="b")
     )
 
 
@@ -69,48 +69,50 @@ def test_another_command_has_another_digest_and_the_same_at_another_time_has_not
 @pytest.mark.parametrize(
     ("picked", "told"),
     [
-        (Picked(choice="allow"), "accept"),
-        (Picked(choice="session"), "acceptForSession"),
+        (PartAnswer(choice="allow"), "accept"),
+        (PartAnswer(choice="session"), "acceptForSession"),
         (NO, "decline"),
-        (Picked(choice="allow", expired=True), "decline"),
-        (Picked(choice="brand-new"), "decline"),
+        (PartAnswer(choice="allow", expired=True), "decline"),
+        (PartAnswer(choice="brand-new"), "decline"),
         (None, "decline"),
     ],
 )
-def test_only_a_clear_yes_is_a_yes(method: str, picked: Picked | None, told: str) -> None:
-    assert decision(Question(method=method, params={}), (picked,) if picked else ()) == {"decision": told}
+def test_only_a_clear_yes_is_a_yes(method: str, picked: PartAnswer | None, told: str) -> None:
+    assert decision(CodexQuestion(method=method, params={}), (picked,) if picked else ()) == {"decision": told}
 
 
 def test_permissions_are_given_as_they_were_wanted_or_not_at_all() -> None:
-    question = Question(method=PERMISSIONS, params={"permissions": WANTED})
+    question = CodexQuestion(method=PERMISSIONS, params={"permissions": WANTED})
     granted = {"network": {"enabled": True}}
-    assert decision(question, (Picked(choice="allow"),)) == {"permissions": granted, "scope": "turn"}
-    assert decision(question, (Picked(choice="session"),)) == {"permissions": granted, "scope": "session"}
+    assert decision(question, (PartAnswer(choice="allow"),)) == {"permissions": granted, "scope": "turn"}
+    assert decision(question, (PartAnswer(choice="session"),)) == {"permissions": granted, "scope": "session"}
     assert decision(question, (NO,)) == {"permissions": {}, "scope": "turn"}
 
 
 def test_a_tool_server_is_answered() -> None:
-    question = Question(method=ELICITATION, params={"serverName": "files", "message": "Delete it?"})
+    question = CodexQuestion(method=ELICITATION, params={"serverName": "files", "message": "Delete it?"})
     assert raised("a", question, None).question == "files: Delete it?"
-    assert decision(question, (Picked(choice="allow"),)) == {"action": "accept", "content": {}, "_meta": None}
+    assert decision(question, (PartAnswer(choice="allow"),)) == {"action": "accept", "content": {}, "_meta": None}
     assert decision(question, (NO,)) == {"action": "decline", "content": None, "_meta": None}
 
 
 def test_every_question_of_a_form_is_asked_and_answered_by_its_words() -> None:
-    question = Question(method=INPUT, params=FORM)
+    question = CodexQuestion(method=INPUT, params=FORM)
     assert steps(question) == 2
     first, second = (raised("a", question, None, step) for step in range(2))
     assert (first.ask, second.ask) == ("a", "a.1")
     assert (first.about, first.detail) == (AskKind.CHOICE, "Red: warm\nBlue: cold")
     assert [choice.label for choice in first.choices] == ["Red", "Blue", "Something else (write it)", "Do not answer"]
-    answers = decision(question, (Picked(choice="2"), Picked(choice="other", note="because")))
+    answers = decision(question, (PartAnswer(choice="2"), PartAnswer(choice="other", note="because")))
     assert answers == {"answers": {"q1": {"answers": ["Blue"]}, "q2": {"answers": ["because"]}}}
     assert decision(question, (NO,)) == {"answers": {"q1": {"answers": []}}}
 
 
-@pytest.mark.parametrize("picked", [(), (NO,), (Picked(choice="session"),), (Picked(choice="allow", expired=True),)])
-def test_a_hook_says_no_unless_it_is_told_yes(picked: tuple[Picked, ...]) -> None:
-    question = Question(method=HOOK, params={"tool_name": "Bash", "tool_input": {"command": "ls"}})
+@pytest.mark.parametrize(
+    "picked", [(), (NO,), (PartAnswer(choice="session"),), (PartAnswer(choice="allow", expired=True),)]
+)
+def test_a_hook_says_no_unless_it_is_told_yes(picked: tuple[PartAnswer, ...]) -> None:
+    question = CodexQuestion(method=HOOK, params={"tool_name": "Bash", "tool_input": {"command": "ls"}})
     assert hook_reply(question, picked)["hookSpecificOutput"]["decision"]["behavior"] == "deny"
-    yes = hook_reply(question, (Picked(choice="allow"),))
+    yes = hook_reply(question, (PartAnswer(choice="allow"),))
     assert yes["hookSpecificOutput"]["decision"] == {"behavior": "allow"}

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from farhand.drivers.codex import launch
-from farhand.drivers.codex.launch import Hook
+from farhand.drivers.codex.launch import CodexHook
 from farhand.drivers.codex.limits import limit, readable, reset
 from farhand.model.present import Worker
 from farhand.model.words import Mode
@@ -30,9 +30,9 @@ def given(words: list[str]) -> dict[str, Any]:
 
 
 def test_a_hook_is_trusted_by_the_digest_that_codex_itself_would_keep() -> None:
-    hook = Hook("Stop", "/bin/true x", 10)
+    hook = CodexHook("Stop", "/bin/true x", 10)
     assert hook.digest == "sha256:7fdfe43b61eccf413abae68c7a0f0af74f7183ebfde4fd803b08a372fd32c59a"
-    assert Hook("PermissionRequest", "x", 1).name == "permission_request"
+    assert CodexHook("PermissionRequest", "x", 1).name == "permission_request"
 
 
 def test_the_interactive_codex_has_four_hooks_and_every_one_is_trusted() -> None:

@@ -15,14 +15,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farhand.drivers.codex.asks import METHODS, Question, raised
-from farhand.drivers.codex.exec.translate import EventState, translate_event
+from farhand.drivers.codex.asks import METHODS, CodexQuestion, raised
+from farhand.drivers.codex.exec.translate import CodexExecState, translate_event
 from farhand.drivers.codex.headless import translate
 from farhand.drivers.codex.tmux import translate as rollout
 from farhand.drivers.codex.tmux.pending import question_of
 from farhand.drivers.codex.tmux.screen import is_asking, read_box
 from farhand.drivers.wires.foreign_json import Fields
-from farhand.drivers.wires.tmux.delivered import Expected
+from farhand.drivers.wires.tmux.delivered import ExpectedMessage
 
 HERE = Path(__file__).parent
 EVERY = sorted((HERE / "recordings").iterdir())
@@ -67,13 +67,16 @@ def named(message: dict[str, Any]) -> dict[str, Any]:
 def way(path: Path) -> tuple[Translator, Any]:
     """Which translation a recording needs, and where it starts."""
     if path in ROLLOUTS:
-        expected = (Expected(message="m1", text="say:  second", turn="t1"), Expected(message="m2", text="more please"))
-        return rollout.translate, rollout.State(expected=expected)
+        expected = (
+            ExpectedMessage(message="m1", text="say:  second", turn="t1"),
+            ExpectedMessage(message="m2", text="more please"),
+        )
+        return rollout.translate, rollout.CodexRolloutState(expected=expected)
     if path in HOOKS:
-        return rollout.translate_hook, rollout.State()
+        return rollout.translate_hook, rollout.CodexRolloutState()
     if path in SERVERS:
-        return translate.translate, translate.State()
-    return translate_event, EventState(turn="t1")
+        return translate.translate, translate.CodexServerState()
+    return translate_event, CodexExecState(turn="t1")
 
 
 def told(path: Path) -> dict[str, Any]:
@@ -149,17 +152,17 @@ def test_no_mutation_is_an_error(data: st.DataObject) -> None:
     assert state.skipped in (0, 2)
     question = Fields(fresh)
     if question.text("method") in METHODS:
-        asked = Question(method=question.text("method"), params=question.fields("params").plain)
+        asked = CodexQuestion(method=question.text("method"), params=question.fields("params").plain)
         assert raised("a", asked, None).choices
     if question.text("hook_event_name") == "PermissionRequest":
         assert raised("a", question_of(question), None).choices
 
 
 TRANSLATORS = [
-    (rollout.translate, rollout.State()),
-    (rollout.translate_hook, rollout.State()),
-    (translate.translate, translate.State()),
-    (translate_event, EventState()),
+    (rollout.translate, rollout.CodexRolloutState()),
+    (rollout.translate_hook, rollout.CodexRolloutState()),
+    (translate.translate, translate.CodexServerState()),
+    (translate_event, CodexExecState()),
 ]
 STRANGE = [
     b"",

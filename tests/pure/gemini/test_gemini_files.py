@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from farhand.drivers.gemini.tmux.session_file import Spot, behind, follow, passed, read_spot
-from farhand.drivers.gemini.tmux.translate import State
+from farhand.drivers.gemini.tmux.session_file import GeminiCursor, behind, follow, passed, read_spot
+from farhand.drivers.gemini.tmux.translate import GeminiState
 from farhand.model.facts import Said, ToolEnded, ToolStarted, TurnStarted
 from farhand.model.ports import Heard
 
@@ -51,7 +51,7 @@ def names(heard: list[Heard]) -> list[str]:
 
 def test_a_whole_file_is_told_message_by_message(tmp_path: Path) -> None:
     path = tmp_path / "session-x.json"
-    spot, messages = Spot(path=str(path), state=State(session="5ee704df-1")), []
+    spot, messages = GeminiCursor(path=str(path), state=GeminiState(session="5ee704df-1")), []
     for number, message in enumerate([user(1, "one"), answer(2, "first"), user(3, "two"), answer(4, "second")]):
         messages.append(message)
         path.write_bytes(whole(messages))
@@ -65,7 +65,7 @@ def test_a_whole_file_is_read_from_its_newest_message_on(tmp_path: Path, monkeyp
     path = tmp_path / "session-x.json"
     messages = [one for number in range(1, 41, 2) for one in (user(number, "x" * 5000), answer(number + 1, "y" * 5000))]
     path.write_bytes(whole(messages))
-    _, spot = follow(Spot(path=str(path)), 0.0)
+    _, spot = follow(GeminiCursor(path=str(path)), 0.0)
     read: list[int] = []
     real = os.pread
 
@@ -85,7 +85,7 @@ def test_a_half_written_file_is_never_misread(tmp_path: Path) -> None:
     path = tmp_path / "session-x.json"
     before, after = [user(1, "one"), answer(2, "first")], [user(3, "two"), answer(4, 'se"cond, {"id": "u9"}')]
     path.write_bytes(whole(before))
-    _, known = follow(Spot(path=str(path)), 0.0)
+    _, known = follow(GeminiCursor(path=str(path)), 0.0)
     data = whole([*before, *after])
     for length in range(len(data)):
         path.write_bytes(data[:length])
@@ -107,7 +107,7 @@ def test_a_message_that_is_written_again_brings_only_what_is_new_in_it(tmp_path:
     ]
     response = {"id": "u3", "timestamp": at(3), "type": "user", "content": call("success")["result"]}
     steps.append([*steps[-1], response, answer(4, "done")])
-    spot, heard = Spot(path=str(path), state=State(session="5ee704df-1")), []
+    spot, heard = GeminiCursor(path=str(path), state=GeminiState(session="5ee704df-1")), []
     written = b""
     for step in steps:
         if ending == ".json":
@@ -128,8 +128,8 @@ def test_a_message_that_is_written_again_brings_only_what_is_new_in_it(tmp_path:
 
 def test_lines_that_are_cut_wait(tmp_path: Path) -> None:
     path, recording = tmp_path / "session.jsonl", (HERE / "recordings/session-tool-yolo.jsonl").read_bytes()
-    expected, _ = follow(Spot(path=str(HERE / "recordings/session-tool-yolo.jsonl")), 0.0)
-    spot, heard = Spot(path=str(path)), []
+    expected, _ = follow(GeminiCursor(path=str(HERE / "recordings/session-tool-yolo.jsonl")), 0.0)
+    spot, heard = GeminiCursor(path=str(path)), []
     for end in range(0, len(recording) + 97, 97):
         path.write_bytes(recording[:end])
         more, spot = follow(spot, 0.0)
@@ -148,7 +148,7 @@ def test_what_was_there_before_is_not_told(tmp_path: Path, ending: str) -> None:
         return whole(messages) if ending == ".json" else lines
 
     path.write_bytes(written(old))
-    spot = passed(Spot(path=str(path), state=State(session="5ee704df-1")))
+    spot = passed(GeminiCursor(path=str(path), state=GeminiState(session="5ee704df-1")))
     assert follow(spot, 0.0)[0] == []
     path.write_bytes(written([*old, *new]))
     heard, _ = follow(spot, 0.0)
@@ -160,7 +160,7 @@ def test_a_session_that_moves_into_lines_goes_on_where_it_was(tmp_path: Path) ->
     old, new = tmp_path / "session-x.json", tmp_path / "session-x.jsonl"
     messages = [user(1, "one"), answer(2, "first")]
     old.write_bytes(whole(messages))
-    _, spot = follow(Spot(path=str(old), state=State(session="5ee704df-1")), 0.0)
+    _, spot = follow(GeminiCursor(path=str(old), state=GeminiState(session="5ee704df-1")), 0.0)
     head = {"sessionId": "5ee704df-1", "projectHash": "x", "startTime": at(0), "kind": "main"}
     lines = [head, *messages, {"$set": {"sessionId": "5ee704df-1"}}, user(3, "two"), answer(4, "second")]
     new.write_bytes(b"".join(json.dumps(one).encode() + b"\n" for one in lines))
@@ -172,7 +172,7 @@ def test_a_rewound_conversation_is_told(tmp_path: Path) -> None:
     path = tmp_path / "session.jsonl"
     lines = [user(1, "one"), answer(2, "first"), {"$rewindTo": "u1"}, user(3, "other"), answer(4, "second")]
     path.write_bytes(b"".join(json.dumps(one).encode() + b"\n" for one in lines))
-    heard, _ = follow(Spot(path=str(path)), 0.0)
+    heard, _ = follow(GeminiCursor(path=str(path)), 0.0)
     assert names(heard) == [
         *["TurnStarted", "Said", "Used", "Noted"],
         *["TurnEnded", "TurnStarted", "Said", "Used"],

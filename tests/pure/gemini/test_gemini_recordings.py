@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farhand.drivers.gemini.exec.translate import StreamState, exit_sentence, translate_stream
+from farhand.drivers.gemini.exec.translate import GeminiStreamState, exit_sentence, translate_stream
 from farhand.drivers.gemini.tmux.hooks import translate_hook
-from farhand.drivers.gemini.tmux.translate import State, translate
+from farhand.drivers.gemini.tmux.translate import GeminiState, translate
 
 HERE = Path(__file__).parent
 RECORDINGS = sorted(path for path in (HERE / "recordings").iterdir() if path.suffix in (".out", ".jsonl"))
@@ -39,10 +39,10 @@ def records(path: Path) -> list[bytes]:
 def way(path: Path) -> tuple[Translator, Any]:
     """Which translation a recording needs, and where it starts."""
     if path in SESSIONS:
-        return translate, State()
+        return translate, GeminiState()
     if path in HOOKS:
-        return translate_hook, State()
-    return translate_stream, StreamState(turn="t")
+        return translate_hook, GeminiState()
+    return translate_stream, GeminiStreamState(turn="t")
 
 
 def told(path: Path) -> dict[str, Any]:
@@ -90,7 +90,7 @@ def test_a_refusal_ends_the_turn_and_the_history_that_is_written_again_is_not_to
 
 
 def test_hooks_and_file_together_tell_of_each_tool_once() -> None:
-    state, facts = State(), []
+    state, facts = GeminiState(), []
     hooks = [msgspec.json.decode(line) for line in records(HERE / "recordings/hooks-tui.jsonl")]
     lines = [msgspec.json.decode(line) for line in records(HERE / "recordings/session-tui-refused.jsonl")]
     both: list[tuple[str, Translator, Any]] = [(one["timestamp"], translate_hook, one) for one in hooks]
@@ -127,7 +127,7 @@ OTHERS = st.one_of(
 def test_no_mutation_is_an_error(data: st.DataObject) -> None:
     path, line = data.draw(st.sampled_from(LINES))
     translator, fresh = way(path)
-    busy = State(session="s", turn="t", running=True, known=("x",)) if isinstance(fresh, State) else fresh
+    busy = GeminiState(session="s", turn="t", running=True, known=("x",)) if isinstance(fresh, GeminiState) else fresh
     record = copy.deepcopy(json.loads(line))
     place = data.draw(st.sampled_from(every_place(record)))
     parent = record
@@ -153,7 +153,7 @@ def test_a_cut_line_is_counted(data: st.DataObject) -> None:
 UNKNOWN = [b"", b"{", b"[]", b"null", b"\xff\xfe", b"[" * 5000, b'{"type":"brand-new","id":"1"}', b'{"brand":"new"}']
 
 
-@pytest.mark.parametrize("translator", [(translate, State()), (translate_stream, StreamState())])
+@pytest.mark.parametrize("translator", [(translate, GeminiState()), (translate_stream, GeminiStreamState())])
 @pytest.mark.parametrize("line", UNKNOWN)
 def test_what_is_unknown_is_counted(translator: tuple[Translator, Any], line: bytes) -> None:
     heard, state = translator[0](line, translator[1])

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from farhand.drivers.gemini.asks import (
-    Call,
-    Question,
+    GeminiCall,
+    GeminiQuestion,
     digest_of,
     fitting,
     is_about,
@@ -20,7 +20,7 @@ from farhand.drivers.gemini.asks import (
     raised,
 )
 from farhand.drivers.gemini.tmux.open_calls import (
-    Place,
+    GeminiPosition,
     allow,
     asked,
     is_known,
@@ -77,9 +77,11 @@ def dialog(*body: str) -> Dialog:
     return Dialog(header="? Shell  x", body=body, question="Allow execution of [Shell]?", options=options)
 
 
-def shell(command: str) -> Question:
+def shell(command: str) -> GeminiQuestion:
     details = {"type": "exec", "title": "Confirm Shell Command", "command": command, "rootCommand": "x"}
-    return question_of(Fields({"details": details}), (Call(tool="run_shell_command", arguments={"command": command}),))
+    return question_of(
+        Fields({"details": details}), (GeminiCall(tool="run_shell_command", arguments={"command": command}),)
+    )
 
 
 def test_a_dialog_is_about_exactly_one_command() -> None:
@@ -97,9 +99,9 @@ def test_a_dialog_is_about_exactly_one_command() -> None:
 
 
 def test_an_edit_is_known_by_its_file() -> None:
-    write = Call(tool="write_file", arguments={"file_path": "/p/w.txt"})
+    write = GeminiCall(tool="write_file", arguments={"file_path": "/p/w.txt"})
     details = {"type": "edit", "fileName": "w.txt", "filePath": "/p/w.txt", "fileDiff": "+beta"}
-    calls = (Call(tool="replace", arguments={"file_path": "/p/other.txt"}), write, Call(tool="glob"))
+    calls = (GeminiCall(tool="replace", arguments={"file_path": "/p/other.txt"}), write, GeminiCall(tool="glob"))
     question = question_of(Fields({"details": details}), calls)
     assert question.call == write
     options = {"1": "Allow once", "2": "Allow for this session", "3": "Modify with external editor", "4": "No, suggest"}
@@ -153,8 +155,8 @@ def test_what_looks_like_an_option_above_the_options_is_none() -> None:
 
 
 COLOURS = [{"label": label, "description": "x"} for label in ("Red", "Red and blue", "Blue", "Grey")]
-COLOUR = Question(
-    call=Call(tool="ask_user", arguments={"questions": [{"question": "Which colour?", "options": COLOURS}]}),
+COLOUR = GeminiQuestion(
+    call=GeminiCall(tool="ask_user", arguments={"questions": [{"question": "Which colour?", "options": COLOURS}]}),
     kind="ask_user",
     details={"type": "ask_user"},
 )
@@ -212,8 +214,8 @@ def test_a_plan_is_agreed_to_or_sent_back_with_words() -> None:
     lines += ["  2.  Yes, manually accept edits", "  3.  Type your feedback...", "Enter to select"]
     drawn = read_dialog(boxed(*lines))
     assert drawn is not None
-    call = Call(tool="exit_plan_mode", arguments={"plan_filename": "p.md"})
-    question = planned(Question(call=call, kind="exit_plan_mode", details={}), drawn, "# The plan\n")
+    call = GeminiCall(tool="exit_plan_mode", arguments={"plan_filename": "p.md"})
+    question = planned(GeminiQuestion(call=call, kind="exit_plan_mode", details={}), drawn, "# The plan\n")
     assert is_about(drawn, question)
     assert pressed(question, drawn, "allow", "") == ("2", "")
     assert pressed(question, drawn, "accept_edits", "") == ("1", "")
@@ -227,14 +229,14 @@ def test_a_plan_is_agreed_to_or_sent_back_with_words() -> None:
 # --- several calls at once
 
 
-def mcp(path: str) -> Call:
-    return Call(tool="mcp_fs_delete_file", arguments={"path": path}, server="fs", served="delete_file")
+def mcp(path: str) -> GeminiCall:
+    return GeminiCall(tool="mcp_fs_delete_file", arguments={"path": path}, server="fs", served="delete_file")
 
 
 MCP = {"type": "mcp", "serverName": "fs", "toolName": "delete_file", "toolDisplayName": "delete_file (fs MCP Server)"}
 
 
-def announcing(details: dict[str, Any], *calls: Call) -> Question:
+def announcing(details: dict[str, Any], *calls: GeminiCall) -> GeminiQuestion:
     return question_of(Fields({"details": details}), calls)
 
 
@@ -259,17 +261,19 @@ def deleting(given: str, counter: str) -> Dialog:
 
 
 def test_a_question_is_about_the_very_tool_and_an_unknown_kind_about_none() -> None:
-    listing = Call(tool="list_directory", arguments={"dir_path": "."})
+    listing = GeminiCall(tool="list_directory", arguments={"dir_path": "."})
     assert announcing(MCP, mcp("/a"), listing).call == mcp("/a")
-    assert announcing(MCP, Call(tool="mcp_fs_delete_file"), listing).call.tool == "mcp_fs_delete_file"
-    assert fitting(announcing(MCP, listing, Call(tool="mcp_other_delete_file"))) == ()
+    assert announcing(MCP, GeminiCall(tool="mcp_fs_delete_file"), listing).call.tool == "mcp_fs_delete_file"
+    assert fitting(announcing(MCP, listing, GeminiCall(tool="mcp_other_delete_file"))) == ()
     assert fitting(announcing({"type": "new"}, listing)) == ()
     web = {"type": "info", "title": "Confirm Web Fetch", "prompt": "Read https://x/1", "urls": ["https://x/1"]}
-    one, two = (Call(tool="web_fetch", arguments={"prompt": f"Read https://x/{number}"}) for number in (1, 2))
+    one, two = (GeminiCall(tool="web_fetch", arguments={"prompt": f"Read https://x/{number}"}) for number in (1, 2))
     assert fitting(announcing(web, two, one, listing)) == (one,)
     plan = {"type": "info", "title": "Enter Plan Mode", "prompt": "This will restrict the agent."}
-    assert announcing(plan, Call(tool="enter_plan_mode"), shell("x").call).call.tool == "enter_plan_mode"
-    edits = [Call(tool="replace", arguments={"file_path": path}) for path in ("a/x.txt", "./b/x.txt", "/p/c/x.txt")]
+    assert announcing(plan, GeminiCall(tool="enter_plan_mode"), shell("x").call).call.tool == "enter_plan_mode"
+    edits = [
+        GeminiCall(tool="replace", arguments={"file_path": path}) for path in ("a/x.txt", "./b/x.txt", "/p/c/x.txt")
+    ]
     for edit, path in zip(edits, ("/p/a/x.txt", "/p/b/x.txt", "/p/c/x.txt"), strict=True):
         assert fitting(announcing({"type": "edit", "fileName": "x.txt", "filePath": path}, *edits)) == (edit,)
 
@@ -277,7 +281,7 @@ def test_a_question_is_about_the_very_tool_and_an_unknown_kind_about_none() -> N
 def test_what_a_dialog_shows_of_a_call_tells_which_it_is() -> None:
     question = announcing(MCP, mcp("/a"), mcp("/b"))
     assert fitting(question) == (mcp("/a"), mcp("/b"))
-    place = Place(calls=(mcp("/a"), mcp("/b")), unseen={"x": question, "y": question})
+    place = GeminiPosition(calls=(mcp("/a"), mcp("/b")), unseen={"x": question, "y": question})
     found = sought(place, deleting('{"path":"/b"}', "2 of 2"))
     assert found is not None
     name, seen = found
@@ -292,14 +296,14 @@ def test_what_a_dialog_cannot_tell_apart_is_only_refused() -> None:
     one, two = mcp("/" + "x" * 90 + "1"), mcp("/" + "x" * 90 + "2")
     question = announcing(MCP, one, two)
     cut = deleting('{"path":"/xxxxxxxxxxxxxxxxxxxx…', "1 of 2")
-    found = sought(Place(calls=(one, two), unseen={"x": question}), cut)
+    found = sought(GeminiPosition(calls=(one, two), unseen={"x": question}), cut)
     assert found is not None
     ask = raised("x", found[1], None, cut)
     assert [choice.id for choice in ask.choices] == [DENY]
     assert "at the desk" in ask.detail
     assert pressed(found[1], cut, "allow", "") == ("3", "")
     # Once the other has run, or is allowed, there is no doubt.
-    for place in (Place(calls=(two,)), Place(calls=(one, two), allowed=(one,))):
+    for place in (GeminiPosition(calls=(two,)), GeminiPosition(calls=(one, two), allowed=(one,))):
         sure = sought(replace(place, unseen={"x": question}), cut)
         assert sure is not None
         assert fitting(sure[1]) == (two,)
@@ -309,7 +313,7 @@ def test_what_a_dialog_cannot_tell_apart_is_only_refused() -> None:
 def test_the_same_command_twice_is_two_questions() -> None:
     first, second = shell("touch a"), shell("touch a")
     shown = replace(dialog("touch a"), words=("? Shell  x", "touch a", "Allow execution of [Shell]?"), counter="1 of 2")
-    place = Place(calls=(first.call, second.call), unseen={"x": first, "y": second})
+    place = GeminiPosition(calls=(first.call, second.call), unseen={"x": first, "y": second})
     found = sought(place, shown)
     assert found is not None
     place = asked(place, *found)
@@ -344,9 +348,9 @@ def test_a_warning_behind_the_question_hides_no_command() -> None:
 
 
 def test_what_a_tool_says_of_itself_is_compared() -> None:
-    def fetching(prompt: str) -> Question:
+    def fetching(prompt: str) -> GeminiQuestion:
         details = {"type": "info", "title": "Confirm Web Fetch", "prompt": prompt, "urls": ["https://x/1"]}
-        return announcing(details, Call(tool="web_fetch", arguments={"prompt": prompt}))
+        return announcing(details, GeminiCall(tool="web_fetch", arguments={"prompt": prompt}))
 
     drawn = read_dialog(
         boxed(
@@ -376,7 +380,7 @@ def test_a_call_that_may_be_pushed_back_is_known() -> None:
 
 
 def test_a_question_behind_another_is_asked_again() -> None:
-    place = asked(Place(calls=(shell("a").call,)), "x", replace(shell("a"), counter="2 of 2"))
+    place = asked(GeminiPosition(calls=(shell("a").call,)), "x", replace(shell("a"), counter="2 of 2"))
     place = put_back(place, "x")
     assert place.asks == {}
     assert list(place.unseen.values()) == [shell("a")]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from farhand.drivers.gemini import sessions
-from farhand.drivers.gemini.launch import Places, prepare, session_settings
+from farhand.drivers.gemini.launch import GeminiPaths, prepare, session_settings
 from farhand.drivers.gemini.limits import limit
 from farhand.drivers.gemini.sessions import age, find_file, has_conversation, list_sessions, to_go_on_with
 from farhand.model.errors import DriverError
@@ -122,7 +122,7 @@ def test_the_persons_settings_stay_and_ours_lie_over_a_copy(tmp_path: Path) -> N
     )
     (kept / "settings.json").write_text(own)
     (kept / "oauth_creds.json").write_text("secret")
-    places = Places.of({"HOME": str(tmp_path / "home")}, tmp_path / "view")
+    places = GeminiPaths.of({"HOME": str(tmp_path / "home")}, tmp_path / "view")
     for _ in range(2):
         prepare(places, tmp_path, {"GEMINI_API_KEY": "x"}, HOOKS)
     seen = json.loads((tmp_path / "view/.gemini/settings.json").read_text())
@@ -147,7 +147,7 @@ def test_settings_that_cannot_be_read_are_told(tmp_path: Path) -> None:
     kept.mkdir()
     (kept / "settings.json").write_text("{")
     with pytest.raises(DriverError, match=r"settings cannot be read: .*settings\.json"):
-        prepare(Places.of({"HOME": str(tmp_path)}, tmp_path / "view"), tmp_path, {}, {})
+        prepare(GeminiPaths.of({"HOME": str(tmp_path)}, tmp_path / "view"), tmp_path, {}, {})
 
 
 @pytest.mark.parametrize(

@@ -11,17 +11,25 @@ from hypothesis import strategies as some
 
 from farhand.drivers.opencode import asks, modes, sessions
 from farhand.drivers.opencode.headless.ids import message_id, part_id
-from farhand.drivers.opencode.headless.kept import Begun, Kept
+from farhand.drivers.opencode.headless.kept import OpenCodeLog, OpenCodeStart
 from farhand.drivers.opencode.headless.rules import obeys
-from farhand.drivers.opencode.headless.state import Expected
+from farhand.drivers.opencode.headless.state import OpenCodeExpected
 from farhand.drivers.opencode.limits import limit, waiting
-from farhand.drivers.opencode.schema import Error, Option, Permission, Question, Questions, Session, Status
+from farhand.drivers.opencode.schema import (
+    OpenCodeError,
+    OpenCodeOption,
+    OpenCodePermission,
+    OpenCodeQuestion,
+    OpenCodeQuestions,
+    OpenCodeSession,
+    OpenCodeStatus,
+)
 from farhand.model.facts import AskSettled
 from farhand.model.present import Worker
 from farhand.model.words import HowSettled, Mode
 
 NOW = 1794790853.42
-WANTED = Permission(
+WANTED = OpenCodePermission(
     id="per_1",
     sessionID="ses_1",
     permission="bash",
@@ -68,11 +76,11 @@ def test_only_yolo_lets_a_command_run_unasked() -> None:
 def test_a_session_obeys_the_last_whole_set_of_its_rules() -> None:
     lasting = modes.rule("bash", "touch *", "allow")
     asking, free = modes.rules(Mode.DEFAULT), modes.rules(Mode.YOLO)
-    assert obeys(Session(id="s", permission=asking), Mode.DEFAULT)
-    assert obeys(Session(id="s", permission=[*free, *asking, lasting]), Mode.DEFAULT)
-    assert not obeys(Session(id="s", permission=[*asking, *free]), Mode.DEFAULT)
-    assert not obeys(Session(id="s", permission=[*asking[:-1]]), Mode.DEFAULT)
-    assert not obeys(Session(id="s"), Mode.DEFAULT)
+    assert obeys(OpenCodeSession(id="s", permission=asking), Mode.DEFAULT)
+    assert obeys(OpenCodeSession(id="s", permission=[*free, *asking, lasting]), Mode.DEFAULT)
+    assert not obeys(OpenCodeSession(id="s", permission=[*asking, *free]), Mode.DEFAULT)
+    assert not obeys(OpenCodeSession(id="s", permission=[*asking[:-1]]), Mode.DEFAULT)
+    assert not obeys(OpenCodeSession(id="s"), Mode.DEFAULT)
 
 
 def test_what_passes_to_the_agent_is_chosen() -> None:
@@ -89,8 +97,8 @@ def test_whatever_is_unclear_denies(choice: str) -> None:
 
 
 def test_leave_is_given_once_or_for_the_session_and_never_late() -> None:
-    assert asks.reply(WANTED, settled("once")) == asks.Reply(reply="once")
-    assert asks.reply(WANTED, settled("session")) == asks.Reply(reply="once", lasting=("touch *",))
+    assert asks.reply(WANTED, settled("once")) == asks.OpenCodeReply(reply="once")
+    assert asks.reply(WANTED, settled("session")) == asks.OpenCodeReply(reply="once", lasting=("touch *",))
     assert asks.reply(WANTED, settled("once", HowSettled.EXPIRED)).reply == "reject"
     assert asks.reply(WANTED, settled("deny", note="later")).message == "later"
 
@@ -105,9 +113,11 @@ def test_an_ask_shows_all_of_it_and_is_bound_to_it() -> None:
 
 
 def test_answers_wait_for_all_questions_and_one_refusal_refuses_all() -> None:
-    colours = [Option(label="red"), Option(label="blue")]
-    asked = Questions(
-        id="que_1", sessionID="s", questions=[Question(question="?", options=colours), Question(question="why?")]
+    colours = [OpenCodeOption(label="red"), OpenCodeOption(label="blue")]
+    asked = OpenCodeQuestions(
+        id="que_1",
+        sessionID="s",
+        questions=[OpenCodeQuestion(question="?", options=colours), OpenCodeQuestion(question="why?")],
     )
     assert asks.answers(asked, [settled("2"), None]) is None
     whole = asks.answers(asked, [settled("1,2"), settled("other", note="so")])
@@ -121,32 +131,34 @@ def test_answers_wait_for_all_questions_and_one_refusal_refuses_all() -> None:
 
 def test_limits_are_told_with_their_time() -> None:
     headers = {"retry-after": "7200"}
-    found = limit(Error(name="APIError", data={"message": "quota", "statusCode": 429, "responseHeaders": headers}), NOW)
+    found = limit(
+        OpenCodeError(name="APIError", data={"message": "quota", "statusCode": 429, "responseHeaders": headers}), NOW
+    )
     assert found is not None
     assert found.until == NOW + 7200
-    assert limit(Error(name="APIError", data={"message": "no such key", "statusCode": 401}), NOW) is None
-    long = Status(type="retry", message="quota", next=(NOW + 7200) * 1000)
+    assert limit(OpenCodeError(name="APIError", data={"message": "no such key", "statusCode": 401}), NOW) is None
+    long = OpenCodeStatus(type="retry", message="quota", next=(NOW + 7200) * 1000)
     told = waiting(long, NOW)
     assert told is not None
     assert told.until == pytest.approx(NOW + 7200)
-    assert waiting(Status(type="retry", next=(NOW + 5) * 1000), NOW) is None
+    assert waiting(OpenCodeStatus(type="retry", next=(NOW + 5) * 1000), NOW) is None
 
 
 # --- what is kept and found
 
 
 def test_what_is_kept_outlives_a_torn_line(tmp_path: Path) -> None:
-    kept = Kept(tmp_path / "ann-1")
+    kept = OpenCodeLog(tmp_path / "ann-1")
     assert kept.begun() is None
-    kept.begin(Begun(session="ses_1", after="msg_1"))
-    kept.give(Expected(id="msg_2", message="m2", turn=""))
-    kept.give(Expected(id="msg_2", message="m2", turn="t2"))
+    kept.begin(OpenCodeStart(session="ses_1", after="msg_1"))
+    kept.give(OpenCodeExpected(id="msg_2", message="m2", turn=""))
+    kept.give(OpenCodeExpected(id="msg_2", message="m2", turn="t2"))
     kept.answer("per_1")
     with (tmp_path / "ann-1" / "given").open("ab") as file:
         file.write(b'{"given":{"id":"msg')
-    again = Kept(tmp_path / "ann-1")
-    assert again.begun() == Begun(session="ses_1", after="msg_1")
-    assert again.given() == (Expected(id="msg_2", message="m2", turn="t2"),)
+    again = OpenCodeLog(tmp_path / "ann-1")
+    assert again.begun() == OpenCodeStart(session="ses_1", after="msg_1")
+    assert again.given() == (OpenCodeExpected(id="msg_2", message="m2", turn="t2"),)
     assert again.answered("per_1")
     assert not again.answered("per_2")
     assert (tmp_path / "ann-1" / "session").stat().st_mode & 0o777 == 0o600

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from farhand.drivers.opencode.headless.state import Expected, State
+from farhand.drivers.opencode.headless.state import OpenCodeExpected, OpenCodeState
 from farhand.drivers.opencode.headless.translate import event
 from farhand.drivers.opencode.tmux.desk import Elsewhere, is_free, spoken_elsewhere
 
-HERE = State(session="ses_a", children=("ses_helper",), after="msg_1", newest="msg_3")
+HERE = OpenCodeState(session="ses_a", children=("ses_helper",), after="msg_1", newest="msg_3")
 THERE = Elsewhere(session="ses_b", prompt="msg_4")
 
 
@@ -34,7 +34,9 @@ def test_old_messages_answers_helpers_and_the_own_session_are_not() -> None:
 
 
 def test_who_comes_back_is_not_followed_away_and_the_phone_is_nobody_at_the_desk() -> None:
-    given = State(session="ses_a", newest="msg_3", expected=(Expected(id="msg_5", message="m", turn="t"),))
+    given = OpenCodeState(
+        session="ses_a", newest="msg_3", expected=(OpenCodeExpected(id="msg_5", message="m", turn="t"),)
+    )
     assert spoken_elsewhere(message("ses_a", "msg_5"), HERE, THERE) is None
     assert spoken_elsewhere(message("ses_a", "msg_5"), given, THERE) == THERE
     assert spoken_elsewhere(message("ses_a", "msg_2"), HERE, THERE) == THERE
@@ -42,6 +44,8 @@ def test_who_comes_back_is_not_followed_away_and_the_phone_is_nobody_at_the_desk
 
 def test_a_session_is_free_when_nothing_runs_and_nothing_is_on_its_way() -> None:
     assert is_free(HERE)
-    assert not is_free(State(session="ses_a", running=True))
-    assert not is_free(State(session="ses_a", after="msg_1", expected=(Expected(id="msg_2", message="m"),)))
-    assert is_free(State(session="ses_a", after="msg_3", expected=(Expected(id="msg_2", message="m"),)))
+    assert not is_free(OpenCodeState(session="ses_a", running=True))
+    assert not is_free(
+        OpenCodeState(session="ses_a", after="msg_1", expected=(OpenCodeExpected(id="msg_2", message="m"),))
+    )
+    assert is_free(OpenCodeState(session="ses_a", after="msg_3", expected=(OpenCodeExpected(id="msg_2", message="m"),)))

@@ -16,9 +16,9 @@ from hypothesis import strategies as some
 
 from farhand.drivers.opencode.exec.translate import RunState, ended, translate_line
 from farhand.drivers.opencode.headless.server import LISTENING
-from farhand.drivers.opencode.headless.state import Expected, State
+from farhand.drivers.opencode.headless.state import OpenCodeExpected, OpenCodeState
 from farhand.drivers.opencode.headless.translate import event, told_as_events, translate
-from farhand.drivers.opencode.schema import Message
+from farhand.drivers.opencode.schema import OpenCodeMessage
 from farhand.model.facts import TurnEnded
 from farhand.model.ports import Heard
 from farhand.model.words import HowEnded, replace
@@ -43,10 +43,10 @@ def records(path: Path) -> list[bytes]:
     if path.name == "permission-list.json":
         return [event("permission.asked", one) for one in json.loads(content)]
     if path.name == "serve-message.json":
-        return told_as_events(msgspec.json.decode(content, type=Message))
+        return told_as_events(msgspec.json.decode(content, type=OpenCodeMessage))
     if path.name == "export.out":
         exported = json.loads(content[content.index(b"{") :])
-        found = [msgspec.json.decode(json.dumps(one), type=Message) for one in exported["messages"]]
+        found = [msgspec.json.decode(json.dumps(one), type=OpenCodeMessage) for one in exported["messages"]]
         return [record for message in found for record in told_as_events(message)]
     return content.splitlines()
 
@@ -64,7 +64,7 @@ def beginning(path: Path) -> Any:
         return RunState(message="m")
     # A single reply is told by the message that it answers.
     parent = json.loads(path.read_text())["info"]["parentID"] if path.name == "serve-message.json" else ""
-    started = State(session=session(path))
+    started = OpenCodeState(session=session(path))
     return replace(started, running=True, turn="t", prompts=(parent,)) if parent else started
 
 
@@ -178,7 +178,7 @@ def test_a_line_that_is_cut_is_counted(chosen: tuple[Path, int], data: some.Data
     assert after.skipped == state.skipped + 1
 
 
-@pytest.mark.parametrize("translator", [(translate, State()), (translate_line, RunState())])
+@pytest.mark.parametrize("translator", [(translate, OpenCodeState()), (translate_line, RunState())])
 @pytest.mark.parametrize("line", [b"", b"{", b"[]", b"null", b'"x"', b"\xff\xfe", b'{"type":"brand-new"}', b"[" * 5000])
 def test_what_is_unknown_is_counted(translator: tuple[Translator, Any], line: bytes) -> None:
     heard, state = translator[0](line, translator[1])
@@ -201,7 +201,7 @@ def test_what_was_told_is_not_told_again() -> None:
 def test_a_message_of_ours_is_the_turn_it_was_given_for() -> None:
     path = RECORDED / "sse-events.txt"
     first = json.loads(next(one for one in records(path) if b'"role":"user"' in one))["properties"]["info"]["id"]
-    state = State(session=session(path), expected=(Expected(id=first, message="m1", turn="t1"),))
+    state = OpenCodeState(session=session(path), expected=(OpenCodeExpected(id=first, message="m1", turn="t1"),))
     turns = set()
     for record in records(path):
         heard, state = translate(record, state)
@@ -212,9 +212,9 @@ def test_a_message_of_ours_is_the_turn_it_was_given_for() -> None:
 
 def test_an_error_after_a_turn_does_not_fail_the_next_and_a_refused_message_ends_its_turn() -> None:
     failure = event("session.error", {"sessionID": "ses", "error": {"name": "UnknownError", "data": {"message": "no"}}})
-    heard, state = translate(failure, State(session="ses", after="msg_1", newest="msg_1"))
+    heard, state = translate(failure, OpenCodeState(session="ses", after="msg_1", newest="msg_1"))
     assert (heard, state.error) == ([], None)
-    given = Expected(id="msg_2", message="m2", turn="t2")
+    given = OpenCodeExpected(id="msg_2", message="m2", turn="t2")
     heard, state = translate(failure, replace(state, expected=(given,)))
     (ended,) = heard
     assert isinstance(ended.fact, TurnEnded)

@@ -13,9 +13,9 @@ from starlette.routing import Route
 
 from farhand.channels.files.pipes import Pipes
 from farhand.channels.files.routes import WorkerRoutes
-from farhand.channels.files.sessions import Sessions
+from farhand.channels.files.sessions import SessionFiles
 from farhand.channels.files.spooled_answers import left_answers
-from farhand.channels.files.worker_files import Places, read, write
+from farhand.channels.files.worker_files import WorkerFiles, read, write
 from farhand.model import facts
 from farhand.model.commands import Focus, Respond, Say
 from farhand.model.compat import LAST_ACTIVE_FILE, node_of_prefix
@@ -30,7 +30,7 @@ STORE_PAUSE_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
-class Options:
+class FilesOptions:
     """What the channel needs to know."""
 
     folder: Path
@@ -64,7 +64,7 @@ class FilesChannel:
 
     def __init__(
         self,
-        options: Options,
+        options: FilesOptions,
         hub: Hub,
         outbox: Outbox,
         clock: Clock,
@@ -78,8 +78,8 @@ class FilesChannel:
         self._clock = clock
         self._notify = notify
         self._queued = anyio.Event()
-        self.places = Places(options.sessions, options.temporary, node_of_prefix(options.tmux_prefix))
-        self.sessions = Sessions(self.places, chat)
+        self.places = WorkerFiles(options.sessions, options.temporary, node_of_prefix(options.tmux_prefix))
+        self.sessions = SessionFiles(self.places, chat)
         self._pipes = Pipes(self._said)
         self._routes = WorkerRoutes(hub, self.sessions, notify, options.tmux_prefix, options.terminals)
 

@@ -18,7 +18,7 @@ CHUNK = 64 * 1024
 Say: TypeAlias = Callable[[str, str], Awaitable[None]]
 
 
-class Lines:
+class PipeLines:
     """Cuts what comes out of a pipe into lines, whatever it is."""
 
     def __init__(self) -> None:
@@ -65,7 +65,7 @@ class Pipes:
     async def _read(self, worker: str, path: Path, scope: anyio.CancelScope) -> None:
         # Opened for writing too, or the end of each writer would be the end of the pipe.
         handle = os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-        lines = Lines()
+        lines = PipeLines()
         try:
             with scope:
                 while True:

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from farhand.channels.files.sessions import Sessions
+from farhand.channels.files.sessions import SessionFiles
 from farhand.model.commands import Respond
 from farhand.model.compat import PLAIN_SOURCES
 from farhand.model.errors import BadInput, Refused, TooLarge
@@ -23,7 +23,7 @@ LARGEST_BODY = 4_000_000
 VIA = "http"
 
 
-class Answer(msgspec.Struct):
+class ResponseBody(msgspec.Struct):
     """The body of `/response`."""
 
     session: str = ""
@@ -46,7 +46,7 @@ class WorkerRoutes:
     def __init__(
         self,
         hub: Hub,
-        sessions: Sessions,
+        sessions: SessionFiles,
         notify: Callable[[str], Awaitable[None]],
         tmux_prefix: str,
         terminals: Collection[str],
@@ -67,7 +67,7 @@ class WorkerRoutes:
 
     async def response(self, request: Request) -> Response:
         """An answer of a worker: written down, then sent."""
-        answer = _read(await _body(request), Answer)
+        answer = _read(await _body(request), ResponseBody)
         if answer is None or not answer.session or not answer.text.strip():
             return Response("Missing session or text", 400)
         name, present = answer.session, await self._hub.look()

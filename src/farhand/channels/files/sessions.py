@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from farhand.channels.files.worker_files import Places, read, write
+from farhand.channels.files.worker_files import WorkerFiles, read, write
 from farhand.model import facts
 from farhand.model.compat import PENDING_SECONDS
 from farhand.model.facts import Event
@@ -13,10 +13,10 @@ CHAT, PENDING, BACKEND = "chat_id", "pending", "backend"
 SESSION_ID = "_session_id"
 
 
-class Sessions:
+class SessionFiles:
     """Keeps the files as the facts are; `chat` is where answers go, empty while nobody is known."""
 
-    def __init__(self, places: Places, chat: Callable[[], str]) -> None:
+    def __init__(self, places: WorkerFiles, chat: Callable[[], str]) -> None:
         self.places = places
         self._chat = chat
 

@@ -35,7 +35,7 @@ def checked(worker: str) -> str:
     return worker
 
 
-class Places:
+class WorkerFiles:
     """The folders of a node's workers."""
 
     def __init__(self, sessions: Path, temporary: Path, node: str) -> None:

@@ -9,7 +9,7 @@ from farhand.channels.kit.texts import About
 from farhand.model import commands
 from farhand.model.commands import Command
 from farhand.model.errors import NothingRunning, Refused
-from farhand.model.grammar import Listing, Question, Tell, Wish, Wrong
+from farhand.model.grammar import InfoRequest, Listing, Tell, Wish, Wrong
 from farhand.model.ports import Hub
 from farhand.model.present import Present
 from farhand.model.words import Attachment, Sender
@@ -27,7 +27,7 @@ class Bot:
         match wish:
             case Wrong(why=why):
                 return why
-            case Question(about=about):
+            case InfoRequest(about=about):
                 return self.answer(about, await self._hub.look())
             case Tell():
                 return await self.tell(wish, sender)

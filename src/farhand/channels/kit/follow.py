@@ -21,7 +21,7 @@ MOST_WAITED = 1000
 Compose: TypeAlias = Callable[[Event, TurnView | None], Sequence[Parcel]]
 
 
-class Turns:
+class TurnViews:
     """The views of all turns that run, folded event by event."""
 
     def __init__(self) -> None:
@@ -73,7 +73,7 @@ class Turns:
         return folded
 
 
-class Follower:
+class JournalFollower:
     """One channel's place in the journal. What it put is never put twice, however often it starts anew."""
 
     def __init__(
@@ -85,7 +85,7 @@ class Follower:
         self._compose = compose
         self._put = put
         self._clock = clock
-        self.turns = Turns()
+        self.turns = TurnViews()
         # Set once the channel's place is known: what is written after that will be told.
         self.placed = anyio.Event()
 

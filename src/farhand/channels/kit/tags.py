@@ -14,7 +14,7 @@ _HTML_CODE = re.compile(r"<(pre|code)\b[^>]*>.*?(?:</\1\s*>|\Z)", re.IGNORECASE 
 _GAP = re.compile(r"\n[ \t]*\n(?:[ \t]*\n)+")
 
 
-class Named(Word):
+class NamedFile(Word):
     """A file that was named, and as what it is to be shown."""
 
     path: str
@@ -22,10 +22,10 @@ class Named(Word):
     picture: bool = True
 
 
-def take(text: str, *, is_html: bool = False) -> tuple[str, tuple[Named, ...]]:
+def take(text: str, *, is_html: bool = False) -> tuple[str, tuple[NamedFile, ...]]:
     """The text without its tags, and the files they name. What stands in code or behind a backslash is only text."""
     code = _code(text, is_html=is_html)
-    named: list[Named] = []
+    named: list[NamedFile] = []
 
     def taken(found: re.Match[str]) -> str:
         if any(start <= found.start() < end for start, end in code):
@@ -33,7 +33,7 @@ def take(text: str, *, is_html: bool = False) -> tuple[str, tuple[Named, ...]]:
         path, caption = found.group(2).strip(), (found.group(3) or "").strip()
         if is_html:
             path, caption = html.unescape(path), html.unescape(caption)
-        named.append(Named(path=path, caption=caption, picture=found.group(1) == "image"))
+        named.append(NamedFile(path=path, caption=caption, picture=found.group(1) == "image"))
         return ""
 
     rest = _TAG.sub(taken, text)

@@ -5,8 +5,8 @@ import io
 import secrets
 from collections.abc import Callable
 
-from farhand.channels.telegram.stored import Kept
-from farhand.channels.telegram.words import Chat, Person
+from farhand.channels.telegram.stored import TelegramStored
+from farhand.channels.telegram.words import TelegramChat, TelegramPerson
 from farhand.model.errors import SettingWrong
 
 # No letter or digit that looks like another one.
@@ -60,7 +60,7 @@ class Pairing:
 class Admin:
     """The manager's chat. Whoever else writes is ignored in silence."""
 
-    def __init__(self, kept: Kept, preset: str = "", pairing: Pairing | None = None) -> None:
+    def __init__(self, kept: TelegramStored, preset: str = "", pairing: Pairing | None = None) -> None:
         self._kept = kept
         if preset and not (preset.lstrip("-").isascii() and preset.lstrip("-").isdigit()):
             raise SettingWrong(f"ADMIN_CHAT_ID must be a number, not '{preset}'.", name="ADMIN_CHAT_ID")
@@ -72,7 +72,7 @@ class Admin:
         if self._pairing is not None and self.chat is None:
             self._pairing.begin(bot)
 
-    def may(self, chat: Chat, person: Person | None, text: str = "") -> bool:
+    def may(self, chat: TelegramChat, person: TelegramPerson | None, text: str = "") -> bool:
         """Whether this chat is the manager's. The first that writes becomes it, which is kept before it is obeyed."""
         if person is None or person.is_bot:
             return False

@@ -17,7 +17,7 @@ from telegram.error import TelegramError
 from farhand.channels.kit import texts
 from farhand.channels.kit.bot import Bot
 from farhand.channels.kit.card import cards
-from farhand.channels.kit.follow import Follower
+from farhand.channels.kit.follow import JournalFollower
 from farhand.channels.kit.outbox import Dispatcher, SendRefused
 from farhand.channels.kit.pace import Pace
 from farhand.channels.kit.shown_files import ShownFiles
@@ -29,13 +29,23 @@ from farhand.channels.telegram.health import Health, Tell, keep_quiet
 from farhand.channels.telegram.media import Inbox, NotFetched, sent_with
 from farhand.channels.telegram.parse import heard, message_command_id, to_wish
 from farhand.channels.telegram.progress import Progress
-from farhand.channels.telegram.receive import Polling, Webhook
+from farhand.channels.telegram.receive import PollingReceiver, WebhookReceiver
 from farhand.channels.telegram.render import notice, render
 from farhand.channels.telegram.replies import menu
-from farhand.channels.telegram.stored import Kept
+from farhand.channels.telegram.stored import TelegramStored
 from farhand.channels.telegram.taps import Taps
-from farhand.channels.telegram.typing import Typing
-from farhand.channels.telegram.words import Amend, Heard, Message, Post, Query, React, Remove, Show, unseal
+from farhand.channels.telegram.typing import TypingIndicator
+from farhand.channels.telegram.words import (
+    Amend,
+    CallbackQuery,
+    Heard,
+    Post,
+    React,
+    Remove,
+    Show,
+    TelegramMessage,
+    unseal,
+)
 from farhand.model import grammar
 from farhand.model.compat import BACKENDS
 from farhand.model.errors import FarhandError, StoreError
@@ -62,7 +72,7 @@ async def nobody_waits() -> None:
 
 
 @dataclass(frozen=True)
-class Options:
+class TelegramOptions:
     """What the channel needs to know; the limits are Telegram's own advice."""
 
     token: str = field(repr=False)
@@ -98,7 +108,9 @@ class TelegramChannel:
 
     name = NAME
 
-    def __init__(self, options: Options, hub: Hub, outbox: Outbox, clock: Clock, tell: Tell = keep_quiet) -> None:
+    def __init__(
+        self, options: TelegramOptions, hub: Hub, outbox: Outbox, clock: Clock, tell: Tell = keep_quiet
+    ) -> None:
         self._hub = hub
         # A bot's number is the first part of its token. What was said to one bot is not looked for at another.
         self._bot = options.token.partition(":")[0]
@@ -106,7 +118,7 @@ class TelegramChannel:
         self._outbox = outbox
         self._clock = clock
         self._options = options
-        self._kept = Kept(options.folder)
+        self._kept = TelegramStored(options.folder)
         self._admin = Admin(self._kept, options.admin_chat_id, Pairing(options.show) if options.pairing else None)
         self._clerk = Bot(hub, self._about)
         self._taps = Taps(hub, self._clerk, self._put, self._slot_of, NAME, self._bot, options.steers)
@@ -127,21 +139,23 @@ class TelegramChannel:
         self._dispatcher = Dispatcher(
             self._box, outbox, self._send, clock, pace=pace, weighs=is_message, given_up=self._given_up
         )
-        self._follower = Follower(self._box, hub, outbox, self._compose, self._dispatcher.wake, clock)
+        self._follower = JournalFollower(self._box, hub, outbox, self._compose, self._dispatcher.wake, clock)
         self._progress = Progress(self._follower.turns, pace, clock, options.edit_seconds, self._put_progress)
-        self._typing = Typing(self._gateway, self._follower.turns, clock, lambda: self._admin.chat)
+        self._typing = TypingIndicator(self._gateway, self._follower.turns, clock, lambda: self._admin.chat)
         self._team_changed = anyio.Event()
         self._team_changed.set()
         self._tasks: anyio.abc.TaskGroup | None = None
         self._failures: Counter[int] = Counter()
         self._first_heard: dict[int, int] = {}
-        self._ears: Polling | Webhook
+        self._ears: PollingReceiver | WebhookReceiver
         secret = self._kept.webhook_secret(options.webhook_secret)
-        self._post = Webhook(self._gateway, self.take, self._health, clock, self._kept, options.public_url, secret)
+        self._post = WebhookReceiver(
+            self._gateway, self.take, self._health, clock, self._kept, options.public_url, secret
+        )
         if options.public_url:
             self._ears = self._post
         else:
-            self._ears = Polling(self._gateway, self.take, self._health, clock, self._kept)
+            self._ears = PollingReceiver(self._gateway, self.take, self._health, clock, self._kept)
 
     @property
     def health(self) -> str:
@@ -243,7 +257,7 @@ class TelegramChannel:
 
     async def _take(self, number: int, what: Heard) -> None:
         """Strangers and unknown kinds are passed over."""
-        if isinstance(what, Message):
+        if isinstance(what, TelegramMessage):
             known = self._admin.chat
             if self._admin.may(what.chat, what.sender, what.text):
                 if known is None:
@@ -251,12 +265,12 @@ class TelegramChannel:
                 await self._greet()
                 await self._take_message(what)
                 return
-        elif isinstance(what, Query) and what.message and self._admin.may(what.message.chat, what.sender):
+        elif isinstance(what, CallbackQuery) and what.message and self._admin.may(what.message.chat, what.sender):
             await self._take_tap(what, what.message.chat.id)
             return
         log.info("update passed over", update=number, kind=type(what).__name__)
 
-    async def _take_message(self, message: Message) -> None:
+    async def _take_message(self, message: TelegramMessage) -> None:
         self._first_heard.setdefault(message.chat.id, message.message_id)
         present = await self._hub.look()
         wish = to_wish(message, present, NAME, self._bot, self._options.backends)
@@ -279,7 +293,7 @@ class TelegramChannel:
             key = f"reply:{message_command_id(message, self._bot)}"
             await self._put(notice(key, message.chat.id, text, reply_to=message.message_id))
 
-    async def _take_file(self, message: Message, wish: grammar.Tell | None, sender: Sender) -> str:
+    async def _take_file(self, message: TelegramMessage, wish: grammar.Tell | None, sender: Sender) -> str:
         """A photo or a file, into the inbox of whoever is meant; its caption says who, and comes along."""
         tell = wish or grammar.Tell(id=message_command_id(message, self._bot), text="")
         targets = self._clerk.targets(tell, await self._hub.look())
@@ -289,7 +303,7 @@ class TelegramChannel:
             return error.text
         return await self._clerk.tell(tell, sender, files)
 
-    async def _take_tap(self, query: Query, chat: int) -> None:
+    async def _take_tap(self, query: CallbackQuery, chat: int) -> None:
         text = await self._taps.take(query, chat)
         if self._tasks:
             self._tasks.start_soon(self._answer_tap, query.id, text or "✓", name="telegram tap")

@@ -60,7 +60,7 @@ class Deaf(ChannelError):
         self.why = why
 
 
-class _Answer(msgspec.Struct):
+class _ApiAnswer(msgspec.Struct):
     ok: bool
     result: list[msgspec.Raw] = []
     description: str = ""
@@ -134,7 +134,7 @@ class Gateway:
         except TimeoutError:
             raise Deaf("Telegram cannot be reached: no answer in time", "unreachable") from None
         try:
-            answer = msgspec.json.decode(payload, type=_Answer)
+            answer = msgspec.json.decode(payload, type=_ApiAnswer)
         except msgspec.MsgspecError:
             raise Deaf(f"Telegram's answer cannot be read (status {code}).", "garbage") from None
         if answer.ok:

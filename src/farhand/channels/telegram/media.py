@@ -12,7 +12,7 @@ from farhand.channels.kit import texts
 from farhand.channels.kit.media import keep, safe_suffix
 from farhand.channels.kit.shown_files import LARGEST_BYTES
 from farhand.channels.telegram.gateway import Gateway
-from farhand.channels.telegram.words import Message
+from farhand.channels.telegram.words import TelegramMessage
 from farhand.model.errors import ChannelError, NodeError
 from farhand.model.ports import Clock
 from farhand.model.words import Attachment, Word
@@ -62,7 +62,7 @@ class Inbox:
         self._clock = clock
 
     async def fetch(
-        self, message: Message, workers: tuple[str, ...], caption: str
+        self, message: TelegramMessage, workers: tuple[str, ...], caption: str
     ) -> dict[str, tuple[str, Attachment]]:
         """For each of the workers, what it reads of the message's file and the file; raises NotFetched."""
         sent = sent_with(message)
@@ -109,7 +109,7 @@ def _failure(sent: Sent) -> str:
     return texts.NO_IMAGE if sent.is_image else texts.NO_FILE
 
 
-def sent_with(message: Message) -> Sent | None:
+def sent_with(message: TelegramMessage) -> Sent | None:
     """The file that came with the message; of a photo's sizes the largest."""
     if message.photo:
         largest = max(message.photo, key=lambda size: (size.file_size, size.width))

@@ -17,7 +17,7 @@ from farhand.channels.kit.card import (
     WithdrawTap,
     WordsTap,
 )
-from farhand.channels.telegram.words import Heard, Message, Query, Update
+from farhand.channels.telegram.words import CallbackQuery, Heard, TelegramMessage, Update
 from farhand.model import commands, grammar
 from farhand.model.grammar import Tell, Wish, Wrong
 from farhand.model.names import origin
@@ -32,7 +32,7 @@ NOT_MINE = "That button is not one of mine."
 CLOSED = "Too late: that question is closed."
 
 
-class Picked(Word):
+class TappedChoice(Word):
     """Somebody ticks choices of an ask and has not sent them yet."""
 
     ask: Ask
@@ -54,9 +54,9 @@ def heard(update: bytes | msgspec.Raw) -> tuple[int, Heard]:
         return update_number(update), None
     try:
         if bytes(told.callback_query):
-            return told.update_id, msgspec.json.decode(told.callback_query, type=Query)
+            return told.update_id, msgspec.json.decode(told.callback_query, type=CallbackQuery)
         part = bytes(told.message) or bytes(told.edited_message)
-        return told.update_id, msgspec.json.decode(part, type=Message) if part else None
+        return told.update_id, msgspec.json.decode(part, type=TelegramMessage) if part else None
     except msgspec.MsgspecError:
         return told.update_id, None
 
@@ -73,7 +73,7 @@ def update_number(update: bytes | msgspec.Raw) -> int:
         return 0
 
 
-def message_command_id(message: Message, bot: str) -> str:
+def message_command_id(message: TelegramMessage, bot: str) -> str:
     """The id under which a message is known for ever. Update ids will not do, for they restart at random; and every
     bot counts its messages for itself."""
     place = f"{bot}:{message.chat.id}:{message.message_id}"
@@ -93,7 +93,9 @@ def message_place(message: str, via: str, bot: str) -> tuple[int, int] | None:
         return None
 
 
-def to_wish(message: Message, present: Present, via: str, bot: str, backends: Iterable[str] = ()) -> Wish | None:
+def to_wish(
+    message: TelegramMessage, present: Present, via: str, bot: str, backends: Iterable[str] = ()
+) -> Wish | None:
     """What a message asks for; nothing when it says nothing that we understand."""
     identity = message_command_id(message, bot)
     wish = _said(identity, message, present, backends)
@@ -105,7 +107,7 @@ def to_wish(message: Message, present: Present, via: str, bot: str, backends: It
     return commands.Reword(id=identity, message=known, text=wish.text)
 
 
-def _said(identity: str, message: Message, present: Present, backends: Iterable[str]) -> Wish | None:
+def _said(identity: str, message: TelegramMessage, present: Present, backends: Iterable[str]) -> Wish | None:
     text, quoted = message.text or message.caption, message.reply_to_message
     wish = grammar.read(identity, text, present, backends)
     context = (quoted.text or quoted.caption) if quoted else ""
@@ -156,7 +158,7 @@ def places(given: str) -> tuple[int, ...] | None:
     return tuple(place for place in range(number.bit_length()) if number >> place & 1)
 
 
-def tap_to_wish(query: Query, present: Present) -> Wish | Picked | Wordless:
+def tap_to_wish(query: CallbackQuery, present: Present) -> Wish | TappedChoice | Wordless:
     """What a tap asks for. The ask, turn or message that is meant must be the one that the button was made for."""
     identity = f"t:{query.id}"
     kind, _, rest = query.data.partition(":")
@@ -187,7 +189,7 @@ def tap_to_wish(query: Query, present: Present) -> Wish | Picked | Wordless:
     return commands.Answer(id=identity, ask=known.id if known else name, choice=choice)
 
 
-def _chosen(identity: str, kind: str, rest: str, present: Present) -> Wish | Picked | Wordless:
+def _chosen(identity: str, kind: str, rest: str, present: Present) -> Wish | TappedChoice | Wordless:
     given, _, name = rest.partition(":")
     chosen = places(given)
     if chosen is None:
@@ -199,7 +201,7 @@ def _chosen(identity: str, kind: str, rest: str, present: Present) -> Wish | Pic
     if any(place >= len(known.choices) for place in chosen):
         return Wrong(id=identity, why=NOT_MINE)
     if kind == PICK:
-        return Picked(ask=known, chosen=chosen)
+        return TappedChoice(ask=known, chosen=chosen)
     return Wordless(ask=known, chosen=chosen) if kind == WORDS else answer(identity, known, chosen)
 
 

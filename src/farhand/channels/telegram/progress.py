@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 import anyio
 
 from farhand.channels.kit.card import Card, progress, progress_slot
-from farhand.channels.kit.follow import Turns
+from farhand.channels.kit.follow import TurnViews
 from farhand.channels.kit.pace import Pace
 from farhand.model.facts import Event, TurnStarted
 from farhand.model.ports import Clock
@@ -21,7 +21,7 @@ class Progress:
 
     def __init__(
         self,
-        turns: Turns,
+        turns: TurnViews,
         pace: Pace,
         clock: Clock,
         edit_seconds: float,

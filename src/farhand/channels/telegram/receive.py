@@ -15,7 +15,7 @@ from telegram.error import InvalidToken, TelegramError
 from farhand.channels.telegram.gateway import ALLOWED_UPDATES, Deaf, Gateway
 from farhand.channels.telegram.health import Health
 from farhand.channels.telegram.parse import update_number
-from farhand.channels.telegram.stored import Kept
+from farhand.channels.telegram.stored import TelegramStored
 from farhand.model import road
 from farhand.model.errors import StoreError
 from farhand.model.ports import Clock
@@ -32,10 +32,10 @@ LARGEST_UPDATE = 4_000_000
 SECRET_HEADER = "x-telegram-bot-api-secret-token"  # noqa: S105
 
 
-class Polling:
+class PollingReceiver:
     """The long poll. Nothing ends it but the node's end: every fault is told, waited out and tried again."""
 
-    def __init__(self, gateway: Gateway, take: Take, health: Health, clock: Clock, kept: Kept) -> None:
+    def __init__(self, gateway: Gateway, take: Take, health: Health, clock: Clock, kept: TelegramStored) -> None:
         self._gateway = gateway
         self._take = take
         self._health = health
@@ -89,11 +89,11 @@ class Polling:
         await self._health.ill(f"A webhook is set elsewhere ({host(where)}), so this node hears nothing.", "webhook")
 
 
-class Webhook:
+class WebhookReceiver:
     """The webhook: the route that Telegram posts to, and the watch over its being set."""
 
     def __init__(
-        self, gateway: Gateway, take: Take, health: Health, clock: Clock, kept: Kept, url: str, secret: str
+        self, gateway: Gateway, take: Take, health: Health, clock: Clock, kept: TelegramStored, url: str, secret: str
     ) -> None:
         self._gateway = gateway
         self._take = take

@@ -12,7 +12,7 @@ BOT_ID_FILE = "bot_id"
 BOT_NAME_FILE = "bot_username"
 
 
-class Kept:
+class TelegramStored:
     """What must outlive the node and is no fact of the team."""
 
     def __init__(self, folder: Path) -> None:

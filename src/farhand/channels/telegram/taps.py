@@ -6,7 +6,7 @@ from farhand.channels.kit.bot import Bot
 from farhand.channels.kit.card import open_ask, shortened
 from farhand.channels.telegram.markup import visible
 from farhand.channels.telegram.parse import (
-    Picked,
+    TappedChoice,
     Wordless,
     answer,
     mask,
@@ -15,7 +15,7 @@ from farhand.channels.telegram.parse import (
     tap_to_wish,
 )
 from farhand.channels.telegram.render import render
-from farhand.channels.telegram.words import Message, Post, Query, Quoted, Remove, seal
+from farhand.channels.telegram.words import CallbackQuery, Post, Quoted, Remove, TelegramMessage, seal
 from farhand.model import commands
 from farhand.model.ports import Hub, Parcel
 from farhand.model.present import Ask, Present
@@ -52,12 +52,12 @@ class Taps:
         self._bot = bot
         self._steers = steers
 
-    async def take(self, query: Query, chat: int) -> str:
+    async def take(self, query: CallbackQuery, chat: int) -> str:
         """Obeys a tap; the few words that Telegram shows for it."""
         present = await self._hub.look()
         sender = Sender(via=self._name, who=query.sender.first_name[:64])
         match tap_to_wish(query, present):
-            case Picked(ask=ask, chosen=chosen):
+            case TappedChoice(ask=ask, chosen=chosen):
                 card = open_ask(ask, chosen, f"ask:{ask.id}:picked:{query.id}")
                 for parcel in render(card, chat, self._name, self._bot):
                     await self._put(parcel)
@@ -76,7 +76,7 @@ class Taps:
             return NOT_NOW.format(worker=waits[0].name)
         return await self._clerk.obey(steer, sender) or STEERED.format(worker=waits[0].name if waits else "the worker")
 
-    async def words(self, message: Message, sender: Sender) -> str | None:
+    async def words(self, message: TelegramMessage, sender: Sender) -> str | None:
         """Takes a reply to one of our requests for words; None when the message is no such reply."""
         quoted = message.reply_to_message
         if quoted is None or message.edit_date:
@@ -109,7 +109,7 @@ def _is_request(quoted: Quoted, bot: str) -> bool:
     return quoted.sender is not None and str(quoted.sender.id) == bot and quoted.text.endswith(REPLY_TO_THIS)
 
 
-def _request(query: Query, chat: int, ask: Ask, chosen: tuple[int, ...]) -> Parcel:
+def _request(query: CallbackQuery, chat: int, ask: Ask, chosen: tuple[int, ...]) -> Parcel:
     """Asks for the words, as a message that the phone answers with a reply; its slot says what they settle."""
     made = ", ".join(ask.choices[place].label for place in chosen)
     text = visible(f"{ask.worker}: write what goes with “{shortened(made, 200)}” {REPLY_TO_THIS}")

@@ -6,7 +6,7 @@ import anyio
 import structlog
 from telegram.error import TelegramError
 
-from farhand.channels.kit.follow import Turns
+from farhand.channels.kit.follow import TurnViews
 from farhand.channels.telegram.gateway import Gateway
 from farhand.model.ports import Clock
 
@@ -15,10 +15,10 @@ log = structlog.get_logger("telegram")
 AGAIN_SECONDS = 4.0
 
 
-class Typing:
+class TypingIndicator:
     """One task; woken by a turn that begins."""
 
-    def __init__(self, gateway: Gateway, turns: Turns, clock: Clock, chat: Callable[[], int | None]) -> None:
+    def __init__(self, gateway: Gateway, turns: TurnViews, clock: Clock, chat: Callable[[], int | None]) -> None:
         self._gateway = gateway
         self._turns = turns
         self._clock = clock

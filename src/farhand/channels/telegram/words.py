@@ -9,7 +9,7 @@ from farhand.model.words import Attachment, Word
 # --- what comes in; fields that we do not read are not looked at
 
 
-class Person(msgspec.Struct, frozen=True):
+class TelegramPerson(msgspec.Struct, frozen=True):
     """Somebody on Telegram."""
 
     id: int
@@ -17,7 +17,7 @@ class Person(msgspec.Struct, frozen=True):
     is_bot: bool = False
 
 
-class Chat(msgspec.Struct, frozen=True):
+class TelegramChat(msgspec.Struct, frozen=True):
     """Where they speak."""
 
     id: int
@@ -48,17 +48,17 @@ class Quoted(msgspec.Struct, frozen=True):
     message_id: int
     text: str = ""
     caption: str = ""
-    sender: Person | None = msgspec.field(default=None, name="from")
+    sender: TelegramPerson | None = msgspec.field(default=None, name="from")
 
 
-class Message(msgspec.Struct, frozen=True):
+class TelegramMessage(msgspec.Struct, frozen=True):
     """Something that somebody wrote."""
 
     message_id: int
-    chat: Chat
+    chat: TelegramChat
     date: int = 0
     edit_date: int = 0
-    sender: Person | None = msgspec.field(default=None, name="from")
+    sender: TelegramPerson | None = msgspec.field(default=None, name="from")
     text: str = ""
     caption: str = ""
     photo: tuple[PhotoSize, ...] = ()
@@ -67,13 +67,13 @@ class Message(msgspec.Struct, frozen=True):
     message_thread_id: int | None = None
 
 
-class Query(msgspec.Struct, frozen=True):
+class CallbackQuery(msgspec.Struct, frozen=True):
     """A tap on a button."""
 
     id: str
-    sender: Person = msgspec.field(name="from")
+    sender: TelegramPerson = msgspec.field(name="from")
     data: str = ""
-    message: Message | None = None
+    message: TelegramMessage | None = None
 
 
 class Update(msgspec.Struct, frozen=True):
@@ -85,7 +85,7 @@ class Update(msgspec.Struct, frozen=True):
     callback_query: msgspec.Raw = msgspec.Raw()
 
 
-Heard: TypeAlias = Message | Query | None
+Heard: TypeAlias = TelegramMessage | CallbackQuery | None
 
 
 # --- what goes out: the bodies of parcels

@@ -10,18 +10,18 @@ import sys
 from collections.abc import Callable
 from contextlib import aclosing, suppress
 
-from farhand.drivers.acp.translate import Calls, Line, ask_line, blocks_of, lines_of
-from farhand.drivers.wires.lines.async_agent import Hearing, read_lines, write_line
+from farhand.drivers.acp.translate import AcpToolCalls, Line, ask_line, blocks_of, lines_of
+from farhand.drivers.wires.lines.async_agent import AsyncAgent, read_lines, write_line
 from farhand.sdk.acp.client import AcpClient, AcpSession
 from farhand.sdk.acp.rpc import PeerGone, RpcError
 from farhand.sdk.acp.streams import ProcessStream, spawn
-from farhand.sdk.acp.words import Permission
+from farhand.sdk.acp.words import AcpPermission
 from farhand.sdk.errors import SdkError
 
 CANCEL_AGAIN_SECONDS = 1.0
 
 
-class Relay:
+class AcpRelay:
     """One session of the agent: lines in, lines out."""
 
     def __init__(self, write: Callable[[Line], None]) -> None:
@@ -31,7 +31,7 @@ class Relay:
         self._running = ""
         self._seen = False
         self._count = 0
-        self._calls = Calls()
+        self._calls = AcpToolCalls()
         self._stopped: set[str] = set()
         self._stopping: asyncio.Task[None] | None = None
         self._asked: dict[str, asyncio.Future[str]] = {}
@@ -43,7 +43,7 @@ class Relay:
 
     async def play(self, prompt: Line) -> None:
         """One turn, from the prompt to its end. Raises PeerGone when the agent died of it."""
-        self._running, self._calls, self._seen = str(prompt["prompt"]), Calls(), False
+        self._running, self._calls, self._seen = str(prompt["prompt"]), AcpToolCalls(), False
         try:
             if self._running in self._stopped:
                 self._say({"ended": self._running, "how": "interrupted"})
@@ -82,7 +82,7 @@ class Relay:
                 await self._session.cancel()
             await asyncio.sleep(CANCEL_AGAIN_SECONDS)
 
-    async def decide(self, permission: Permission) -> str:
+    async def decide(self, permission: AcpPermission) -> str:
         """Puts a request for permission to the person and waits, however long it takes."""
         self._count += 1
         ask = f"{self._running}/{self._count}"
@@ -144,7 +144,7 @@ async def open_session(client: AcpClient, options: argparse.Namespace) -> AcpSes
 
 async def main(options: argparse.Namespace) -> int:
     """Starts the agent and relays until the input ends or the agent is gone."""
-    relay = Relay(write_line)
+    relay = AcpRelay(write_line)
     try:
         # In one group with the relay: the holder's signals reach both.
         agent = spawn(options.command, own_group=False)
@@ -155,11 +155,11 @@ async def main(options: argparse.Namespace) -> int:
         return 127
 
 
-async def _relay(relay: Relay, client: AcpClient, stream: ProcessStream, options: argparse.Namespace) -> int:
+async def _relay(relay: AcpRelay, client: AcpClient, stream: ProcessStream, options: argparse.Namespace) -> int:
     try:
         await client.initialize()
         relay.open(client, await open_session(client, options))
-        hearing = asyncio.create_task(Hearing(relay.play, relay.take, write_line).run(read_lines(0)))
+        hearing = asyncio.create_task(AsyncAgent(relay.play, relay.take, write_line).run(read_lines(0)))
         gone = asyncio.create_task(client.wait_closed())
         done, _ = await asyncio.wait([hearing, gone], return_when=asyncio.FIRST_COMPLETED)
         ended_well = hearing in done and hearing.exception() is None

@@ -8,8 +8,8 @@ import structlog
 
 from farhand.drivers.acp.schema import AcpAgent, read_agent
 from farhand.drivers.native.translate import to_line, translate
-from farhand.drivers.wires.context import Given
-from farhand.drivers.wires.holder.process import HeldWire, Program, forget, open_wire
+from farhand.drivers.wires.context import DriverContext
+from farhand.drivers.wires.holder.process import HeldProcess, Program, forget, open_wire
 from farhand.drivers.wires.lines.link import LineLink, Translate
 from farhand.model.errors import DriverError
 from farhand.model.facts import AskRaised
@@ -36,7 +36,7 @@ def translate_asking(ask_seconds: float | None, line: bytes) -> tuple[Heard, ...
 class AcpLink(LineLink):
     """An open connection to one worker; what its agent's file rules out is refused before it is sent."""
 
-    def __init__(self, wire: HeldWire, agent: AcpAgent, translate: Translate) -> None:
+    def __init__(self, wire: HeldProcess, agent: AcpAgent, translate: Translate) -> None:
         super().__init__(wire, to_fresh_line, translate, "This agent takes a message when its turn is over.")
         self._agent = agent
 
@@ -115,7 +115,7 @@ class AcpDriver:
         await forget(self._holders, _name(worker))
 
 
-def build(given: Given) -> list[Driver]:
+def build(given: DriverContext) -> list[Driver]:
     """The agents that files in the node's folder describe; a file that describes none costs that agent alone."""
     found: list[Driver] = []
     for path in sorted((given.folder / "acp").glob("*.toml")):
@@ -126,7 +126,7 @@ def build(given: Given) -> list[Driver]:
     return found
 
 
-def of_agent(given: Given, agent: AcpAgent) -> AcpDriver:
+def of_agent(given: DriverContext, agent: AcpAgent) -> AcpDriver:
     """The driver of one agent, with those of the node's variables that it names."""
     named = {name: given.variables[name] for name in agent.variables if name in given.variables}
     return AcpDriver(

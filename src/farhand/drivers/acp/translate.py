@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from farhand.model.visible import visible
-from farhand.sdk.acp.words import Ended, Option, Permission, Said, ToolProgress, Update
+from farhand.sdk.acp.words import AcpOption, AcpPermission, AcpSaid, AcpTurnEnded, ToolProgress, Update
 
 Line = dict[str, Any]
 SHOWN_CHARACTERS = 4000
@@ -22,7 +22,7 @@ FAILURES = {
 }
 
 
-class Calls:
+class AcpToolCalls:
     """The tool calls of one turn: which were told, and under which title."""
 
     def __init__(self) -> None:
@@ -45,22 +45,22 @@ class Calls:
         return told
 
 
-def lines_of(turn: str, event: Update | Ended, calls: Calls) -> list[Line]:
+def lines_of(turn: str, event: Update | AcpTurnEnded, calls: AcpToolCalls) -> list[Line]:
     """What one report means to the node."""
     match event:
-        case Said(role="agent", content=content) if content.text:
+        case AcpSaid(role="agent", content=content) if content.text:
             return [{"text": turn, "piece": content.text}]
-        case Said(role="thought", content=content) if content.text:
+        case AcpSaid(role="thought", content=content) if content.text:
             return [{"thought": turn, "piece": content.text}]
         case ToolProgress():
             return calls.lines(turn, event)
-        case Ended():
+        case AcpTurnEnded():
             return _ended(turn, event)
         case _:
             return []
 
 
-def _ended(turn: str, ended: Ended) -> list[Line]:
+def _ended(turn: str, ended: AcpTurnEnded) -> list[Line]:
     lines: list[Line] = []
     if ended.input_tokens or ended.output_tokens:
         lines.append({"usage": turn, "input": ended.input_tokens, "output": ended.output_tokens})
@@ -69,7 +69,7 @@ def _ended(turn: str, ended: Ended) -> list[Line]:
     return [*lines, {"ended": turn, "how": how, **({"error": error} if error else {})}]
 
 
-def ask_line(turn: str, ask: str, permission: Permission) -> Line:
+def ask_line(turn: str, ask: str, permission: AcpPermission) -> Line:
     """A request for permission as a question: what allows least comes first."""
     call = permission.call
     command = call.raw_input.get("command") if isinstance(call.raw_input, dict) else None
@@ -86,11 +86,11 @@ def ask_line(turn: str, ask: str, permission: Permission) -> Line:
     }
 
 
-def _rank(option: Option) -> int:
+def _rank(option: AcpOption) -> int:
     return ORDER.index(option.kind) if option.kind in ORDER else len(ORDER)
 
 
-def _choice(option: Option) -> Line:
+def _choice(option: AcpOption) -> Line:
     allows = option.kind.startswith("allow")
     return {"id": option.option_id, "label": option.name or option.option_id, "allows": allows}
 

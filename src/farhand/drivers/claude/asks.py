@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from farhand.drivers.claude.titles import detail, title
-from farhand.drivers.wires.asks.answers import Picked
+from farhand.drivers.wires.asks.answers import PartAnswer
 from farhand.drivers.wires.asks.build import (
     ALLOW,
     DENIED,
@@ -30,7 +30,7 @@ PATTERN: Final = "pattern"
 ACCEPT_EDITS: Final = "accept_edits"
 
 
-class Question(Word):
+class ClaudeQuestion(Word):
     """What the agent asks leave for, as it came."""
 
     tool: str
@@ -38,23 +38,25 @@ class Question(Word):
     suggestions: tuple[dict[str, Any], ...] = ()
 
 
-def question_of(payload: Fields, arguments: str = "tool_input") -> Question:
+def question_of(payload: Fields, arguments: str = "tool_input") -> ClaudeQuestion:
     """The question in a PermissionRequest payload or (`input`) a can_use_tool request."""
     suggestions = tuple(one.plain for one in payload.list("permission_suggestions"))
-    return Question(tool=payload.text("tool_name"), arguments=payload.fields(arguments).plain, suggestions=suggestions)
+    return ClaudeQuestion(
+        tool=payload.text("tool_name"), arguments=payload.fields(arguments).plain, suggestions=suggestions
+    )
 
 
-def digest(question: Question) -> str:
+def digest(question: ClaudeQuestion) -> str:
     """Names exactly what will run."""
     return digest_of(question.tool, question.arguments)
 
 
-def steps(question: Question) -> int:
+def steps(question: ClaudeQuestion) -> int:
     """How many asks the question is made of: one for each question of a questionnaire."""
     return max(1, len(_questions(question)))
 
 
-def raised(ask: str, question: Question, deadline_seconds: float | None, step: int = 0) -> AskRaised:
+def raised(ask: str, question: ClaudeQuestion, deadline_seconds: float | None, step: int = 0) -> AskRaised:
     """The ask, with everything that a person needs to decide."""
     questions = _questions(question)
     several = bool(questions) and questions[min(step, len(questions) - 1)].flag("multiSelect")
@@ -62,7 +64,7 @@ def raised(ask: str, question: Question, deadline_seconds: float | None, step: i
     return ask_of(step_id(ask, step), worded, digest(question), deadline_seconds, several=several)
 
 
-def _worded(question: Question, step: int) -> Worded:
+def _worded(question: ClaudeQuestion, step: int) -> Worded:
     arguments = Fields(question.arguments)
     questions = _questions(question)
     if questions:
@@ -74,7 +76,7 @@ def _worded(question: Question, step: int) -> Worded:
     return AskKind.PERMISSION, words, _permission_choices(question), detail(question.tool, arguments)
 
 
-def _questions(question: Question) -> list[Fields]:
+def _questions(question: ClaudeQuestion) -> list[Fields]:
     return Fields(question.arguments).list("questions") if question.tool == "AskUserQuestion" else []
 
 
@@ -86,7 +88,7 @@ def _plan_choices() -> tuple[Choice, ...]:
     )
 
 
-def _permission_choices(question: Question) -> tuple[Choice, ...]:
+def _permission_choices(question: ClaudeQuestion) -> tuple[Choice, ...]:
     pattern = _pattern(question)
     shown = [Choice(id=PATTERN, label=f"Allow {visible(_rule_words(pattern))}")] if pattern else []
     return (
@@ -97,7 +99,7 @@ def _permission_choices(question: Question) -> tuple[Choice, ...]:
     )
 
 
-def _pattern(question: Question) -> dict[str, Any] | None:
+def _pattern(question: ClaudeQuestion) -> dict[str, Any] | None:
     """The rule that Claude Code itself proposes, if it proposes one that allows."""
     for suggestion in question.suggestions:
         found = Fields(suggestion)
@@ -111,16 +113,16 @@ def _rule_words(suggestion: dict[str, Any] | None) -> str:
     return ", ".join(f"{rule.text('toolName')}({rule.text('ruleContent') or '*'})" for rule in rules)
 
 
-def _for_session(question: Question) -> dict[str, Any]:
+def _for_session(question: ClaudeQuestion) -> dict[str, Any]:
     rule: dict[str, Any] = {"toolName": question.tool}
     if question.tool == "Bash":
         rule["ruleContent"] = Fields(question.arguments).text("command")
     return {"type": "addRules", "rules": [rule], "behavior": "allow", "destination": "session"}
 
 
-def decision(question: Question, picked: tuple[Picked, ...]) -> dict[str, Any]:
+def decision(question: ClaudeQuestion, picked: tuple[PartAnswer, ...]) -> dict[str, Any]:
     """What Claude Code is told: allow with exactly what was shown, or deny."""
-    last = picked[-1] if picked else Picked(choice=DENY)
+    last = picked[-1] if picked else PartAnswer(choice=DENY)
     if last.expired:
         return {"behavior": "deny", "message": last.note or EXPIRED}
     if _questions(question):
@@ -138,7 +140,7 @@ def decision(question: Question, picked: tuple[Picked, ...]) -> dict[str, Any]:
     return {"behavior": "deny", "message": last.note or DENIED}
 
 
-def _answers(question: Question, picked: tuple[Picked, ...]) -> dict[str, Any]:
+def _answers(question: ClaudeQuestion, picked: tuple[PartAnswer, ...]) -> dict[str, Any]:
     questions = _questions(question)
     if len(picked) < len(questions) or any(DENY in _made(one) for one in picked):
         note = next((one.note for one in picked if one.note), "")
@@ -147,12 +149,12 @@ def _answers(question: Question, picked: tuple[Picked, ...]) -> dict[str, Any]:
     return {"behavior": "allow", "updatedInput": {**question.arguments, "answers": answers}}
 
 
-def _made(picked: Picked) -> list[str]:
+def _made(picked: PartAnswer) -> list[str]:
     """Every choice that was made. No id of ours has a comma in it."""
     return picked.choice.split(",")
 
 
-def _answer(question: Fields, picked: Picked) -> str:
+def _answer(question: Fields, picked: PartAnswer) -> str:
     options = {str(number): option.text("label") for number, option in enumerate(question.list("options"), 1)}
     labels = [options[one] for one in _made(picked) if one in options]
     if not labels:

@@ -3,11 +3,11 @@
 from farhand.drivers.claude import launch
 from farhand.drivers.claude.headless.driver import HeadlessClaudeDriver
 from farhand.drivers.claude.tmux.driver import ClaudeDriver
-from farhand.drivers.wires.context import Given
+from farhand.drivers.wires.context import DriverContext
 from farhand.model.ports import Driver
 
 
-def build(given: Given) -> list[Driver]:
+def build(given: DriverContext) -> list[Driver]:
     """Claude Code in tmux, as spec 2 has it, and without a terminal."""
     environment = given.child(launch.passed_on(given.variables))
     headless = HeadlessClaudeDriver(given.holders, environment, given.folder / "claude-headless", given.ask_seconds)

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from farhand.drivers.claude.launch import Places, answer_groups, installed_groups
+from farhand.drivers.claude.launch import ClaudePaths, answer_groups, installed_groups
 
 
 def settings_file(environment: Mapping[str, str]) -> Path:
     """The settings that every session of this person reads."""
-    return Places.of(environment).config / "settings.json"
+    return ClaudePaths.of(environment).config / "settings.json"
 
 
 def groups(interpreter: str, answers: Path, events: Path | None, ask_seconds: float) -> dict[str, list[dict[str, Any]]]:

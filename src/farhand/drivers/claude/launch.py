@@ -45,21 +45,21 @@ PASSED_PREFIXES = (
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9]")
 
 
-class Places(msgspec.Struct, frozen=True):
+class ClaudePaths(msgspec.Struct, frozen=True):
     """Where Claude Code keeps its things, and where a worker's things are kept for it."""
 
     config: Path
     account: Path
 
     @staticmethod
-    def of(environment: Mapping[str, str]) -> Places:
+    def of(environment: Mapping[str, str]) -> ClaudePaths:
         """As CLAUDE_CONFIG_DIR or HOME say."""
         home = Path(environment.get("HOME", "/"))
         given = environment.get("CLAUDE_CONFIG_DIR")
         return (
-            Places(Path(given), Path(given) / ".claude.json")
+            ClaudePaths(Path(given), Path(given) / ".claude.json")
             if given
-            else Places(home / ".claude", home / ".claude.json")
+            else ClaudePaths(home / ".claude", home / ".claude.json")
         )
 
     def transcript(self, directory: str, session: str) -> Path:
@@ -71,7 +71,7 @@ class Places(msgspec.Struct, frozen=True):
         return self.config / "sessions" / f"{pid}.json"
 
 
-class Door(msgspec.Struct, frozen=True):
+class HookAddress(msgspec.Struct, frozen=True):
     """Where a session's own hooks may post to, and the word that lets them in."""
 
     address: str
@@ -79,7 +79,7 @@ class Door(msgspec.Struct, frozen=True):
 
 
 def hook_groups(
-    interpreter: str, program: Path, ask_seconds: float, door: Door | None = None
+    interpreter: str, program: Path, ask_seconds: float, door: HookAddress | None = None
 ) -> dict[str, list[dict[str, Any]]]:
     """Our hooks, as Claude Code's settings want them; without a door to post to, all of them run the program."""
     hooks: dict[str, str] = MANIFEST["hooks"]
@@ -110,7 +110,7 @@ def answer_groups(interpreter: str, program: Path) -> dict[str, list[dict[str, A
     return {"Stop": [{"hooks": [{"type": "command", "command": command, "timeout": ANSWER_TIMEOUT_SECONDS}]}]}
 
 
-def _post(door: Door) -> dict[str, Any]:
+def _post(door: HookAddress) -> dict[str, Any]:
     headers = {"X-Farhand-Key": door.key}
     return {"type": "http", "url": door.address, "timeout": POST_TIMEOUT_SECONDS, "headers": headers}
 
@@ -129,7 +129,7 @@ def session_settings(groups: Mapping[str, Any], cost: Path | None = None) -> dic
     return {**settings, "statusLine": status_line(cost)} if cost else settings
 
 
-def has_status_line(places: Places, directory: Path) -> bool:
+def has_status_line(places: ClaudePaths, directory: Path) -> bool:
     """Whether the person has a status line of their own: ours would take its place."""
     own = directory / ".claude"
     return any(_has_status_line(file) for file in (places.config / SETTINGS, own / SETTINGS, own / LOCAL_SETTINGS))
@@ -202,7 +202,7 @@ def kept_key(path: Path) -> str:
     return key
 
 
-def prepare_account(places: Places, environment: Mapping[str, str], directory: Path) -> None:
+def prepare_account(places: ClaudePaths, environment: Mapping[str, str], directory: Path) -> None:
     """In a fresh HOME with a key of its own, skips the welcome, which would call home; an account that exists stays."""
     if places.account.exists() or not environment.get("ANTHROPIC_API_KEY"):
         return

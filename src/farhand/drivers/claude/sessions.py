@@ -6,8 +6,8 @@ import shlex
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from farhand.disk.head_tail import Ends, newest, read_ends
-from farhand.drivers.claude.launch import Places
+from farhand.disk.head_tail import HeadAndTail, newest, read_ends
+from farhand.drivers.claude.launch import ClaudePaths
 from farhand.drivers.claude.schema import blocks
 from farhand.drivers.wires.foreign_json import Fields, parse
 from farhand.drivers.wires.text.tool_title import one_line
@@ -21,7 +21,7 @@ LONGEST_ANSWER = 8000
 TITLES = (("custom-title", "customTitle"), ("ai-title", "aiTitle"), ("summary", "summary"))
 
 
-def find_sessions(places: Places, directory: str) -> list[SessionFound]:
+def find_sessions(places: ClaudePaths, directory: str) -> list[SessionFound]:
     """Those of a folder, or of every folder for "", newest first."""
     projects = places.config / "projects"
     wanted = str(Path(directory).resolve()) if directory else ""
@@ -37,7 +37,7 @@ def _same(directory: str, wanted: str) -> bool:
     return directory == wanted or str(Path(directory).resolve()) == wanted
 
 
-def open_sessions(places: Places) -> frozenset[str]:
+def open_sessions(places: ClaudePaths) -> frozenset[str]:
     """Which sessions a running Claude Code says it has open."""
     found: set[str] = set()
     for file in (places.config / "sessions").glob("*.json"):
@@ -54,7 +54,7 @@ def _record(file: Path) -> Fields | None:
         return None
 
 
-def session_of(session: str, ends: Ends, running: frozenset[str] = frozenset()) -> SessionFound | None:
+def session_of(session: str, ends: HeadAndTail, running: frozenset[str] = frozenset()) -> SessionFound | None:
     """The conversation whose transcript has these ends; None for one in which nobody spoke. Pure."""
     head, tail = _records(ends.head), _records(ends.tail)
     first = next((line for line in head if _asked(line)), None)

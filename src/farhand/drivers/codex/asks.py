@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from farhand.drivers.codex.schema import shell_words
-from farhand.drivers.wires.asks.answers import Picked
+from farhand.drivers.wires.asks.answers import PartAnswer
 from farhand.drivers.wires.asks.build import (
     ALLOW,
     DENIED,
@@ -36,7 +36,7 @@ METHODS: Final = frozenset((COMMAND, CHANGE, PERMISSIONS, INPUT, ELICITATION))
 _PASSING: Final = frozenset("startedAtMs threadId turnId itemId approvalId availableDecisions environmentId".split())
 
 
-class Question(Word):
+class CodexQuestion(Word):
     """What the agent asks leave for, as it came."""
 
     method: str
@@ -46,23 +46,23 @@ class Question(Word):
     detail: str = ""
 
 
-def digest(question: Question) -> str:
+def digest(question: CodexQuestion) -> str:
     """Names exactly what will run."""
     asked = {name: value for name, value in question.params.items() if name not in _PASSING}
     return digest_of(question.method, asked, question.detail)
 
 
-def steps(question: Question) -> int:
+def steps(question: CodexQuestion) -> int:
     """How many asks the question is made of: one for each question of a questionnaire."""
     return max(1, len(_questions(question)))
 
 
-def raised(ask: str, question: Question, deadline_seconds: float | None, step: int = 0) -> AskRaised:
+def raised(ask: str, question: CodexQuestion, deadline_seconds: float | None, step: int = 0) -> AskRaised:
     """The ask, with everything that a person needs to decide."""
     return ask_of(step_id(ask, step), _worded(question, step), digest(question), deadline_seconds)
 
 
-def _worded(question: Question, step: int) -> Worded:
+def _worded(question: CodexQuestion, step: int) -> Worded:
     params, questions = Fields(question.params), _questions(question)
     if questions:
         one = questions[min(step, len(questions) - 1)]
@@ -120,13 +120,13 @@ def _choices(*, session: bool = True) -> tuple[Choice, ...]:
     return (Choice(id=ALLOW, label="Allow once"), *for_session, Choice(id=DENY, label="Deny", allows=False, words=True))
 
 
-def _questions(question: Question) -> list[Fields]:
+def _questions(question: CodexQuestion) -> list[Fields]:
     return Fields(question.params).list("questions") if question.method == INPUT else []
 
 
-def decision(question: Question, picked: tuple[Picked, ...]) -> dict[str, Any]:
+def decision(question: CodexQuestion, picked: tuple[PartAnswer, ...]) -> dict[str, Any]:
     """The result of the app-server's request."""
-    last = picked[-1] if picked else Picked(choice=DENY)
+    last = picked[-1] if picked else PartAnswer(choice=DENY)
     allowed = last.choice in (ALLOW, SESSION) and not last.expired
     match question.method:
         case "item/commandExecution/requestApproval" | "item/fileChange/requestApproval":
@@ -143,12 +143,12 @@ def decision(question: Question, picked: tuple[Picked, ...]) -> dict[str, Any]:
             return {"action": action, "content": {} if allowed else None, "_meta": None}
 
 
-def _answers(question: Question, picked: tuple[Picked, ...]) -> dict[str, Any]:
+def _answers(question: CodexQuestion, picked: tuple[PartAnswer, ...]) -> dict[str, Any]:
     given = zip(_questions(question), picked, strict=False)
     return {one.text("id"): {"answers": _answer(one, choice)} for one, choice in given}
 
 
-def _answer(question: Fields, picked: Picked) -> list[str]:
+def _answer(question: Fields, picked: PartAnswer) -> list[str]:
     labels = {str(number): option.text("label") for number, option in enumerate(question.list("options"), 1)}
     if picked.expired or picked.choice == DENY:
         return []
@@ -156,9 +156,9 @@ def _answer(question: Fields, picked: Picked) -> list[str]:
     return [*chosen, *([picked.note] if picked.note else [])]
 
 
-def hook_reply(question: Question, picked: tuple[Picked, ...]) -> dict[str, Any]:
+def hook_reply(question: CodexQuestion, picked: tuple[PartAnswer, ...]) -> dict[str, Any]:
     """A decision as the PermissionRequest hook prints it."""
-    last = picked[-1] if picked else Picked(choice=DENY)
+    last = picked[-1] if picked else PartAnswer(choice=DENY)
     answer: dict[str, Any] = {"behavior": "allow"}
     if last.choice != ALLOW or last.expired or question.method != HOOK:
         answer = {"behavior": "deny", "message": last.note or (EXPIRED if last.expired else DENIED)}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from farhand.drivers.codex.exec.driver import ExecCodexDriver
 from farhand.drivers.codex.headless.driver import HeadlessCodexDriver
 from farhand.drivers.codex.tmux.driver import InteractiveCodexDriver
-from farhand.drivers.wires.context import Given
+from farhand.drivers.wires.context import DriverContext
 from farhand.model.ports import Driver
 
 
-def build(given: Given) -> list[Driver]:
+def build(given: DriverContext) -> list[Driver]:
     """Codex without a terminal, which is the usual one, with one, and a process a turn."""
     return [HeadlessCodexDriver(given), InteractiveCodexDriver(given), ExecCodexDriver(given)]

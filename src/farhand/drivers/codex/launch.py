@@ -133,7 +133,9 @@ def turn_line(
     return [program, "exec", *known, *options, "--", *([session] if session else []), "-"]
 
 
-def terminal_line(program: str, worker: Worker, directory: str, hooks: Iterable[Hook], *, resume: str) -> list[str]:
+def terminal_line(
+    program: str, worker: Worker, directory: str, hooks: Iterable[CodexHook], *, resume: str
+) -> list[str]:
     """The interactive CLI, without the shared server that would outlive it, and with hooks of this session alone."""
     approval, sandbox = policy(worker.mode, interactive=True)
     chosen = [f"approval_policy={_quoted(approval)}", f"sandbox_mode={_quoted(sandbox)}"]
@@ -144,7 +146,7 @@ def terminal_line(program: str, worker: Worker, directory: str, hooks: Iterable[
     return ["env", *without, program, "--no-daemon", *overrides(directory), *settings, *known]
 
 
-class Hook(msgspec.Struct, frozen=True):
+class CodexHook(msgspec.Struct, frozen=True):
     """A program that Codex runs at one of its events."""
 
     event: str
@@ -164,14 +166,14 @@ class Hook(msgspec.Struct, frozen=True):
         return f"sha256:{hashlib.sha256(exact).hexdigest()}"
 
 
-def session_hooks(interpreter: str, program: Path, ask_seconds: float) -> list[Hook]:
+def session_hooks(interpreter: str, program: Path, ask_seconds: float) -> list[CodexHook]:
     """Our hooks for one session."""
     found = []
     for event, mode in MANIFEST["hooks"].items():
         command = shlex.join([interpreter, "-I", "-S", str(program), mode, event])
         # The CLI's own patience ends after ours: it is we who say no.
         timeout = int(ask_seconds) + ASK_GRACE_SECONDS if mode == "ask" else REPORT_TIMEOUT_SECONDS
-        found.append(Hook(event, command, timeout))
+        found.append(CodexHook(event, command, timeout))
     return found
 
 
@@ -188,7 +190,7 @@ def _content(file: Path) -> bytes:
         return b""
 
 
-def hook_settings(hooks: Iterable[Hook]) -> list[str]:
+def hook_settings(hooks: Iterable[CodexHook]) -> list[str]:
     """The hooks as settings of this process, each trusted by its own digest: no file of the person's is written."""
     every = list(hooks)
     groups = [

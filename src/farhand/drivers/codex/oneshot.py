@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from farhand.drivers.wires.oneshot.spec import Adapter, Read, guarded, last_line, parsed
+from farhand.drivers.wires.oneshot.spec import OneshotCli, OneshotOutput, guarded, last_line, parsed
 
 
 class _Item(msgspec.Struct):
@@ -12,15 +12,15 @@ class _Item(msgspec.Struct):
     text: str = ""
 
 
-class _Failure(msgspec.Struct):
+class _CodexFailure(msgspec.Struct):
     message: str = ""
 
 
-class _Line(msgspec.Struct):
+class _CodexLine(msgspec.Struct):
     type: str = ""
     thread_id: str = ""
     item: _Item | None = None
-    error: _Failure | None = None
+    error: _CodexFailure | None = None
     message: str = ""
 
 
@@ -30,17 +30,17 @@ def words(message: str, directory: str, session: str) -> list[str]:
     return ["exec", "--json", "--yolo", "--skip-git-repo-check", "-C", directory, *resumed, guarded(message)]
 
 
-def read(output: str, errors: str) -> Read:
+def read(output: str, errors: str) -> OneshotOutput:
     """All that the agent said, the thread's id, and why the turn failed, if it did."""
-    lines = [line for raw in output.splitlines() if (line := parsed(raw, _Line)) is not None]
+    lines = [line for raw in output.splitlines() if (line := parsed(raw, _CodexLine)) is not None]
     items = [line.item for line in lines if line.type == "item.completed" and line.item]
     said = [item.text for item in items if item.type == "agent_message" and item.text]
     thread = next((line.thread_id for line in lines if line.type == "thread.started"), "")
     failed = [line.error.message for line in lines if line.type == "turn.failed" and line.error]
-    return Read("\n\n".join(said), thread, failed[-1] if failed else last_line(errors))
+    return OneshotOutput("\n\n".join(said), thread, failed[-1] if failed else last_line(errors))
 
 
-ADAPTER = Adapter(
+ADAPTER = OneshotCli(
     source="codex",
     title="Codex",
     words=words,

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import anyio.to_thread
 
-from farhand.disk.head_tail import Ends, newest, read_ends
+from farhand.disk.head_tail import HeadAndTail, newest, read_ends
 from farhand.drivers.codex import launch
 from farhand.drivers.codex.schema import Item, read_item
-from farhand.drivers.wires.context import Given
+from farhand.drivers.wires.context import DriverContext
 from farhand.drivers.wires.foreign_json import Fields, parse
 from farhand.drivers.wires.text.tool_title import one_line
 from farhand.model.ports import SessionFound
@@ -32,7 +32,7 @@ def _same(directory: str, wanted: str) -> bool:
     return directory == wanted or str(Path(directory).resolve()) == wanted
 
 
-def session_of(ends: Ends) -> SessionFound | None:
+def session_of(ends: HeadAndTail) -> SessionFound | None:
     """The conversation whose rollout has these ends; None when nobody spoke, or it is a helper's. Pure."""
     head, tail = _records(ends.head), _records(ends.tail)
     about = next((one.fields("payload") for one in head if one.text("type") == "session_meta"), Fields({}))
@@ -70,7 +70,7 @@ def rollout_of(home: Path, session: str) -> Path | None:
 class KeptSessions:
     """What every driver of Codex knows of its sessions, and of where it lives."""
 
-    def __init__(self, given: Given) -> None:
+    def __init__(self, given: DriverContext) -> None:
         self._given = given
 
     @property

@@ -15,7 +15,7 @@ if __name__ == "__main__":  # behind the standard library, so that nothing besid
 
 from farhand.drivers.demo import words
 from farhand.drivers.demo.picture import sunrise
-from farhand.drivers.wires.lines.agent import Conversation, Failed, Gone, Prompt
+from farhand.drivers.wires.lines.agent import Failed, Gone, LineConversation, Prompt
 
 WORD_SECONDS = 0.03
 SLOW_SECONDS = 10
@@ -26,7 +26,7 @@ PICTURE = "sunrise.png"
 class Demo:
     """One conversation, and what can be shown in it."""
 
-    def __init__(self, conversation: Conversation, pace: float, chance: random.Random) -> None:
+    def __init__(self, conversation: LineConversation, pace: float, chance: random.Random) -> None:
         self._conversation = conversation
         self._pace = pace
         self._chance = chance
@@ -157,7 +157,7 @@ class Demo:
 def main() -> None:
     """Talks until the input ends."""
     pace = float(sys.argv[1]) if len(sys.argv) > 1 else 1.0
-    conversation = Conversation()
+    conversation = LineConversation()
     demo = Demo(conversation, pace, random.Random())
     try:
         for prompt in conversation.prompts():

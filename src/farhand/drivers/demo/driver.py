@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from farhand.drivers.wires.context import Given
+from farhand.drivers.wires.context import DriverContext
 from farhand.drivers.wires.holder.process import Program, forget, open_wire
 from farhand.drivers.wires.lines.link import LineLink
 from farhand.drivers.wires.lines.translate import to_line, translate
@@ -56,7 +56,7 @@ class DemoDriver:
         await forget(self._holders, _name(worker))
 
 
-def build(given: Given) -> list[Driver]:
+def build(given: DriverContext) -> list[Driver]:
     """The demo agent; it needs nothing of the node's variables."""
     return [DemoDriver(given.holders, python=given.python, environment=given.child({}))]
 

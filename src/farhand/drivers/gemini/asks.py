@@ -36,7 +36,7 @@ _DRAWN = str.maketrans("", "", "*_`~")
 UNSURE = "The dialog does not say for sure which call it is about. Allow it at the desk, or deny it."
 
 
-class Call(Word):
+class GeminiCall(Word):
     """A tool and what it is given."""
 
     tool: str = ""
@@ -46,22 +46,22 @@ class Call(Word):
     served: str = ""
 
 
-class Question(Word):
+class GeminiQuestion(Word):
     """What the CLI asks leave for, as its hooks told."""
 
-    call: Call
+    call: GeminiCall
     kind: str
     details: dict[str, Any]
     # Other calls that it may be about as well: then nothing of it is allowed from afar.
-    others: tuple[Call, ...] = ()
+    others: tuple[GeminiCall, ...] = ()
     # Which of several its dialog is, once that was seen.
     counter: str = ""
 
 
-def call_of(payload: Fields) -> Call:
+def call_of(payload: Fields) -> GeminiCall:
     """The call in a BeforeTool or AfterTool payload."""
     context = payload.fields("mcp_context")
-    return Call(
+    return GeminiCall(
         tool=payload.text("tool_name"),
         arguments=payload.fields("tool_input").plain,
         server=context.text("server_name"),
@@ -69,39 +69,39 @@ def call_of(payload: Fields) -> Call:
     )
 
 
-def question_of(notification: Fields, calls: tuple[Call, ...]) -> Question:
+def question_of(notification: Fields, calls: tuple[GeminiCall, ...]) -> GeminiQuestion:
     """The question in a Notification payload, about one of the calls that were announced before."""
     details = notification.fields("details")
     kind = details.text("type")
     fitting = _distinct(call for call in calls if _fits(call, kind, details))
-    return _about(Question(call=Call(), kind=kind, details=details.plain), fitting)
+    return _about(GeminiQuestion(call=GeminiCall(), kind=kind, details=details.plain), fitting)
 
 
-def _about(question: Question, calls: list[Call]) -> Question:
-    return replace(question, call=calls[0] if calls else Call(), others=tuple(calls[1:]))
+def _about(question: GeminiQuestion, calls: list[GeminiCall]) -> GeminiQuestion:
+    return replace(question, call=calls[0] if calls else GeminiCall(), others=tuple(calls[1:]))
 
 
-def _distinct(calls: Iterable[Call]) -> list[Call]:
+def _distinct(calls: Iterable[GeminiCall]) -> list[GeminiCall]:
     """Calls that differ in what they do; how the model describes a command is no such thing."""
-    found: list[Call] = []
+    found: list[GeminiCall] = []
     for call in calls:
         if not is_among(call, found):
             found.append(call)
     return found
 
 
-def is_among(call: Call, calls: Iterable[Call]) -> bool:
+def is_among(call: GeminiCall, calls: Iterable[GeminiCall]) -> bool:
     """Whether one of them does the same."""
     return any(_does(one) == _does(call) for one in calls)
 
 
-def _does(call: Call) -> Call:
+def _does(call: GeminiCall) -> GeminiCall:
     if call.tool != "run_shell_command":
         return call
     return replace(call, arguments={name: one for name, one in call.arguments.items() if name != "description"})
 
 
-def _fits(call: Call, kind: str, details: Fields) -> bool:
+def _fits(call: GeminiCall, kind: str, details: Fields) -> bool:
     """Whether a question with these details may be about this call; one of a kind that nobody knows is about none."""
     arguments = Fields(call.arguments)
     match kind:
@@ -136,17 +136,17 @@ def _informs(tool: str, arguments: Fields, details: Fields) -> bool:
             return False
 
 
-def fitting(question: Question) -> tuple[Call, ...]:
+def fitting(question: GeminiQuestion) -> tuple[GeminiCall, ...]:
     """The calls that it may be about."""
     return (question.call, *question.others) if question.call.tool else ()
 
 
-def is_sure(question: Question) -> bool:
+def is_sure(question: GeminiQuestion) -> bool:
     """Whether it is known which call it is about: nothing else can be allowed from afar."""
     return len(fitting(question)) == 1
 
 
-def seen_in(dialog: Dialog, questions: list[Question], waiting: tuple[Call, ...]) -> Question:
+def seen_in(dialog: Dialog, questions: list[GeminiQuestion], waiting: tuple[GeminiCall, ...]) -> GeminiQuestion:
     """The question that this dialog asks, out of those that it may ask: about a waiting call that it shows."""
     first = questions[0]
     calls = [
@@ -159,12 +159,12 @@ def seen_in(dialog: Dialog, questions: list[Question], waiting: tuple[Call, ...]
     return found
 
 
-def asked_once(question: Question) -> Fields | None:
+def asked_once(question: GeminiQuestion) -> Fields | None:
     """What a person is asked, if it is one thing with one answer; longer questionnaires are for the desk."""
     return _asked_by(question.call) if question.kind == CHOICE else None
 
 
-def _asked_by(call: Call) -> Fields | None:
+def _asked_by(call: GeminiCall) -> Fields | None:
     questions = Fields(call.arguments).list("questions")
     if len(questions) != 1 or questions[0].flag("multiSelect"):
         return None
@@ -176,27 +176,27 @@ def labels(asked: Fields) -> list[str]:
     return ["Yes", "No"] if asked.text("type") == "yesno" else labels_of(asked)
 
 
-def is_for_the_phone(question: Question) -> bool:
+def is_for_the_phone(question: GeminiQuestion) -> bool:
     """Whether its dialog can be answered by a key that is sure to mean what a person chose."""
     return question.kind != CHOICE or any(_asked_by(call) is not None for call in fitting(question))
 
 
-def planned(question: Question, dialog: Dialog, plan: str) -> Question:
+def planned(question: GeminiQuestion, dialog: Dialog, plan: str) -> GeminiQuestion:
     """The question about a plan, with the plan, and with what the dialog shows of it."""
     return replace(question, details={**question.details, "plan": plan, "shown": bare("".join(dialog.words))})
 
 
-def digest_of(question: Question) -> str:
+def digest_of(question: GeminiQuestion) -> str:
     """Names exactly what will run."""
     return digest(question.call.tool, [question.call.arguments, question.details])
 
 
-def raised(ask: str, question: Question, seconds: float | None, dialog: Dialog) -> AskRaised:
+def raised(ask: str, question: GeminiQuestion, seconds: float | None, dialog: Dialog) -> AskRaised:
     """The ask, with everything that a person needs to decide, and the answers that the dialog has."""
     return ask_of(ask, _worded(question, dialog), digest_of(question), seconds)
 
 
-def _worded(question: Question, dialog: Dialog) -> Worded:
+def _worded(question: GeminiQuestion, dialog: Dialog) -> Worded:
     deny = Choice(id=DENY, label="Deny", allows=False, words=True)
     if not is_sure(question):
         return AskKind.PERMISSION, _title(question), (deny,), _unsure(question)
@@ -213,13 +213,13 @@ def _worded(question: Question, dialog: Dialog) -> Worded:
     return AskKind.PERMISSION, _title(question), (*offered, deny), whole(question)
 
 
-def _unsure(question: Question) -> str:
+def _unsure(question: GeminiQuestion) -> str:
     """What it may be about, and why it cannot be allowed."""
     told = [detail(call.tool, Fields(call.arguments)) for call in fitting(question)]
     return "\n\n".join([UNSURE, *(told or [in_full(question.details)])])
 
 
-def pressed(question: Question, dialog: Dialog, choice: str, note: str) -> tuple[str, str]:
+def pressed(question: GeminiQuestion, dialog: Dialog, choice: str, note: str) -> tuple[str, str]:
     """The key that gives this answer, and the words to type behind it; whatever is unclear is no."""
     asked = asked_once(question)
     if not is_sure(question):
@@ -235,32 +235,32 @@ def pressed(question: Question, dialog: Dialog, choice: str, note: str) -> tuple
     return dialog.key(LABELS.get(choice, LABELS[DENY])) or ESCAPE, ""
 
 
-def is_refusal(question: Question, dialog: Dialog, key: str) -> bool:
+def is_refusal(question: GeminiQuestion, dialog: Dialog, key: str) -> bool:
     """Whether this key allows nothing and chooses nothing."""
     no = dialog.options.get(key, "").startswith(LABELS[DENY])
     return key == ESCAPE or (no and question.kind not in (PLAN, CHOICE))
 
 
-def _own_words(question: Question, dialog: Dialog) -> str:
+def _own_words(question: GeminiQuestion, dialog: Dialog) -> str:
     """The key of the option that takes a person's own words; it is the last, and may be out of sight."""
     asked = asked_once(question)
     hidden = str(len(labels(asked)) + 1) if asked is not None and dialog.hides else ""
     return dialog.key(CUSTOM) or dialog.key(FEEDBACK) or hidden
 
 
-def takes_advice(question: Question) -> bool:
+def takes_advice(question: GeminiQuestion) -> bool:
     """Whether its dialog takes the words that come with a refusal; otherwise they are the next message."""
     return question.kind in (PLAN, CHOICE)
 
 
-def _title(question: Question) -> str:
+def _title(question: GeminiQuestion) -> str:
     call = question.call
     if call.tool:
         return title(call.tool, Fields(call.arguments))
     return Fields(question.details).text("title") or "May this run?"
 
 
-def whole(question: Question) -> str:
+def whole(question: GeminiQuestion) -> str:
     """The whole of what will run: the command, or the difference with its file."""
     details = Fields(question.details)
     if question.kind == "exec" and not question.call.tool:
@@ -272,12 +272,12 @@ def whole(question: Question) -> str:
     return in_full(question.details)
 
 
-def is_asked(dialog: Dialog, question: Question) -> bool:
+def is_asked(dialog: Dialog, question: GeminiQuestion) -> bool:
     """Whether this is the very dialog that the question was seen in."""
     return dialog.counter == question.counter and is_about(dialog, question)
 
 
-def is_about(dialog: Dialog, question: Question) -> bool:
+def is_about(dialog: Dialog, question: GeminiQuestion) -> bool:
     """Whether the dialog on the screen asks this question, as far as it shows what it asks."""
     details = Fields(question.details)
     if question.kind == "exec":
@@ -305,7 +305,7 @@ def _ends(dialog: Dialog, words: str) -> bool:
     return any(line.startswith(words) for line in dialog.words[-2:] or (dialog.question,))
 
 
-def _shows_call(dialog: Dialog, question: Question, call: Call) -> bool:
+def _shows_call(dialog: Dialog, question: GeminiQuestion, call: GeminiCall) -> bool:
     """Whether the dialog shows what this call is given: of an MCP tool, as far as one line has room."""
     if question.kind == CHOICE:
         return _asks(dialog, _asked_by(call))

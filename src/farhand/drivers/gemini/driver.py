@@ -5,10 +5,10 @@ from __future__ import annotations
 from farhand.drivers.gemini.exec.driver import ExecGeminiDriver
 from farhand.drivers.gemini.headless.driver import HeadlessGeminiDriver
 from farhand.drivers.gemini.tmux.driver import TerminalGeminiDriver
-from farhand.drivers.wires.context import Given
+from farhand.drivers.wires.context import DriverContext
 from farhand.model.ports import Driver
 
 
-def build(given: Given) -> list[Driver]:
+def build(given: DriverContext) -> list[Driver]:
     """Every way to run it."""
     return [HeadlessGeminiDriver(given), ExecGeminiDriver(given), TerminalGeminiDriver(given)]

@@ -6,7 +6,7 @@ import shlex
 
 import anyio.to_thread
 
-from farhand.drivers.gemini.launch import MANIFEST, Places
+from farhand.drivers.gemini.launch import MANIFEST, GeminiPaths
 from farhand.drivers.gemini.sessions import list_sessions
 from farhand.model.ports import SessionFound
 from farhand.model.present import Worker
@@ -15,7 +15,7 @@ from farhand.model.present import Worker
 class Keeping:
     """Lists the sessions of a folder, and says how to go on with one at the desk."""
 
-    places: Places
+    places: GeminiPaths
 
     async def sessions(self, directory: str) -> list[SessionFound]:
         """The CLI's conversations of that folder, newest first; of every folder, when it is empty."""

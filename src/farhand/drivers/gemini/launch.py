@@ -24,16 +24,16 @@ SECRETS = ("TELEGRAM_BOT_TOKEN", "TELEGRAM_WEBHOOK_SECRET")
 SETTINGS = "settings.json"
 
 
-class Places(msgspec.Struct, frozen=True):
+class GeminiPaths(msgspec.Struct, frozen=True):
     """Where the CLI keeps its things: the person's own home, and the one that a node's workers see."""
 
     home: Path
     view: Path
 
     @staticmethod
-    def of(environment: Mapping[str, str], folder: Path) -> Places:
+    def of(environment: Mapping[str, str], folder: Path) -> GeminiPaths:
         """The person's home as GEMINI_CLI_HOME or HOME say; the view of it in the node's folder."""
-        return Places(Path(environment.get("GEMINI_CLI_HOME") or environment.get("HOME", "/")), folder)
+        return GeminiPaths(Path(environment.get("GEMINI_CLI_HOME") or environment.get("HOME", "/")), folder)
 
     @property
     def kept(self) -> Path:
@@ -52,7 +52,7 @@ def found(environment: Mapping[str, str]) -> str:
     return program_path(MANIFEST["program"], MANIFEST["install"], environment)
 
 
-def variables(places: Places) -> dict[str, str]:
+def variables(places: GeminiPaths) -> dict[str, str]:
     """What the CLI itself must find in its environment."""
     return {"GEMINI_CLI_HOME": str(places.view), "GEMINI_CLI_TRUST_WORKSPACE": "true"}
 
@@ -90,7 +90,7 @@ def _hook(interpreter: str, program: Path, event: str) -> dict[str, Any]:
     return {"type": "command", "name": "farhand", "command": command, "timeout": MANIFEST["hook_milliseconds"]}
 
 
-def prepare(places: Places, directory: Path, environment: Mapping[str, str], hooks: Mapping[str, Any]) -> None:
+def prepare(places: GeminiPaths, directory: Path, environment: Mapping[str, str], hooks: Mapping[str, Any]) -> None:
     """Makes the home that workers see: the person's own, thing by thing, but for the settings, which are a copy.
 
     The CLI takes settings from nowhere else that an ordinary person may write to and that is not theirs.

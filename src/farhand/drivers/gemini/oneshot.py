@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import msgspec
 
-from farhand.drivers.wires.oneshot.spec import Adapter, Read, guarded, last_line
+from farhand.drivers.wires.oneshot.spec import OneshotCli, OneshotOutput, guarded, last_line
 
 
-class _Failure(msgspec.Struct):
+class _GeminiFailure(msgspec.Struct):
     message: str = ""
 
 
-class _Answer(msgspec.Struct):
+class _GeminiAnswer(msgspec.Struct):
     response: str | None = ""
     session_id: str = ""
-    error: _Failure | None = None
+    error: _GeminiFailure | None = None
 
 
 def words(message: str, _directory: str, _session: str) -> list[str]:
@@ -22,11 +22,11 @@ def words(message: str, _directory: str, _session: str) -> list[str]:
     return ["-p", guarded(message), "--output-format", "json"]
 
 
-def read(output: str, errors: str) -> Read:
+def read(output: str, errors: str) -> OneshotOutput:
     """The answer on standard output; an error is JSON on standard error, behind the CLI's warnings."""
     said, failed = _parsed(output), _parsed(errors)
     problem = failed.error.message if failed.error else _complaint(errors)
-    return Read(said.response or "", said.session_id, said.error.message if said.error else problem)
+    return OneshotOutput(said.response or "", said.session_id, said.error.message if said.error else problem)
 
 
 def _complaint(errors: str) -> str:
@@ -35,16 +35,16 @@ def _complaint(errors: str) -> str:
     return next((line for line in lines if "error" in line.lower()), last_line(errors))
 
 
-def _parsed(text: str) -> _Answer:
+def _parsed(text: str) -> _GeminiAnswer:
     """The JSON object that the text ends with; nothing when there is none."""
     position = 0 if text.startswith("{") else text.find("\n{") + 1
     try:
-        return msgspec.json.decode(text[position:], type=_Answer)
+        return msgspec.json.decode(text[position:], type=_GeminiAnswer)
     except (msgspec.MsgspecError, UnicodeEncodeError):
-        return _Answer()
+        return _GeminiAnswer()
 
 
-ADAPTER = Adapter(
+ADAPTER = OneshotCli(
     source="gemini",
     title="Gemini",
     words=words,

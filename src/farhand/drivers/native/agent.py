@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Callable
 from mimetypes import guess_type
 from typing import Any
 
-from farhand.drivers.wires.lines.async_agent import Hearing, Line, read_lines, write_line
+from farhand.drivers.wires.lines.async_agent import AsyncAgent, Line, read_lines, write_line
 from farhand.sdk import events
 from farhand.sdk.agent import Agent
 from farhand.sdk.errors import SdkError, SessionNotFound
@@ -40,7 +40,7 @@ class NativeAgent:
 
     async def run(self, lines: AsyncIterator[bytes]) -> None:
         """Works until the input has ended and every prompt is done."""
-        await Hearing(self._turn, self._take, self._write).run(lines)
+        await AsyncAgent(self._turn, self._take, self._write).run(lines)
 
     async def _take(self, said: Line) -> bool:
         """What comes while a turn runs; false for a line that is not known."""

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from farhand.drivers.native.translate import to_line, translate
-from farhand.drivers.wires.context import Given
+from farhand.drivers.wires.context import DriverContext
 from farhand.drivers.wires.holder.process import Program, forget, open_wire
 from farhand.drivers.wires.lines.link import LineLink
 from farhand.model.ports import Can, Driver, Errand, Holders
@@ -67,7 +67,7 @@ class NativeDriver:
         await forget(self._holders, _name(worker))
 
 
-def build(given: Given) -> list[Driver]:
+def build(given: DriverContext) -> list[Driver]:
     """The SDK's agent, with the variables that lead it to a model."""
     environment = given.child(model_variables(given.variables))
     return [NativeDriver(given.holders, python=given.python, environment=environment)]

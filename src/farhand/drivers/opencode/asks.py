@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, TypeAlias
 
 from farhand.drivers.opencode import titles
-from farhand.drivers.opencode.schema import Permission, Question, Questions
+from farhand.drivers.opencode.schema import OpenCodePermission, OpenCodeQuestion, OpenCodeQuestions
 from farhand.drivers.wires.asks.build import DENIED, DENY, EXPIRED, OTHER, SESSION, ask_of, digest_of, options, step_id
 from farhand.drivers.wires.text.tool_title import one_line
 from farhand.model.facts import AskRaised, AskSettled
@@ -14,10 +14,10 @@ from farhand.model.words import AskKind, Choice, HowSettled, Word
 
 ONCE: Final = "once"
 
-Request: TypeAlias = Permission | Questions
+Request: TypeAlias = OpenCodePermission | OpenCodeQuestions
 
 
-class Reply(Word):
+class OpenCodeReply(Word):
     """What OpenCode is told about a request for leave; `lasting` are patterns that need no leave any more."""
 
     reply: str
@@ -34,25 +34,25 @@ class Answers(Word):
 def digest(request: Request) -> str:
     """Names exactly what will run: another command, or the same with one more space, has another digest."""
     match request:
-        case Permission():
+        case OpenCodePermission():
             return digest_of(request.permission, request.patterns, request.metadata)
-        case Questions():
+        case OpenCodeQuestions():
             return digest_of(request.questions)
 
 
 def steps(request: Request) -> int:
     """How many asks the request is made of: one for each question."""
-    return 1 if isinstance(request, Permission) else max(1, len(request.questions))
+    return 1 if isinstance(request, OpenCodePermission) else max(1, len(request.questions))
 
 
 def raised(request: Request, seconds: float | None) -> list[AskRaised]:
     """The asks, with everything that a person needs to decide."""
-    if isinstance(request, Permission):
+    if isinstance(request, OpenCodePermission):
         return [_permission(request, seconds)]
     return [_question(request, step, seconds) for step in range(len(request.questions))]
 
 
-def _permission(wanted: Permission, seconds: float | None) -> AskRaised:
+def _permission(wanted: OpenCodePermission, seconds: float | None) -> AskRaised:
     lasting = [Choice(id=SESSION, label=visible(_lasting(wanted)))] if wanted.always else []
     deny = Choice(id=DENY, label="Deny", allows=False, words=True)
     choices = (Choice(id=ONCE, label="Allow once"), *lasting, deny)
@@ -60,13 +60,13 @@ def _permission(wanted: Permission, seconds: float | None) -> AskRaised:
     return ask_of(wanted.id, worded, digest(wanted), seconds)
 
 
-def _lasting(wanted: Permission) -> str:
+def _lasting(wanted: OpenCodePermission) -> str:
     patterns = ", ".join(wanted.always)
     what = wanted.permission if patterns == "*" else patterns
     return one_line(f"Allow {what} for this session")
 
 
-def _question(asked: Questions, step: int, seconds: float | None) -> AskRaised:
+def _question(asked: OpenCodeQuestions, step: int, seconds: float | None) -> AskRaised:
     one = asked.questions[step]
     choices = options([each.label for each in one.options], custom=one.custom)
     whole = "\n".join(f"{each.label}: {each.description}" for each in one.options)
@@ -74,18 +74,18 @@ def _question(asked: Questions, step: int, seconds: float | None) -> AskRaised:
     return ask_of(step_id(asked.id, step), worded, digest(asked), seconds, several=one.multiple)
 
 
-def reply(wanted: Permission, settled: AskSettled) -> Reply:
+def reply(wanted: OpenCodePermission, settled: AskSettled) -> OpenCodeReply:
     """Leave or none, with a word of advice."""
     if settled.how is HowSettled.EXPIRED:
-        return Reply(reply="reject", message=settled.note or EXPIRED)
+        return OpenCodeReply(reply="reject", message=settled.note or EXPIRED)
     if settled.choice == ONCE:
-        return Reply(reply="once")
+        return OpenCodeReply(reply="once")
     if settled.choice == SESSION and wanted.always:
-        return Reply(reply="once", lasting=tuple(wanted.always))
-    return Reply(reply="reject", message=settled.note or DENIED)
+        return OpenCodeReply(reply="once", lasting=tuple(wanted.always))
+    return OpenCodeReply(reply="reject", message=settled.note or DENIED)
 
 
-def answers(asked: Questions, settled: list[AskSettled | None]) -> Answers | None:
+def answers(asked: OpenCodeQuestions, settled: list[AskSettled | None]) -> Answers | None:
     """All the answers; None while some are missing. One that was refused refuses them all."""
     for one in settled:
         if one is not None and (one.how is HowSettled.EXPIRED or DENY in _made(one) or not one.choice):
@@ -96,7 +96,7 @@ def answers(asked: Questions, settled: list[AskSettled | None]) -> Answers | Non
     return Answers(labels=tuple(_labels(question, one) for question, one in given if one is not None))
 
 
-def _labels(question: Question, settled: AskSettled) -> tuple[str, ...]:
+def _labels(question: OpenCodeQuestion, settled: AskSettled) -> tuple[str, ...]:
     known = {str(number): each.label for number, each in enumerate(question.options, 1)}
     labels = [known[one] for one in _made(settled) if one in known]
     if OTHER in _made(settled) or not labels:

@@ -19,12 +19,19 @@ from farhand.disk.atomic import write_private
 from farhand.drivers.opencode import modes, sessions
 from farhand.drivers.opencode.exec.link import ExecDriver
 from farhand.drivers.opencode.headless.api import Address, ApiError, opened
-from farhand.drivers.opencode.headless.kept import Kept
+from farhand.drivers.opencode.headless.kept import OpenCodeLog
 from farhand.drivers.opencode.headless.open_session import open_link
-from farhand.drivers.opencode.headless.server import QUIET, Server, checked_directory, is_healthy, program, resolved
-from farhand.drivers.wires.context import USUAL, Given
+from farhand.drivers.opencode.headless.server import (
+    QUIET,
+    OpenCodeServer,
+    checked_directory,
+    is_healthy,
+    program,
+    resolved,
+)
+from farhand.drivers.wires.context import USUAL, DriverContext
 from farhand.drivers.wires.tmux import Pane, TmuxError
-from farhand.drivers.wires.tmux.host import Station
+from farhand.drivers.wires.tmux.host import TmuxHost
 from farhand.model.ports import Driver, Link, SessionFound
 from farhand.model.present import Worker
 from farhand.model.words import Mode, Word, replace
@@ -37,7 +44,7 @@ LOOK_SECONDS = 0.2
 LEAVE_SECONDS = 3.0
 
 
-def build(given: Given) -> list[Driver]:
+def build(given: DriverContext) -> list[Driver]:
     """Headless first: it is what a hiring takes by itself."""
     environment = given.child(modes.passed_on(given.variables))
     folder = given.folder / BACKEND
@@ -48,7 +55,7 @@ def build(given: Given) -> list[Driver]:
     ]
 
 
-class Sessions:
+class OpenCodeSessions:
     """The sessions of this machine, the same for every wire."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
@@ -63,17 +70,17 @@ class Sessions:
         return sessions.resume_command(worker)
 
 
-class HeadlessDriver(Sessions):
+class HeadlessDriver(OpenCodeSessions):
     """All workers of a node on one server: each has a session of its own, and rules of its own."""
 
     backend = BACKEND
     wire = "headless"
     can = CAN
 
-    def __init__(self, given: Given, environment: Mapping[str, str], folder: Path) -> None:
+    def __init__(self, given: DriverContext, environment: Mapping[str, str], folder: Path) -> None:
         super().__init__(environment)
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self._server = Server(given.holders, folder, environment)
+        self._server = OpenCodeServer(given.holders, folder, environment)
         self._seconds = given.ask_seconds
 
     @asynccontextmanager
@@ -87,7 +94,7 @@ class HeadlessDriver(Sessions):
 
     async def end(self, worker: Worker) -> None:
         """Stops what the session does; with the last worker the server ends."""
-        begun = Kept(self._server.folder(worker)).begun()
+        begun = OpenCodeLog(self._server.folder(worker)).begun()
         address = self._server.address()
         if begun is not None and address is not None:
             with suppress(ApiError):
@@ -103,12 +110,12 @@ class Sign(Word):
     password: str
 
 
-class Seated:
+class OpenCodeTui:
     """OpenCode in a pane, as a host."""
 
     desk = True
 
-    def __init__(self, station: Station, pane: Pane, sign: Sign) -> None:
+    def __init__(self, station: TmuxHost, pane: Pane, sign: Sign) -> None:
         self._station = station
         self._pane = pane
         self.address = Address(url=f"http://127.0.0.1:{sign.port}", password=sign.password)
@@ -123,14 +130,14 @@ class Seated:
         return f"OpenCode ended in its terminal (status {death.status})."
 
 
-class TmuxDriver(Sessions):
+class TmuxDriver(OpenCodeSessions):
     """OpenCode where a person can sit down; spoken to over the API of that same process."""
 
     backend = BACKEND
     wire = "tmux"
     can = replace(CAN, terminal=True)
 
-    def __init__(self, station: Station, environment: Mapping[str, str], seconds: float) -> None:
+    def __init__(self, station: TmuxHost, environment: Mapping[str, str], seconds: float) -> None:
         super().__init__(environment)
         self.station = station
         self._environment = environment
@@ -148,7 +155,7 @@ class TmuxDriver(Sessions):
             await self.station.end(worker)
         if pane is None or sign is None:
             pane, sign = await self._start(worker, folder)
-        host = Seated(self.station, pane, sign)
+        host = OpenCodeTui(self.station, pane, sign)
         async with opened(host.address, directory) as api:
             link, session = await open_link(api, host, folder, worker, cursor, self._seconds)
             if fresh:
@@ -158,7 +165,7 @@ class TmuxDriver(Sessions):
     async def _start(self, worker: Worker, folder: Path) -> tuple[Pane, Sign]:
         sign = Sign(port=_free_port(), password=secrets.token_urlsafe(32))
         write_private(folder / "sign", msgspec.json.encode(sign))
-        begun = Kept(folder).begun()
+        begun = OpenCodeLog(folder).begun()
         session = begun.session if begun else worker.session
         words = [program(self._environment), "--hostname", "127.0.0.1", "--port", str(sign.port)]
         known = bool(session) and await anyio.to_thread.run_sync(sessions.is_known, self._database, session)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from farhand.drivers.opencode.schema import Error, Part, Status, sentence
+from farhand.drivers.opencode.schema import OpenCodeError, OpenCodeStatus, Part, sentence
 from farhand.model.facts import Limited
 from farhand.model.words import Usage
 
@@ -14,7 +14,7 @@ LONG_WAIT_SECONDS = 60.0
 LIMIT_WORDS = re.compile(r"usage limit|quota|rate.?limit|too many requests|limit reached", re.IGNORECASE)
 
 
-def limit(error: Error, at: float) -> Limited | None:
+def limit(error: OpenCodeError, at: float) -> Limited | None:
     """The limit that an error tells of, if it is one."""
     text, status = sentence(error), error.data.get("statusCode")
     if status != TOO_MANY and not (error.name == "APIError" and LIMIT_WORDS.search(text)):
@@ -22,13 +22,13 @@ def limit(error: Error, at: float) -> Limited | None:
     return Limited(text=text, until=_until(error, at))
 
 
-def waiting(status: Status, at: float) -> Limited | None:
+def waiting(status: OpenCodeStatus, at: float) -> Limited | None:
     """The limit that a session waits for, if it waits long."""
     until = status.next / 1000
     return Limited(text=status.message, until=until) if at and until - at >= LONG_WAIT_SECONDS else None
 
 
-def _until(error: Error, at: float) -> float | None:
+def _until(error: OpenCodeError, at: float) -> float | None:
     headers = error.data.get("responseHeaders")
     found = headers.get("retry-after") if isinstance(headers, dict) else None
     if not isinstance(found, str) or not found.isdecimal() or not at or len(found) > 9:

@@ -6,14 +6,14 @@ from typing import Any
 
 import msgspec
 
-from farhand.drivers.wires.oneshot.spec import Adapter, Read, last_line, parsed
+from farhand.drivers.wires.oneshot.spec import OneshotCli, OneshotOutput, last_line, parsed
 
 
 class _Part(msgspec.Struct):
     text: str = ""
 
 
-class _Line(msgspec.Struct):
+class _OpenCodeLine(msgspec.Struct):
     type: str = ""
     sessionID: str = ""  # noqa: N815
     part: _Part | None = None
@@ -25,13 +25,13 @@ def words(_message: str, _directory: str, _session: str) -> list[str]:
     return ["run", "--format", "json"]
 
 
-def read(output: str, errors: str) -> Read:
+def read(output: str, errors: str) -> OneshotOutput:
     """All texts of the answer, the session's id, and the error that it reported."""
-    lines = [line for raw in output.splitlines() if (line := parsed(raw, _Line)) is not None]
+    lines = [line for raw in output.splitlines() if (line := parsed(raw, _OpenCodeLine)) is not None]
     said = [line.part.text for line in lines if line.type == "text" and line.part and line.part.text]
     session = next((line.sessionID for line in lines if line.sessionID), "")
     failed = [_message(line.error) for line in lines if line.type == "error"]
-    return Read("\n\n".join(said), session, failed[-1] if failed else last_line(errors))
+    return OneshotOutput("\n\n".join(said), session, failed[-1] if failed else last_line(errors))
 
 
 def _message(error: Any) -> str:
@@ -42,7 +42,7 @@ def _message(error: Any) -> str:
     return str(inner or fields.get("message") or fields.get("name") or "an error without a name")
 
 
-ADAPTER = Adapter(
+ADAPTER = OneshotCli(
     source="opencode",
     title="OpenCode",
     words=words,

@@ -14,7 +14,7 @@ class Foreign(msgspec.Struct, frozen=True):
     """What came from outside; fields that nobody here needs are passed over."""
 
 
-class Event(Foreign, frozen=True):
+class OpenCodeEvent(Foreign, frozen=True):
     """One event: what kind, and its own fields as they came."""
 
     type: str
@@ -46,7 +46,7 @@ class Tokens(Foreign, frozen=True):
     cache: Cache = Cache()
 
 
-class Error(Foreign, frozen=True):
+class OpenCodeError(Foreign, frozen=True):
     """Why something failed."""
 
     name: str = ""
@@ -88,11 +88,11 @@ class Info(Foreign, frozen=True):
     sessionID: str  # noqa: N815
     parentID: str = ""  # noqa: N815
     time: Time = Time()
-    error: Error | None = None
+    error: OpenCodeError | None = None
     summary: Any = None
 
 
-class Message(Foreign, frozen=True):
+class OpenCodeMessage(Foreign, frozen=True):
     """A message with its parts, as a session has it."""
 
     info: msgspec.Raw
@@ -121,7 +121,7 @@ class PartDelta(Foreign, frozen=True):
     delta: str
 
 
-class Status(Foreign, frozen=True):
+class OpenCodeStatus(Foreign, frozen=True):
     """What a session does now; `next` says when it tries again."""
 
     type: str
@@ -133,10 +133,10 @@ class StatusChanged(Foreign, frozen=True):
     """A session does something else now."""
 
     sessionID: str  # noqa: N815
-    status: Status
+    status: OpenCodeStatus
 
 
-class Named(Foreign, frozen=True):
+class OpenCodeNamed(Foreign, frozen=True):
     """An event that names a session and nothing more that is needed."""
 
     sessionID: str  # noqa: N815
@@ -146,10 +146,10 @@ class SessionFailed(Foreign, frozen=True):
     """Something went wrong in a session."""
 
     sessionID: str = ""  # noqa: N815
-    error: Error = Error()
+    error: OpenCodeError = OpenCodeError()
 
 
-class Session(Foreign, frozen=True):
+class OpenCodeSession(Foreign, frozen=True):
     """A session."""
 
     id: str
@@ -163,10 +163,10 @@ class Session(Foreign, frozen=True):
 class SessionCreated(Foreign, frozen=True):
     """A session began."""
 
-    info: Session
+    info: OpenCodeSession
 
 
-class Permission(Foreign, frozen=True):
+class OpenCodePermission(Foreign, frozen=True):
     """A tool wants leave."""
 
     id: str
@@ -177,29 +177,29 @@ class Permission(Foreign, frozen=True):
     always: list[str] = []
 
 
-class Option(Foreign, frozen=True):
+class OpenCodeOption(Foreign, frozen=True):
     """One answer that a question offers."""
 
     label: str
     description: str = ""
 
 
-class Question(Foreign, frozen=True):
+class OpenCodeQuestion(Foreign, frozen=True):
     """One question of a questionnaire."""
 
     question: str
     header: str = ""
-    options: list[Option] = []
+    options: list[OpenCodeOption] = []
     multiple: bool = False
     custom: bool = True
 
 
-class Questions(Foreign, frozen=True):
+class OpenCodeQuestions(Foreign, frozen=True):
     """The agent asks a person something."""
 
     id: str
     sessionID: str  # noqa: N815
-    questions: list[Question] = []
+    questions: list[OpenCodeQuestion] = []
 
 
 class Replied(Foreign, frozen=True):
@@ -217,7 +217,7 @@ class RunLine(Foreign, frozen=True):
     type: str
     sessionID: str = ""  # noqa: N815
     part: msgspec.Raw = msgspec.Raw()
-    error: Error | None = None
+    error: OpenCodeError | None = None
 
 
 _Kind = TypeVar("_Kind", bound=Foreign)
@@ -245,7 +245,7 @@ def read_list(data: bytes, kind: type[_Kind]) -> list[_Kind]:
     return [one for one in (read(raw, kind) for raw in found) if one is not None]
 
 
-def sentence(error: Error) -> str:
+def sentence(error: OpenCodeError) -> str:
     """An error for a person."""
     said = error.data.get("message")
     return said if isinstance(said, str) and said else error.name or "OpenCode ended the turn with an error."

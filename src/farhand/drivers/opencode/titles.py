@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from farhand.drivers.opencode.modes import MANIFEST
-from farhand.drivers.opencode.schema import Permission
+from farhand.drivers.opencode.schema import OpenCodePermission
 from farhand.drivers.wires.foreign_json import Fields
 from farhand.drivers.wires.text.tool_title import in_full, one_line, titled
 
@@ -26,7 +26,7 @@ def title(tool: str, arguments: Mapping[str, Any]) -> str:
     return titled(tool, Fields(arguments), MANIFEST["titles"])
 
 
-def asked(wanted: Permission) -> str:
+def asked(wanted: OpenCodePermission) -> str:
     """What leave is asked for, in one line."""
     about = ", ".join(wanted.patterns)
     if wanted.permission == "bash":
@@ -36,7 +36,7 @@ def asked(wanted: Permission) -> str:
     return one_line(f"{_ASKED.get(wanted.permission, wanted.permission)} {about}")
 
 
-def detail(wanted: Permission) -> str:
+def detail(wanted: OpenCodePermission) -> str:
     """The whole of what will run: the command, the difference, or everything that was said of it."""
     command, difference = _text(wanted.metadata, "command"), _text(wanted.metadata, "diff")
     if wanted.permission == "bash" and command and set(wanted.metadata) <= {"command", "description"}:

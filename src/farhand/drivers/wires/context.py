@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from farhand.drivers.wires.tmux.host import Station
+from farhand.drivers.wires.tmux.host import TmuxHost
 from farhand.model.ports import Can, Holders
 
 # What every agent CLI can do here; a driver adds what is its own.
@@ -14,13 +14,13 @@ USUAL = Can(interrupt=True, images=True, files=True, sessions=True)
 
 
 @dataclass(frozen=True)
-class Given:
+class DriverContext:
     """Each driver package has a `driver.py` with `build(given)`, which returns its drivers, the usual one first."""
 
     # The node's own folder: a worker's things are under `<backend>/<name>-<since>` in it.
     folder: Path
     holders: Holders
-    station: Station
+    station: TmuxHost
     # The interpreter for programs of our own.
     python: str
     # The node's own variables, to choose from.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol, TypeVar
 
-from farhand.drivers.wires.tmux.delivered import Expected
+from farhand.drivers.wires.tmux.delivered import ExpectedMessage
 from farhand.model.facts import SessionKnown
 from farhand.model.ports import Heard
 
@@ -16,17 +16,17 @@ class Remembered(Protocol):
     @property
     def session(self) -> str: ...
     @property
-    def expected(self) -> tuple[Expected, ...]: ...
+    def expected(self) -> tuple[ExpectedMessage, ...]: ...
     @property
     def skipped(self) -> int: ...
 
 
-State = TypeVar("State", bound=Remembered)
+AnyState = TypeVar("AnyState", bound=Remembered)
 
 
 def another_session(
-    session: str, state: State, end: Callable[[], tuple[list[Heard], State]], begin: Callable[..., State]
-) -> tuple[list[Heard], State]:
+    session: str, state: AnyState, end: Callable[[], tuple[list[Heard], AnyState]], begin: Callable[..., AnyState]
+) -> tuple[list[Heard], AnyState]:
     """The turn that ran is over, and a state begins that knows what is still expected."""
     if not session or session == state.session:
         return [], state

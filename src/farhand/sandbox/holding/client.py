@@ -16,7 +16,7 @@ RECEIVE_CHUNK = 65_536
 SEND_CHUNK = 1 << 20
 
 
-class Refused(Exception):
+class HolderRefused(Exception):
     """A request that cannot be served; its text is the answer."""
 
 
@@ -96,7 +96,7 @@ class Client:
                     break
                 if self._request is not None and not self._perform(self._request):
                     break
-            except Refused as refusal:
+            except HolderRefused as refusal:
                 self.answer({"error": str(refusal)})
         if self._finished and not self.busy:
             self._closing = True

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from farhand.sandbox.holding.client import Client, Refused
-from farhand.sandbox.holding.files import Json, Ledger
+from farhand.sandbox.holding.client import Client, HolderRefused
+from farhand.sandbox.holding.files import FeedLedger, Json
 from farhand.sandbox.holding.poll import WRITE, Poll
 
 CHUNK = 65_536
@@ -31,7 +31,7 @@ class Feeds:
         self._poll = poll
         self._stdin = stdin
         self._open = True
-        self._ledger = Ledger()
+        self._ledger = FeedLedger()
         self._queue: list[Feed] = []
 
     def feed(self, client: Client, feed_id: str, data: bytes) -> None:
@@ -65,7 +65,7 @@ class Feeds:
 
     def close(self) -> None:
         if self._queue:
-            raise Refused("a feed is on its way; close when it is settled")
+            raise HolderRefused("a feed is on its way; close when it is settled")
         self.lose()
 
     def lose(self) -> None:

@@ -26,7 +26,7 @@ def write_whole(name: str, value: Json) -> None:
         os.close(folder)
 
 
-class Ledger:
+class FeedLedger:
     """What became of every id: `begun` is on disk before the first byte is written, `taken` after the last one."""
 
     def __init__(self) -> None:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 
 from farhand.sandbox.holding.child import Child
-from farhand.sandbox.holding.client import Client, Refused
+from farhand.sandbox.holding.client import Client, HolderRefused
 from farhand.sandbox.holding.feeds import Feeds
 from farhand.sandbox.holding.files import Errors, Json, Output, write_whole
 from farhand.sandbox.holding.poll import READ, Poll
@@ -210,19 +210,19 @@ class Holder:
                 self._end(wanted_grace(request))
                 client.answer({"reply": "done"})
             case _:
-                raise Refused("'op' is one of follow, feed, fed, signal, close, status, wait, end")
+                raise HolderRefused("'op' is one of follow, feed, fed, signal, close, status, wait, end")
 
     def _follow(self, client: Client, request: Json) -> None:
         offset = request.get("from")
         if not isinstance(offset, int) or not 0 <= offset <= self._output.size:
-            raise Refused(f"'from' is an offset from 0 to {self._output.size}, where the output ends")
+            raise HolderRefused(f"'from' is an offset from 0 to {self._output.size}, where the output ends")
         client.answer({"reply": "following", "size": self._output.size})
         client.follow(self._output, offset)
 
     def _signal(self, client: Client, request: Json) -> None:
         name = request.get("name")
         if name not in SIGNALS:
-            raise Refused(f"'name' is one of {', '.join(SIGNALS)}")
+            raise HolderRefused(f"'name' is one of {', '.join(SIGNALS)}")
         if self._exit is None:
             self._child.signal(getattr(signal, f"SIG{name}"))
         client.answer({"reply": "done" if self._exit is None else "gone"})
@@ -238,12 +238,12 @@ class Holder:
 def wanted_id(request: Json) -> str:
     feed_id = request.get("id")
     if not isinstance(feed_id, str) or not 0 < len(feed_id) <= ID_LIMIT:
-        raise Refused(f"'id' is a string of 1 to {ID_LIMIT} characters")
+        raise HolderRefused(f"'id' is a string of 1 to {ID_LIMIT} characters")
     return feed_id
 
 
 def wanted_grace(request: Json) -> float:
     grace = request.get("grace_seconds")
     if not isinstance(grace, int | float) or not 0 <= grace <= 3600:
-        raise Refused("'grace_seconds' is a number from 0 to 3600")
+        raise HolderRefused("'grace_seconds' is a number from 0 to 3600")
     return grace

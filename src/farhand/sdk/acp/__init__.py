@@ -12,18 +12,18 @@ if TYPE_CHECKING:
     from farhand.sdk.acp.server import AcpServer as GeminiCliAcpServer
     from farhand.sdk.acp.streams import ByteStream, spawn
     from farhand.sdk.acp.terminals import LocalTerminals
-    from farhand.sdk.acp.words import Ended, Permission, choose
+    from farhand.sdk.acp.words import AcpPermission, AcpTurnEnded, choose
 
 _HOMES = {
     "AcpClient": "client",
     "AcpServer": "server",
     "AcpSession": "client",
     "ByteStream": "streams",
-    "Ended": "words",
+    "AcpTurnEnded": "words",
     "LocalFiles": "files",
     "LocalTerminals": "terminals",
     "PeerGone": "rpc",
-    "Permission": "words",
+    "AcpPermission": "words",
     "RpcError": "rpc",
     "choose": "words",
     "spawn": "streams",
@@ -31,15 +31,15 @@ _HOMES = {
 
 __all__ = [
     "AcpClient",
+    "AcpPermission",
     "AcpServer",
     "AcpSession",
+    "AcpTurnEnded",
     "ByteStream",
-    "Ended",
     "GeminiCliAcpServer",
     "LocalFiles",
     "LocalTerminals",
     "PeerGone",
-    "Permission",
     "RpcError",
     "choose",
     "spawn",

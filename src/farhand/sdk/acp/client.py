@@ -13,10 +13,10 @@ from farhand import __version__
 from farhand.sdk.acp import words
 from farhand.sdk.acp.rpc import INVALID_PARAMS, LINE_LIMIT_BYTES, METHOD_NOT_FOUND, Params, Peer, PeerGone, RpcError
 from farhand.sdk.acp.streams import ByteStream
-from farhand.sdk.acp.words import Ended, Hello, Permission, SessionInfo, Update
+from farhand.sdk.acp.words import AcpPermission, AcpTurnEnded, Hello, SessionInfo, Update
 from farhand.sdk.errors import SdkError, SessionBusy
 
-Decides: TypeAlias = Callable[[Permission], Awaitable[str]]
+Decides: TypeAlias = Callable[[AcpPermission], Awaitable[str]]
 """Answers a request for permission with a kind (`allow_once`, `reject_once`, …), an option's own id, or `cancelled`."""
 
 WAITING_UPDATES = 1000
@@ -37,7 +37,7 @@ class Terminals(Protocol):
     async def close(self) -> None: ...
 
 
-async def nobody(permission: Permission) -> str:  # noqa: ARG001
+async def nobody(permission: AcpPermission) -> str:  # noqa: ARG001
     """Says no to everything."""
     return "reject_once"
 
@@ -168,7 +168,7 @@ class AcpClient:
             return await self._terminals.call(method, params)
         raise RpcError(METHOD_NOT_FOUND, f"This client has no '{method}'.")
 
-    async def _permit(self, permission: Permission) -> Params:
+    async def _permit(self, permission: AcpPermission) -> Params:
         session = self._sessions.setdefault(permission.session, AcpSession(self, self._peer, permission.session))
         asking = asyncio.ensure_future(self._decides(permission))
         session.asking.add(asking)
@@ -212,7 +212,7 @@ class AcpSession:
         self.asking: set[asyncio.Future[str]] = set()
         self._client = client
         self._peer = peer
-        self._turn: asyncio.Queue[Update | Ended | Exception] | None = None
+        self._turn: asyncio.Queue[Update | AcpTurnEnded | Exception] | None = None
 
     async def hear(self, update: Update) -> bool:
         """Takes an update; false when no turn is there that it could belong to."""
@@ -223,7 +223,7 @@ class AcpSession:
         await self._turn.put(update)
         return True
 
-    async def prompt(self, content: str | Sequence[Params]) -> AsyncGenerator[Update | Ended, None]:
+    async def prompt(self, content: str | Sequence[Params]) -> AsyncGenerator[Update | AcpTurnEnded, None]:
         """Runs a turn and yields what the agent reports; the last is `Ended`. Leaving early cancels the turn."""
         if self._turn is not None:
             raise SessionBusy(f"Session {self.id} is in a turn. Wait for its end, or cancel it.")
@@ -236,20 +236,20 @@ class AcpSession:
                 if isinstance(event, Exception):
                     raise event
                 yield event
-                if isinstance(event, Ended):
+                if isinstance(event, AcpTurnEnded):
                     return
         finally:
             self._turn = None
             await self._leave(turn, asked)
 
-    async def _ask(self, turn: asyncio.Queue[Update | Ended | Exception], blocks: list[Params]) -> None:
+    async def _ask(self, turn: asyncio.Queue[Update | AcpTurnEnded | Exception], blocks: list[Params]) -> None:
         try:
             params = {"sessionId": self.id, "prompt": blocks}
             await turn.put(words.read_ended(await self._peer.request("session/prompt", params)))
         except SdkError as error:
             await turn.put(error)
 
-    async def _leave(self, turn: asyncio.Queue[Update | Ended | Exception], asked: asyncio.Task[None]) -> None:
+    async def _leave(self, turn: asyncio.Queue[Update | AcpTurnEnded | Exception], asked: asyncio.Task[None]) -> None:
         if asked.done():
             return
         # The reader of the connection may be waiting for room in a queue that nobody reads any more.

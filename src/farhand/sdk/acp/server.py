@@ -46,12 +46,12 @@ class AcpServer:
         """Serves one client over any pair of byte streams until it hangs up."""
         await _Serving(self._agent, self._who, stream).run()
 
-    def connect(self, on_message: Callable[[dict[str, Any]], Any]) -> Connection:
+    def connect(self, on_message: Callable[[dict[str, Any]], Any]) -> AcpConnection:
         """A client in this process: messages go in with `send`, what the agent says comes to `on_message`."""
-        return Connection(self, on_message)
+        return AcpConnection(self, on_message)
 
 
-class Connection:
+class AcpConnection:
     """A client in the same process. It is open from the first `send` to `close`, or used with `async with`."""
 
     def __init__(self, server: AcpServer, on_message: Callable[[dict[str, Any]], Any]) -> None:
@@ -86,7 +86,7 @@ class Connection:
                 task.result()
         self._tasks = []
 
-    async def __aenter__(self) -> Connection:
+    async def __aenter__(self) -> AcpConnection:
         self._open()
         return self
 

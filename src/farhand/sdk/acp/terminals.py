@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from farhand.sdk.acp.rpc import INVALID_PARAMS, METHOD_NOT_FOUND, Params, RpcError
-from farhand.sdk.shell_process import Command
+from farhand.sdk.shell_process import RunningCommand
 
 OUTPUT_LIMIT_BYTES = 1024 * 1024
 
@@ -19,7 +19,7 @@ class LocalTerminals:
     def __init__(self, cwd: str | Path, env: Mapping[str, str] | None = None) -> None:
         self._cwd = Path(cwd)
         self._env = dict(os.environ if env is None else env)
-        self._running: dict[str, tuple[Command, int]] = {}
+        self._running: dict[str, tuple[RunningCommand, int]] = {}
         self._count = 0
 
     async def call(self, method: str, params: Params) -> Any:
@@ -53,7 +53,7 @@ class LocalTerminals:
         argv = [program, *map(str, arguments)] if arguments else ["bash", "-c", program]
         added = {str(each["name"]): str(each["value"]) for each in params.get("env") or () if isinstance(each, dict)}
         try:
-            command = Command(argv, cwd=str(params.get("cwd") or self._cwd), env={**self._env, **added}, text="")
+            command = RunningCommand(argv, cwd=str(params.get("cwd") or self._cwd), env={**self._env, **added}, text="")
         except OSError as error:
             raise RpcError(INVALID_PARAMS, f"{program} cannot be started: {error.strerror}.") from error
         self._count += 1
@@ -73,7 +73,7 @@ class LocalTerminals:
             await self._release(name)
 
 
-def _output(command: Command, limit: int) -> Params:
+def _output(command: RunningCommand, limit: int) -> Params:
     raw = command.output.text().encode()
     # What is cut off is cut at the beginning, between characters.
     kept = raw[-limit:].decode(errors="ignore")
@@ -81,6 +81,6 @@ def _output(command: Command, limit: int) -> Params:
     return {"output": kept, "truncated": len(raw) > limit, **ended}
 
 
-def _exit(command: Command) -> Params:
+def _exit(command: RunningCommand) -> Params:
     code = command.result().exit_code
     return {"exitCode": code, "signal": None} if code >= 0 else {"exitCode": None, "signal": str(-code)}

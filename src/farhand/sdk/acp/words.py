@@ -9,14 +9,14 @@ import msgspec
 
 PROTOCOL_VERSION = 1
 PermissionKind = Literal["allow_once", "allow_always", "reject_once", "reject_always"]
-Word = TypeVar("Word", bound="Record")
+Word = TypeVar("Word", bound="AcpRecord")
 
 
-class Record(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class AcpRecord(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """A record with the protocol's names on the wire and ours in the code."""
 
 
-class Mode(Record, frozen=True):
+class AcpMode(AcpRecord, frozen=True):
     """A way of working that the agent offers."""
 
     id: str
@@ -24,7 +24,7 @@ class Mode(Record, frozen=True):
     description: str | None = None
 
 
-class ModelInfo(Record, frozen=True):
+class ModelInfo(AcpRecord, frozen=True):
     """A model that the agent offers."""
 
     model_id: str
@@ -32,14 +32,14 @@ class ModelInfo(Record, frozen=True):
     description: str | None = None
 
 
-class Location(Record, frozen=True):
+class Location(AcpRecord, frozen=True):
     """A place in a file."""
 
     path: str
     line: int | None = None
 
 
-class Option(Record, frozen=True):
+class AcpOption(AcpRecord, frozen=True):
     """A way to answer a request for permission."""
 
     option_id: str
@@ -47,7 +47,7 @@ class Option(Record, frozen=True):
     kind: str = ""
 
 
-class PlanEntry(Record, frozen=True):
+class PlanEntry(AcpRecord, frozen=True):
     """One task of a plan."""
 
     content: str
@@ -55,7 +55,7 @@ class PlanEntry(Record, frozen=True):
     priority: str = "medium"
 
 
-class Command(Record, frozen=True):
+class AcpCommand(AcpRecord, frozen=True):
     """A slash command."""
 
     name: str
@@ -65,7 +65,7 @@ class Command(Record, frozen=True):
 # --- what the agent reports: updates
 
 
-class Block(Record, frozen=True):
+class Block(AcpRecord, frozen=True):
     """A piece of content: text, an image, audio or a resource; `raw` is all of it."""
 
     type: str
@@ -73,7 +73,7 @@ class Block(Record, frozen=True):
     raw: dict[str, Any] = {}
 
 
-class Said(Record, frozen=True):
+class AcpSaid(AcpRecord, frozen=True):
     """A piece of the answer; `role` is whose words it is."""
 
     role: Literal["agent", "user", "thought"]
@@ -81,7 +81,7 @@ class Said(Record, frozen=True):
     message_id: str = ""
 
 
-class ToolProgress(Record, frozen=True):
+class ToolProgress(AcpRecord, frozen=True):
     """A tool call, or news of one; fields that the agent did not send are None. The first news may be no `started`."""
 
     call: str
@@ -105,42 +105,42 @@ class ToolProgress(Record, frozen=True):
         return "\n".join(_shown(each) for each in self.content or ()).strip()
 
 
-class Planned(Record, frozen=True):
+class Planned(AcpRecord, frozen=True):
     """The agent's plan, whole."""
 
     entries: tuple[PlanEntry, ...]
 
 
-class CommandsKnown(Record, frozen=True):
+class CommandsKnown(AcpRecord, frozen=True):
     """The slash commands that are there now."""
 
-    commands: tuple[Command, ...]
+    commands: tuple[AcpCommand, ...]
 
 
-class ModeChanged(Record, frozen=True):
+class ModeChanged(AcpRecord, frozen=True):
     """The agent works in this mode now."""
 
     mode: str
 
 
-class UsageTold(Record, frozen=True):
+class UsageTold(AcpRecord, frozen=True):
     """How full the context is."""
 
     used: int
     size: int = 0
 
 
-class OtherUpdate(Record, frozen=True):
+class OtherUpdate(AcpRecord, frozen=True):
     """An update that has no word here."""
 
     kind: str
     raw: dict[str, Any]
 
 
-Update: TypeAlias = Said | ToolProgress | Planned | CommandsKnown | ModeChanged | UsageTold | OtherUpdate
+Update: TypeAlias = AcpSaid | ToolProgress | Planned | CommandsKnown | ModeChanged | UsageTold | OtherUpdate
 
 
-class Ended(Record, frozen=True):
+class AcpTurnEnded(AcpRecord, frozen=True):
     """The turn is over: `end_turn`, `max_tokens`, `max_turn_requests`, `refusal` or `cancelled`."""
 
     stop_reason: str
@@ -149,25 +149,25 @@ class Ended(Record, frozen=True):
     raw: dict[str, Any] = {}
 
 
-class Permission(Record, frozen=True):
+class AcpPermission(AcpRecord, frozen=True):
     """The agent asks whether a tool may run."""
 
     session: str
     call: ToolProgress
-    options: tuple[Option, ...]
+    options: tuple[AcpOption, ...]
 
 
-class SessionInfo(Record, frozen=True):
+class SessionInfo(AcpRecord, frozen=True):
     """What the agent says of a session when it is opened."""
 
-    modes: tuple[Mode, ...] = ()
+    modes: tuple[AcpMode, ...] = ()
     current_mode: str = ""
     models: tuple[ModelInfo, ...] = ()
     current_model: str = ""
     config: tuple[dict[str, Any], ...] = ()
 
 
-class Hello(Record, frozen=True):
+class Hello(AcpRecord, frozen=True):
     """Who the agent is and what it can."""
 
     version: int
@@ -181,7 +181,7 @@ class Hello(Record, frozen=True):
     raw: dict[str, Any] = {}
 
 
-def choose(options: Sequence[Option], kind: str) -> str | None:
+def choose(options: Sequence[AcpOption], kind: str) -> str | None:
     """The option of that kind, by its kind and never by its place; None when it is not offered.
 
     A wish for less may be met by what means less still, and never by what means more: `allow_always` falls back to
@@ -258,14 +258,14 @@ def read_update(raw: Any) -> Update:
     fields = fields_of(raw)
     kind = str(fields.get("sessionUpdate", ""))
     if kind in _ROLES:
-        return Said(_ROLES[kind], read_block(fields.get("content")), str(fields.get("messageId") or ""))
+        return AcpSaid(_ROLES[kind], read_block(fields.get("content")), str(fields.get("messageId") or ""))
     match kind:
         case "tool_call" | "tool_call_update":
             return read_call(fields, started=kind == "tool_call")
         case "plan":
             return Planned(many(fields.get("entries"), PlanEntry))
         case "available_commands_update":
-            return CommandsKnown(many(fields.get("availableCommands"), Command))
+            return CommandsKnown(many(fields.get("availableCommands"), AcpCommand))
         case "current_mode_update":
             return ModeChanged(str(fields.get("currentModeId") or ""))
         case "usage_update":
@@ -274,10 +274,10 @@ def read_update(raw: Any) -> Update:
             return OtherUpdate(kind, fields)
 
 
-def read_permission(params: dict[str, Any]) -> Permission:
+def read_permission(params: dict[str, Any]) -> AcpPermission:
     """A request for permission."""
-    options = many(params.get("options"), Option)
-    return Permission(str(params.get("sessionId", "")), read_call(params.get("toolCall")), options)
+    options = many(params.get("options"), AcpOption)
+    return AcpPermission(str(params.get("sessionId", "")), read_call(params.get("toolCall")), options)
 
 
 def read_hello(raw: Any) -> Hello:
@@ -308,7 +308,8 @@ def read_session(raw: Any) -> SessionInfo:
     config = tuple(each for each in fields.get("configOptions") or () if isinstance(each, dict))
     mode, model = config_option(config, "mode"), config_option(config, "model")
     return SessionInfo(
-        modes=many(modes.get("availableModes"), Mode) or tuple(Mode(value, name) for value, name in _values(mode)),
+        modes=many(modes.get("availableModes"), AcpMode)
+        or tuple(AcpMode(value, name) for value, name in _values(mode)),
         current_mode=str(modes.get("currentModeId") or mode.get("currentValue") or ""),
         models=many(models.get("availableModels"), ModelInfo)
         or tuple(ModelInfo(value, name) for value, name in _values(model)),
@@ -331,12 +332,12 @@ def _values(option: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def read_ended(raw: Any) -> Ended:
+def read_ended(raw: Any) -> AcpTurnEnded:
     """The answer to `session/prompt`. Tokens are told in `usage`, or as gemini does it, in `_meta.quota`."""
     fields = fields_of(raw)
     usage = fields_of(fields.get("usage"))
     quota = fields_of(fields_of(fields_of(fields.get("_meta")).get("quota")).get("token_count"))
-    return Ended(
+    return AcpTurnEnded(
         stop_reason=str(fields.get("stopReason") or "end_turn"),
         input_tokens=_count(usage.get("inputTokens")) or _count(quota.get("input_tokens")),
         output_tokens=_count(usage.get("outputTokens")) or _count(quota.get("output_tokens")),

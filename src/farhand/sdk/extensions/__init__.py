@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from farhand.sdk.skills import SkillDir
     from farhand.sdk.subagents import Subagent
 
-__all__ = ["Command", "Extension", "ExtensionError", "extension"]
+__all__ = ["Extension", "ExtensionCommand", "ExtensionError", "extension"]
 
 
 class ExtensionError(SdkError):
@@ -26,7 +26,7 @@ class ExtensionError(SdkError):
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class ExtensionCommand:
     """A prompt with a name: `/name arguments`."""
 
     name: str
@@ -49,7 +49,7 @@ class Extension:
     subagents: tuple[Subagent, ...] = ()
     rules: tuple[Rule, ...] = ()
     mcp_servers: Mapping[str, Any] = field(default_factory=dict)
-    commands: Mapping[str, Command] = field(default_factory=dict)
+    commands: Mapping[str, ExtensionCommand] = field(default_factory=dict)
     folder: Path | None = None
     memory: str = ""
     skill_folders: tuple[Path, ...] = ()
@@ -80,7 +80,7 @@ def extension(
 
     if not name.strip():
         raise ExtensionError("An extension needs a name.")
-    made = {each: Command(each, prompt, source=name) for each, prompt in (commands or {}).items()}
+    made = {each: ExtensionCommand(each, prompt, source=name) for each, prompt in (commands or {}).items()}
     return Extension(
         name,
         description,

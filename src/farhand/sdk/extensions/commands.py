@@ -6,7 +6,7 @@ import re
 import shlex
 from typing import TYPE_CHECKING
 
-from farhand.sdk.extensions import Command, ExtensionError
+from farhand.sdk.extensions import ExtensionCommand, ExtensionError
 from farhand.sdk.protocols import ToolCall
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ async def prompt_of(line: str, session: Session) -> str:
     return await filled_in(command, arguments.strip(), session)
 
 
-async def filled_in(command: Command, arguments: str, session: Session) -> str:
+async def filled_in(command: ExtensionCommand, arguments: str, session: Session) -> str:
     """The prompt of a command. Arguments for which it has no place come after it."""
     pieces: list[str] = []
     end = 0

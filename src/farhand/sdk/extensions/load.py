@@ -12,18 +12,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from farhand.sdk.dotenv import read_dotenv
-from farhand.sdk.extensions import Command, Extension, ExtensionError
+from farhand.sdk.extensions import Extension, ExtensionCommand, ExtensionError
 from farhand.sdk.settings import Tier, expand
 
 if TYPE_CHECKING:
     from farhand.sdk.agent import Agent
     from farhand.sdk.policies import Rule
-    from farhand.sdk.settings import Settings
+    from farhand.sdk.settings import AgentSettings
 
 MANIFEST = "gemini-extension.json"
 
 
-def find_extensions(agent: Agent, settings: Settings, complaints: list[str]) -> list[Extension]:
+def find_extensions(agent: Agent, settings: AgentSettings, complaints: list[str]) -> list[Extension]:
     """The extensions of a session: installed ones, then those given in code. One that is broken costs that one."""
     found: list[Extension] = []
     root = agent.home / ".gemini" / "extensions"
@@ -38,7 +38,7 @@ def find_extensions(agent: Agent, settings: Settings, complaints: list[str]) -> 
     return [*found, *agent.extensions]
 
 
-def _enabled(name: str, root: Path, cwd: Path, settings: Settings) -> bool:
+def _enabled(name: str, root: Path, cwd: Path, settings: AgentSettings) -> bool:
     if name in (settings.get("extensions.disabled") or ()):
         return False
     try:
@@ -97,7 +97,7 @@ def filled(value: Any, folder: Path, cwd: Path) -> Any:
     return value
 
 
-def extended(settings: Settings, extensions: Sequence[Extension]) -> Settings:
+def extended(settings: AgentSettings, extensions: Sequence[Extension]) -> AgentSettings:
     """The settings with the extensions' MCP servers, hooks and excluded tools. The person's own settings win."""
     if not extensions:
         return settings
@@ -174,8 +174,8 @@ def _rules(folder: Path, name: str, excluded: Sequence[str], complaints: list[st
     return (*loaded.rules, *denied)
 
 
-def _commands(folder: Path, source: str, complaints: list[str]) -> dict[str, Command]:
-    found: dict[str, Command] = {}
+def _commands(folder: Path, source: str, complaints: list[str]) -> dict[str, ExtensionCommand]:
+    found: dict[str, ExtensionCommand] = {}
     for file in sorted(folder.rglob("*.toml")):
         name = ":".join(file.relative_to(folder).with_suffix("").parts)
         try:
@@ -186,5 +186,5 @@ def _commands(folder: Path, source: str, complaints: list[str]) -> dict[str, Com
         if not isinstance(content.get("prompt"), str):
             complaints.append(f"{file} is no command: it needs a prompt.")
             continue
-        found[name] = Command(name, content["prompt"], str(content.get("description", "")), source)
+        found[name] = ExtensionCommand(name, content["prompt"], str(content.get("description", "")), source)
     return found

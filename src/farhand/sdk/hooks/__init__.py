@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from farhand.sdk.hooks.shapes import LLMRequest, LLMResponse, TailToolCall, ToolConfig, ToolResponse
+    from farhand.sdk.hooks.shapes import HookToolResponse, LLMRequest, LLMResponse, TailToolCall, ToolConfig
     from farhand.sdk.hooks.system import Hooks
-    from farhand.sdk.settings import Settings
+    from farhand.sdk.settings import AgentSettings
 
 __all__ = [
     "AfterAgentInput",
@@ -58,6 +58,7 @@ __all__ = [
     "Hook",
     "HookInput",
     "HookOutput",
+    "HookToolResponse",
     "LLMRequest",
     "LLMResponse",
     "NotificationInput",
@@ -70,13 +71,12 @@ __all__ = [
     "SessionStartOutput",
     "TailToolCall",
     "ToolConfig",
-    "ToolResponse",
     "hook",
     "load_hooks",
 ]
 
 
-_SHAPES = ("LLMRequest", "LLMResponse", "TailToolCall", "ToolConfig", "ToolResponse")
+_SHAPES = ("LLMRequest", "LLMResponse", "TailToolCall", "ToolConfig", "HookToolResponse")
 
 
 def __getattr__(name: str) -> Any:
@@ -89,7 +89,7 @@ def __getattr__(name: str) -> Any:
 
 def load_hooks(
     hooks: Sequence[object],
-    settings: Settings,
+    settings: AgentSettings,
     cwd: Path | None = None,  # noqa: ARG001
     environ: Mapping[str, str] | None = None,  # noqa: ARG001
 ) -> Hooks:

@@ -24,7 +24,7 @@ _DECISIONS = {"ask": "ask", "block": "deny", "deny": "deny", "approve": "allow",
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class HookRun:
     """What came of one hook: its answer in the CLI's form, or why there is none."""
 
     name: str
@@ -32,23 +32,23 @@ class Ran:
     failure: str = ""
 
 
-def read_answer(name: str, result: ShellResult, *, timeout_seconds: float, overflowed: bool) -> Ran:
+def read_answer(name: str, result: ShellResult, *, timeout_seconds: float, overflowed: bool) -> HookRun:
     """The answer of a command. Exit code 2 and above refuse, whatever was printed; 1 is a warning."""
     if result.timed_out:
-        return Ran(name, failure=f"it did not finish within {timeout_seconds * 1000:g} ms")
+        return HookRun(name, failure=f"it did not finish within {timeout_seconds * 1000:g} ms")
     if result.exit_code < 0:
-        return Ran(name, failure=f"it was ended by {_signal(-result.exit_code)}")
+        return HookRun(name, failure=f"it was ended by {_signal(-result.exit_code)}")
     if overflowed:
-        return Ran(name, failure="it printed more than an answer can hold")
+        return HookRun(name, failure="it printed more than an answer can hold")
     text = result.stdout.strip() or result.stderr.strip()
     answer = _json(text)
     if result.exit_code > 1:
-        return Ran(name, _refusal(answer, result))
+        return HookRun(name, _refusal(answer, result))
     if answer is not None:
-        return Ran(name, clean(answer))
+        return HookRun(name, clean(answer))
     if result.exit_code == 1:
-        return Ran(name, {"systemMessage": f"Warning: {text or f'hook {name!r} exited with 1'}"})
-    return Ran(name, {"decision": "allow", "systemMessage": text} if text else None)
+        return HookRun(name, {"systemMessage": f"Warning: {text or f'hook {name!r} exited with 1'}"})
+    return HookRun(name, {"decision": "allow", "systemMessage": text} if text else None)
 
 
 def _refusal(answer: dict[str, Any] | None, result: ShellResult) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from farhand.sdk.environment import child_environment
 from farhand.sdk.protocols import Content, Question, Reply
-from farhand.sdk.settings import Settings, load_settings
+from farhand.sdk.settings import AgentSettings, load_settings
 from farhand.sdk.shell import WorkspaceShell
 from farhand.sdk.workspace import Workspace, WorkspaceFiles
 
@@ -28,7 +28,7 @@ class CommandContext:
         self.timestamp = str(payload.get("timestamp", ""))
 
     @cached_property
-    def settings(self) -> Settings:
+    def settings(self) -> AgentSettings:
         """What is configured for the folder."""
         return load_settings(self.cwd)
 

@@ -10,7 +10,7 @@ from farhand.sdk.hooks.define import Hook
 from farhand.sdk.hooks.words import WORDS
 
 if TYPE_CHECKING:
-    from farhand.sdk.settings import Settings
+    from farhand.sdk.settings import AgentSettings
 
 DEFAULT_TIMEOUT_MILLISECONDS = 60_000
 # Hooks run and are merged in this order; extensions come last.
@@ -55,7 +55,7 @@ def entry_of(hook: Hook[Any, Any]) -> Entry:
     )
 
 
-def configured(settings: Settings, complaints: list[str]) -> Iterator[Entry]:
+def configured(settings: AgentSettings, complaints: list[str]) -> Iterator[Entry]:
     """The command hooks of every tier, without those that `hooksConfig` switches off."""
     if settings.get("hooksConfig.enabled") is False or settings.get("tools.enableHooks") is False:
         return

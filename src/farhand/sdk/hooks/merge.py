@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, cast
 
-from farhand.sdk.hooks.answers import NO_REASON, Ran
+from farhand.sdk.hooks.answers import NO_REASON, HookRun
 from farhand.sdk.protocols import HookOutcome
 
 # What each event may do; anything else that a hook answers there is left aside.
@@ -15,7 +15,7 @@ _LATER_REPLACES = frozenset({"BeforeModel", "AfterModel"})
 _STRENGTH = {None: 0, "allow": 1, "ask": 2, "deny": 3}
 
 
-def merged(event: str, results: Sequence[Ran], fields: Mapping[str, Any]) -> HookOutcome:
+def merged(event: str, results: Sequence[HookRun], fields: Mapping[str, Any]) -> HookOutcome:
     """The outcome of an event: refusals outweigh questions, questions outweigh consent."""
     outputs = [result.output for result in results if result.output is not None]
     decision, reason, stop, stop_reason = _verdict(event, outputs)
@@ -126,7 +126,7 @@ def _selection(choices: list[dict[str, Any]]) -> dict[str, Any]:
     return {"toolConfig": config}
 
 
-def fed_forward(event: str, payload: dict[str, Any], ran: Ran) -> dict[str, Any]:
+def fed_forward(event: str, payload: dict[str, Any], ran: HookRun) -> dict[str, Any]:
     """What the next hook of a sequence is told: the payload with this hook's changes in it."""
     specific = (ran.output or {}).get("hookSpecificOutput", {})
     match event:

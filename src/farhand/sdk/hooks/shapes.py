@@ -60,7 +60,7 @@ class LLMResponse(TypedDict, total=False):
     usageMetadata: LLMUsage
 
 
-class ToolResponse(TypedDict, total=False):
+class HookToolResponse(TypedDict, total=False):
     """What a tool gave back."""
 
     llmContent: Any

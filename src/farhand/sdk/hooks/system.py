@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from farhand.sdk.call_function import LATE, call_within
 from farhand.sdk.environment import child_environment
 from farhand.sdk.errors import SdkError
-from farhand.sdk.hooks.answers import Ran, clean, read_answer
+from farhand.sdk.hooks.answers import HookRun, clean, read_answer
 from farhand.sdk.hooks.config import Entry, configured, entry_of
 from farhand.sdk.hooks.define import Hook
 from farhand.sdk.hooks.matching import matches, subject_of
@@ -22,7 +22,7 @@ from farhand.sdk.protocols import HookOutcome
 
 if TYPE_CHECKING:
     from farhand.sdk.protocols import HookEventName, SessionContext
-    from farhand.sdk.settings import Settings
+    from farhand.sdk.settings import AgentSettings
 
 KILL_GRACE_SECONDS = 5.0
 LARGEST_ANSWER_BYTES = 1024 * 1024
@@ -72,7 +72,7 @@ class Hooks:
 
     async def _one_by_one(
         self, event_name: str, entries: list[Entry], payload: dict[str, Any], context: SessionContext
-    ) -> list[Ran]:
+    ) -> list[HookRun]:
         results = []
         for entry in entries:
             ran = await self._run(entry, payload, context)
@@ -80,12 +80,12 @@ class Hooks:
             results.append(ran)
         return results
 
-    async def _at_once(self, entries: list[Entry], payload: dict[str, Any], context: SessionContext) -> list[Ran]:
+    async def _at_once(self, entries: list[Entry], payload: dict[str, Any], context: SessionContext) -> list[HookRun]:
         if len(entries) == 1:
             return [await self._run(entries[0], payload, context)]
         import anyio
 
-        results: list[Ran | None] = [None] * len(entries)
+        results: list[HookRun | None] = [None] * len(entries)
 
         async def one(index: int) -> None:
             results[index] = await self._run(entries[index], payload, context)
@@ -95,19 +95,19 @@ class Hooks:
                 tasks.start_soon(one, index)
         return [result for result in results if result is not None]
 
-    async def _run(self, entry: Entry, payload: dict[str, Any], context: SessionContext) -> Ran:
+    async def _run(self, entry: Entry, payload: dict[str, Any], context: SessionContext) -> HookRun:
         if entry.function is not None:
             return await _run_function(entry, entry.function, payload, context)
         return await self._run_command(entry, payload, context)
 
-    async def _run_command(self, entry: Entry, payload: dict[str, Any], context: SessionContext) -> Ran:
+    async def _run_command(self, entry: Entry, payload: dict[str, Any], context: SessionContext) -> HookRun:
         from farhand.sdk.shell import finished
-        from farhand.sdk.shell_process import Command, Limits
+        from farhand.sdk.shell_process import Limits, RunningCommand
 
         name = entry.name or entry.command
         variables = _variables(payload, context)
         try:
-            command = Command(
+            command = RunningCommand(
                 ["bash", "-c", _expanded(entry.command, variables)],
                 cwd=payload["cwd"],
                 env={**self._environment, **variables, **entry.env},
@@ -119,29 +119,33 @@ class Hooks:
                 text=json.dumps(payload),
             )
         except OSError as error:
-            return Ran(name, failure=f"it could not be started ({error})")
+            return HookRun(name, failure=f"it could not be started ({error})")
         result = await finished(command)
         overflowed = command.stdout.overflowed
         return read_answer(name, result, timeout_seconds=entry.timeout_seconds, overflowed=overflowed)
 
 
-async def _run_function(entry: Entry, hook: Hook[Any, Any], payload: dict[str, Any], context: SessionContext) -> Ran:
+async def _run_function(
+    entry: Entry, hook: Hook[Any, Any], payload: dict[str, Any], context: SessionContext
+) -> HookRun:
     try:
         event = input_of(hook.event, payload)
     except ValueError as error:
-        return Ran(entry.name, failure=str(error))
+        return HookRun(entry.name, failure=str(error))
     arguments = (event, context) if hook.takes_context else (event,)
     output, raised = await call_within(functools.partial(hook.handler, *arguments), {}, entry.timeout_seconds)
     if raised is not None:
         if isinstance(raised, TimeoutError) and raised.args == (LATE,):
-            return Ran(entry.name, failure=f"it did not finish within {entry.timeout_seconds * 1000:g} ms")
-        return Ran(entry.name, failure=f"{type(raised).__name__}: {raised}")
+            return HookRun(entry.name, failure=f"it did not finish within {entry.timeout_seconds * 1000:g} ms")
+        return HookRun(entry.name, failure=f"{type(raised).__name__}: {raised}")
     if output is None:
-        return Ran(entry.name)
+        return HookRun(entry.name)
     kind = WORDS[hook.event][1]
     if not isinstance(output, kind):
-        return Ran(entry.name, failure=f"it returned {type(output).__name__}; it may return {kind.__name__} or None")
-    return Ran(entry.name, clean(output.to_json(hook.event)))
+        return HookRun(
+            entry.name, failure=f"it returned {type(output).__name__}; it may return {kind.__name__} or None"
+        )
+    return HookRun(entry.name, clean(output.to_json(hook.event)))
 
 
 def _variables(payload: Mapping[str, Any], context: SessionContext) -> dict[str, str]:
@@ -163,7 +167,7 @@ def _expanded(command: str, variables: Mapping[str, str]) -> str:
     return command
 
 
-def collect(hooks: Sequence[object], settings: Settings) -> Hooks:
+def collect(hooks: Sequence[object], settings: AgentSettings) -> Hooks:
     """The hooks of a session: those given in code, then those of the settings."""
     entries = []
     for hook in hooks:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, dataclass_transform
 
 if TYPE_CHECKING:
     from farhand.sdk.hooks.shapes import (
+        HookToolResponse,
         LLMRequest,
         LLMResponse,
         McpContext,
         TailToolCall,
         ToolConfig,
-        ToolResponse,
     )
 
 EventName = Literal[
@@ -32,7 +32,7 @@ _REQUIRED: Any = object()
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
-class Record:
+class HookRecord:
     """A frozen record with named fields. A dataclass would do, and would double the time a hook takes to start."""
 
     _defaults: ClassVar[dict[str, Any]] = {}
@@ -66,7 +66,7 @@ class Record:
 # What each event is told.
 
 
-class HookInput(Record):
+class HookInput(HookRecord):
     """What every event is told. `extra` holds the fields that this version does not know."""
 
     session_id: str
@@ -136,7 +136,7 @@ class AfterToolInput(HookInput):
 
     tool_name: str
     tool_input: dict[str, Any]
-    tool_response: ToolResponse
+    tool_response: HookToolResponse
     mcp_context: McpContext | None = None
     original_request_name: str | None = None
 
@@ -169,7 +169,7 @@ _SPECIFIC = {
 }
 
 
-class HookOutput(Record):
+class HookOutput(HookRecord):
     """What every event may answer: a message for the person."""
 
     system_message: str | None = None
@@ -288,7 +288,7 @@ def input_of(event_name: str, payload: Mapping[str, Any]) -> HookInput:
     for name, value in known.items():
         annotation = _annotation(kind, name)
         wanted = _KINDS.get(annotation) or (str if annotation.startswith("Literal") else None)
-        if annotation.startswith("LLM") or annotation == "ToolResponse":
+        if annotation.startswith("LLM") or annotation == "HookToolResponse":
             wanted = dict
         if wanted is not None and not isinstance(value, wanted):
             raise ValueError(f"{event_name}: {name} should be {annotation}, and is {type(value).__name__}.")

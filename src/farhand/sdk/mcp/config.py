@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from farhand.sdk.errors import SdkError
 
 if TYPE_CHECKING:
-    from farhand.sdk.settings import Settings
+    from farhand.sdk.settings import AgentSettings
 
 CALL_TIMEOUT_SECONDS = 600.0
 NAME_LIMIT = 63
@@ -89,7 +89,7 @@ def _reached(name: str, raw: Mapping[str, Any]) -> dict[str, Any]:
     raise BadServer(f"MCP server '{name}' needs a command, an httpUrl or a url.")
 
 
-def from_settings(settings: Settings) -> tuple[list[McpServer], list[str]]:
+def from_settings(settings: AgentSettings) -> tuple[list[McpServer], list[str]]:
     """The servers that settings.json names and allows, and what is wrong with the others."""
     configured = settings.get("mcpServers")
     if not isinstance(configured, Mapping) or not configured:

@@ -26,7 +26,7 @@ class McpGone(SdkError):
     kind = "mcp_gone"
 
 
-class Connection:
+class McpConnection:
     """A server that was reached: its tools, its instructions, calls to it."""
 
     def __init__(self, server: McpServer, environ: Mapping[str, str]) -> None:

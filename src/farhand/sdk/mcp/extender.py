@@ -10,7 +10,7 @@ from typing import Any
 from farhand.sdk.environment import MODEL_KEYS
 from farhand.sdk.events import Notice
 from farhand.sdk.mcp.config import McpServer, read_server
-from farhand.sdk.mcp.connection import CONNECT_SECONDS, Connection, McpGone
+from farhand.sdk.mcp.connection import CONNECT_SECONDS, McpConnection, McpGone
 from farhand.sdk.mcp.tool import McpTool, make_tool
 from farhand.sdk.protocols import SessionContext
 
@@ -35,7 +35,7 @@ class McpServers:
         self.servers = tuple(servers)
         self._problems = list(problems)
         self._connect_seconds = connect_seconds
-        self._connections: dict[str, Connection] | None = None
+        self._connections: dict[str, McpConnection] | None = None
         self._revivals: dict[str, int] = {}
         self._opening = asyncio.Lock()
 
@@ -85,8 +85,8 @@ class McpServers:
         connections = self._connections if self._connections is not None else {}
         connections.update({each.server.name: each for each in opened if each is not None})
 
-    async def _reach(self, server: McpServer, environ: Mapping[str, str]) -> Connection | None:
-        connection = Connection(server, environ)
+    async def _reach(self, server: McpServer, environ: Mapping[str, str]) -> McpConnection | None:
+        connection = McpConnection(server, environ)
         try:
             await connection.open(self._connect_seconds)
         except McpGone as gone:

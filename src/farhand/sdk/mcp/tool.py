@@ -8,7 +8,7 @@ from typing import Any
 
 from farhand.sdk.errors import SdkError
 from farhand.sdk.mcp.config import tool_name
-from farhand.sdk.mcp.connection import Connection
+from farhand.sdk.mcp.connection import McpConnection
 from farhand.sdk.protocols import Part, SessionContext, ToolResult
 from farhand.sdk.tools.commands import untrusted
 
@@ -23,7 +23,7 @@ class McpTool:
     # The connection has the server's own limit.
     timeout_seconds = None
 
-    def __init__(self, connection: Connection, name: str, description: str, parameters: Mapping[str, Any]) -> None:
+    def __init__(self, connection: McpConnection, name: str, description: str, parameters: Mapping[str, Any]) -> None:
         server = connection.server
         self.name = tool_name(server.name, name)
         self.description = description
@@ -52,7 +52,7 @@ class McpTool:
         return result_of(answer)
 
 
-def make_tool(connection: Connection, listed: Any) -> McpTool | str:
+def make_tool(connection: McpConnection, listed: Any) -> McpTool | str:
     """The tool, or a sentence about what is wrong with it."""
     fields = listed if isinstance(listed, Mapping) else {}
     name, schema, about = fields.get("name"), fields.get("inputSchema"), fields.get("description")

@@ -57,7 +57,7 @@ class AnthropicModel:
 
     async def stream(self, request: Request) -> AsyncGenerator[Response, None]:
         """The answer chunk by chunk; a call and a thought's signature come when they are whole."""
-        answer = _Answer()
+        answer = _AnthropicAnswer()
         async with aclosing(self._wire.events("/v1/messages", {**to_body(request), "stream": True})) as events:
             async for event in events:
                 chunk = answer.take(event)
@@ -80,7 +80,7 @@ class AnthropicModel:
         await self._wire.close()
 
 
-class _Answer:
+class _AnthropicAnswer:
     """A streamed message, put together block by block."""
 
     def __init__(self) -> None:

@@ -8,10 +8,10 @@ from farhand.sdk.models.http import Patience
 
 if TYPE_CHECKING:
     from farhand.sdk.models import Model
-    from farhand.sdk.settings import Settings
+    from farhand.sdk.settings import AgentSettings
 
 
-def model_name(given: Any, settings: Settings) -> str:
+def model_name(given: Any, settings: AgentSettings) -> str:
     """The name that counts: the agent's own, GEMINI_MODEL, then `model.name`. `auto` leaves the choice to us."""
     named = given if isinstance(given, str) else getattr(given, "name", "")
     for name in (named, settings.environ.get("GEMINI_MODEL"), settings.get("model.name")):
@@ -26,7 +26,7 @@ def bare_name(name: str) -> str:
     return rest if colon and vendor in ("openai", "anthropic", "vertex") else name
 
 
-def choose_model(name: str, settings: Settings) -> Model:
+def choose_model(name: str, settings: AgentSettings) -> Model:
     """The model behind a name: `openai:…`, `anthropic:…` and `vertex:…` go there, everything else is Gemini's."""
     environ = settings.environ
     patience = Patience(attempts=max(1, int(settings.get("general.maxAttempts", 6))))
@@ -48,7 +48,7 @@ def choose_model(name: str, settings: Settings) -> Model:
     return GeminiModel.from_environment(environ, patience=patience)
 
 
-def _wants_vertex(settings: Settings) -> bool:
+def _wants_vertex(settings: AgentSettings) -> bool:
     if settings.environ.get("GOOGLE_GENAI_USE_VERTEXAI", "").lower() in ("true", "1"):
         return True
     return bool(settings.get("security.auth.selectedType") == "vertex-ai")

@@ -8,12 +8,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from farhand.sdk.policies.matching import SHELL_TOOLS, Asked, Candidates, Surroundings, applies, server_of
+from farhand.sdk.policies.matching import SHELL_TOOLS, Candidates, PolicyQuery, Surroundings, applies, server_of
 from farhand.sdk.policies.rules import HARDNESS, Decision, Rule
 from farhand.sdk.protocols import ToolCall
 
 if TYPE_CHECKING:
-    from farhand.sdk.policies.shell import Line
+    from farhand.sdk.policies.shell import ShellLine
 
 MOST_COMMANDS = 500
 UNREADABLE = "the command cannot be taken apart, so nobody can say what it does."
@@ -62,7 +62,7 @@ class Judge:
 
     def hides(self, name: str, around: Surroundings) -> bool:
         """Whether no arguments could make a call of this tool run."""
-        for rule in self._for(Asked(ToolCall("", name, {})), around).rules:
+        for rule in self._for(PolicyQuery(ToolCall("", name, {})), around).rules:
             if not rule.narrow:
                 return rule.decision == "deny"
             if rule.decision != "deny":
@@ -70,14 +70,14 @@ class Judge:
         return False
 
     def _plain(self, call: ToolCall, around: Surroundings) -> Ruling:
-        asked = Asked(call)
+        asked = PolicyQuery(call)
         rule = self._for(asked, around).first(asked, around.context)
         return self._unmatched(around) if rule is None else Ruling(rule.decision, rule.reason, rule)
 
     def _unmatched(self, around: Surroundings) -> Ruling:
         return Ruling("allow" if around.mode == "yolo" else self._fallback)
 
-    def _for(self, asked: Asked, around: Surroundings) -> Candidates:
+    def _for(self, asked: PolicyQuery, around: Surroundings) -> Candidates:
         names = asked.names
         key = (names, around.mode, around.interactive, around.subagent, around.annotations, around.server)
         try:
@@ -98,7 +98,7 @@ class Judge:
         Every text that is met is judged once, and all that its parts would meet is met here too: so no line gets off
         more lightly than one of its parts.
         """
-        command = Asked(call).command
+        command = PolicyQuery(call).command
         if not command:
             return self._plain(call, around)
         waiting = [(command, False)]
@@ -119,7 +119,7 @@ class Judge:
                 return self._unreadable(ruling, around)
         return ruling
 
-    def _text(self, call: ToolCall, text: str, around: Surroundings, *, first: bool) -> tuple[Ruling, Line]:
+    def _text(self, call: ToolCall, text: str, around: Surroundings, *, first: bool) -> tuple[Ruling, ShellLine]:
         from farhand.sdk.policies.shell import taken_apart
 
         here = call if first else _with_command(call, text)
@@ -143,7 +143,7 @@ class Judge:
         return Ruling("deny", UNREADABLE, whole.rule) if narrow else whole
 
 
-def _inner(text: str, behind: bool, line: Line) -> list[tuple[str, bool]]:
+def _inner(text: str, behind: bool, line: ShellLine) -> list[tuple[str, bool]]:
     """What a text holds: its commands, the scripts they run, and what stands behind `sudo` and the like."""
     from farhand.sdk.policies.shell import hidden, scripts
 
@@ -159,7 +159,7 @@ def _inner(text: str, behind: bool, line: Line) -> list[tuple[str, bool]]:
     return found
 
 
-def _looked_at(call: ToolCall, ruling: Ruling, line: Line, around: Surroundings, *, first: bool) -> Ruling:
+def _looked_at(call: ToolCall, ruling: Ruling, line: ShellLine, around: Surroundings, *, first: bool) -> Ruling:
     """A rule's decision after a look at what the commands are."""
     from farhand.sdk.policies.commands import is_dangerous, is_safe, runs_git
 

@@ -13,7 +13,7 @@ from farhand.sdk.policies.files import Loaded, is_secure, read_policies
 from farhand.sdk.policies.rules import Rule
 
 if TYPE_CHECKING:
-    from farhand.sdk.settings import Settings
+    from farhand.sdk.settings import AgentSettings
 
 _NARROWED = re.compile(r"([a-zA-Z0-9_-]+)\((.*)\)", re.DOTALL)
 _SHELL_NAMES = ("run_shell_command", "ShellTool")
@@ -21,7 +21,12 @@ _NOT_PLANNING = frozenset({"default", "auto_edit", "yolo"})
 
 
 def load_rules(
-    settings: Settings, home: Path, own: Sequence[Rule] = (), extensions: Sequence[Rule] = (), *, defaults: bool = True
+    settings: AgentSettings,
+    home: Path,
+    own: Sequence[Rule] = (),
+    extensions: Sequence[Rule] = (),
+    *,
+    defaults: bool = True,
 ) -> Loaded:
     """Every rule of a session, in no order: their priorities have it."""
     files = [_user_files(settings, home), _admin_files(settings)]
@@ -32,13 +37,13 @@ def load_rules(
     return Loaded((*own, *configured, *found, *extensions, *below), tuple(complaints))
 
 
-def _user_files(settings: Settings, home: Path) -> Loaded:
+def _user_files(settings: AgentSettings, home: Path) -> Loaded:
     named = settings.get("policyPaths")
     paths = [Path(path).expanduser() for path in _texts(named)] or [home / ".gemini" / "policies"]
     return read_policies(paths, "user")
 
 
-def _admin_files(settings: Settings) -> Loaded:
+def _admin_files(settings: AgentSettings) -> Loaded:
     folder = Path("/Library/Application Support/GeminiCli" if sys.platform == "darwin" else "/etc/gemini-cli")
     system = folder / "policies"
     if is_secure(system) and any(system.glob("*.toml")):
@@ -46,7 +51,7 @@ def _admin_files(settings: Settings) -> Loaded:
     return read_policies([Path(path).expanduser() for path in _texts(settings.get("adminPolicyPaths"))], "admin")
 
 
-def _configured(settings: Settings) -> Iterator[Rule]:
+def _configured(settings: AgentSettings) -> Iterator[Rule]:
     """The rules that settings.json has in other words."""
     for server in _texts(settings.get("mcp.excluded")):
         yield _server_rule("deny", server, 4.9, "mcp.excluded", frozenset())

@@ -34,7 +34,7 @@ class Surroundings:
     server: str | None = None
 
 
-class Asked:
+class PolicyQuery:
     """A call as rules look at it."""
 
     def __init__(self, call: ToolCall) -> None:
@@ -76,7 +76,7 @@ class Candidates:
             else:
                 self._by_word.setdefault(word, []).append((order, rule))
 
-    def first(self, asked: Asked, context: SessionContext | None) -> Rule | None:
+    def first(self, asked: PolicyQuery, context: SessionContext | None) -> Rule | None:
         """The first rule that means the call."""
         command = asked.command
         best = len(self.rules)
@@ -94,7 +94,7 @@ class Candidates:
         return self.rules[best] if best < len(self.rules) else None
 
 
-def means(rule: Rule, asked: Asked, context: SessionContext | None) -> bool:
+def means(rule: Rule, asked: PolicyQuery, context: SessionContext | None) -> bool:
     """Whether a rule's patterns and predicate mean the arguments of a call."""
     if rule.prefix is not None and not starts_with(asked.command, rule.prefix):
         return False

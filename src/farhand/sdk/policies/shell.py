@@ -41,7 +41,7 @@ _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class ShellCommand:
     """One command of a line. `words` are its name and arguments, unquoted; what only a shell can know keeps its `$`."""
 
     text: str
@@ -51,19 +51,19 @@ class Command:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ShellLine:
     """A shell line. When it is `broken`, its commands are not all that it may do."""
 
-    commands: tuple[Command, ...]
+    commands: tuple[ShellCommand, ...]
     broken: bool = False
     redirects: bool = False
 
 
-BROKEN = Line((), broken=True)
+BROKEN = ShellLine((), broken=True)
 
 
 @lru_cache(maxsize=256)
-def taken_apart(line: str) -> Line:
+def taken_apart(line: str) -> ShellLine:
     """Every command of a line, also those in pipes, lists, loops, substitutions and here-documents.
 
     An assignment that stands by itself counts as one: it may change what the commands after it are.
@@ -75,20 +75,20 @@ def taken_apart(line: str) -> Line:
     except UnicodeEncodeError:
         return BROKEN
     root = _parser().parse(source).root_node
-    commands: list[Command] = []
+    commands: list[ShellCommand] = []
     redirects = unsure = False
     for node in _nodes(root):
         kind = node.type
         if kind in _COMMANDS:
             commands.append(_command(node))
         elif kind == "variable_assignment" and node.parent is not None and node.parent.type not in _COMMANDS:
-            commands.append(Command(_text(node).strip(), (), assigns=True))
+            commands.append(ShellCommand(_text(node).strip(), (), assigns=True))
         elif kind in _REDIRECTS:
             redirects = True
         # ${name@P} runs what is in the value of the variable.
         elif kind == "expansion" and re.search(rb"@[pP]\s*}", node.text or b""):
             unsure = True
-    return Line(tuple(commands), root.has_error or unsure or not commands, redirects)
+    return ShellLine(tuple(commands), root.has_error or unsure or not commands, redirects)
 
 
 @cache
@@ -107,7 +107,7 @@ def _nodes(root: Node) -> Iterator[Node]:
         waiting += reversed(node.named_children)
 
 
-def _command(node: Node) -> Command:
+def _command(node: Node) -> ShellCommand:
     words: list[str] = []
     assigns = redirects = False
     for child in node.children if node.type != "command" else node.named_children:
@@ -117,7 +117,7 @@ def _command(node: Node) -> Command:
             redirects = True
         else:
             words.append(_word(child))
-    return Command(_text(node).strip(), tuple(words), assigns, redirects)
+    return ShellCommand(_text(node).strip(), tuple(words), assigns, redirects)
 
 
 def _text(node: Node) -> str:
@@ -142,7 +142,7 @@ def _word(node: Node) -> str:
             return _ESCAPED.sub(lambda match: match[1].strip("\n"), text) if "\\" in text else text
 
 
-def scripts(command: Command) -> list[str]:
+def scripts(command: ShellCommand) -> list[str]:
     """The shell lines that a command runs: `bash -c '…'`, `eval …`."""
     words = command.words
     if not words:
@@ -165,7 +165,7 @@ def _script_of_shell(words: tuple[str, ...]) -> list[str]:
     return []
 
 
-def hidden(command: Command) -> str:
+def hidden(command: ShellCommand) -> str:
     """The command behind assignments, quotes, a path, and behind `sudo`, `env`, `xargs` and their like.
 
     Empty when the command stands there as it is.

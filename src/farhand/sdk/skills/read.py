@@ -12,7 +12,7 @@ from farhand.sdk.frontmatter import BadHead, read_head
 
 if TYPE_CHECKING:
     from farhand.sdk.agent import Agent
-    from farhand.sdk.settings import Settings
+    from farhand.sdk.settings import AgentSettings
 
 FILE = "SKILL.md"
 _UNUSABLE = re.compile(r'[:\\/<>*?"|]')
@@ -29,7 +29,7 @@ class Skill:
 
 
 def find_skills(
-    agent: Agent, settings: Settings, extensions: Iterable[Path], own: Iterable[Path], complaints: list[str]
+    agent: Agent, settings: AgentSettings, extensions: Iterable[Path], own: Iterable[Path], complaints: list[str]
 ) -> dict[str, Skill]:
     """The skills of a session by name. Where two have one name, the later folder wins."""
     if settings.get("skills.enabled") is False:
@@ -44,7 +44,7 @@ def find_skills(
     return found
 
 
-def _folders(agent: Agent, settings: Settings) -> list[Path]:
+def _folders(agent: Agent, settings: AgentSettings) -> list[Path]:
     if not agent.loads:
         return []
     folders = [agent.home / ".gemini" / "skills", agent.home / ".agents" / "skills"]

@@ -12,7 +12,7 @@ from farhand.sdk.subagents import DEFAULT_MAX_TURNS, DEFAULT_TIMEOUT_SECONDS, Su
 
 if TYPE_CHECKING:
     from farhand.sdk.agent import Agent
-    from farhand.sdk.settings import Settings
+    from farhand.sdk.settings import AgentSettings
 
 _KEYS = frozenset(
     "kind name description display_name tools mcp_servers model temperature max_turns timeout_mins".split()
@@ -20,7 +20,7 @@ _KEYS = frozenset(
 
 
 def find_subagents(
-    agent: Agent, settings: Settings, extensions: Iterable[Path], own: Iterable[Subagent], complaints: list[str]
+    agent: Agent, settings: AgentSettings, extensions: Iterable[Path], own: Iterable[Subagent], complaints: list[str]
 ) -> dict[str, Subagent]:
     """The subagents of a session by name. Where two have one name, the later one wins: code over folder over home."""
     if settings.get("experimental.enableAgents") is False:

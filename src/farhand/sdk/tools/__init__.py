@@ -11,7 +11,7 @@ from farhand.sdk.tools.schema import ToolDefinitionError
 
 if TYPE_CHECKING:
     from farhand.sdk.protocols import Tool
-    from farhand.sdk.settings import Settings
+    from farhand.sdk.settings import AgentSettings
 
 __all__ = ["FunctionTool", "ToolDefinitionError", "ToolError", "as_tool", "builtin_tools", "tool"]
 
@@ -27,7 +27,7 @@ def as_tool(thing: Tool | Callable[..., Any]) -> Tool:
     raise ToolDefinitionError(f"{thing!r} is no tool; give a function, or what @tool made of one.")
 
 
-def builtin_tools(settings: Settings) -> list[Tool]:
+def builtin_tools(settings: AgentSettings) -> list[Tool]:
     """The built-in tools that the settings leave in place (`tools.core`, `tools.exclude`, `useWriteTodos`)."""
     from farhand.sdk.tools.builtin import BUILTIN_TOOLS
 

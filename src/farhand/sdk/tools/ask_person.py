@@ -21,7 +21,7 @@ class Todo(TypedDict):
     status: Annotated[Status, "How far it is."]
 
 
-class Option(TypedDict):
+class QuestionOption(TypedDict):
     """One answer to choose."""
 
     label: Annotated[str, "The answer, in a few words."]
@@ -34,7 +34,7 @@ class AskedQuestion(TypedDict):
     question: Annotated[str, "The question itself."]
     header: NotRequired[Annotated[str, "A word or two to head it."]]
     type: NotRequired[Annotated[Literal["choice", "text", "yesno"], "How it is answered."]]
-    options: NotRequired[Annotated[list[Option], "The answers of a choice, two to four."]]
+    options: NotRequired[Annotated[list[QuestionOption], "The answers of a choice, two to four."]]
     multiSelect: NotRequired[Annotated[bool, "Whether several answers may be chosen."]]
     placeholder: NotRequired[Annotated[str, "A hint for a free answer."]]
 

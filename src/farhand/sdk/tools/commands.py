@@ -8,7 +8,7 @@ from typing import Annotated
 from farhand.sdk.context import LiveContext, live
 from farhand.sdk.protocols import SessionContext, ShellResult, ToolResult
 from farhand.sdk.shell import finished
-from farhand.sdk.shell_process import Command, Limits
+from farhand.sdk.shell_process import Limits, RunningCommand
 from farhand.sdk.tools.files import path_in
 from farhand.sdk.tools.overflow import DEFAULT_LIMIT_CHARACTERS
 from farhand.sdk.tools.result import ToolError
@@ -75,7 +75,7 @@ def _output_file(context: LiveContext) -> Path:
     return context.temporary_folder / f"run_shell_command_{context.next_number()}.txt"
 
 
-def _report(result: ShellResult, running: Command, silence_seconds: float | None) -> str:
+def _report(result: ShellResult, running: RunningCommand, silence_seconds: float | None) -> str:
     said = result.output.lstrip("\n").rstrip()
     lines = [f"Output: {said or '(empty)'}"]
     if ending := _ending(result, silence_seconds):

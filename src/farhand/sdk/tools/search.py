@@ -13,7 +13,7 @@ from farhand.sdk.context import LiveContext, live
 from farhand.sdk.ignore import IgnoreRules, walk
 from farhand.sdk.protocols import SessionContext, ToolResult
 from farhand.sdk.shell import finished
-from farhand.sdk.shell_process import Command, Limits
+from farhand.sdk.shell_process import Limits, RunningCommand
 from farhand.sdk.tools.files import path_in, rules_for
 from farhand.sdk.tools.patterns import glob_matcher
 from farhand.sdk.tools.result import ToolError
@@ -23,7 +23,7 @@ MOST_MATCHES = 100
 MOST_FILES = 1000
 SEARCH_SECONDS = 60.0
 RECENT_SECONDS = 24 * 3600.0
-_SCRIPT = str(Path(__file__).with_name("searching.py"))
+_SCRIPT = str(Path(__file__).with_name("search_process.py"))
 
 
 def glob(
@@ -153,7 +153,7 @@ def _stays_inside(context: LiveContext, path: Path) -> bool:
 
 
 async def _searched(request: dict[str, Any], cwd: str) -> tuple[list[dict[str, Any]], bool]:
-    command = Command(
+    command = RunningCommand(
         [sys.executable, "-I", "-S", _SCRIPT],
         cwd=cwd,
         env={"PYTHONIOENCODING": "utf-8"},

@@ -18,12 +18,12 @@ import pytest
 
 from farhand.app import open_drivers
 from farhand.model.ports import Driver
-from farhand.testing.cli_env import Workshop
+from farhand.testing.cli_env import CliEnv
 from farhand.testing.contracts import worker
 from farhand.testing.contracts.driver import DriverContract, Words
 from farhand.testing.contracts.worker import Stage
 from farhand.testing.house import House, settings_in
-from farhand.testing.models.script import Hold, Reply, Text, say
+from farhand.testing.models.script import Hold, ScriptedReply, ScriptedText, say
 
 Promise = Callable[[House, Stage], Awaitable[None]]
 ALL = Words(plain="zz-plain", tool="zz-tool", ask="zz-ask", fail="zz-fail", slow="zz-slow")
@@ -41,7 +41,7 @@ class AgentAlone(DriverContract):
         """Tells the fake model what to do at each of the words; every test needs some of these only."""
 
     @pytest.fixture
-    def directory(self, studio: Workshop) -> Path:
+    def directory(self, studio: CliEnv) -> Path:
         return studio.project
 
     @pytest.fixture
@@ -49,7 +49,7 @@ class AgentAlone(DriverContract):
         return self.said
 
     @pytest.fixture
-    async def driver(self, studio: Workshop) -> AsyncIterator[Driver]:
+    async def driver(self, studio: CliEnv) -> AsyncIterator[Driver]:
         self.plays(studio)
         chosen = studio.drivers()[self.kind]
         async with anyio.create_task_group() as tasks:
@@ -62,7 +62,7 @@ class AgentAlone(DriverContract):
 class ScriptedStage:
     """A CLI whose fake model plays a script. `touch` is the tool call that runs a command of the shell."""
 
-    def __init__(self, studio: Any, kind: str, touch: Callable[[str], Reply]) -> None:
+    def __init__(self, studio: Any, kind: str, touch: Callable[[str], ScriptedReply]) -> None:
         self._studio = studio
         self._touch = touch
         self.backend = kind
@@ -74,7 +74,9 @@ class ScriptedStage:
 
     def holds(self, marker: str, first: str, rest: str) -> Callable[[], None]:
         """One answer in two parts."""
-        self._studio.model.script.conversation(marker, Reply((Text(first), Hold(marker), Text(rest))))
+        self._studio.model.script.conversation(
+            marker, ScriptedReply((ScriptedText(first), Hold(marker), ScriptedText(rest)))
+        )
         return lambda: self._studio.model.script.release(marker)
 
     def asks(self, marker: str, text: str) -> Callable[[], bool]:
@@ -100,12 +102,12 @@ class AgentAtWork:
         """Skips what this way to reach the agent cannot do, or need not show again."""
 
     @pytest.mark.parametrize("promise", worker.PROMISES, ids=lambda promise: promise.__name__)
-    async def test_promise(self, studio: Workshop, stage: Stage, promise: Promise) -> None:
+    async def test_promise(self, studio: CliEnv, stage: Stage, promise: Promise) -> None:
         self.wants(stage, promise)
         async with studio.open() as house:
             await promise(house, stage)
 
-    async def test_a_turn_outlives_the_node(self, studio: Workshop, stage: Stage) -> None:
+    async def test_a_turn_outlives_the_node(self, studio: CliEnv, stage: Stage) -> None:
         async with studio.open() as house:
             release = await worker.before_a_restart(house, stage)
         release()

@@ -16,7 +16,18 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from farhand.testing.models.script import AnyStep, Block, Failure, Hold, Reply, Script, Text, Thinking, ToolUse, say
+from farhand.testing.models.script import (
+    AnyStep,
+    Block,
+    Failure,
+    Hold,
+    ModelScript,
+    ScriptedReply,
+    ScriptedText,
+    ScriptedThinking,
+    ToolUse,
+    say,
+)
 from farhand.testing.models.server import served
 
 ASIDE = say("An aside")
@@ -28,7 +39,7 @@ def limited(message: str, resets_at: int = 4_102_444_800) -> Failure:
     return Failure(429, "rate_limit_error", message, {**unified, "retry-after": "3600", "x-should-retry": "false"})
 
 
-class Call(msgspec.Struct, frozen=True):
+class AnthropicCall(msgspec.Struct, frozen=True):
     """A request that the fake has answered."""
 
     body: dict[str, Any]
@@ -49,9 +60,9 @@ class Call(msgspec.Struct, frozen=True):
 class FakeAnthropic:
     """Answers `/v1/messages` from a script and keeps what was asked."""
 
-    def __init__(self, script: Script | None = None) -> None:
-        self.script = script or Script()
-        self.calls: list[Call] = []
+    def __init__(self, script: ModelScript | None = None) -> None:
+        self.script = script or ModelScript()
+        self.calls: list[AnthropicCall] = []
         self._seen = anyio.Event()
         self.app = Starlette(
             routes=[
@@ -69,11 +80,11 @@ class FakeAnthropic:
         async with served(self.app, port) as address:
             yield address
 
-    def prompted(self, text: str) -> list[Call]:
+    def prompted(self, text: str) -> list[AnthropicCall]:
         """The scripted requests that contain this text."""
         return [call for call in self.calls if call.scripted and any(text in piece for piece in call.texts)]
 
-    async def asked(self, text: str, times: int = 1) -> Call:
+    async def asked(self, text: str, times: int = 1) -> AnthropicCall:
         """Waits until this text has been in that many scripted requests; the newest of them."""
         while len(found := self.prompted(text)) < times:
             await self._seen.wait()
@@ -82,7 +93,7 @@ class FakeAnthropic:
     async def _messages(self, request: Request) -> Response:
         body = await request.json()
         step = self._step(body)
-        self.calls.append(Call(body, scripted=step is not None))
+        self.calls.append(AnthropicCall(body, scripted=step is not None))
         self._seen.set()
         self._seen = anyio.Event()
         return self._respond(step or ASIDE, body)
@@ -91,7 +102,7 @@ class FakeAnthropic:
         # Titles, summaries of a tool's output and the like are asked for without tools: they are no turn.
         if not body.get("tools"):
             return None
-        return self.script.take(Call(body, scripted=False).texts)
+        return self.script.take(AnthropicCall(body, scripted=False).texts)
 
     def _respond(self, step: AnyStep, body: dict[str, Any]) -> Response:
         if isinstance(step, Failure) and step.status:
@@ -100,7 +111,7 @@ class FakeAnthropic:
         model = str(body.get("model", "fake"))
         number = len(self.calls)
         if not body.get("stream"):
-            return JSONResponse(_whole(step, model, number) if isinstance(step, Reply) else {})
+            return JSONResponse(_whole(step, model, number) if isinstance(step, ScriptedReply) else {})
         return StreamingResponse(self._stream(step, model, number), media_type="text/event-stream")
 
     async def _stream(self, step: AnyStep, model: str, number: int) -> AsyncIterator[bytes]:
@@ -167,16 +178,16 @@ def _message_start(model: str, number: int, input_tokens: int) -> dict[str, Any]
     return {"type": "message_start", "message": _message(model, number, _usage(input_tokens, 1))}
 
 
-def _stop_reason(step: Reply) -> str:
+def _stop_reason(step: ScriptedReply) -> str:
     return "tool_use" if any(isinstance(block, ToolUse) for block in step.blocks) else "end_turn"
 
 
-def _message_delta(step: Reply) -> dict[str, Any]:
+def _message_delta(step: ScriptedReply) -> dict[str, Any]:
     delta = {"stop_reason": _stop_reason(step), "stop_sequence": None}
     return {"type": "message_delta", "delta": delta, "usage": {"output_tokens": step.output_tokens}}
 
 
-def _whole(step: Reply, model: str, number: int) -> dict[str, Any]:
+def _whole(step: ScriptedReply, model: str, number: int) -> dict[str, Any]:
     blocks = [block for block in step.blocks if not isinstance(block, Hold)]
     message = _message(model, number, _usage(step.input_tokens, step.output_tokens))
     content = [_content(block, index, number) for index, block in enumerate(blocks)]
@@ -185,9 +196,9 @@ def _whole(step: Reply, model: str, number: int) -> dict[str, Any]:
 
 def _content(block: Block, index: int, number: int) -> dict[str, Any]:
     match block:
-        case Text(text=text):
+        case ScriptedText(text=text):
             return {"type": "text", "text": text}
-        case Thinking(text=text, signature=signature):
+        case ScriptedThinking(text=text, signature=signature):
             return {"type": "thinking", "thinking": text, "signature": signature}
         case ToolUse(name=name, input=arguments, id=chosen):
             return {"type": "tool_use", "id": chosen or f"toolu_{number:06d}_{index}", "name": name, "input": arguments}
@@ -201,9 +212,9 @@ def _pieces(text: str, size: int) -> list[str]:
 
 def _deltas(block: Block) -> list[dict[str, Any]]:
     match block:
-        case Text(text=text, piece=piece):
+        case ScriptedText(text=text, piece=piece):
             return [{"type": "text_delta", "text": part} for part in _pieces(text, piece)]
-        case Thinking(text=text, signature=signature):
+        case ScriptedThinking(text=text, signature=signature):
             thought = {"type": "thinking_delta", "thinking": text}
             return [thought, {"type": "signature_delta", "signature": signature}]
         case ToolUse(input=arguments):
@@ -225,7 +236,7 @@ def _block_events(block: Block, index: int, number: int) -> Iterator[dict[str, A
     yield {"type": "content_block_stop", "index": index}
 
 
-async def _run(script: Script, port: int) -> None:
+async def _run(script: ModelScript, port: int) -> None:
     async with FakeAnthropic(script).served(port) as address:
         sys.stdout.write(address + "\n")
         sys.stdout.flush()
@@ -239,7 +250,7 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=0, help="the loopback port; 0 lets the system choose")
     arguments = parser.parse_args()
     conversations = msgspec.json.decode(arguments.script.read_bytes(), type=dict[str, list[AnyStep]])
-    anyio.run(_run, Script(dict(conversations)), arguments.port)
+    anyio.run(_run, ModelScript(dict(conversations)), arguments.port)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, cast
 
-from farhand.testing.models.steps import Conversation, Received, Script, Step
+from farhand.testing.models.steps import GeminiScript, GeminiStep, Received, ScriptedConversation
 
 USAGE = {"promptTokenCount": 100, "candidatesTokenCount": 10, "totalTokenCount": 110}
 
@@ -26,20 +26,20 @@ def chunk(*parts: dict[str, Any], finish: str = "", usage: dict[str, Any] | None
     return {"candidates": [candidate], **({"usageMetadata": usage} if usage else {})}
 
 
-def says(*texts: str, finish: str = "STOP", usage: dict[str, Any] | None = None) -> Step:
+def says(*texts: str, finish: str = "STOP", usage: dict[str, Any] | None = None) -> GeminiStep:
     """The model says something, a chunk a text."""
     chunks = [chunk({"text": text}) for text in texts[:-1]]
-    return Step((*chunks, chunk({"text": texts[-1]}, finish=finish, usage=usage or USAGE)))
+    return GeminiStep((*chunks, chunk({"text": texts[-1]}, finish=finish, usage=usage or USAGE)))
 
 
 def calls(
     name: str, arguments: dict[str, Any] | None = None, *, call_id: str = "", signature: str = "", text: str = ""
-) -> Step:
+) -> GeminiStep:
     """The model calls a tool."""
     return calls_all((name, arguments or {}, call_id), signature=signature, text=text)
 
 
-def calls_all(*wanted: tuple[str, dict[str, Any], str], signature: str = "", text: str = "") -> Step:
+def calls_all(*wanted: tuple[str, dict[str, Any], str], signature: str = "", text: str = "") -> GeminiStep:
     """The model calls several tools in one message; the signature comes on the first, as the API does it."""
     parts: list[dict[str, Any]] = []
     for index, (name, arguments, call_id) in enumerate(wanted):
@@ -47,20 +47,22 @@ def calls_all(*wanted: tuple[str, dict[str, Any], str], signature: str = "", tex
         signed = {"thoughtSignature": signature} if signature and index == 0 else {}
         parts.append({"functionCall": call, **signed})
     spoken = [{"text": text}] if text else []
-    return Step((chunk(*spoken, *parts, finish="STOP", usage=USAGE),))
+    return GeminiStep((chunk(*spoken, *parts, finish="STOP", usage=USAGE),))
 
 
-def answers(*chunks: dict[str, Any]) -> Step:
+def answers(*chunks: dict[str, Any]) -> GeminiStep:
     """Chunks as they are."""
-    return Step(tuple(chunks))
+    return GeminiStep(tuple(chunks))
 
 
-def refuses(status: int, message: str = "busy", *, retry_after: str = "") -> Step:
+def refuses(status: int, message: str = "busy", *, retry_after: str = "") -> GeminiStep:
     """An HTTP error."""
-    return Step(status=status, error=message, headers={"retry-after": retry_after} if retry_after else {})
+    return GeminiStep(status=status, error=message, headers={"retry-after": retry_after} if retry_after else {})
 
 
-def exhausted(message: str = "You exceeded your current quota.", *, seconds: float = 0, daily: bool = False) -> Step:
+def exhausted(
+    message: str = "You exceeded your current quota.", *, seconds: float = 0, daily: bool = False
+) -> GeminiStep:
     """A 429 as the API words it: a quota of the day, or one that is free again after so many seconds."""
     kind = "type.googleapis.com/google.rpc."
     quota = "GenerateRequestsPerDayPerProjectPerModel" if daily else "GenerateRequestsPerMinutePerProjectPerModel"
@@ -70,17 +72,17 @@ def exhausted(message: str = "You exceeded your current quota.", *, seconds: flo
     }
     retry = {"@type": kind + "RetryInfo", "retryDelay": f"{seconds:g}s"}
     details = (failure, *([retry] if seconds else []))
-    return Step(status=429, error=message, reason="RESOURCE_EXHAUSTED", details=details)
+    return GeminiStep(status=429, error=message, reason="RESOURCE_EXHAUSTED", details=details)
 
 
-def cut(*texts: str) -> Step:
+def cut(*texts: str) -> GeminiStep:
     """The stream breaks off after these texts, without a finish reason."""
-    return Step(tuple(chunk({"text": text}) for text in texts), cut_after=len(texts))
+    return GeminiStep(tuple(chunk({"text": text}) for text in texts), cut_after=len(texts))
 
 
-def held(gate: threading.Event, *texts: str, before: int = 0) -> Step:
+def held(gate: threading.Event, *texts: str, before: int = 0) -> GeminiStep:
     """An answer that waits for the gate after `before` chunks."""
-    return Step(says(*texts).chunks, wait_for=gate, hold_after=before)
+    return GeminiStep(says(*texts).chunks, wait_for=gate, hold_after=before)
 
 
 class FakeGemini:
@@ -90,7 +92,7 @@ class FakeGemini:
     """
 
     def __init__(self, port: int = 0) -> None:
-        self.script = Script()
+        self.script = GeminiScript()
         self.closing = threading.Event()
         self._server = _Server(("127.0.0.1", port), _Handler)
         self._server.fake = self
@@ -113,7 +115,7 @@ class FakeGemini:
         """The body of the last request for content."""
         return self.requests[-1].body
 
-    def expect(self, *steps: Step, prompt: str = "") -> Conversation:
+    def expect(self, *steps: GeminiStep, prompt: str = "") -> ScriptedConversation:
         """Adds a conversation."""
         return self.script.expect(*steps, prompt=prompt)
 
@@ -202,7 +204,7 @@ class _Handler(BaseHTTPRequestHandler):
             return self._stream(step, fake)
         return self._json(200, _whole(step))
 
-    def _json(self, status: int, body: dict[str, Any], step: Step | None = None) -> None:
+    def _json(self, status: int, body: dict[str, Any], step: GeminiStep | None = None) -> None:
         data = json.dumps(body).encode()
         self.send_response(status)
         self.send_header("content-type", "application/json")
@@ -212,7 +214,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(data)
 
-    def _stream(self, step: Step, fake: FakeGemini) -> None:
+    def _stream(self, step: GeminiStep, fake: FakeGemini) -> None:
         self.send_response(200)
         self.send_header("content-type", "text/event-stream")
         self.send_header("transfer-encoding", "chunked")
@@ -236,7 +238,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Says nothing."""
 
 
-def _whole(step: Step) -> dict[str, Any]:
+def _whole(step: GeminiStep) -> dict[str, Any]:
     """The chunks of a step as one response."""
     parts = [part for each in step.chunks for part in each["candidates"][0].get("content", {}).get("parts", [])]
     last = step.chunks[-1]
@@ -271,14 +273,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def read_steps(path: Path) -> list[Step]:
+def read_steps(path: Path) -> list[GeminiStep]:
     """The answers of a fake-responses file as steps."""
     steps = []
     for line in path.read_text("utf-8").split("\n"):
         if line.strip():
             answer = json.loads(line)
             response = answer["response"]
-            steps.append(Step(tuple(response if isinstance(response, list) else [response])))
+            steps.append(GeminiStep(tuple(response if isinstance(response, list) else [response])))
     return steps
 
 

@@ -13,13 +13,24 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from farhand.testing.models.script import AnyStep, Block, Failure, Hold, Reply, Script, Text, Thinking, ToolUse, say
+from farhand.testing.models.script import (
+    AnyStep,
+    Block,
+    Failure,
+    Hold,
+    ModelScript,
+    ScriptedReply,
+    ScriptedText,
+    ScriptedThinking,
+    ToolUse,
+    say,
+)
 from farhand.testing.models.server import served
 
 ASIDE = say("An aside")
 
 
-class Call(msgspec.Struct, frozen=True):
+class ChatCall(msgspec.Struct, frozen=True):
     """A request that the fake has answered."""
 
     body: dict[str, Any]
@@ -35,9 +46,9 @@ class Call(msgspec.Struct, frozen=True):
 class FakeOpenAi:
     """Answers `/v1/chat/completions` from a script and keeps what was asked."""
 
-    def __init__(self, script: Script | None = None) -> None:
-        self.script = script or Script()
-        self.calls: list[Call] = []
+    def __init__(self, script: ModelScript | None = None) -> None:
+        self.script = script or ModelScript()
+        self.calls: list[ChatCall] = []
         self._seen = anyio.Event()
         self.app = Starlette(routes=[Route("/v1/chat/completions", self._complete, methods=["POST"])])
 
@@ -47,7 +58,7 @@ class FakeOpenAi:
         async with served(self.app, port) as address:
             yield address
 
-    async def asked(self, text: str, times: int = 1) -> Call:
+    async def asked(self, text: str, times: int = 1) -> ChatCall:
         """Waits until this text has been in that many scripted requests; the newest of them."""
         while len(found := [call for call in self.calls if call.scripted and text in "\n".join(call.texts)]) < times:
             await self._seen.wait()
@@ -55,10 +66,10 @@ class FakeOpenAi:
 
     async def _complete(self, request: Request) -> Response:
         body = await request.json()
-        call = Call(body, scripted=False)
+        call = ChatCall(body, scripted=False)
         # Titles and the like are asked for without tools: they are no turn.
         step = self.script.take(call.texts) if body.get("tools") else None
-        self.calls.append(Call(body, scripted=step is not None))
+        self.calls.append(ChatCall(body, scripted=step is not None))
         self._seen.set()
         self._seen = anyio.Event()
         return self._respond(step or ASIDE, body)
@@ -70,7 +81,7 @@ class FakeOpenAi:
         number = len(self.calls)
         head = {"id": f"chatcmpl-{number}", "created": 0, "model": str(body.get("model", "fake"))}
         if not body.get("stream"):
-            return JSONResponse({**head, **_whole(step, number)} if isinstance(step, Reply) else {})
+            return JSONResponse({**head, **_whole(step, number)} if isinstance(step, ScriptedReply) else {})
         return StreamingResponse(self._stream(step, head, number), media_type="text/event-stream")
 
     async def _stream(self, step: AnyStep, head: dict[str, Any], number: int) -> AsyncIterator[bytes]:
@@ -99,11 +110,11 @@ def _choice(delta: dict[str, Any]) -> dict[str, Any]:
 
 def _deltas(block: Block, index: int, number: int) -> Iterator[dict[str, Any]]:
     match block:
-        case Text(text=text, piece=piece):
+        case ScriptedText(text=text, piece=piece):
             size = piece or len(text) or 1
             for start in range(0, len(text), size):
                 yield {"content": text[start : start + size]}
-        case Thinking(text=text):
+        case ScriptedThinking(text=text):
             yield {"reasoning_content": text}
         case ToolUse():
             yield {"tool_calls": [{"index": index, **_tool_call(block, index, number)}]}
@@ -117,19 +128,19 @@ def _tool_call(block: ToolUse, index: int, number: int) -> dict[str, Any]:
     return {"id": block.id or f"call_{number}_{index}", "type": "function", "function": name}
 
 
-def _whole(step: Reply, number: int) -> dict[str, Any]:
+def _whole(step: ScriptedReply, number: int) -> dict[str, Any]:
     tools = [_tool_call(each, at, number) for at, each in enumerate(step.blocks) if isinstance(each, ToolUse)]
-    text = "".join(block.text for block in step.blocks if isinstance(block, Text))
+    text = "".join(block.text for block in step.blocks if isinstance(block, ScriptedText))
     message = {"role": "assistant", "content": text or None, **({"tool_calls": tools} if tools else {})}
     choice = {"index": 0, "message": message, "finish_reason": _ending(step)}
     return {"object": "chat.completion", "choices": [choice], "usage": _usage(step)}
 
 
-def _ending(step: Reply) -> str:
+def _ending(step: ScriptedReply) -> str:
     return "tool_calls" if any(isinstance(block, ToolUse) for block in step.blocks) else "stop"
 
 
-def _usage(step: Reply) -> dict[str, int]:
+def _usage(step: ScriptedReply) -> dict[str, int]:
     total = step.input_tokens + step.output_tokens
     return {"prompt_tokens": step.input_tokens, "completion_tokens": step.output_tokens, "total_tokens": total}
 

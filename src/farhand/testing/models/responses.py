@@ -13,7 +13,18 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from farhand.testing.models.script import AnyStep, Block, Failure, Hold, Reply, Script, Text, Thinking, ToolUse, say
+from farhand.testing.models.script import (
+    AnyStep,
+    Block,
+    Failure,
+    Hold,
+    ModelScript,
+    ScriptedReply,
+    ScriptedText,
+    ScriptedThinking,
+    ToolUse,
+    say,
+)
 from farhand.testing.models.server import served
 
 ASIDE = say("An aside")
@@ -27,7 +38,7 @@ def limited(message: str, resets_at: int = 4_102_444_800) -> Failure:
     return Failure(429, "usage_limit_reached", message, headers, {"plan_type": "pro", "resets_at": resets_at})
 
 
-class Call(msgspec.Struct, frozen=True):
+class ResponsesCall(msgspec.Struct, frozen=True):
     """A request that the fake has answered."""
 
     body: dict[str, Any]
@@ -55,9 +66,9 @@ class Call(msgspec.Struct, frozen=True):
 class FakeResponses:
     """Answers `/v1/responses` from a script and keeps what was asked."""
 
-    def __init__(self, script: Script | None = None) -> None:
-        self.script = script or Script()
-        self.calls: list[Call] = []
+    def __init__(self, script: ModelScript | None = None) -> None:
+        self.script = script or ModelScript()
+        self.calls: list[ResponsesCall] = []
         # Whatever else was asked for: a CLI that calls nobody else asks for nothing here.
         self.strange: list[str] = []
         self._seen = anyio.Event()
@@ -75,11 +86,11 @@ class FakeResponses:
         async with served(self.app, port) as address:
             yield address
 
-    def prompted(self, text: str) -> list[Call]:
+    def prompted(self, text: str) -> list[ResponsesCall]:
         """The scripted requests that contain this text."""
         return [call for call in self.calls if call.scripted and any(text in piece for piece in call.texts)]
 
-    async def asked(self, text: str, times: int = 1) -> Call:
+    async def asked(self, text: str, times: int = 1) -> ResponsesCall:
         """Waits until this text has been in that many scripted requests; the newest of them."""
         while len(found := self.prompted(text)) < times:
             await self._seen.wait()
@@ -88,8 +99,8 @@ class FakeResponses:
     async def _respond(self, request: Request) -> Response:
         body = await request.json()
         # Titles and the like are asked for without tools: they are no turn.
-        step = self.script.take(Call(body, scripted=False).texts) if body.get("tools") else None
-        self.calls.append(Call(body, scripted=step is not None))
+        step = self.script.take(ResponsesCall(body, scripted=False).texts) if body.get("tools") else None
+        self.calls.append(ResponsesCall(body, scripted=step is not None))
         self._seen.set()
         self._seen = anyio.Event()
         return self._answer(step or ASIDE, body)
@@ -133,8 +144,8 @@ def _items(blocks: tuple[Block, ...]) -> list[list[Block]]:
     """The blocks as output items: words with a hold between them are one message that stands still in the middle."""
     items: list[list[Block]] = []
     for block in blocks:
-        words = isinstance(block, Text | Hold)
-        if words and items and isinstance(items[-1][0], Text | Hold):
+        words = isinstance(block, ScriptedText | Hold)
+        if words and items and isinstance(items[-1][0], ScriptedText | Hold):
             items[-1].append(block)
         else:
             items.append([block])
@@ -143,12 +154,12 @@ def _items(blocks: tuple[Block, ...]) -> list[list[Block]]:
 
 def _item(blocks: list[Block], index: int, number: int, custom: set[str]) -> Event:
     match blocks[0]:
-        case Text() | Hold():
-            text = "".join(block.text for block in blocks if isinstance(block, Text))
+        case ScriptedText() | Hold():
+            text = "".join(block.text for block in blocks if isinstance(block, ScriptedText))
             content = [{"type": "output_text", "text": text, "annotations": []}]
             head = {"type": "message", "id": f"msg_{number:06d}_{index}", "role": "assistant", "status": "completed"}
             return {**head, "content": content}
-        case Thinking(text=text):
+        case ScriptedThinking(text=text):
             summary = [{"type": "summary_text", "text": text}]
             return {
                 "type": "reasoning",
@@ -181,12 +192,12 @@ def _begun(whole: Event) -> Event:
 def _deltas(block: Block, item: str, index: int) -> Iterator[Event]:
     where = {"item_id": item, "output_index": index}
     match block:
-        case Text(text=text, piece=piece):
+        case ScriptedText(text=text, piece=piece):
             size = piece or len(text) or 1
             for start in range(0, len(text), size):
                 delta = text[start : start + size]
                 yield {"type": "response.output_text.delta", **where, "content_index": 0, "delta": delta}
-        case Thinking(text=text):
+        case ScriptedThinking(text=text):
             part = {"type": "summary_text", "text": ""}
             yield {"type": "response.reasoning_summary_part.added", **where, "summary_index": 0, "part": part}
             yield {"type": "response.reasoning_summary_text.delta", **where, "summary_index": 0, "delta": text}
@@ -198,7 +209,7 @@ def _event(event: Event) -> bytes:
     return f"event: {event['type']}\ndata: {msgspec.json.encode(event).decode()}\n\n".encode()
 
 
-def _usage(step: Reply) -> Event:
+def _usage(step: ScriptedReply) -> Event:
     return {
         "input_tokens": step.input_tokens,
         "input_tokens_details": {"cached_tokens": 0},

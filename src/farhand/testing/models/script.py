@@ -9,18 +9,18 @@ import anyio
 import msgspec
 
 
-class Step(msgspec.Struct, frozen=True, tag_field="step"):
+class ScriptStep(msgspec.Struct, frozen=True, tag_field="step"):
     """One answer of the model to one request."""
 
 
-class Text(msgspec.Struct, frozen=True, tag="text", tag_field="block"):
+class ScriptedText(msgspec.Struct, frozen=True, tag="text", tag_field="block"):
     """Words, streamed in pieces of `piece` characters (0: all at once)."""
 
     text: str
     piece: int = 0
 
 
-class Thinking(msgspec.Struct, frozen=True, tag="thinking", tag_field="block"):
+class ScriptedThinking(msgspec.Struct, frozen=True, tag="thinking", tag_field="block"):
     """A thought, with the signature that the API puts on it."""
 
     text: str
@@ -41,10 +41,10 @@ class Hold(msgspec.Struct, frozen=True, tag="hold", tag_field="block"):
     gate: str
 
 
-Block: TypeAlias = Text | Thinking | ToolUse | Hold
+Block: TypeAlias = ScriptedText | ScriptedThinking | ToolUse | Hold
 
 
-class Reply(Step, frozen=True, tag="reply"):
+class ScriptedReply(ScriptStep, frozen=True, tag="reply"):
     """An answer that goes well."""
 
     blocks: tuple[Block, ...]
@@ -52,7 +52,7 @@ class Reply(Step, frozen=True, tag="reply"):
     output_tokens: int = 10
 
 
-class Failure(Step, frozen=True, tag="failure"):
+class Failure(ScriptStep, frozen=True, tag="failure"):
     """An answer that goes wrong: an HTTP status, or (`status` 0) a connection that is cut in mid-stream."""
 
     status: int
@@ -63,28 +63,28 @@ class Failure(Step, frozen=True, tag="failure"):
     fields: dict[str, Any] = {}
 
 
-AnyStep: TypeAlias = Reply | Failure
+AnyStep: TypeAlias = ScriptedReply | Failure
 # A step that depends on what was asked: it is given every text of the request.
 Composed: TypeAlias = Callable[[list[str]], AnyStep]
 Played: TypeAlias = AnyStep | Composed
 
 
-def say(text: str, piece: int = 0) -> Reply:
+def say(text: str, piece: int = 0) -> ScriptedReply:
     """The model answers with these words and is done."""
-    return Reply((Text(text, piece),))
+    return ScriptedReply((ScriptedText(text, piece),))
 
 
-def use(tool: str, /, *, said: str = "", **arguments: Any) -> Reply:
+def use(tool: str, /, *, said: str = "", **arguments: Any) -> ScriptedReply:
     """The model asks for one tool, after some words if there are any."""
-    words: tuple[Block, ...] = (Text(said),) if said else ()
-    return Reply((*words, ToolUse(tool, arguments)))
+    words: tuple[Block, ...] = (ScriptedText(said),) if said else ()
+    return ScriptedReply((*words, ToolUse(tool, arguments)))
 
 
 class Unscripted(AssertionError):
     """A request that no step was left for, or a step that no request asked for."""
 
 
-class Script:
+class ModelScript:
     """The conversations of one fake, and how far each has got."""
 
     def __init__(self, conversations: dict[str, Iterable[Played]] | None = None) -> None:

@@ -25,7 +25,7 @@ class Received:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class GeminiStep:
     """One answer: chunks of wire JSON, or an HTTP status.
 
     `cut_after` closes the connection after so many chunks. `wait_for` holds the answer until the event is set, and
@@ -43,39 +43,39 @@ class Step:
     hold_after: int = 0
 
 
-class Conversation:
+class ScriptedConversation:
     """The steps of one conversation. A request belongs to it when `matches` says so of its text."""
 
-    def __init__(self, matches: Callable[[str], bool], steps: Iterable[Step], name: str = "") -> None:
+    def __init__(self, matches: Callable[[str], bool], steps: Iterable[GeminiStep], name: str = "") -> None:
         self.matches = matches
         self.name = name
         self.steps = list(steps)
         self.requests: list[Received] = []
 
-    def then(self, *steps: Step) -> Conversation:
+    def then(self, *steps: GeminiStep) -> ScriptedConversation:
         """Adds steps."""
         self.steps += steps
         return self
 
 
-class Script:
+class GeminiScript:
     """All conversations of one server. Thread-safe: requests come from many connections at once."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self.conversations: list[Conversation] = []
+        self.conversations: list[ScriptedConversation] = []
         self.requests: list[Received] = []
         self.complaints: list[str] = []
 
-    def expect(self, *steps: Step, prompt: str = "") -> Conversation:
+    def expect(self, *steps: GeminiStep, prompt: str = "") -> ScriptedConversation:
         """A conversation that plays `steps`, for requests whose text contains `prompt`. Named prompts go first."""
-        conversation = Conversation(lambda text: prompt in text, steps, prompt)
+        conversation = ScriptedConversation(lambda text: prompt in text, steps, prompt)
         with self._lock:
             self.conversations.append(conversation)
             self.conversations.sort(key=lambda each: -len(each.name))
         return conversation
 
-    def next_step(self, received: Received, text: str) -> Step | None:
+    def next_step(self, received: Received, text: str) -> GeminiStep | None:
         """The step that answers a request; None when no conversation has one, which `verify` will tell."""
         with self._lock:
             self.requests.append(received)

@@ -2,20 +2,20 @@
 
 from farhand.testing.telegram.client import FakeBot, FakeTelegram, NeverSeen, Person, drawn
 from farhand.testing.telegram.process import telegram_process
-from farhand.testing.telegram.words import Button, Call, Fault, Rates, Shown, Spoken, Standing
+from farhand.testing.telegram.words import BotStatus, Fault, Rates, RecordedCall, ShownButton, ShownMessage, Spoken
 
 __all__ = [
-    "Button",
-    "Call",
+    "BotStatus",
     "FakeBot",
     "FakeTelegram",
     "Fault",
     "NeverSeen",
     "Person",
     "Rates",
-    "Shown",
+    "RecordedCall",
+    "ShownButton",
+    "ShownMessage",
     "Spoken",
-    "Standing",
     "drawn",
     "telegram_process",
 ]

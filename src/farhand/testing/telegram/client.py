@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import httpx2
 import msgspec
 
-from farhand.testing.telegram.words import Call, Fault, Kind, Rates, Shown, Spoken, Standing
+from farhand.testing.telegram.words import BotStatus, Fault, Kind, Rates, RecordedCall, ShownMessage, Spoken
 
 Known = TypeVar("Known")
 # Only a net for a test that hangs; a busy machine is no failure.
@@ -38,7 +38,7 @@ class FakeTelegram:
     async def new_bot(self, token: str = "") -> FakeBot:
         """A bot of its own, with a Telegram of its own; tests that have one each do not meet."""
         answer = await self._http.post("/control/bots", json={"token": token})
-        standing = msgspec.json.decode(answer.content, type=Standing)
+        standing = msgspec.json.decode(answer.content, type=BotStatus)
         return FakeBot(self.address, standing.token, standing.username, self._http)
 
 
@@ -71,16 +71,16 @@ class FakeBot:
             topics={str(key): name for key, name in (topics or {}).items()},
         )
 
-    async def standing(self) -> Standing:
-        return await self.order("standing", Standing)
+    async def standing(self) -> BotStatus:
+        return await self.order("standing", BotStatus)
 
-    async def messages(self, chat_id: int) -> tuple[Shown, ...]:
+    async def messages(self, chat_id: int) -> tuple[ShownMessage, ...]:
         """Everything ever said in a chat, in order, the deleted messages included."""
-        return await self.order("messages", tuple[Shown, ...], chat_id=chat_id)
+        return await self.order("messages", tuple[ShownMessage, ...], chat_id=chat_id)
 
-    async def calls(self, method: str = "", *, after: int = 0) -> tuple[Call, ...]:
+    async def calls(self, method: str = "", *, after: int = 0) -> tuple[RecordedCall, ...]:
         """Every call that the bot made, or those of one method."""
-        calls = await self.order("calls", tuple[Call, ...], after=after)
+        calls = await self.order("calls", tuple[RecordedCall, ...], after=after)
         return tuple(call for call in calls if not method or call.method == method)
 
     async def fault(
@@ -156,7 +156,7 @@ class FakeBot:
         """Looks again after every change until what is seen holds; no sleeping in between."""
         seen, deadline = -1, time.monotonic() + seconds
         while True:
-            standing = await self.order("wait", Standing, seen=seen, seconds=max(0.0, deadline - time.monotonic()))
+            standing = await self.order("wait", BotStatus, seen=seen, seconds=max(0.0, deadline - time.monotonic()))
             found = await look()
             if holds(found):
                 return found
@@ -165,30 +165,30 @@ class FakeBot:
             seen = standing.version
 
     async def until_chat(
-        self, chat_id: int, holds: Callable[[tuple[Shown, ...]], object], *, seconds: float = WAIT_SECONDS
-    ) -> tuple[Shown, ...]:
+        self, chat_id: int, holds: Callable[[tuple[ShownMessage, ...]], object], *, seconds: float = WAIT_SECONDS
+    ) -> tuple[ShownMessage, ...]:
         """The messages of a chat, once they are as told."""
 
-        async def look() -> tuple[Shown, ...]:
+        async def look() -> tuple[ShownMessage, ...]:
             return await self.messages(chat_id)
 
         try:
-            found: tuple[Shown, ...] = await self.until(look, holds, seconds=seconds)
+            found: tuple[ShownMessage, ...] = await self.until(look, holds, seconds=seconds)
         except NeverSeen as error:
             raise NeverSeen(f"waited {seconds} s; the chat:\n{drawn(await self.messages(chat_id))}") from error
         return found
 
-    async def until_standing(self, holds: Callable[[Standing], object], *, seconds: float = WAIT_SECONDS) -> Standing:
-        found: Standing = await self.until(self.standing, holds, seconds=seconds)
+    async def until_standing(self, holds: Callable[[BotStatus], object], *, seconds: float = WAIT_SECONDS) -> BotStatus:
+        found: BotStatus = await self.until(self.standing, holds, seconds=seconds)
         return found
 
     async def until_calls(
-        self, holds: Callable[[tuple[Call, ...]], object], method: str = "", *, seconds: float = WAIT_SECONDS
-    ) -> tuple[Call, ...]:
-        async def look() -> tuple[Call, ...]:
+        self, holds: Callable[[tuple[RecordedCall, ...]], object], method: str = "", *, seconds: float = WAIT_SECONDS
+    ) -> tuple[RecordedCall, ...]:
+        async def look() -> tuple[RecordedCall, ...]:
             return await self.calls(method)
 
-        found: tuple[Call, ...] = await self.until(look, holds, seconds=seconds)
+        found: tuple[RecordedCall, ...] = await self.until(look, holds, seconds=seconds)
         return found
 
 
@@ -258,7 +258,7 @@ class Person:
         return await self.bot.order("edit", Spoken, person=self._person, message_id=message_id, text=text)
 
     async def taps(
-        self, message: Shown, label: str = "", *, data: str = "", stale: bool = False, chat_id: int | None = None
+        self, message: ShownMessage, label: str = "", *, data: str = "", stale: bool = False, chat_id: int | None = None
     ) -> Spoken:
         return await self.bot.order(
             "tap",
@@ -272,22 +272,22 @@ class Person:
         )
 
     async def sees(
-        self, holds: Callable[[tuple[Shown, ...]], object], *, seconds: float = WAIT_SECONDS
-    ) -> tuple[Shown, ...]:
+        self, holds: Callable[[tuple[ShownMessage, ...]], object], *, seconds: float = WAIT_SECONDS
+    ) -> tuple[ShownMessage, ...]:
         """Their chat with the bot, once it is as told."""
         return await self.bot.until_chat(self.id, holds, seconds=seconds)
 
-    async def reads(self, text: str, *, seconds: float = WAIT_SECONDS) -> Shown:
+    async def reads(self, text: str, *, seconds: float = WAIT_SECONDS) -> ShownMessage:
         """The first message of the bot, still there, that has these words in it."""
         chat = await self.sees(lambda messages: any(_has(one, text) for one in messages), seconds=seconds)
         return next(one for one in chat if _has(one, text))
 
 
-def _has(message: Shown, text: str) -> bool:
+def _has(message: ShownMessage, text: str) -> bool:
     return message.from_bot and not message.deleted and text in message.text
 
 
-def drawn(messages: Sequence[Shown]) -> str:
+def drawn(messages: Sequence[ShownMessage]) -> str:
     """A chat as lines of text: who said what, what buzzed, what is gone, which buttons are there."""
     lines: list[str] = []
     for one in messages:

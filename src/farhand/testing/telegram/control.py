@@ -21,7 +21,7 @@ from farhand.testing.telegram.messages import described, keep_file, photo_sizes
 from farhand.testing.telegram.push import push_once
 from farhand.testing.telegram.requests import Upload
 from farhand.testing.telegram.words import Fault, Rates
-from farhand.testing.telegram.world import Chat, Message, Query, World, spoken
+from farhand.testing.telegram.world import FakeChat, FakeMessage, FakeQuery, World, spoken
 
 Door = Callable[[World, dict[str, Any]], Any]
 
@@ -30,7 +30,7 @@ class WrongOrder(Exception):
     """A test asked for something that cannot be."""
 
 
-class Control:
+class FakeTelegramControl:
     """The doors for tests."""
 
     def __init__(self, worlds: dict[str, World]) -> None:
@@ -107,7 +107,7 @@ def _answer(value: Any) -> Response:
     return Response(msgspec.json.encode(value), media_type="application/json")
 
 
-def _chat(world: World, order: dict[str, Any]) -> Chat:
+def _chat(world: World, order: dict[str, Any]) -> FakeChat:
     chat_id = order.get("chat_id")
     if chat_id is None or chat_id == order.get("person", {}).get("id"):
         return world.private_chat(order["person"])
@@ -122,7 +122,7 @@ def _command_entities(text: str) -> dict[str, Any]:
     return {"entities": [{"type": "bot_command", "offset": 0, "length": len(text.split(maxsplit=1)[0])}]}
 
 
-def _around(chat: Chat, order: dict[str, Any]) -> dict[str, Any]:
+def _around(chat: FakeChat, order: dict[str, Any]) -> dict[str, Any]:
     told: dict[str, Any] = {"from": {"is_bot": False, **order["person"]}}
     if reply := order.get("reply_to"):
         if int(reply) not in chat.messages:
@@ -186,11 +186,11 @@ def tap(world: World, order: dict[str, Any]) -> Any:
         "chat_instance": str(chat.about["id"]),
         "data": data,
     }
-    world.queries[query_id] = Query(told, stale=bool(order.get("stale")))
+    world.queries[query_id] = FakeQuery(told, stale=bool(order.get("stale")))
     return spoken(world.tell("callback_query", told), message, query_id)
 
 
-def _data_of(message: Message, label: str) -> str:
+def _data_of(message: FakeMessage, label: str) -> str:
     rows = message.told.get("reply_markup", {}).get("inline_keyboard", [])
     for button in (one for row in rows for one in row):
         if button["text"] == label and "callback_data" in button:
@@ -213,7 +213,7 @@ def deliver_again(world: World, order: dict[str, Any]) -> bool:
 
 def new_chat(world: World, order: dict[str, Any]) -> bool:
     about = {key: value for key, value in order.items() if key != "topics"}
-    world.chats[int(about["id"])] = Chat(about, topics={int(key): str(one) for key, one in order["topics"].items()})
+    world.chats[int(about["id"])] = FakeChat(about, topics={int(key): str(one) for key, one in order["topics"].items()})
     world.bell.ring()
     return True
 
@@ -267,7 +267,7 @@ DOORS: dict[str, Door] = {
     "revoke": revoke,
     "update-ids": restart_update_ids,
     "standing": lambda world, _: world.standing(),
-    "messages": lambda world, order: world.shown(world.chats.get(int(order["chat_id"]), Chat({}))),
+    "messages": lambda world, order: world.shown(world.chats.get(int(order["chat_id"]), FakeChat({}))),
     "calls": lambda world, order: world.calls[int(order.get("after", 0)) :],
     "faults": lambda world, _: world.faults,
 }

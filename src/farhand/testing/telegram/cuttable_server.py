@@ -21,7 +21,7 @@ class CuttableProtocol(H11Protocol):
         self.app_state = {**self.app_state, "transport": transport}
 
 
-class Server(uvicorn.Server):
+class CuttableServer(uvicorn.Server):
     """A server that leaves the signals of its process alone."""
 
     @contextlib.contextmanager
@@ -47,7 +47,7 @@ async def listening(app: ASGIApp, *, port: int = 0) -> AsyncIterator[str]:
         timeout_keep_alive=300,
         timeout_graceful_shutdown=1,
     )
-    server = Server(config)
+    server = CuttableServer(config)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(server.serve, [listener])
         try:

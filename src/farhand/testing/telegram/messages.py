@@ -8,8 +8,8 @@ from telegram.constants import ReactionEmoji
 
 from farhand.testing.telegram import limits
 from farhand.testing.telegram.errors import bad_request
-from farhand.testing.telegram.requests import Asked, Upload
-from farhand.testing.telegram.world import Chat, Message, StoredFile, World
+from farhand.testing.telegram.requests import BotRequest, Upload
+from farhand.testing.telegram.world import FakeChat, FakeMessage, StoredFile, World
 
 NOT_MODIFIED = (
     "message is not modified: specified new message content and reply markup are exactly the same "
@@ -20,7 +20,7 @@ UPLOAD_BYTES = 50_000_000
 PICTURES = (b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF8", b"RIFF", b"BM")
 
 
-def chat_to_write_in(world: World, asked: Asked) -> Chat:
+def chat_to_write_in(world: World, asked: BotRequest) -> FakeChat:
     chat = world.chat(asked.parameters.get("chat_id"))
     thread = asked.parameters.get("message_thread_id")
     if thread is not None and thread not in chat.topics:
@@ -29,7 +29,7 @@ def chat_to_write_in(world: World, asked: Asked) -> Chat:
     return chat
 
 
-def _reply(chat: Chat, asked: Asked) -> dict[str, Any]:
+def _reply(chat: FakeChat, asked: BotRequest) -> dict[str, Any]:
     given = asked.parameters.get("reply_parameters") or {}
     wanted = given.get("message_id", asked.parameters.get("reply_to_message_id"))
     if wanted is None:
@@ -44,7 +44,7 @@ def _reply(chat: Chat, asked: Asked) -> dict[str, Any]:
     raise bad_request("message to be replied not found")
 
 
-def _sent(world: World, chat: Chat, asked: Asked, content: dict[str, Any]) -> dict[str, Any]:
+def _sent(world: World, chat: FakeChat, asked: BotRequest, content: dict[str, Any]) -> dict[str, Any]:
     told = {"from": world.me(), **_reply(chat, asked), **content}
     if thread := asked.parameters.get("message_thread_id"):
         told |= {"message_thread_id": thread, "is_topic_message": True}
@@ -55,7 +55,7 @@ def _sent(world: World, chat: Chat, asked: Asked, content: dict[str, Any]) -> di
     return world.put(chat, told, silent=bool(asked.parameters.get("disable_notification"))).told
 
 
-def send_message(world: World, asked: Asked) -> dict[str, Any]:
+def send_message(world: World, asked: BotRequest) -> dict[str, Any]:
     chat = chat_to_write_in(world, asked)
     given = asked.parameters
     text, entities = limits.formatted(given["text"], given.get("parse_mode"), given.get("entities"))
@@ -63,7 +63,7 @@ def send_message(world: World, asked: Asked) -> dict[str, Any]:
     return _sent(world, chat, asked, {"text": text, **({"entities": entities} if entities else {})})
 
 
-def _caption(asked: Asked) -> dict[str, Any]:
+def _caption(asked: BotRequest) -> dict[str, Any]:
     given = asked.parameters
     text, entities = limits.formatted(
         str(given.get("caption", "")), given.get("parse_mode"), given.get("caption_entities")
@@ -74,7 +74,7 @@ def _caption(asked: Asked) -> dict[str, Any]:
     return {"caption": text, **({"caption_entities": entities} if entities else {})}
 
 
-def _upload(world: World, asked: Asked, field: str) -> tuple[str, Upload]:
+def _upload(world: World, asked: BotRequest, field: str) -> tuple[str, Upload]:
     """The file that a field speaks of, brought along or already kept."""
     value = str(asked.parameters[field])
     if value.startswith("attach://"):
@@ -112,7 +112,7 @@ def photo_sizes(world: World, file_id: str) -> list[dict[str, Any]]:
     return [small, whole]
 
 
-def send_photo(world: World, asked: Asked) -> dict[str, Any]:
+def send_photo(world: World, asked: BotRequest) -> dict[str, Any]:
     chat = chat_to_write_in(world, asked)
     caption = _caption(asked)
     file_id, upload = _upload(world, asked, "photo")
@@ -123,7 +123,7 @@ def send_photo(world: World, asked: Asked) -> dict[str, Any]:
     return _sent(world, chat, asked, {"photo": photo_sizes(world, file_id), **caption})
 
 
-def send_document(world: World, asked: Asked) -> dict[str, Any]:
+def send_document(world: World, asked: BotRequest) -> dict[str, Any]:
     chat = chat_to_write_in(world, asked)
     caption = _caption(asked)
     file_id, upload = _upload(world, asked, "document")
@@ -133,7 +133,7 @@ def send_document(world: World, asked: Asked) -> dict[str, Any]:
     return _sent(world, chat, asked, {"document": document, **caption})
 
 
-def _editable(world: World, asked: Asked) -> Message:
+def _editable(world: World, asked: BotRequest) -> FakeMessage:
     chat = world.chat(asked.parameters.get("chat_id"))
     message = world.message(chat, asked.parameters.get("message_id"), "edit")
     if message.told.get("from", {}).get("id") != world.bot_id:
@@ -142,7 +142,9 @@ def _editable(world: World, asked: Asked) -> Message:
     return message
 
 
-def _edited(world: World, message: Message, asked: Asked, content: dict[str, Any], dropped: set[str]) -> dict[str, Any]:
+def _edited(
+    world: World, message: FakeMessage, asked: BotRequest, content: dict[str, Any], dropped: set[str]
+) -> dict[str, Any]:
     kept = {key: value for key, value in message.told.items() if key not in dropped | {"reply_markup", "edit_date"}}
     markup = asked.parameters.get("reply_markup")
     shown = markup if (markup or {}).get("inline_keyboard") else None
@@ -156,7 +158,7 @@ def _edited(world: World, message: Message, asked: Asked, content: dict[str, Any
     return message.told
 
 
-def edit_text(world: World, asked: Asked) -> dict[str, Any]:
+def edit_text(world: World, asked: BotRequest) -> dict[str, Any]:
     message = _editable(world, asked)
     given = asked.parameters
     text, entities = limits.formatted(given["text"], given.get("parse_mode"), given.get("entities"))
@@ -167,25 +169,25 @@ def edit_text(world: World, asked: Asked) -> dict[str, Any]:
     return _edited(world, message, asked, content, {"text", "entities"})
 
 
-def edit_caption(world: World, asked: Asked) -> dict[str, Any]:
+def edit_caption(world: World, asked: BotRequest) -> dict[str, Any]:
     message = _editable(world, asked)
     if "text" in message.told:
         raise bad_request("there is no caption in the message to edit")
     return _edited(world, message, asked, _caption(asked), {"caption", "caption_entities"})
 
 
-def edit_markup(world: World, asked: Asked) -> dict[str, Any]:
+def edit_markup(world: World, asked: BotRequest) -> dict[str, Any]:
     return _edited(world, _editable(world, asked), asked, {}, set())
 
 
-def delete_message(world: World, asked: Asked) -> bool:
+def delete_message(world: World, asked: BotRequest) -> bool:
     chat = world.chat(asked.parameters.get("chat_id"))
     world.message(chat, asked.parameters.get("message_id"), "delete").deleted = True
     world.bell.ring()
     return True
 
 
-def delete_messages(world: World, asked: Asked) -> bool:
+def delete_messages(world: World, asked: BotRequest) -> bool:
     chat = world.chat(asked.parameters.get("chat_id"))
     for message_id in asked.parameters["message_ids"]:
         if message_id in chat.messages:
@@ -194,7 +196,7 @@ def delete_messages(world: World, asked: Asked) -> bool:
     return True
 
 
-def react(world: World, asked: Asked) -> bool:
+def react(world: World, asked: BotRequest) -> bool:
     chat = world.chat(asked.parameters.get("chat_id"))
     message = world.message(chat, asked.parameters.get("message_id"), "react")
     given = asked.parameters.get("reaction") or []

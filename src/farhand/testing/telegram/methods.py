@@ -7,10 +7,10 @@ from typing import Any
 
 from farhand.testing.telegram import limits, messages
 from farhand.testing.telegram.errors import bad_request
-from farhand.testing.telegram.requests import Asked
-from farhand.testing.telegram.world import Chat, Webhook, World
+from farhand.testing.telegram.requests import BotRequest
+from farhand.testing.telegram.world import FakeChat, FakeWebhook, World
 
-Effect = Callable[[World, Asked], Any]
+Effect = Callable[[World, BotRequest], Any]
 STALE_QUERY = "query is too old and response timeout expired or query ID is invalid"
 DOWNLOAD_BYTES = 20_000_000
 ACTIONS = {
@@ -28,7 +28,7 @@ ACTIONS = {
 }
 
 
-def get_me(world: World, _: Asked) -> dict[str, Any]:
+def get_me(world: World, _: BotRequest) -> dict[str, Any]:
     return {
         **world.me(),
         "can_join_groups": True,
@@ -43,19 +43,19 @@ def get_me(world: World, _: Asked) -> dict[str, Any]:
     }
 
 
-def chat_action(world: World, asked: Asked) -> bool:
+def chat_action(world: World, asked: BotRequest) -> bool:
     messages.chat_to_write_in(world, asked)
     if asked.parameters["action"] not in ACTIONS:
         raise bad_request("wrong parameter action in request")
     return True
 
 
-def _scope(asked: Asked) -> str:
+def _scope(asked: BotRequest) -> str:
     scope = asked.parameters.get("scope") or {"type": "default"}
     return ":".join(str(scope[key]) for key in ("type", "chat_id", "user_id") if key in scope)
 
 
-def set_commands(world: World, asked: Asked) -> bool:
+def set_commands(world: World, asked: BotRequest) -> bool:
     limits.check_commands(asked.parameters["commands"])
     world.commands[_scope(asked)] = [
         {"command": str(one["command"]).removeprefix("/"), "description": one["description"]}
@@ -65,17 +65,17 @@ def set_commands(world: World, asked: Asked) -> bool:
     return True
 
 
-def get_commands(world: World, asked: Asked) -> list[dict[str, Any]]:
+def get_commands(world: World, asked: BotRequest) -> list[dict[str, Any]]:
     return world.commands.get(_scope(asked), [])
 
 
-def delete_commands(world: World, asked: Asked) -> bool:
+def delete_commands(world: World, asked: BotRequest) -> bool:
     world.commands.pop(_scope(asked), None)
     world.bell.ring()
     return True
 
 
-def get_file(world: World, asked: Asked) -> dict[str, Any]:
+def get_file(world: World, asked: BotRequest) -> dict[str, Any]:
     file_id = str(asked.parameters["file_id"])
     if file_id not in world.files:
         raise bad_request("wrong file_id or the file is temporarily unavailable")
@@ -84,7 +84,7 @@ def get_file(world: World, asked: Asked) -> dict[str, Any]:
     return {**messages.described(world, file_id), "file_path": world.files[file_id].path}
 
 
-def answer_query(world: World, asked: Asked) -> bool:
+def answer_query(world: World, asked: BotRequest) -> bool:
     query = world.queries.get(str(asked.parameters["callback_query_id"]))
     if query is None or query.stale:
         raise bad_request(STALE_QUERY)
@@ -95,7 +95,7 @@ def answer_query(world: World, asked: Asked) -> bool:
     return True
 
 
-def get_chat(world: World, asked: Asked) -> dict[str, Any]:
+def get_chat(world: World, asked: BotRequest) -> dict[str, Any]:
     chat = world.chat(asked.parameters.get("chat_id"))
     gifts = dict.fromkeys(
         (
@@ -110,7 +110,7 @@ def get_chat(world: World, asked: Asked) -> dict[str, Any]:
     return {**chat.about, "accent_color_id": 0, "max_reaction_count": 11, "accepted_gift_types": gifts}
 
 
-def create_topic(world: World, asked: Asked) -> dict[str, Any]:
+def create_topic(world: World, asked: BotRequest) -> dict[str, Any]:
     chat = world.chat(asked.parameters.get("chat_id"))
     name = str(asked.parameters["name"])
     if not chat.about.get("is_forum"):
@@ -126,7 +126,7 @@ def create_topic(world: World, asked: Asked) -> dict[str, Any]:
     return {"message_thread_id": thread, **created}
 
 
-def _topic(world: World, asked: Asked) -> tuple[Chat, int]:
+def _topic(world: World, asked: BotRequest) -> tuple[FakeChat, int]:
     chat = world.chat(asked.parameters.get("chat_id"))
     thread = int(asked.parameters["message_thread_id"])
     if thread not in chat.topics:
@@ -134,38 +134,38 @@ def _topic(world: World, asked: Asked) -> tuple[Chat, int]:
     return chat, thread
 
 
-def edit_topic(world: World, asked: Asked) -> bool:
+def edit_topic(world: World, asked: BotRequest) -> bool:
     chat, thread = _topic(world, asked)
     chat.topics[thread] = str(asked.parameters.get("name", chat.topics[thread]))
     world.bell.ring()
     return True
 
 
-def delete_topic(world: World, asked: Asked) -> bool:
+def delete_topic(world: World, asked: BotRequest) -> bool:
     chat, thread = _topic(world, asked)
     del chat.topics[thread]
     world.bell.ring()
     return True
 
 
-def keep_topic(world: World, asked: Asked) -> bool:
+def keep_topic(world: World, asked: BotRequest) -> bool:
     _topic(world, asked)
     return True
 
 
-def pin(world: World, asked: Asked) -> bool:
+def pin(world: World, asked: BotRequest) -> bool:
     world.message(world.chat(asked.parameters.get("chat_id")), asked.parameters.get("message_id"), "pin")
     return True
 
 
-def remember_allowed(world: World, asked: Asked) -> None:
+def remember_allowed(world: World, asked: BotRequest) -> None:
     """Which updates the bot wants: named once, remembered until named anew; an empty list is the default."""
     wanted = asked.parameters.get("allowed_updates")
     if wanted is not None:
         world.allowed = tuple(wanted) or None
 
 
-def set_webhook(world: World, asked: Asked) -> bool:
+def set_webhook(world: World, asked: BotRequest) -> bool:
     given = asked.parameters
     url = str(given.get("url", ""))
     if not url:
@@ -181,12 +181,12 @@ def set_webhook(world: World, asked: Asked) -> bool:
     remember_allowed(world, asked)
     if given.get("drop_pending_updates"):
         world.pending.clear()
-    world.webhook = Webhook(url, secret, connections)
+    world.webhook = FakeWebhook(url, secret, connections)
     world.bell.ring()
     return True
 
 
-def delete_webhook(world: World, asked: Asked) -> bool:
+def delete_webhook(world: World, asked: BotRequest) -> bool:
     if asked.parameters.get("drop_pending_updates"):
         world.pending.clear()
     world.webhook = None
@@ -194,7 +194,7 @@ def delete_webhook(world: World, asked: Asked) -> bool:
     return True
 
 
-def webhook_info(world: World, _: Asked) -> dict[str, Any]:
+def webhook_info(world: World, _: BotRequest) -> dict[str, Any]:
     webhook = world.webhook
     told: dict[str, Any] = {
         "url": webhook.url if webhook else "",
@@ -239,4 +239,4 @@ METHODS: dict[str, Effect] = {
     "deleteWebhook": delete_webhook,
     "getWebhookInfo": webhook_info,
 }
-DESCRIPTIONS = {"setWebhook": "Webhook was set", "deleteWebhook": "Webhook was deleted"}
+DESCRIPTIONS = {"setWebhook": "FakeWebhook was set", "deleteWebhook": "FakeWebhook was deleted"}

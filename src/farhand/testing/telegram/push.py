@@ -9,7 +9,7 @@ import anyio
 import httpx2
 
 from farhand.testing.telegram.bell import Bell
-from farhand.testing.telegram.world import Webhook, World
+from farhand.testing.telegram.world import FakeWebhook, World
 
 FIRST_PAUSE_SECONDS = 0.02
 LONGEST_PAUSE_SECONDS = 1.0
@@ -17,7 +17,7 @@ ANSWER_SECONDS = 30.0
 SECRET_HEADER = "X-Telegram-Bot-Api-Secret-Token"
 
 
-async def push_once(client: httpx2.AsyncClient, webhook: Webhook, update: dict[str, Any]) -> int:
+async def push_once(client: httpx2.AsyncClient, webhook: FakeWebhook, update: dict[str, Any]) -> int:
     """Delivers one update; the status that came back, or 0 when nothing did."""
     headers = {SECRET_HEADER: webhook.secret} if webhook.secret else {}
     try:
@@ -58,7 +58,9 @@ async def _push_for(client: httpx2.AsyncClient, world: World) -> None:
             pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
 
 
-async def _push_batch(client: httpx2.AsyncClient, world: World, webhook: Webhook, batch: list[dict[str, Any]]) -> bool:
+async def _push_batch(
+    client: httpx2.AsyncClient, world: World, webhook: FakeWebhook, batch: list[dict[str, Any]]
+) -> bool:
     """As many at once as the webhook allows; what was taken is forgotten. False when one was not."""
     taken: list[dict[str, Any]] = []
 

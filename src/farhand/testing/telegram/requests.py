@@ -29,7 +29,7 @@ class Upload:
 
 
 @dataclass(frozen=True)
-class Asked:
+class BotRequest:
     """A call that was understood: its true name, its parameters as plain data, and its files."""
 
     method: str
@@ -122,7 +122,7 @@ def _sentence(error: pydantic.ValidationError) -> str:
     return f"can't parse {place}: {first['msg']}"
 
 
-def checked(method: str, values: dict[str, Any], uploads: dict[str, Upload]) -> Asked:
+def checked(method: str, values: dict[str, Any], uploads: dict[str, Upload]) -> BotRequest:
     """The call as Telegram would take it; what it would not take is refused with its reason."""
     kind = known_methods().get(method.lower())
     if kind is None:
@@ -141,7 +141,7 @@ def checked(method: str, values: dict[str, Any], uploads: dict[str, Upload]) -> 
         raise bad_request(f"the Bot API has no field {', '.join(unknown)}")
     plain = {name: getattr(parsed, name) for name in parsed.model_fields_set if name in parameters}
     told = {name: _plain(value, parameters[name]) for name, value in plain.items()}
-    return Asked(str(kind.__dict__["__api_method__"]), told, uploads)
+    return BotRequest(str(kind.__dict__["__api_method__"]), told, uploads)
 
 
 def _plain(value: Any, given: Any) -> Any:
@@ -151,7 +151,7 @@ def _plain(value: Any, given: Any) -> Any:
     return given
 
 
-async def read_call(request: Request, method: str) -> Asked:
+async def read_call(request: Request, method: str) -> BotRequest:
     """The call that a request makes."""
     values, uploads = await _fields(request)
     return checked(method, values, uploads)

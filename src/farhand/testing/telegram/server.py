@@ -14,12 +14,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from farhand.testing.telegram.control import Control
+from farhand.testing.telegram.control import FakeTelegramControl
 from farhand.testing.telegram.cuttable_server import listening
 from farhand.testing.telegram.errors import Refusal, bad_request, unauthorized
 from farhand.testing.telegram.methods import DESCRIPTIONS, METHODS, remember_allowed
 from farhand.testing.telegram.push import push_for_ever
-from farhand.testing.telegram.requests import Asked, read_call
+from farhand.testing.telegram.requests import BotRequest, read_call
 from farhand.testing.telegram.words import Fault
 from farhand.testing.telegram.world import World
 
@@ -34,7 +34,7 @@ class Telegram:
 
     def __init__(self) -> None:
         self.worlds: dict[str, World] = {}
-        self.control = Control(self.worlds)
+        self.control = FakeTelegramControl(self.worlds)
 
     def app(self) -> Starlette:
         routes = [
@@ -70,7 +70,7 @@ class Telegram:
         return await self.perform(request, world, asked, fault, started)
 
     async def perform(
-        self, request: Request, world: World, asked: Asked, fault: Fault | None, started: float
+        self, request: Request, world: World, asked: BotRequest, fault: Fault | None, started: float
     ) -> Response:
         try:
             if asked.method == "getUpdates":
@@ -90,7 +90,7 @@ class Telegram:
             return await self.suffer(request, world, fault)
         return JSONResponse(answer, code)
 
-    def effect(self, world: World, asked: Asked) -> Any:
+    def effect(self, world: World, asked: BotRequest) -> Any:
         effect = METHODS.get(asked.method)
         if effect is None:
             raise Refusal(404, f"Not Found: this Telegram does not do {asked.method}")
@@ -113,7 +113,7 @@ class Telegram:
         request.state.transport.abort()
         return Response()
 
-    async def get_updates(self, request: Request, world: World, asked: Asked) -> list[dict[str, Any]]:
+    async def get_updates(self, request: Request, world: World, asked: BotRequest) -> list[dict[str, Any]]:
         """The long poll: what was confirmed is forgotten, what is pending is told, a second poller ends the first."""
         if world.webhook:
             raise Refusal(409, HOOKED)

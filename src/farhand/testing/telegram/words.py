@@ -24,7 +24,7 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     contains: str = ""
 
 
-class Button(msgspec.Struct, frozen=True):
+class ShownButton(msgspec.Struct, frozen=True):
     """A button under a message."""
 
     text: str
@@ -32,7 +32,7 @@ class Button(msgspec.Struct, frozen=True):
     url: str = ""
 
 
-class Shown(msgspec.Struct, frozen=True, kw_only=True):
+class ShownMessage(msgspec.Struct, frozen=True, kw_only=True):
     """A message as it stands in a chat now; `versions` are the texts it had before."""
 
     chat_id: int
@@ -41,7 +41,7 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
     sender: str
     text: str
     entities: tuple[dict[str, Any], ...] = ()
-    buttons: tuple[tuple[Button, ...], ...] = ()
+    buttons: tuple[tuple[ShownButton, ...], ...] = ()
     silent: bool = False
     deleted: bool = False
     reply_to: int | None = None
@@ -62,7 +62,7 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(button.text for row in self.buttons for button in row)
 
 
-class Call(msgspec.Struct, frozen=True, kw_only=True):
+class RecordedCall(msgspec.Struct, frozen=True, kw_only=True):
     """One call of the Bot API by the bot: what it asked, and how it ended (`hung`, `cut`, or a status)."""
 
     number: int
@@ -91,7 +91,7 @@ class Rates(msgspec.Struct, frozen=True, kw_only=True):
     burst: int = 3
 
 
-class Standing(msgspec.Struct, frozen=True, kw_only=True):
+class BotStatus(msgspec.Struct, frozen=True, kw_only=True):
     """How the bot stands with Telegram."""
 
     token: str

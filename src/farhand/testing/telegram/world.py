@@ -10,18 +10,18 @@ from typing import Any
 
 from farhand.testing.telegram.bell import Bell
 from farhand.testing.telegram.errors import Refusal, bad_request, too_many
-from farhand.testing.telegram.words import Button, Call, Fault, Rates, Shown, Spoken, Standing
+from farhand.testing.telegram.words import BotStatus, Fault, Rates, RecordedCall, ShownButton, ShownMessage, Spoken
 
 # What Telegram leaves out unless it is asked for by name.
 UNASKED = {"chat_member", "message_reaction", "message_reaction_count"}
 
 
 @dataclass
-class Chat:
+class FakeChat:
     """A chat as the bot knows it, and all that was ever said there."""
 
     about: dict[str, Any]
-    messages: dict[int, Message] = field(default_factory=dict)
+    messages: dict[int, FakeMessage] = field(default_factory=dict)
     topics: dict[int, str] = field(default_factory=dict)
     blocked: bool = False
     last_id: int = 0
@@ -30,7 +30,7 @@ class Chat:
 
 
 @dataclass
-class Message:
+class FakeMessage:
     """A message and its past."""
 
     told: dict[str, Any]
@@ -54,7 +54,7 @@ class StoredFile:
 
 
 @dataclass
-class Webhook:
+class FakeWebhook:
     """Where updates are pushed to."""
 
     url: str
@@ -65,7 +65,7 @@ class Webhook:
 
 
 @dataclass
-class Query:
+class FakeQuery:
     """A tap on a button that waits to be answered."""
 
     told: dict[str, Any]
@@ -81,21 +81,21 @@ class World:
         self.bot_id = int(token.split(":", maxsplit=1)[0])
         self.username = username
         self.revoked = False
-        self.chats: dict[int, Chat] = {}
+        self.chats: dict[int, FakeChat] = {}
         self.pending: deque[dict[str, Any]] = deque()
         self.past: dict[int, dict[str, Any]] = {}
         self.next_update_id = 100_000
         self.allowed: tuple[str, ...] | None = None
-        self.webhook: Webhook | None = None
+        self.webhook: FakeWebhook | None = None
         self.poll_number = 0
         self.polling = 0
         self.commands: dict[str, list[dict[str, Any]]] = {}
         self.files: dict[str, StoredFile] = {}
-        self.queries: dict[str, Query] = {}
-        self.calls: list[Call] = []
+        self.queries: dict[str, FakeQuery] = {}
+        self.calls: list[RecordedCall] = []
         self.faults: list[Fault] = []
         self.rates = Rates()
-        self.overall = Chat({})
+        self.overall = FakeChat({})
         self.bell = Bell()
         self.released = Bell()
         self.numbers = itertools.count(1)
@@ -105,7 +105,7 @@ class World:
 
     # Chats and messages
 
-    def chat(self, chat_id: object) -> Chat:
+    def chat(self, chat_id: object) -> FakeChat:
         if isinstance(chat_id, str) and chat_id.lstrip("-").isdigit():
             chat_id = int(chat_id)
         found = self.chats.get(chat_id) if isinstance(chat_id, int) else None
@@ -115,30 +115,30 @@ class World:
             raise Refusal(403, "Forbidden: bot was blocked by the user")
         return found
 
-    def message(self, chat: Chat, message_id: object, purpose: str) -> Message:
+    def message(self, chat: FakeChat, message_id: object, purpose: str) -> FakeMessage:
         found = chat.messages.get(message_id) if isinstance(message_id, int) else None
         if found is None or found.deleted:
             raise bad_request(f"message to {purpose} not found")
         return found
 
-    def private_chat(self, person: dict[str, Any]) -> Chat:
+    def private_chat(self, person: dict[str, Any]) -> FakeChat:
         """The chat between a person and the bot; it is there once they have spoken."""
         chat_id = int(person["id"])
         if chat_id not in self.chats:
             names = ("id", "first_name", "username")
             about: dict[str, Any] = {str(key): person[key] for key in names if key in person}
-            self.chats[chat_id] = Chat({**about, "type": "private"})
+            self.chats[chat_id] = FakeChat({**about, "type": "private"})
         return self.chats[chat_id]
 
-    def put(self, chat: Chat, told: dict[str, Any], *, silent: bool = False) -> Message:
+    def put(self, chat: FakeChat, told: dict[str, Any], *, silent: bool = False) -> FakeMessage:
         chat.last_id += 1
         told = {"message_id": chat.last_id, "date": int(time.time()), "chat": chat.about, **told}
-        message = Message(told, silent=silent)
+        message = FakeMessage(told, silent=silent)
         chat.messages[chat.last_id] = message
         self.bell.ring()
         return message
 
-    def spend(self, chat: Chat) -> None:
+    def spend(self, chat: FakeChat) -> None:
         """Counts a message against the limits, and refuses it when there were too many."""
         now = time.monotonic()
         for counted, rate in ((chat, self.rates.per_chat), (self.overall, self.rates.overall)):
@@ -193,7 +193,7 @@ class World:
     def note(self, method: str, parameters: dict[str, Any], outcome: str, had_effect: bool, at: float) -> None:
         number = len(self.calls)
         self.calls.append(
-            Call(
+            RecordedCall(
                 number=number,
                 method=method,
                 parameters=parameters,
@@ -207,14 +207,14 @@ class World:
 
     # What tests look at
 
-    def shown(self, chat: Chat) -> list[Shown]:
+    def shown(self, chat: FakeChat) -> list[ShownMessage]:
         return [self._shown(message) for message in chat.messages.values()]
 
-    def _shown(self, message: Message) -> Shown:
+    def _shown(self, message: FakeMessage) -> ShownMessage:
         told = message.told
         sender = told.get("from", {})
         keyboard = told.get("reply_markup", {}).get("inline_keyboard", [])
-        return Shown(
+        return ShownMessage(
             chat_id=told["chat"]["id"],
             message_id=told["message_id"],
             from_bot=bool(sender.get("is_bot")),
@@ -233,9 +233,9 @@ class World:
             date=float(told["date"]),
         )
 
-    def standing(self) -> Standing:
+    def standing(self) -> BotStatus:
         webhook = self.webhook
-        return Standing(
+        return BotStatus(
             token=self.token,
             bot_id=self.bot_id,
             username=self.username,
@@ -253,14 +253,14 @@ class World:
         )
 
 
-def _button(told: dict[str, Any]) -> Button:
-    return Button(str(told["text"]), str(told.get("callback_data", "")), str(told.get("url", "")))
+def _button(told: dict[str, Any]) -> ShownButton:
+    return ShownButton(str(told["text"]), str(told.get("callback_data", "")), str(told.get("url", "")))
 
 
 def _fields(fault: Fault) -> dict[str, Any]:
     return {name: getattr(fault, name) for name in fault.__struct_fields__}
 
 
-def spoken(update_id: int, message: Message, query_id: str = "") -> Spoken:
+def spoken(update_id: int, message: FakeMessage, query_id: str = "") -> Spoken:
     chat_id = int(message.told["chat"]["id"])
     return Spoken(update_id=update_id, chat_id=chat_id, message_id=int(message.told["message_id"]), query_id=query_id)

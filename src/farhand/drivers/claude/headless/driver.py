@@ -14,19 +14,19 @@ from typing import Any
 import anyio.to_thread
 
 from farhand.drivers.claude import launch
-from farhand.drivers.claude.asks import Question, decision, digest, question_of, raised, steps
-from farhand.drivers.claude.headless.translate import StreamState, translate_stream
-from farhand.drivers.claude.launch import Places
+from farhand.drivers.claude.asks import ClaudeQuestion, decision, digest, question_of, raised, steps
+from farhand.drivers.claude.headless.translate import ClaudeStreamState, translate_stream
+from farhand.drivers.claude.launch import ClaudePaths
 from farhand.drivers.claude.sessions import find_sessions, resume_command
-from farhand.drivers.wires.asks.answers import Picked, Picks
+from farhand.drivers.wires.asks.answers import PartAnswer, PartAnswers
 from farhand.drivers.wires.context import USUAL
 from farhand.drivers.wires.cursor import read_cursor
 from farhand.drivers.wires.foreign_json import Fields, parse
 from farhand.drivers.wires.holder.link import HeldLink
-from farhand.drivers.wires.holder.process import HeldWire, Program, forget, open_wire, sentence
+from farhand.drivers.wires.holder.process import HeldProcess, Program, forget, open_wire, sentence
 from farhand.drivers.wires.preflight import workplace
 from farhand.drivers.wires.text.prompt import worded
-from farhand.drivers.wires.tmux.delivered import Expected, Handed
+from farhand.drivers.wires.tmux.delivered import DeliveredLog, ExpectedMessage
 from farhand.model.facts import Noted, SessionKnown, TurnEnded
 from farhand.model.ports import (
     Batch,
@@ -46,34 +46,34 @@ from farhand.model.present import Worker
 from farhand.model.words import HowEnded, Mode, Word, replace
 
 
-class Open(Word):
+class ClaudeOpenAsk(Word):
     """A question that waits, as it came."""
 
-    question: Question
+    question: ClaudeQuestion
 
 
-class StreamSpot(Word):
+class ClaudeStreamCursor(Word):
     """Where a headless link stands."""
 
     wire: str = ""
     session: str = ""
-    state: StreamState = StreamState()
-    asks: dict[str, Open] = {}
+    state: ClaudeStreamState = ClaudeStreamState()
+    asks: dict[str, ClaudeOpenAsk] = {}
 
 
-class HeadlessLink(HeldLink):
+class ClaudeHeadlessLink(HeldLink):
     """One worker's Claude Code over its own JSON lines. Every line in has a key, so that it is fed once."""
 
-    _spot: StreamSpot
+    _spot: ClaudeStreamCursor
 
     def __init__(
         self,
-        wire: HeldWire,
-        spot: StreamSpot,
+        wire: HeldProcess,
+        spot: ClaudeStreamCursor,
         deadline_seconds: float,
         first: list[Heard],
-        handed: Handed,
-        picks: Picks,
+        handed: DeliveredLog,
+        picks: PartAnswers,
     ) -> None:
         super().__init__(wire, deadline_seconds, picks)
         self._spot = spot
@@ -96,10 +96,10 @@ class HeadlessLink(HeldLink):
         self._spot = replace(self._spot, state=replace(self._spot.state, running=False))
         yield self._batch([*over, Heard(fact=ended)])
 
-    def _digest(self, question: Question) -> str:
+    def _digest(self, question: ClaudeQuestion) -> str:
         return digest(question)
 
-    def _steps(self, question: Question) -> int:
+    def _steps(self, question: ClaudeQuestion) -> int:
         return steps(question)
 
     def _line(self, line: bytes) -> list[Heard]:
@@ -119,7 +119,7 @@ class HeadlessLink(HeldLink):
         if request.text("subtype") != "can_use_tool" or not name:
             return []
         question = question_of(request, "input")
-        self._spot = replace(self._spot, asks={**self._spot.asks, name: Open(question=question)})
+        self._spot = replace(self._spot, asks={**self._spot.asks, name: ClaudeOpenAsk(question=question)})
         seconds = self._deadline_seconds
         return [Heard(fact=raised(name, question, seconds, step)) for step in range(steps(question))]
 
@@ -140,7 +140,7 @@ class HeadlessLink(HeldLink):
 
     async def _deliver(self, errand: Deliver) -> Outcome:
         text, state = worded(errand.message), self._spot.state
-        one = Expected(message=errand.message.id, text=text, turn="" if errand.joins else errand.turn)
+        one = ExpectedMessage(message=errand.message.id, text=text, turn="" if errand.joins else errand.turn)
         if one not in self._handed.all():
             self._handed.add(one)
             others = (other for other in state.expected if other.message != one.message)
@@ -148,7 +148,7 @@ class HeadlessLink(HeldLink):
         message = {"type": "user", "message": {"role": "user", "content": [{"type": "text", "text": text}]}}
         return await self._feed(errand.message.id, message)
 
-    async def _respond(self, name: str, waiting: Open, picked: tuple[Picked, ...]) -> Outcome:
+    async def _respond(self, name: str, waiting: ClaudeOpenAsk, picked: tuple[PartAnswer, ...]) -> Outcome:
         answer = {"subtype": "success", "request_id": name, "response": decision(waiting.question, picked)}
         self._forget(name)
         return await self._feed(f"answer-{name}", {"type": "control_response", "response": answer})
@@ -188,12 +188,12 @@ class HeadlessClaudeDriver:
         self._environment = dict(environment)
         self._ask_seconds = ask_seconds
         self._program = program
-        self._places = Places.of(environment)
+        self._places = ClaudePaths.of(environment)
 
     @asynccontextmanager
     async def open(self, worker: Worker, cursor: str) -> AsyncIterator[Link]:
         """Starts the worker's Claude Code, or finds it alive and goes on after the cursor."""
-        spot = read_cursor(cursor, StreamSpot)
+        spot = read_cursor(cursor, ClaudeStreamCursor)
         session = spot.session or worker.session or str(uuid.uuid5(uuid.NAMESPACE_OID, f"{worker.name}/{worker.since}"))
         spot = replace(spot, session=session, state=replace(spot.state, session=session))
         if not cursor:
@@ -201,8 +201,8 @@ class HeadlessClaudeDriver:
         first = [] if worker.session == session else [Heard(fact=SessionKnown(session=session))]
         program = self._run(worker, session)
         async with open_wire(self._holders, _name(worker), program, spot.wire) as wire:
-            picks = Picks(self._folder / _name(worker) / "picks")
-            yield HeadlessLink(wire, spot, self._ask_seconds, first, self._handed(worker), picks)
+            picks = PartAnswers(self._folder / _name(worker) / "picks")
+            yield ClaudeHeadlessLink(wire, spot, self._ask_seconds, first, self._handed(worker), picks)
 
     def _run(self, worker: Worker, session: str) -> Program:
         directory = str(workplace(worker))
@@ -212,8 +212,8 @@ class HeadlessClaudeDriver:
         variables = launch.variables(worker.mode, root=os.geteuid() == 0)
         return Program(argv=tuple(words), directory=worker.directory, environment={**self._environment, **variables})
 
-    def _handed(self, worker: Worker) -> Handed:
-        return Handed(self._folder / _name(worker) / "handed")
+    def _handed(self, worker: Worker) -> DeliveredLog:
+        return DeliveredLog(self._folder / _name(worker) / "handed")
 
     async def sessions(self, directory: str) -> list[SessionFound]:
         """The conversations that Claude Code has in that folder, or in every one."""

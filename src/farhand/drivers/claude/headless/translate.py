@@ -6,7 +6,7 @@ from farhand.drivers.claude.limits import event_reset, limit
 from farhand.drivers.claude.schema import blocks, plain_text
 from farhand.drivers.claude.tmux.translate import INTERRUPTED, LONGEST_OUTPUT, wordless
 from farhand.drivers.wires.foreign_json import Fields, parse
-from farhand.drivers.wires.tmux.delivered import Expected, squeezed
+from farhand.drivers.wires.tmux.delivered import ExpectedMessage, squeezed
 from farhand.model.facts import (
     Fact,
     Limited,
@@ -26,7 +26,7 @@ from farhand.model.words import HowEnded, Usage, Word, replace
 SILENT = frozenset("control_response keep_alive tool_progress control_cancel_request".split())
 
 
-class StreamState(Word):
+class ClaudeStreamState(Word):
     """What the translation remembers between lines; it travels in the wire's cursor."""
 
     session: str = ""
@@ -37,7 +37,7 @@ class StreamState(Word):
     # Text and thought of the block that is being streamed: its whole form, which follows, is not told again.
     text: str = ""
     thought: str = ""
-    expected: tuple[Expected, ...] = ()
+    expected: tuple[ExpectedMessage, ...] = ()
     usage: Usage = Usage()
     counted: str = ""
     # What the session had cost before this turn: the CLI tells the sum.
@@ -47,7 +47,7 @@ class StreamState(Word):
     skipped: int = 0
 
 
-def translate_stream(line: bytes, state: StreamState, at: float = 0.0) -> tuple[list[Heard], StreamState]:
+def translate_stream(line: bytes, state: ClaudeStreamState, at: float = 0.0) -> tuple[list[Heard], ClaudeStreamState]:
     """The facts of one line, which came at that time. A `control_request` is the driver's own and says nothing here."""
     record = parse(line)
     if record is None:
@@ -64,11 +64,11 @@ def translate_stream(line: bytes, state: StreamState, at: float = 0.0) -> tuple[
     return started + heard, state
 
 
-def _turn_of(fact: Fact, state: StreamState) -> str | None:
+def _turn_of(fact: Fact, state: ClaudeStreamState) -> str | None:
     return None if isinstance(fact, SessionKnown) else state.turn or None
 
 
-def _began(record: Fields, state: StreamState) -> tuple[list[Heard], StreamState]:
+def _began(record: Fields, state: ClaudeStreamState) -> tuple[list[Heard], ClaudeStreamState]:
     """The agent speaks: of the first message that it was given, or of its own accord."""
     first = next((one for one in state.expected if one.turn), None)
     if first is not None:
@@ -81,7 +81,7 @@ def _only_about_session(facts: list[Fact]) -> bool:
     return all(isinstance(fact, SessionKnown | TurnEnded | Limited | Noted | Used) for fact in facts)
 
 
-def _facts(record: Fields, state: StreamState, at: float) -> tuple[list[Fact], StreamState]:
+def _facts(record: Fields, state: ClaudeStreamState, at: float) -> tuple[list[Fact], ClaudeStreamState]:
     match record.text("type"):
         case "system":
             return _system(record, state)
@@ -103,7 +103,7 @@ def _facts(record: Fields, state: StreamState, at: float) -> tuple[list[Fact], S
             return [], replace(state, skipped=state.skipped + 1)
 
 
-def _system(record: Fields, state: StreamState) -> tuple[list[Fact], StreamState]:
+def _system(record: Fields, state: ClaudeStreamState) -> tuple[list[Fact], ClaudeStreamState]:
     session = record.text("session_id")
     if record.text("subtype") == "init" and session and session != state.session:
         return [SessionKnown(session=session)], replace(state, session=session)
@@ -112,7 +112,7 @@ def _system(record: Fields, state: StreamState) -> tuple[list[Fact], StreamState
     return [], state
 
 
-def _piece(event: Fields, state: StreamState) -> tuple[list[Fact], StreamState]:
+def _piece(event: Fields, state: ClaudeStreamState) -> tuple[list[Fact], ClaudeStreamState]:
     kind, delta = event.text("type"), event.fields("delta")
     if kind == "content_block_start":
         return [], replace(state, text="", thought="")
@@ -123,12 +123,12 @@ def _piece(event: Fields, state: StreamState) -> tuple[list[Fact], StreamState]:
     return [], state
 
 
-def _streamed(delta: str, state: StreamState) -> tuple[list[Fact], StreamState]:
+def _streamed(delta: str, state: ClaudeStreamState) -> tuple[list[Fact], ClaudeStreamState]:
     gap = "\n\n" if state.spoke and not state.text else ""
     return [Said(text=gap + delta)], replace(state, text=state.text + delta, spoke=True)
 
 
-def _assistant(record: Fields, state: StreamState) -> tuple[list[Fact], StreamState]:
+def _assistant(record: Fields, state: ClaudeStreamState) -> tuple[list[Fact], ClaudeStreamState]:
     message = record.fields("message")
     # An error of the API comes as the words of a model that does not exist; the result line tells it as an error.
     if message.text("model") == "<synthetic>":
@@ -140,7 +140,7 @@ def _assistant(record: Fields, state: StreamState) -> tuple[list[Fact], StreamSt
     return facts, state
 
 
-def _block(block: Fields, state: StreamState) -> tuple[list[Fact], StreamState]:
+def _block(block: Fields, state: ClaudeStreamState) -> tuple[list[Fact], ClaudeStreamState]:
     match block.text("type"):
         case "text":
             text = block.text("text")
@@ -157,7 +157,7 @@ def _block(block: Fields, state: StreamState) -> tuple[list[Fact], StreamState]:
             return done or [], state if done is not None else replace(state, skipped=state.skipped + 1)
 
 
-def _user(record: Fields, state: StreamState) -> tuple[list[Fact], StreamState]:
+def _user(record: Fields, state: ClaudeStreamState) -> tuple[list[Fact], ClaudeStreamState]:
     content = blocks(record.fields("message"))
     results = [block for block in content if block.text("type") == "tool_result"]
     if results:
@@ -178,7 +178,7 @@ def _tool_ended(block: Fields) -> Fact:
     return ToolEnded(call=block.text("tool_use_id"), ok=not block.flag("is_error"), output=output[:LONGEST_OUTPUT])
 
 
-def _result(record: Fields, state: StreamState, at: float) -> tuple[list[Fact], StreamState]:
+def _result(record: Fields, state: ClaudeStreamState, at: float) -> tuple[list[Fact], ClaudeStreamState]:
     usage = record.fields("usage")
     read = usage.whole("input_tokens") + usage.whole("cache_read_input_tokens")
     total = record.number("total_cost_usd")
@@ -189,7 +189,7 @@ def _result(record: Fields, state: StreamState, at: float) -> tuple[list[Fact], 
         cost_dollars=cost,
     )
     how, error = _ending(record)
-    fresh = StreamState(
+    fresh = ClaudeStreamState(
         session=state.session,
         running=True,
         turn=state.turn or next((one.turn for one in state.expected if one.turn), ""),

@@ -8,7 +8,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from farhand.drivers.claude.tmux.state import State, Told
+from farhand.drivers.claude.tmux.state import ClaudeState, Told
 from farhand.drivers.wires.foreign_json import parse
 from farhand.model.facts import Used
 from farhand.model.ports import Heard
@@ -21,7 +21,7 @@ def status_line(file: Path) -> dict[str, Any]:
     return {"type": "command", "command": f"umask 077; cat > {place}.$$ && mv {place}.$$ {place}"}
 
 
-def priced(payload: bytes, state: State) -> Told:
+def priced(payload: bytes, state: ClaudeState) -> Told:
     """What the status line was told: the running turn's cost, or that of the turn which has just ended."""
     record = parse(payload)
     total = record.fields("cost").number("total_cost_usd") if record else None

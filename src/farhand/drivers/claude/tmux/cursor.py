@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from farhand.drivers.claude.tmux.state import State
-from farhand.drivers.wires.asks.answers import Picked
+from farhand.drivers.claude.tmux.state import ClaudeState
+from farhand.drivers.wires.asks.answers import PartAnswer
 from farhand.model.words import Word
 
 
-class Spot(Word):
+class ClaudeCursor(Word):
     """The transcript that is followed, how far, and what its translation remembers."""
 
     path: str = ""
     offset: int = 0
-    state: State = State()
+    state: ClaudeState = ClaudeState()
     # Answers to the first questions of a questionnaire whose last one is still open.
-    picked: dict[str, tuple[Picked, ...]] = {}
+    picked: dict[str, tuple[PartAnswer, ...]] = {}

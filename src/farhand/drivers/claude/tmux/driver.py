@@ -15,13 +15,13 @@ import structlog
 
 from farhand.disk.tail import size_of
 from farhand.drivers.claude import launch
-from farhand.drivers.claude.launch import MANIFEST, Places
+from farhand.drivers.claude.launch import MANIFEST, ClaudePaths
 from farhand.drivers.claude.sessions import find_sessions, resume_command
-from farhand.drivers.claude.tmux.cursor import Spot
-from farhand.drivers.claude.tmux.keyboard import Hands
-from farhand.drivers.claude.tmux.link import InteractiveLink
-from farhand.drivers.claude.tmux.pending import Questions
-from farhand.drivers.claude.tmux.state import State
+from farhand.drivers.claude.tmux.cursor import ClaudeCursor
+from farhand.drivers.claude.tmux.keyboard import ClaudeKeyboard
+from farhand.drivers.claude.tmux.link import ClaudeTmuxLink
+from farhand.drivers.claude.tmux.pending import ClaudeQuestions
+from farhand.drivers.claude.tmux.state import ClaudeState
 from farhand.drivers.claude.tmux.status import read_standing
 from farhand.drivers.wires.context import USUAL
 from farhand.drivers.wires.cursor import read_cursor
@@ -29,8 +29,8 @@ from farhand.drivers.wires.hooks.endpoint import POST_PATH
 from farhand.drivers.wires.preflight import workplace
 from farhand.drivers.wires.text.prompt import worded
 from farhand.drivers.wires.tmux import Pane, TmuxError
-from farhand.drivers.wires.tmux.delivered import Expected, Handed
-from farhand.drivers.wires.tmux.host import Station
+from farhand.drivers.wires.tmux.delivered import DeliveredLog, ExpectedMessage
+from farhand.drivers.wires.tmux.host import TmuxHost
 from farhand.model.errors import DriverError
 from farhand.model.facts import SessionKnown
 from farhand.model.ports import Heard, Link, SessionFound
@@ -56,11 +56,11 @@ class ClaudeDriver:
     wire = "tmux"
     can = replace(USUAL, steer=True, models=True, modes=tuple(MANIFEST["modes"]), terminal=True)
 
-    def __init__(self, station: Station, environment: Mapping[str, str], program: str = "claude") -> None:
+    def __init__(self, station: TmuxHost, environment: Mapping[str, str], program: str = "claude") -> None:
         self.station = station
         self._environment = environment
         self._program = program
-        self._places = Places.of(environment)
+        self._places = ClaudePaths.of(environment)
 
     @asynccontextmanager
     async def open(self, worker: Worker, cursor: str) -> AsyncIterator[Link]:
@@ -69,11 +69,11 @@ class ClaudeDriver:
         key = launch.kept_key(folder / "key")
         with station.desk.attended(worker.name, key) as arrivals:
             try:
-                pane, spot = await self._found_or_started(worker, read_cursor(cursor, Spot))
+                pane, spot = await self._found_or_started(worker, read_cursor(cursor, ClaudeCursor))
             except TmuxError as error:
                 raise DriverError(str(error)) from error
-            questions = Questions(station.signs.ask_seconds)
-            link = InteractiveLink(station.tmux, pane, self._places, spot, questions, folder)
+            questions = ClaudeQuestions(station.signs.ask_seconds)
+            link = ClaudeTmuxLink(station.tmux, pane, self._places, spot, questions, folder)
             if spot.state.session != worker.session:
                 link.first = [Heard(fact=SessionKnown(session=spot.state.session))]
             async with link.at_work(arrivals, station.folders):
@@ -93,25 +93,25 @@ class ClaudeDriver:
 
     # --- starting and finding
 
-    async def _found_or_started(self, worker: Worker, spot: Spot) -> tuple[Pane, Spot]:
+    async def _found_or_started(self, worker: Worker, spot: ClaudeCursor) -> tuple[Pane, ClaudeCursor]:
         pane = await self.station.found(worker)
         if pane is None:
             return await self._start(worker, spot)
         log.info("agent found", worker=worker.name, pane=pane.id)
         return pane, self._expecting(worker, await self._spot_of(worker, pane, spot))
 
-    async def _spot_of(self, worker: Worker, pane: Pane, spot: Spot) -> Spot:
+    async def _spot_of(self, worker: Worker, pane: Pane, spot: ClaudeCursor) -> ClaudeCursor:
         """Where to go on with an agent that runs: after the cursor, or where it was started."""
         if spot.path:
             return spot
         session = read_standing(self._places.status(pane.pid)).session or worker.session
         offset = await self.station.tmux.variable(pane, "FARHAND_OFFSET") or "0"
         path = self._places.transcript(worker.directory, session)
-        expected = Handed(self.station.folder(worker) / "handed").all()
-        state = State(session=session, expected=expected)
-        return Spot(path=str(path), offset=int(offset) if offset.isdecimal() else 0, state=state)
+        expected = DeliveredLog(self.station.folder(worker) / "handed").all()
+        state = ClaudeState(session=session, expected=expected)
+        return ClaudeCursor(path=str(path), offset=int(offset) if offset.isdecimal() else 0, state=state)
 
-    def _expecting(self, worker: Worker, spot: Spot) -> Spot:
+    def _expecting(self, worker: Worker, spot: ClaudeCursor) -> ClaudeCursor:
         """A message that was on its way when the node died is recognised when it turns up."""
         turn, known = worker.turn, spot.state.expected
         message = turn.message if turn else None
@@ -122,10 +122,10 @@ class ClaudeDriver:
             or any(one.message == message.id for one in known)
         ):
             return spot
-        expected = (*known, Expected(message=message.id, text=worded(message), turn=turn.id))
+        expected = (*known, ExpectedMessage(message=message.id, text=worded(message), turn=turn.id))
         return replace(spot, state=replace(spot.state, expected=expected))
 
-    async def _start(self, worker: Worker, spot: Spot) -> tuple[Pane, Spot]:
+    async def _start(self, worker: Worker, spot: ClaudeCursor) -> tuple[Pane, ClaudeCursor]:
         plan = self._plan(worker, spot)
         variables = {
             **self._environment,
@@ -134,12 +134,12 @@ class ClaudeDriver:
             "FARHAND_PID_FROM": "CLAUDE_PID",
         }
         pane = await self.station.spawn(worker, plan.words, variables)
-        await self.station.ready(pane, "Claude Code", Hands(self.station.tmux, pane).through_dialogs)
-        known = spot.state if spot.path and spot.state.session == plan.session else State(session=plan.session)
+        await self.station.ready(pane, "Claude Code", ClaudeKeyboard(self.station.tmux, pane).through_dialogs)
+        known = spot.state if spot.path and spot.state.session == plan.session else ClaudeState(session=plan.session)
         state = replace(known, running=False)
-        return pane, Spot(path=str(plan.transcript), offset=plan.offset, state=state)
+        return pane, ClaudeCursor(path=str(plan.transcript), offset=plan.offset, state=state)
 
-    def _plan(self, worker: Worker, spot: Spot) -> Plan:
+    def _plan(self, worker: Worker, spot: ClaudeCursor) -> Plan:
         """What will be run, where, and from where on its transcript is new; or why it cannot be."""
         directory = workplace(worker)
         program = launch.found(self._program, self._environment)
@@ -155,7 +155,7 @@ class ClaudeDriver:
     def _write_settings(self, worker: Worker) -> Path:
         station, folder = self.station, self.station.folder(worker)
         signs, key = station.signs, launch.kept_key(folder / "key")
-        door = launch.Door(f"{station.address}{POST_PATH}{worker.name}", key) if station.address else None
+        door = launch.HookAddress(f"{station.address}{POST_PATH}{worker.name}", key) if station.address else None
         groups = launch.hook_groups(signs.interpreter, signs.hook_program, signs.ask_seconds, door)
         cost = None if launch.has_status_line(self._places, Path(worker.directory)) else folder / launch.COST
         launch.write_settings(folder / "settings.json", launch.session_settings(groups, cost))

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from farhand.drivers.claude.limits import limit
 from farhand.drivers.claude.tmux.said import displayed
-from farhand.drivers.claude.tmux.state import State, Told, before_end, conclude, end_turn, prompted, session_changed
+from farhand.drivers.claude.tmux.state import (
+    ClaudeState,
+    Told,
+    before_end,
+    conclude,
+    end_turn,
+    prompted,
+    session_changed,
+)
 from farhand.drivers.wires.foreign_json import Fields, parse
 from farhand.model.facts import Said
 from farhand.model.ports import Heard
@@ -19,7 +27,7 @@ SILENT = frozenset(
 )
 
 
-def translate_hook(payload: bytes, state: State, at: float = 0.0) -> Told:
+def translate_hook(payload: bytes, state: ClaudeState, at: float = 0.0) -> Told:
     """The facts of one hook payload, which came at that time."""
     record = parse(payload)
     if record is None:
@@ -41,7 +49,7 @@ def translate_hook(payload: bytes, state: State, at: float = 0.0) -> Told:
             return [], replace(state, skipped=state.skipped + 1)
 
 
-def _stopped(record: Fields, state: State) -> Told:
+def _stopped(record: Fields, state: ClaudeState) -> Told:
     """The turn is over if the transcript has brought its last words; otherwise the transcript will end it."""
     prompt = record.text("prompt_id")
     if not state.running or (prompt != state.prompt and state.prompts.get(prompt) != state.turn):
@@ -49,7 +57,7 @@ def _stopped(record: Fields, state: State) -> Told:
     return conclude(replace(state, stopped=record.text("last_assistant_message").strip()))
 
 
-def stopped_without_transcript(payload: bytes, state: State) -> Told:
+def stopped_without_transcript(payload: bytes, state: ClaudeState) -> Told:
     """The last resort: the hook's own copy of the last words, when the transcript never brought them."""
     record = parse(payload) or Fields({})
     ended, over = end_turn(state, record.text("prompt_id"), HowEnded.COMPLETED)
@@ -60,7 +68,7 @@ def stopped_without_transcript(payload: bytes, state: State) -> Told:
     return [Heard(fact=Said(text=gap + text), turn=state.turn or None), *ended], over
 
 
-def _failed(record: Fields, state: State, at: float) -> Told:
+def _failed(record: Fields, state: ClaudeState, at: float) -> Told:
     error = record.text("last_assistant_message") or record.text("error") or "The model could not be reached."
     limited = limit(record, error, at)
     if limited is not None:

@@ -45,7 +45,7 @@ def is_dialog(screen: str) -> bool:
     return "❯" in screen or "Enter to" in screen or "Press " in screen
 
 
-class Hands(Keyboard):
+class ClaudeKeyboard(Keyboard):
     """The keyboard of one worker's pane, with the dialogs and modes of Claude Code."""
 
     def __init__(self, tmux: Tmux, pane: Pane) -> None:

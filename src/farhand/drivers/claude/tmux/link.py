@@ -11,24 +11,24 @@ import anyio.abc
 import msgspec
 from anyio.streams.memory import MemoryObjectReceiveStream
 
-from farhand.disk.watch import Folders
+from farhand.disk.watch import FolderWatcher
 from farhand.drivers.claude.asks import question_of
-from farhand.drivers.claude.launch import COST, Places
+from farhand.drivers.claude.launch import COST, ClaudePaths
 from farhand.drivers.claude.tmux.cost import priced
-from farhand.drivers.claude.tmux.cursor import Spot
+from farhand.drivers.claude.tmux.cursor import ClaudeCursor
 from farhand.drivers.claude.tmux.hooks import stopped_without_transcript, translate_hook
-from farhand.drivers.claude.tmux.keyboard import Hands
-from farhand.drivers.claude.tmux.pending import Questions
+from farhand.drivers.claude.tmux.keyboard import ClaudeKeyboard
+from farhand.drivers.claude.tmux.pending import ClaudeQuestions
 from farhand.drivers.claude.tmux.screen import read_box
 from farhand.drivers.claude.tmux.state import began, end_turn, session_changed
-from farhand.drivers.claude.tmux.status import Later, Own, Priced, Standing, read_cost, read_standing
+from farhand.drivers.claude.tmux.status import ClaudeCost, ClaudeStatus, ClaudeTimeout, Own, read_cost, read_standing
 from farhand.drivers.claude.tmux.translate import translate
 from farhand.drivers.wires.cursor import write_cursor
 from farhand.drivers.wires.foreign_json import Fields, parse
-from farhand.drivers.wires.hooks.endpoint import Arrival, Arrived, Asked
+from farhand.drivers.wires.hooks.endpoint import HookArrival, HookAsk, HookReport
 from farhand.drivers.wires.hooks.hook_link import HookedLink
 from farhand.drivers.wires.tmux import Pane, Tmux, TmuxError
-from farhand.drivers.wires.tmux.link import Told
+from farhand.drivers.wires.tmux.link import LateFacts
 from farhand.model.facts import Noted
 from farhand.model.ports import Batch, Deliver, Heard, Outcome, Taken
 from farhand.model.present import Ask
@@ -42,28 +42,30 @@ IN_A_DIALOG = "Claude Code waits in a dialog: answer it at the desk, or pause th
 MOST_ESCAPES = 4
 
 
-class InteractiveLink(HookedLink[Own]):
+class ClaudeTmuxLink(HookedLink[Own]):
     """One worker's Claude Code. Only `facts` moves the spot; errands leave it a note."""
 
     title = "Claude Code"
-    _spot: Spot
-    _hands: Hands
-    _questions: Questions
+    _spot: ClaudeCursor
+    _hands: ClaudeKeyboard
+    _questions: ClaudeQuestions
 
-    def __init__(self, tmux: Tmux, pane: Pane, places: Places, spot: Spot, questions: Questions, folder: Path) -> None:
+    def __init__(
+        self, tmux: Tmux, pane: Pane, places: ClaudePaths, spot: ClaudeCursor, questions: ClaudeQuestions, folder: Path
+    ) -> None:
         super().__init__(tmux, pane, folder)
         self._hooks_of = pane.pid
         self._cost = folder / COST
         self._places = places
         self._spot = spot
         self._questions = questions
-        self._hands = Hands(tmux, pane)
-        self._standing = Standing()
+        self._hands = ClaudeKeyboard(tmux, pane)
+        self._standing = ClaudeStatus()
 
     # --- what comes in
 
     def listen(
-        self, tasks: anyio.abc.TaskGroup, arrivals: MemoryObjectReceiveStream[Arrival], folders: Folders
+        self, tasks: anyio.abc.TaskGroup, arrivals: MemoryObjectReceiveStream[HookArrival], folders: FolderWatcher
     ) -> None:
         """Starts everything that brings news; it ends with the group."""
         self._attend(tasks, folders)
@@ -71,21 +73,21 @@ class InteractiveLink(HookedLink[Own]):
         tasks.start_soon(self._watch, folders, Path(self._spot.path).parent, name="transcript")
         tasks.start_soon(self._hear_standing, folders, name="standing")
         tasks.start_soon(self._hear_cost, folders, name="cost")
-        self._after(DIALOG_PATIENCE_SECONDS, Later("start", ""))
+        self._after(DIALOG_PATIENCE_SECONDS, ClaudeTimeout("start", ""))
 
-    async def _hear_hooks(self, arrivals: MemoryObjectReceiveStream[Arrival]) -> None:
+    async def _hear_hooks(self, arrivals: MemoryObjectReceiveStream[HookArrival]) -> None:
         async for arrival in arrivals:
-            arrived = arrival.arrived if isinstance(arrival, Asked) else arrival
+            arrived = arrival.arrived if isinstance(arrival, HookAsk) else arrival
             if arrived.keyed or arrived.agent == self._hooks_of:
                 self._put(arrival)
-            elif isinstance(arrival, Asked):
+            elif isinstance(arrival, HookAsk):
                 # Another Claude Code that the agent started: its questions are its own.
                 arrival.answer(None)
 
-    async def _hear_standing(self, folders: Folders) -> None:
+    async def _hear_standing(self, folders: FolderWatcher) -> None:
         file = self._places.status(self._pane.pid)
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        before = Standing()
+        before = ClaudeStatus()
         with folders.watched(file.parent) as change:
             while True:
                 now = read_standing(file)
@@ -94,8 +96,8 @@ class InteractiveLink(HookedLink[Own]):
                     self._put(now)
                 await change.wait()
 
-    async def _hear_cost(self, folders: Folders) -> None:
-        before = Priced()
+    async def _hear_cost(self, folders: FolderWatcher) -> None:
+        before = ClaudeCost()
         with folders.watched(self._cost.parent) as change:
             while True:
                 now = read_cost(self._cost)
@@ -112,11 +114,11 @@ class InteractiveLink(HookedLink[Own]):
 
     async def _happened(self, item: Own) -> list[Heard]:
         match item:
-            case Standing():
+            case ClaudeStatus():
                 return self._stands(item)
-            case Later():
+            case ClaudeTimeout():
                 return await self._late(item)
-            case Priced(payload=payload):
+            case ClaudeCost(payload=payload):
                 told, state = priced(payload, self._spot.state)
                 self._spot = replace(self._spot, state=state)
                 return told
@@ -127,14 +129,14 @@ class InteractiveLink(HookedLink[Own]):
     def _turn(self) -> str | None:
         return self._spot.state.turn or None
 
-    async def _reported(self, arrived: Arrived) -> list[Heard]:
+    async def _reported(self, arrived: HookReport) -> list[Heard]:
         payload = parse(arrived.payload) or Fields({})
         heard, state = translate_hook(arrived.payload, self._spot.state, time.time())
         self._spot = replace(self._spot, state=state)
         self._moved(payload.text("transcript_path"), payload.text("session_id"))
         event = payload.text("hook_event_name")
         if event == "Stop" and state.running:
-            self._after(STOP_PATIENCE_SECONDS, Later("stop", state.prompt, arrived.payload))
+            self._after(STOP_PATIENCE_SECONDS, ClaudeTimeout("stop", state.prompt, arrived.payload))
         elif event == "PostToolUse":
             heard += [Heard(fact=fact) for fact in self._questions.ran(question_of(payload))]
         return heard
@@ -144,11 +146,11 @@ class InteractiveLink(HookedLink[Own]):
         if path and path != self._spot.path and session == self._spot.state.session:
             self._spot = replace(self._spot, path=path, offset=0)
 
-    def _raised(self, asked: Asked, payload: Fields) -> Heard:
+    def _raised(self, asked: HookAsk, payload: Fields) -> Heard:
         picked = self._spot.picked.get(asked.arrived.id, ())
         return Heard(fact=self._questions.hold(asked, question_of(payload), picked))
 
-    def _stands(self, standing: Standing) -> list[Heard]:
+    def _stands(self, standing: ClaudeStatus) -> list[Heard]:
         before, self._standing = self._standing, standing
         self._told_of_dialog = self._told_of_dialog and standing.status == "waiting"
         heard: list[Heard] = []
@@ -159,7 +161,7 @@ class InteractiveLink(HookedLink[Own]):
             self._spot = replace(self._spot, state=state, offset=0, path=self._sibling(standing.session))
         if standing.status == "waiting":
             self._questions.dialog(open_now=True)
-            self._after(DIALOG_PATIENCE_SECONDS, Later("dialog", self._spot.state.prompt))
+            self._after(DIALOG_PATIENCE_SECONDS, ClaudeTimeout("dialog", self._spot.state.prompt))
         elif before.status == "waiting":
             heard += [Heard(fact=fact) for fact in self._questions.dialog(open_now=False)]
         return heard
@@ -169,7 +171,7 @@ class InteractiveLink(HookedLink[Own]):
 
     # --- what did not happen
 
-    async def _late(self, later: Later) -> list[Heard]:
+    async def _late(self, later: ClaudeTimeout) -> list[Heard]:
         state = self._spot.state
         if later.what in ("dialog", "start"):
             return await self._stuck(later.what)
@@ -220,7 +222,7 @@ class InteractiveLink(HookedLink[Own]):
     async def _settle(self, ask: Ask) -> Outcome:
         outcome, following = await self._questions.settle(ask)
         if following is not None:
-            self._put(Told((following,)))
+            self._put(LateFacts((following,)))
         return outcome
 
     def _free(self) -> bool:
@@ -229,11 +231,11 @@ class InteractiveLink(HookedLink[Own]):
     def _commanded(self, errand: Deliver) -> None:
         prompt = f"command-{errand.message.id}"
         self._note(began(self._spot.state, errand.turn, prompt))
-        self._after(COMMAND_PATIENCE_SECONDS, Later("command", prompt))
+        self._after(COMMAND_PATIENCE_SECONDS, ClaudeTimeout("command", prompt))
 
     async def _stop(self) -> Outcome:
         await self._hands.escape()
-        self._after(INTERRUPT_PATIENCE_SECONDS, Later("interrupt", self._spot.state.prompt))
+        self._after(INTERRUPT_PATIENCE_SECONDS, ClaudeTimeout("interrupt", self._spot.state.prompt))
         return Taken()
 
     async def _change(self, model: str | None, mode: str | None) -> Outcome:

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 import anyio
 
-from farhand.drivers.claude.asks import Question, decision, digest, hook_reply, raised, steps
-from farhand.drivers.wires.asks.answers import Picked
+from farhand.drivers.claude.asks import ClaudeQuestion, decision, digest, hook_reply, raised, steps
+from farhand.drivers.wires.asks.answers import PartAnswer
 from farhand.drivers.wires.asks.build import CHANGED, GONE, asked_of, picked_of, step_id
-from farhand.drivers.wires.hooks.endpoint import Asked
+from farhand.drivers.wires.hooks.endpoint import HookAsk
 from farhand.model.facts import AskRaised, AskSettled
 from farhand.model.ports import NotTaken, Outcome, Taken
 from farhand.model.present import Ask
@@ -24,10 +24,10 @@ def _step(ask: str) -> int:
     return int(ask.partition(".")[2] or 0)
 
 
-class Pending:
+class PendingHook:
     """One question of the agent and the hook that holds it open."""
 
-    def __init__(self, question: Question, asked: Asked, picked: tuple[Picked, ...]) -> None:
+    def __init__(self, question: ClaudeQuestion, asked: HookAsk, picked: tuple[PartAnswer, ...]) -> None:
         self.question = question
         self.asked = asked
         self.picked = picked
@@ -36,17 +36,17 @@ class Pending:
         self.answered = False
 
 
-class Questions:
+class ClaudeQuestions:
     """All open questions of a worker."""
 
     def __init__(self, deadline_seconds: float) -> None:
         self._deadline_seconds = deadline_seconds
-        self._open: dict[str, Pending] = {}
+        self._open: dict[str, PendingHook] = {}
         self._news = anyio.Event()
 
-    def hold(self, asked: Asked, question: Question, picked: tuple[Picked, ...]) -> AskRaised:
+    def hold(self, asked: HookAsk, question: ClaudeQuestion, picked: tuple[PartAnswer, ...]) -> AskRaised:
         """Keeps a hook waiting; the ask that a person sees."""
-        self._open[asked.arrived.id] = Pending(question, asked, picked)
+        self._open[asked.arrived.id] = PendingHook(question, asked, picked)
         self._news.set()
         self._news = anyio.Event()
         return raised(asked.arrived.id, question, self._deadline_seconds, len(picked))
@@ -58,7 +58,7 @@ class Questions:
         if pending is None or ask.settled is None:
             return NotTaken(why=GONE), None
         if ask.digest != digest(pending.question):
-            self._tell(name, pending, (Picked(choice=""),))
+            self._tell(name, pending, (PartAnswer(choice=""),))
             return NotTaken(why=CHANGED), None
         if _step(ask.id) < len(pending.picked):
             # The node died after it had noted the answer: it is no answer to the question that came next.
@@ -71,12 +71,12 @@ class Questions:
         told = await pending.asked.taken(TAKES_SECONDS)
         return (Taken() if told else NotTaken(why=GONE)), None
 
-    def _tell(self, name: str, pending: Pending, picked: tuple[Picked, ...]) -> None:
+    def _tell(self, name: str, pending: PendingHook, picked: tuple[PartAnswer, ...]) -> None:
         pending.answered = True
         self._open.pop(name, None)
         pending.asked.answer(hook_reply(decision(pending.question, picked)))
 
-    async def _found(self, name: str) -> Pending | None:
+    async def _found(self, name: str) -> PendingHook | None:
         """After a restart of the node the hook comes back by itself, a moment later."""
         with anyio.move_on_after(COMES_BACK_SECONDS):
             while name not in self._open:
@@ -86,7 +86,7 @@ class Questions:
     def __bool__(self) -> bool:
         return bool(self._open)
 
-    def picked(self) -> dict[str, tuple[Picked, ...]]:
+    def picked(self) -> dict[str, tuple[PartAnswer, ...]]:
         """The answers given so far, for the cursor."""
         return {name: pending.picked for name, pending in self._open.items() if pending.picked}
 
@@ -98,7 +98,7 @@ class Questions:
             return []
         return self._over(name for name, pending in self._open.items() if pending.shown)
 
-    def ran(self, question: Question) -> list[AskSettled]:
+    def ran(self, question: ClaudeQuestion) -> list[AskSettled]:
         """The tool has run: whoever allowed it, it was not the phone."""
         same = digest(question)
         return self._over(name for name, pending in self._open.items() if digest(pending.question) == same)
@@ -107,7 +107,7 @@ class Questions:
         """The turn is over: nobody waits any more."""
         self._over(list(self._open))
 
-    def lost(self, asked: Asked) -> list[AskSettled]:
+    def lost(self, asked: HookAsk) -> list[AskSettled]:
         """The hook went away before it had an answer: the phone can no longer give one."""
         pending = self._open.get(asked.arrived.id)
         if pending is None or pending.asked is not asked:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from farhand.drivers.claude.tmux.state import State, Told
+from farhand.drivers.claude.tmux.state import ClaudeState, Told
 from farhand.drivers.wires.foreign_json import Fields
 from farhand.model.facts import Fact, Said
 from farhand.model.ports import Heard
 from farhand.model.words import replace
 
 
-def say(text: str, state: State) -> tuple[list[Fact], State]:
+def say(text: str, state: ClaudeState) -> tuple[list[Fact], ClaudeState]:
     """A piece of the answer, apart from what was said before it."""
     if not text:
         return [], state
@@ -17,7 +17,7 @@ def say(text: str, state: State) -> tuple[list[Fact], State]:
     return [Said(text=gap + text)], replace(state, spoke=True)
 
 
-def written(text: str, state: State) -> tuple[list[Fact], State]:
+def written(text: str, state: ClaudeState) -> tuple[list[Fact], ClaudeState]:
     """A text block came into the transcript: say what its display has not said already."""
     state = replace(state, last_text=text)
     if not state.streamed:
@@ -31,7 +31,7 @@ def written(text: str, state: State) -> tuple[list[Fact], State]:
     return say(text, replace(state, streamed="", covered=""))
 
 
-def displayed(payload: Fields, state: State) -> Told:
+def displayed(payload: Fields, state: ClaudeState) -> Told:
     """A MessageDisplay payload: whole lines of an answer while it is still being written."""
     delta = payload.text("delta")
     if not state.running or not delta or payload.text("prompt_id") != state.prompt:

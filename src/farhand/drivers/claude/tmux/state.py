@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from farhand.drivers.wires.session_change import another_session
-from farhand.drivers.wires.tmux.delivered import Expected, squeezed
+from farhand.drivers.wires.tmux.delivered import ExpectedMessage, squeezed
 from farhand.model.facts import Limited, Seen, TurnEnded, TurnStarted
 from farhand.model.ports import Heard
 from farhand.model.words import HowEnded, Usage, Word, replace
@@ -13,7 +13,7 @@ from farhand.model.words import HowEnded, Usage, Word, replace
 REMEMBERED = 16
 
 
-class State(Word):
+class ClaudeState(Word):
     """What the translation remembers between records; it travels in the wire's cursor."""
 
     session: str = ""
@@ -37,7 +37,7 @@ class State(Word):
     # The message that is being displayed, and which of its pieces must come next.
     showing: str = ""
     piece: int = 0
-    expected: tuple[Expected, ...] = ()
+    expected: tuple[ExpectedMessage, ...] = ()
     usage: Usage = Usage()
     counted: str = ""
     # What the session has cost so far, and what it had cost when this turn began.
@@ -51,21 +51,21 @@ class State(Word):
     skipped: int = 0
 
 
-Told: TypeAlias = tuple[list[Heard], State]
+Told: TypeAlias = tuple[list[Heard], ClaudeState]
 
 
-def began(state: State, turn: str, prompt: str) -> State:
+def began(state: ClaudeState, turn: str, prompt: str) -> ClaudeState:
     """The state at the beginning of a turn."""
     fresh = replace(_known(state, prompt, turn), spoke=False, command=False, covered="", usage=Usage(), stopped="")
     fresh = replace(fresh, last_text="", concluded=False, prodded=False, cost_before=state.cost)
     return replace(fresh, turn=turn, prompt=prompt, running=True)
 
 
-def _known(state: State, prompt: str, turn: str) -> State:
+def _known(state: ClaudeState, prompt: str, turn: str) -> ClaudeState:
     return replace(state, prompts=dict([*state.prompts.items(), (prompt, turn)][-REMEMBERED:]))
 
 
-def prompted(text: str, prompt: str, state: State) -> Told:
+def prompted(text: str, prompt: str, state: ClaudeState) -> Told:
     """A prompt has reached the agent: one of ours is seen, any other began at the desk."""
     if prompt in state.over or prompt in state.prompts:
         return [], state
@@ -81,7 +81,7 @@ def prompted(text: str, prompt: str, state: State) -> Told:
     return [*before, *started, *arrived], began(state, turn, prompt)
 
 
-def seen(found: Expected | None, turn: str, state: State) -> Told:
+def seen(found: ExpectedMessage | None, turn: str, state: ClaudeState) -> Told:
     """That a message of ours is in front of the agent."""
     if found is None:
         return [], state
@@ -89,12 +89,12 @@ def seen(found: Expected | None, turn: str, state: State) -> Told:
     return [Heard(fact=Seen(message=found.message), turn=turn)], replace(state, expected=rest)
 
 
-def awaited(text: str, state: State) -> Expected | None:
+def awaited(text: str, state: ClaudeState) -> ExpectedMessage | None:
     """The message of ours that says this, if one was handed over and not yet seen."""
     return next((one for one in state.expected if squeezed(one.text) == squeezed(text)), None)
 
 
-def end_turn(state: State, prompt: str, how: HowEnded, error: str = "") -> Told:
+def end_turn(state: ClaudeState, prompt: str, how: HowEnded, error: str = "") -> Told:
     """The end of the turn, told once for each prompt."""
     if not state.running or prompt in state.over:
         return [], state
@@ -114,13 +114,13 @@ def before_end(ended: list[Heard], limited: Limited | None) -> list[Heard]:
     return [Heard(fact=limited, turn=ended[0].turn), *ended]
 
 
-def conclude(state: State) -> Told:
+def conclude(state: ClaudeState) -> Told:
     """Ends the turn if its hook and the transcript agree on the last words."""
     if not state.stopped or not state.concluded or state.stopped != state.last_text.strip():
         return [], state
     return end_turn(state, state.prompt, HowEnded.COMPLETED)
 
 
-def session_changed(session: str, state: State) -> Told:
+def session_changed(session: str, state: ClaudeState) -> Told:
     """The agent's conversation has another id now (it began, or was cleared)."""
-    return another_session(session, state, lambda: end_turn(state, state.prompt, HowEnded.COMPLETED), State)
+    return another_session(session, state, lambda: end_turn(state, state.prompt, HowEnded.COMPLETED), ClaudeState)

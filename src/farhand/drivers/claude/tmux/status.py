@@ -9,20 +9,20 @@ import msgspec
 from farhand.drivers.wires.foreign_json import parse
 
 
-class Standing(msgspec.Struct, frozen=True):
+class ClaudeStatus(msgspec.Struct, frozen=True):
     """What Claude Code says of itself: idle, busy or waiting, and its session."""
 
     status: str = ""
     session: str = ""
 
 
-class Priced(msgspec.Struct, frozen=True):
+class ClaudeCost(msgspec.Struct, frozen=True):
     """What Claude Code last told its status line, of what its session has cost among other things."""
 
     payload: bytes = b""
 
 
-class Later(msgspec.Struct, frozen=True):
+class ClaudeTimeout(msgspec.Struct, frozen=True):
     """A moment has passed since something that should have had a consequence."""
 
     what: str
@@ -32,21 +32,21 @@ class Later(msgspec.Struct, frozen=True):
 
 
 # What reaches a link of Claude Code beside what reaches every one.
-Own = Standing | Priced | Later
+Own = ClaudeStatus | ClaudeCost | ClaudeTimeout
 
 
-def read_standing(file: Path) -> Standing:
+def read_standing(file: Path) -> ClaudeStatus:
     """What the CLI's own status file says; empty when it cannot be read."""
     try:
         record = parse(file.read_bytes())
     except OSError:
         record = None
-    return Standing(record.text("status"), record.text("sessionId")) if record else Standing()
+    return ClaudeStatus(record.text("status"), record.text("sessionId")) if record else ClaudeStatus()
 
 
-def read_cost(file: Path) -> Priced:
+def read_cost(file: Path) -> ClaudeCost:
     """What the status line left; empty when there is nothing yet."""
     try:
-        return Priced(file.read_bytes())
+        return ClaudeCost(file.read_bytes())
     except OSError:
-        return Priced()
+        return ClaudeCost()

@@ -7,7 +7,7 @@ from farhand.drivers.claude.schema import blocks, plain_text
 from farhand.drivers.claude.titles import detail, title
 from farhand.drivers.claude.tmux.said import say, written
 from farhand.drivers.claude.tmux.state import (
-    State,
+    ClaudeState,
     Told,
     awaited,
     before_end,
@@ -45,7 +45,7 @@ SILENT_SYSTEM = frozenset(
 )
 
 
-def translate(line: bytes, state: State, at: float = 0.0) -> Told:
+def translate(line: bytes, state: ClaudeState, at: float = 0.0) -> Told:
     """The facts of one transcript line, which was read at that time."""
     record = parse(line)
     if record is None:
@@ -66,13 +66,13 @@ def translate(line: bytes, state: State, at: float = 0.0) -> Told:
             return [], replace(state, skipped=state.skipped + 1)
 
 
-def _heard(facts: list[Fact], state: State) -> list[Heard]:
+def _heard(facts: list[Fact], state: ClaudeState) -> list[Heard]:
     """Facts of the transcript belong to the turn that the transcript has come to."""
     turn = state.prompts.get(state.written, state.turn)
     return [Heard(fact=fact, turn=turn or None) for fact in facts]
 
 
-def _is_late(state: State) -> bool:
+def _is_late(state: ClaudeState) -> bool:
     """Whether the transcript still tells of a turn before the running one."""
     return state.prompts.get(state.written, state.turn) != state.turn
 
@@ -80,7 +80,7 @@ def _is_late(state: State) -> bool:
 # --- what people say
 
 
-def _user(record: Fields, state: State) -> Told:
+def _user(record: Fields, state: ClaudeState) -> Told:
     content = blocks(record.fields("message"))
     results = [block for block in content if block.text("type") == "tool_result"]
     if results:
@@ -102,7 +102,7 @@ def _tool_ended(block: Fields) -> Fact:
     return ToolEnded(call=block.text("tool_use_id"), ok=not block.flag("is_error"), output=output[:LONGEST_OUTPUT])
 
 
-def _wrapped(record: Fields, text: str, state: State) -> Told:
+def _wrapped(record: Fields, text: str, state: ClaudeState) -> Told:
     """A slash command that the CLI answers itself, or what it printed."""
     command = _between(text, "<command-name>", "</command-name>")
     if command:
@@ -130,7 +130,7 @@ def _without_colours(text: str) -> str:
     return pieces[0] + "".join(piece.partition("m")[2] for piece in pieces[1:])
 
 
-def _attachment(record: Fields, state: State) -> Told:
+def _attachment(record: Fields, state: ClaudeState) -> Told:
     attachment = record.fields("attachment")
     if attachment.text("type") != "queued_command":
         return [], state
@@ -141,7 +141,7 @@ def _attachment(record: Fields, state: State) -> Told:
 # --- what the agent says
 
 
-def _assistant(record: Fields, state: State, at: float) -> Told:
+def _assistant(record: Fields, state: ClaudeState, at: float) -> Told:
     message = record.fields("message")
     if record.flag("isApiErrorMessage"):
         error = plain_text(message.any("content")) or "The model could not be reached."
@@ -162,7 +162,7 @@ def _assistant(record: Fields, state: State, at: float) -> Told:
     return heard + _heard(used, state) + ended, state
 
 
-def _resumed(record: Fields, state: State) -> Told:
+def _resumed(record: Fields, state: ClaudeState) -> Told:
     """The agent speaks though no turn runs: another hook or the desk made it go on, or these are late words."""
     if state.running or (state.turn and not state.prodded):
         return [], state
@@ -171,7 +171,7 @@ def _resumed(record: Fields, state: State) -> Told:
     return [Heard(fact=TurnStarted(), turn=began_at_desk.turn)], began_at_desk
 
 
-def _block(block: Fields, state: State) -> tuple[list[Fact], State]:
+def _block(block: Fields, state: ClaudeState) -> tuple[list[Fact], ClaudeState]:
     match block.text("type"):
         case "text":
             return written(block.text("text"), state)
@@ -204,7 +204,7 @@ def _tool_started(block: Fields) -> ToolStarted:
     )
 
 
-def _used(message: Fields, state: State) -> tuple[list[Fact], State]:
+def _used(message: Fields, state: ClaudeState) -> tuple[list[Fact], ClaudeState]:
     """Every block of a message repeats its usage: it counts once."""
     usage, name = message.fields("usage"), message.text("id")
     if not usage or not name or name == state.counted:
@@ -221,7 +221,7 @@ def _used(message: Fields, state: State) -> tuple[list[Fact], State]:
 # --- turns and the CLI's own lines
 
 
-def _system(record: Fields, state: State) -> Told:
+def _system(record: Fields, state: ClaudeState) -> Told:
     subtype = record.text("subtype")
     if subtype == "turn_duration":
         return end_turn(state, state.written or state.prompt, HowEnded.COMPLETED)

@@ -14,22 +14,22 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from mimetypes import guess_type
 
-from farhand.drivers.codex.exec.translate import EventState, translate_event
+from farhand.drivers.codex.exec.translate import CodexExecState, translate_event
 from farhand.drivers.codex.launch import turn_line
 from farhand.drivers.wires.lines.async_agent import LINE_LIMIT, write_line
-from farhand.drivers.wires.lines.exec_agent import Line, PlayedTurns, last_errors
+from farhand.drivers.wires.lines.exec_agent import ExecAgent, Line, last_errors
 from farhand.model.words import Mode, replace
 
 LOST = "no rollout found"
 
 
-class Turns(PlayedTurns):
+class CodexExecAgent(ExecAgent):
     """One session of Codex: a process for each prompt, one after the other."""
 
     def __init__(self, options: argparse.Namespace, write: Callable[[Line], None]) -> None:
         super().__init__(options, write)
         # What a thread of the past has used is not known.
-        self._state = EventState(session=options.session, total=None) if options.session else EventState()
+        self._state = CodexExecState(session=options.session, total=None) if options.session else CodexExecState()
 
     async def play(self, prompt: Line) -> None:
         """One turn, from the prompt to its end."""
@@ -40,7 +40,7 @@ class Turns(PlayedTurns):
             if LOST in why and self._state.session and not self._state.ended:
                 gone = f"The session {self._state.session} cannot be taken up again. A new one begins."
                 self._write({"problem": turn, "text": gone})
-                self._state = replace(self._state, session="", total=EventState().total, problem="")
+                self._state = replace(self._state, session="", total=CodexExecState().total, problem="")
                 why = await self._run(prompt)
             if turn in self._stopped:
                 self._write({"ended": turn, "how": "interrupted"})
@@ -96,4 +96,4 @@ if __name__ == "__main__":
     parser.add_argument("--model", default="")
     parser.add_argument("program")
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    sys.exit(asyncio.run(Turns(parser.parse_args(), write_line).heard()))
+    sys.exit(asyncio.run(CodexExecAgent(parser.parse_args(), write_line).heard()))

@@ -11,7 +11,7 @@ from farhand.drivers.codex import launch
 from farhand.drivers.codex.limits import limit
 from farhand.drivers.codex.sessions import KeptSessions
 from farhand.drivers.native.translate import translate
-from farhand.drivers.wires.context import USUAL, Given
+from farhand.drivers.wires.context import USUAL, DriverContext
 from farhand.drivers.wires.holder.process import Program, forget, open_wire
 from farhand.drivers.wires.lines.link import LineLink
 from farhand.model.facts import TurnEnded
@@ -35,7 +35,7 @@ class ExecCodexDriver(KeptSessions):
     wire = "exec"
     can = replace(USUAL, models=True, modes=launch.MODES, ids=True)
 
-    def __init__(self, given: Given, program: str = launch.MANIFEST["program"]) -> None:
+    def __init__(self, given: DriverContext, program: str = launch.MANIFEST["program"]) -> None:
         super().__init__(given)
         self._program = program
 

@@ -13,7 +13,7 @@ Line: TypeAlias = dict[str, Any]
 ITEMS: Final = frozenset("item.started item.updated item.completed".split())
 
 
-class EventState(Word):
+class CodexExecState(Word):
     """What the translation remembers between lines."""
 
     turn: str = ""
@@ -28,7 +28,7 @@ class EventState(Word):
     skipped: int = 0
 
 
-def translate_event(line: bytes, state: EventState) -> tuple[list[Line], EventState]:
+def translate_event(line: bytes, state: CodexExecState) -> tuple[list[Line], CodexExecState]:
     """What one line means."""
     record = parse(line)
     if record is None:
@@ -52,7 +52,7 @@ def translate_event(line: bytes, state: EventState) -> tuple[list[Line], EventSt
             return [], replace(state, skipped=state.skipped + 1)
 
 
-def _item(item: Item, state: EventState, *, done: bool) -> tuple[list[Line], EventState]:
+def _item(item: Item, state: CodexExecState, *, done: bool) -> tuple[list[Line], CodexExecState]:
     match item.kind:
         case "":
             return [], replace(state, skipped=state.skipped + 1)
@@ -68,7 +68,7 @@ def _item(item: Item, state: EventState, *, done: bool) -> tuple[list[Line], Eve
             return _tool(item, state, done=done)
 
 
-def _tool(item: Item, state: EventState, *, done: bool) -> tuple[list[Line], EventState]:
+def _tool(item: Item, state: CodexExecState, *, done: bool) -> tuple[list[Line], CodexExecState]:
     call = {"tool": state.turn, "call": item.id}
     begun = {**call, "name": item.tool, "title": item.title, "status": "started", "output": item.detail}
     lines = [] if item.id in state.tools else [begun]
@@ -78,7 +78,7 @@ def _tool(item: Item, state: EventState, *, done: bool) -> tuple[list[Line], Eve
     return lines, replace(state, tools=tools)
 
 
-def _completed(usage: Fields, state: EventState) -> tuple[list[Line], EventState]:
+def _completed(usage: Fields, state: CodexExecState) -> tuple[list[Line], CodexExecState]:
     """The end; what is told to be used is the sum of the thread."""
     total = Usage(input_tokens=usage.whole("input_tokens"), output_tokens=usage.whole("output_tokens"))
     lines: list[Line] = []

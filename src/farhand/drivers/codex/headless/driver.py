@@ -17,21 +17,21 @@ from farhand.drivers.codex import launch
 from farhand.drivers.codex.asks import (
     CHANGE,
     METHODS,
-    Question,
+    CodexQuestion,
     decision,
     digest,
     raised,
     steps,
 )
-from farhand.drivers.codex.headless.translate import OPEN, TURN, Change, State, translate
+from farhand.drivers.codex.headless.translate import OPEN, TURN, CodexFileChange, CodexServerState, translate
 from farhand.drivers.codex.sessions import KeptSessions
-from farhand.drivers.wires.asks.answers import Picked, Picks
+from farhand.drivers.wires.asks.answers import PartAnswer, PartAnswers
 from farhand.drivers.wires.asks.build import DENY
-from farhand.drivers.wires.context import USUAL, Given
+from farhand.drivers.wires.context import USUAL, DriverContext
 from farhand.drivers.wires.cursor import read_cursor
 from farhand.drivers.wires.foreign_json import Fields, parse
 from farhand.drivers.wires.holder.link import HeldLink
-from farhand.drivers.wires.holder.process import HeldWire, Program, forget, open_wire, sentence
+from farhand.drivers.wires.holder.process import HeldProcess, Program, forget, open_wire, sentence
 from farhand.drivers.wires.text.prompt import worded
 from farhand.model import ports
 from farhand.model.errors import AgentGone
@@ -58,19 +58,19 @@ HELLO = "hello"
 AGAIN = f"{OPEN}-again"
 
 
-class Open(Word):
+class CodexOpenAsk(Word):
     """A question that waits, as it came, and the request that its answer is for."""
 
     request: int | str
-    question: Question
+    question: CodexQuestion
 
 
-class Spot(Word):
+class CodexHeadlessCursor(Word):
     """Where a link stands."""
 
     wire: str = ""
-    state: State = State()
-    asks: dict[str, Open] = {}
+    state: CodexServerState = CodexServerState()
+    asks: dict[str, CodexOpenAsk] = {}
 
 
 def input_of(message: Message) -> list[dict[str, Any]]:
@@ -80,18 +80,18 @@ def input_of(message: Message) -> list[dict[str, Any]]:
     return [words, *({"type": "localImage", "path": path} for path in pictures)]
 
 
-class HeadlessLink(HeldLink):
+class CodexHeadlessLink(HeldLink):
     """One worker's app-server. Every line in has a key, so that it is fed once."""
 
-    _spot: Spot
+    _spot: CodexHeadlessCursor
 
     def __init__(
         self,
-        wire: HeldWire,
-        spot: Spot,
+        wire: HeldProcess,
+        spot: CodexHeadlessCursor,
         thread: dict[str, Any],
         deadline_seconds: float,
-        picks: Picks,
+        picks: PartAnswers,
     ) -> None:
         super().__init__(wire, deadline_seconds, picks)
         self._spot = spot
@@ -123,8 +123,8 @@ class HeadlessLink(HeldLink):
             yield self._batch(heard)
         self._over = True
         ended = Noted(text=sentence(await self._wire.exit()))
-        kept = State(session=self._spot.state.session, total=self._spot.state.total)
-        self._spot = Spot(wire=self._wire.next_life, state=kept)
+        kept = CodexServerState(session=self._spot.state.session, total=self._spot.state.total)
+        self._spot = CodexHeadlessCursor(wire=self._wire.next_life, state=kept)
         self._ring()
         yield self._batch([Heard(fact=TurnEnded(how=HowEnded.FAILED, error=ended.text)), Heard(fact=ended)])
 
@@ -132,10 +132,10 @@ class HeadlessLink(HeldLink):
         news, self._news = self._news, anyio.Event()
         news.set()
 
-    def _digest(self, question: Question) -> str:
+    def _digest(self, question: CodexQuestion) -> str:
         return digest(question)
 
-    def _steps(self, question: Question) -> int:
+    def _steps(self, question: CodexQuestion) -> int:
         return steps(question)
 
     async def _line(self, line: bytes) -> list[Heard]:
@@ -167,12 +167,16 @@ class HeadlessLink(HeldLink):
             await self._feed(f"refuse {request}", {"id": request, "error": problem})
             return []
         state = self._spot.state
-        change = state.changes.get(params.text("itemId"), Change(title="", detail="")) if method == CHANGE else None
+        change = (
+            state.changes.get(params.text("itemId"), CodexFileChange(title="", detail="")) if method == CHANGE else None
+        )
         shown = {"title": change.title, "detail": change.detail} if change else {}
-        question = Question(method=method, params=params.plain, **shown)
+        question = CodexQuestion(method=method, params=params.plain, **shown)
         turn = params.text("turnId")
         ask = f"{turn or state.session}:{request}"
-        self._spot = replace(self._spot, asks={**self._spot.asks, ask: Open(request=request, question=question)})
+        self._spot = replace(
+            self._spot, asks={**self._spot.asks, ask: CodexOpenAsk(request=request, question=question)}
+        )
         ours = state.turns.get(turn) or state.turns.get(state.running)
         every = [raised(ask, question, self._deadline_seconds, step) for step in range(steps(question))]
         return [Heard(fact=one, turn=ours) for one in every]
@@ -226,7 +230,7 @@ class HeadlessLink(HeldLink):
         params = {"threadId": self._spot.state.session, "turnId": theirs}
         return await self._request(f"stop {number} {turn}", "turn/interrupt", params)
 
-    async def _respond(self, name: str, waiting: Open, picked: tuple[Picked, ...]) -> Outcome:
+    async def _respond(self, name: str, waiting: CodexOpenAsk, picked: tuple[PartAnswer, ...]) -> Outcome:
         kept = {ask: one for ask, one in self._spot.asks.items() if ask != name}
         self._spot = replace(self._spot, asks=kept)
         note, running = picked[-1].note, self._spot.state.running
@@ -272,14 +276,14 @@ class HeadlessCodexDriver(KeptSessions):
     wire = "headless"
     can = replace(USUAL, steer=True, models=True, modes=launch.MODES, ids=True)
 
-    def __init__(self, given: Given, program: str = launch.MANIFEST["program"]) -> None:
+    def __init__(self, given: DriverContext, program: str = launch.MANIFEST["program"]) -> None:
         super().__init__(given)
         self._program = program
 
     @asynccontextmanager
     async def open(self, worker: Worker, cursor: str) -> AsyncIterator[Link]:
         """Starts the worker's app-server, or finds it alive and goes on after the cursor. A new life resumes."""
-        spot, directory = read_cursor(cursor, Spot), launch.workplace(worker)
+        spot, directory = read_cursor(cursor, CodexHeadlessCursor), launch.workplace(worker)
         session = worker.session or spot.state.session
         thread = launch.thread_params(worker, directory)
         if session:
@@ -287,8 +291,8 @@ class HeadlessCodexDriver(KeptSessions):
         argv = launch.app_server_line(launch.found(self._program, self.environment), directory)
         program = Program(argv=tuple(argv), directory=worker.directory, environment=self.environment)
         async with open_wire(self._given.holders, _name(worker), program, spot.wire) as wire:
-            picks = Picks(self._folder(worker) / "picks")
-            link = HeadlessLink(wire, spot, thread, self._given.ask_seconds, picks)
+            picks = PartAnswers(self._folder(worker) / "picks")
+            link = CodexHeadlessLink(wire, spot, thread, self._given.ask_seconds, picks)
             await link.greet()
             yield link
 

@@ -45,14 +45,14 @@ SILENT = frozenset(
 )
 
 
-class Change(Word):
+class CodexFileChange(Word):
     """What a change of files is about."""
 
     title: str
     detail: str
 
 
-class State(Word):
+class CodexServerState(Word):
     """What the translation remembers between lines; it travels in the wire's cursor."""
 
     session: str = ""
@@ -65,7 +65,7 @@ class State(Word):
     # How much of each item was streamed: its whole form, which follows, is not told again.
     told: dict[str, int] = {}
     tools: tuple[str, ...] = ()
-    changes: dict[str, Change] = {}
+    changes: dict[str, CodexFileChange] = {}
     # What the thread has used in all, and what it had used before this turn.
     total: Usage = Usage()
     before: Usage = Usage()
@@ -75,10 +75,10 @@ class State(Word):
     skipped: int = 0
 
 
-Told: TypeAlias = tuple[list[Heard], State]
+Told: TypeAlias = tuple[list[Heard], CodexServerState]
 
 
-def translate(line: bytes, state: State, at: float = 0.0) -> Told:
+def translate(line: bytes, state: CodexServerState, at: float = 0.0) -> Told:
     """The facts of one line, which came at that time. A request of Codex's is the driver's own, and none here."""
     record = parse(line)
     if record is None:
@@ -90,7 +90,7 @@ def translate(line: bytes, state: State, at: float = 0.0) -> Told:
     return _reported(record.text("method"), record.fields("params"), state, at)
 
 
-def _answered(record: Fields, state: State) -> Told:
+def _answered(record: Fields, state: CodexServerState) -> Told:
     request, result = record.text("id"), record.fields("result")
     if not request:
         # A number is no name of ours; without any, it is no answer at all.
@@ -105,11 +105,11 @@ def _answered(record: Fields, state: State) -> Told:
     return [], state
 
 
-def _known(state: State, turn: str, ours: str) -> State:
+def _known(state: CodexServerState, turn: str, ours: str) -> CodexServerState:
     return replace(state, turns=dict([*state.turns.items(), (turn, ours)][-REMEMBERED:]))
 
 
-def _reported(method: str, params: Fields, state: State, at: float) -> Told:
+def _reported(method: str, params: Fields, state: CodexServerState, at: float) -> Told:
     thread = params.text("threadId")
     if thread and state.session and thread != state.session:
         # A thread that the agent itself started: its words are for the agent.
@@ -142,7 +142,7 @@ def _reported(method: str, params: Fields, state: State, at: float) -> Told:
             return [], replace(state, skipped=state.skipped + 1)
 
 
-def _heard(facts: list[Fact], turn: str, state: State) -> Told:
+def _heard(facts: list[Fact], turn: str, state: CodexServerState) -> Told:
     """Facts of a turn; one that nobody here began is told to have started."""
     if not facts:
         return [], state
@@ -151,7 +151,7 @@ def _heard(facts: list[Fact], turn: str, state: State) -> Told:
     return [*started, *(Heard(fact=fact, turn=ours) for fact in facts)], state
 
 
-def _began(turn: str, state: State) -> Told:
+def _began(turn: str, state: CodexServerState) -> Told:
     if not turn:
         return [], replace(state, skipped=state.skipped + 1)
     started: list[Heard] = []
@@ -167,7 +167,7 @@ def _began(turn: str, state: State) -> Told:
 # --- items
 
 
-def _item(done: bool, params: Fields, state: State) -> Told:
+def _item(done: bool, params: Fields, state: CodexServerState) -> Told:
     item, turn = read_item(params.fields("item")), params.text("turnId")
     facts: list[Fact] = []
     match item.kind:
@@ -189,7 +189,7 @@ def _item(done: bool, params: Fields, state: State) -> Told:
     return _heard(facts, turn, state)
 
 
-def _tool(item: Item, state: State, *, done: bool) -> tuple[list[Fact], State]:
+def _tool(item: Item, state: CodexServerState, *, done: bool) -> tuple[list[Fact], CodexServerState]:
     facts: list[Fact] = []
     if item.id not in state.tools:
         facts.append(ToolStarted(call=item.id, tool=item.tool, title=item.title, detail=item.detail))
@@ -202,14 +202,14 @@ def _tool(item: Item, state: State, *, done: bool) -> tuple[list[Fact], State]:
     return facts, state
 
 
-def _changed(name: str, item: Item, state: State) -> State:
+def _changed(name: str, item: Item, state: CodexServerState) -> CodexServerState:
     if item.kind != "change" or not name:
         return state
-    change = Change(title=item.title, detail=item.detail)
+    change = CodexFileChange(title=item.title, detail=item.detail)
     return replace(state, changes=dict([*state.changes.items(), (name, change)][-REMEMBERED:]))
 
 
-def _streamed(params: Fields, state: State) -> Told:
+def _streamed(params: Fields, state: CodexServerState) -> Told:
     """Words as they come."""
     item, delta = params.text("itemId"), params.text("delta")
     if not delta:
@@ -219,16 +219,16 @@ def _streamed(params: Fields, state: State) -> Told:
     return _heard([Said(text=gap + delta)], params.text("turnId"), state)
 
 
-def _counted(item: str, count: int, state: State) -> State:
+def _counted(item: str, count: int, state: CodexServerState) -> CodexServerState:
     told = {**state.told, item: state.told.get(item, 0) + count}
     return replace(state, told=dict([*told.items()][-REMEMBERED:]))
 
 
-def _forgotten(item: str, state: State) -> State:
+def _forgotten(item: str, state: CodexServerState) -> CodexServerState:
     return replace(state, told={name: count for name, count in state.told.items() if name != item})
 
 
-def _written(item: Item, state: State) -> tuple[list[Fact], State]:
+def _written(item: Item, state: CodexServerState) -> tuple[list[Fact], CodexServerState]:
     """A message is whole: say what its stream has not said."""
     rest = item.text[state.told.get(item.id, 0) :]
     gap = "\n\n" if state.spoke and item.id not in state.told else ""
@@ -236,14 +236,14 @@ def _written(item: Item, state: State) -> tuple[list[Fact], State]:
     return facts, replace(_forgotten(item.id, state), spoke=state.spoke or bool(rest))
 
 
-def _thinking(params: Fields, state: State) -> Told:
+def _thinking(params: Fields, state: CodexServerState) -> Told:
     item, delta = params.text("itemId"), params.text("delta")
     if not delta:
         return [], state
     return _heard([Thought(text=delta)], params.text("turnId"), _counted(item, len(delta), state))
 
 
-def _thought(item: Item, state: State) -> tuple[list[Fact], State]:
+def _thought(item: Item, state: CodexServerState) -> tuple[list[Fact], CodexServerState]:
     known = item.id in state.told
     return ([Thought(text=item.text)] if item.text and not known else []), _forgotten(item.id, state)
 
@@ -251,7 +251,7 @@ def _thought(item: Item, state: State) -> tuple[list[Fact], State]:
 # --- turns
 
 
-def _used(params: Fields, state: State) -> Told:
+def _used(params: Fields, state: CodexServerState) -> Told:
     total = params.fields("tokenUsage").fields("total")
     state = replace(
         state, total=Usage(input_tokens=total.whole("inputTokens"), output_tokens=total.whole("outputTokens"))
@@ -264,7 +264,7 @@ def _used(params: Fields, state: State) -> Told:
     return _heard([Used(usage=spent)] if spent else [], turn, state)
 
 
-def _spent(state: State) -> Usage | None:
+def _spent(state: CodexServerState) -> Usage | None:
     spent = Usage(
         input_tokens=max(0, state.total.input_tokens - state.before.input_tokens),
         output_tokens=max(0, state.total.output_tokens - state.before.output_tokens),
@@ -272,7 +272,7 @@ def _spent(state: State) -> Usage | None:
     return spent if spent != Usage() else None
 
 
-def _ended(turn: Fields, state: State, at: float) -> Told:
+def _ended(turn: Fields, state: CodexServerState, at: float) -> Told:
     name, error = turn.text("id"), turn.fields("error")
     how = ENDINGS.get(turn.text("status"), HowEnded.FAILED)
     facts: list[Fact] = []

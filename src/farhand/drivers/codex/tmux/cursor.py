@@ -7,19 +7,19 @@ from pathlib import Path
 
 import msgspec
 
-from farhand.drivers.codex.tmux.translate import State
+from farhand.drivers.codex.tmux.translate import CodexRolloutState
 from farhand.model.words import Word
 
 
-class Spot(Word):
+class CodexCursor(Word):
     """The rollout that is followed, how far, and what its translation remembers."""
 
     path: str = ""
     offset: int = 0
-    state: State = State()
+    state: CodexRolloutState = CodexRolloutState()
 
 
-class Began(Word):
+class CodexStart(Word):
     """Which session an agent that lives has, and from where on its rollout is new."""
 
     session: str = ""
@@ -27,13 +27,13 @@ class Began(Word):
     offset: int = 0
 
 
-class Kept:
+class CodexStartFile:
     """A file beside the agent's own: a reader who lost its place still knows which session it was."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def write(self, began: Began) -> None:
+    def write(self, began: CodexStart) -> None:
         """Writes it down, whole or not at all."""
         self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         fresh = self._path.with_name(f".{self._path.name}.new")
@@ -42,9 +42,9 @@ class Kept:
             file.write(msgspec.json.encode(began))
         fresh.replace(self._path)
 
-    def read(self) -> Began:
+    def read(self) -> CodexStart:
         """What was written; nothing when there is none."""
         try:
-            return msgspec.json.decode(self._path.read_bytes(), type=Began)
+            return msgspec.json.decode(self._path.read_bytes(), type=CodexStart)
         except (OSError, msgspec.MsgspecError):
-            return Began()
+            return CodexStart()

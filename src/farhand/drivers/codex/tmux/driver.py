@@ -10,16 +10,16 @@ import structlog
 from farhand.disk.tail import size_of
 from farhand.drivers.codex import launch
 from farhand.drivers.codex.sessions import KeptSessions, rollout_of
-from farhand.drivers.codex.tmux.cursor import Began, Kept, Spot
-from farhand.drivers.codex.tmux.keyboard import Hands
-from farhand.drivers.codex.tmux.link import InteractiveLink
-from farhand.drivers.codex.tmux.pending import Questions
-from farhand.drivers.codex.tmux.translate import State
-from farhand.drivers.wires.context import USUAL, Given
+from farhand.drivers.codex.tmux.cursor import CodexCursor, CodexStart, CodexStartFile
+from farhand.drivers.codex.tmux.keyboard import CodexKeyboard
+from farhand.drivers.codex.tmux.link import CodexTmuxLink
+from farhand.drivers.codex.tmux.pending import CodexQuestions
+from farhand.drivers.codex.tmux.translate import CodexRolloutState
+from farhand.drivers.wires.context import USUAL, DriverContext
 from farhand.drivers.wires.cursor import read_cursor
 from farhand.drivers.wires.text.prompt import worded
 from farhand.drivers.wires.tmux import Pane, TmuxError
-from farhand.drivers.wires.tmux.delivered import Expected, Handed
+from farhand.drivers.wires.tmux.delivered import DeliveredLog, ExpectedMessage
 from farhand.model.errors import DriverError
 from farhand.model.facts import Noted
 from farhand.model.ports import Heard, Link
@@ -36,7 +36,7 @@ class InteractiveCodexDriver(KeptSessions):
     wire = "tmux"
     can = replace(USUAL, steer=True, terminal=True)
 
-    def __init__(self, given: Given, program: str = launch.MANIFEST["program"]) -> None:
+    def __init__(self, given: DriverContext, program: str = launch.MANIFEST["program"]) -> None:
         super().__init__(given)
         self.station = given.station
         self._program = program
@@ -47,10 +47,10 @@ class InteractiveCodexDriver(KeptSessions):
         station, folder = self.station, self.station.folder(worker)
         with station.desk.attended(worker.name) as arrivals:
             try:
-                pane, spot = await self._found_or_started(worker, read_cursor(cursor, Spot))
+                pane, spot = await self._found_or_started(worker, read_cursor(cursor, CodexCursor))
             except TmuxError as error:
                 raise DriverError(str(error)) from error
-            link = InteractiveLink(station.tmux, pane, spot, Questions(station.signs.ask_seconds), folder)
+            link = CodexTmuxLink(station.tmux, pane, spot, CodexQuestions(station.signs.ask_seconds), folder)
             if worker.session and not spot.path:
                 gone = f"The session {worker.session} cannot be taken up again. A new one begins."
                 link.first = [Heard(fact=Noted(text=gone))]
@@ -63,21 +63,23 @@ class InteractiveCodexDriver(KeptSessions):
 
     # --- starting and finding
 
-    async def _found_or_started(self, worker: Worker, spot: Spot) -> tuple[Pane, Spot]:
+    async def _found_or_started(self, worker: Worker, spot: CodexCursor) -> tuple[Pane, CodexCursor]:
         pane = await self.station.found(worker)
         if pane is None:
             return await self._start(worker, spot)
         log.info("agent found", worker=worker.name, pane=pane.id)
         return pane, _expecting(worker, spot if spot.path else self._spot_of(worker, spot))
 
-    def _spot_of(self, worker: Worker, spot: Spot) -> Spot:
+    def _spot_of(self, worker: Worker, spot: CodexCursor) -> CodexCursor:
         """Where to go on with an agent that runs, for a reader who lost its place."""
         folder = self.station.folder(worker)
-        began = Kept(folder / "began").read()
-        expected = Handed(folder / "handed").all() if began.path else spot.state.expected
-        return Spot(path=began.path, offset=began.offset, state=State(session=began.session, expected=expected))
+        began = CodexStartFile(folder / "began").read()
+        expected = DeliveredLog(folder / "handed").all() if began.path else spot.state.expected
+        return CodexCursor(
+            path=began.path, offset=began.offset, state=CodexRolloutState(session=began.session, expected=expected)
+        )
 
-    async def _start(self, worker: Worker, spot: Spot) -> tuple[Pane, Spot]:
+    async def _start(self, worker: Worker, spot: CodexCursor) -> tuple[Pane, CodexCursor]:
         directory = launch.workplace(worker)
         environment, signs = self.environment, self.station.signs
         program = launch.found(self._program, environment)
@@ -86,20 +88,20 @@ class InteractiveCodexDriver(KeptSessions):
         hooks = launch.session_hooks(signs.interpreter, signs.hook_program, signs.ask_seconds)
         resume = session if rollout else ""
         words = launch.terminal_line(program, worker, directory, hooks, resume=resume)
-        began = Began(session=resume, path=str(rollout), offset=size_of(rollout)) if rollout else Began()
-        Kept(self.station.folder(worker) / "began").write(began)
+        began = CodexStart(session=resume, path=str(rollout), offset=size_of(rollout)) if rollout else CodexStart()
+        CodexStartFile(self.station.folder(worker) / "began").write(began)
         pane = await self.station.spawn(worker, words, environment)
-        hands, reviews = Hands(self.station.tmux, pane), launch.has_hooks(directory, environment)
+        hands, reviews = CodexKeyboard(self.station.tmux, pane), launch.has_hooks(directory, environment)
         await self.station.ready(pane, "Codex", lambda: hands.through_dialogs(late=reviews))
         if not rollout:
-            return pane, Spot()
+            return pane, CodexCursor()
         # What was written before this start was told before, unless the cursor says that it was not.
         known = spot.path == began.path
-        state = replace(spot.state, running="") if known else State(session=resume)
-        return pane, Spot(path=began.path, offset=spot.offset if known else began.offset, state=state)
+        state = replace(spot.state, running="") if known else CodexRolloutState(session=resume)
+        return pane, CodexCursor(path=began.path, offset=spot.offset if known else began.offset, state=state)
 
 
-def _expecting(worker: Worker, spot: Spot) -> Spot:
+def _expecting(worker: Worker, spot: CodexCursor) -> CodexCursor:
     """A message that was on its way when the node died is recognised when it turns up."""
     turn, known = worker.turn, spot.state.expected
     message = turn.message if turn else None
@@ -107,5 +109,5 @@ def _expecting(worker: Worker, spot: Spot) -> Spot:
         return spot
     if any(one.message == message.id for one in known):
         return spot
-    expected = (*known, Expected(message=message.id, text=worded(message), turn=turn.id))
+    expected = (*known, ExpectedMessage(message=message.id, text=worded(message), turn=turn.id))
     return replace(spot, state=replace(spot.state, expected=expected))

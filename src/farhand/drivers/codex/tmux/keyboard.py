@@ -19,7 +19,7 @@ _DIALOG_SECONDS = 0.5
 _LATE_SECONDS = 4.0
 
 
-class Hands(Keyboard):
+class CodexKeyboard(Keyboard):
     """The keyboard of one worker's pane, with the first dialogs of Codex."""
 
     def __init__(self, tmux: Tmux, pane: Pane) -> None:

@@ -10,13 +10,13 @@ import anyio.abc
 import msgspec
 from anyio.streams.memory import MemoryObjectReceiveStream
 
-from farhand.disk.watch import Folders
-from farhand.drivers.codex.tmux.cursor import Began, Kept, Spot
-from farhand.drivers.codex.tmux.keyboard import Hands
-from farhand.drivers.codex.tmux.pending import Questions, question_of
+from farhand.disk.watch import FolderWatcher
+from farhand.drivers.codex.tmux.cursor import CodexCursor, CodexStart, CodexStartFile
+from farhand.drivers.codex.tmux.keyboard import CodexKeyboard
+from farhand.drivers.codex.tmux.pending import CodexQuestions, question_of
 from farhand.drivers.codex.tmux.screen import is_asking
 from farhand.drivers.codex.tmux.translate import (
-    State,
+    CodexRolloutState,
     end_turn,
     stopped_without_rollout,
     translate,
@@ -24,7 +24,7 @@ from farhand.drivers.codex.tmux.translate import (
 )
 from farhand.drivers.wires.cursor import write_cursor
 from farhand.drivers.wires.foreign_json import Fields, parse
-from farhand.drivers.wires.hooks.endpoint import Arrival, Arrived, Asked
+from farhand.drivers.wires.hooks.endpoint import HookArrival, HookAsk, HookReport
 from farhand.drivers.wires.hooks.hook_link import HookedLink
 from farhand.drivers.wires.tmux import Pane, Tmux
 from farhand.model.ports import Batch, Deliver, Heard, NotTaken, Outcome, Taken
@@ -38,7 +38,7 @@ MOST_ESCAPES = 4
 CANNOT_CHANGE = "Codex in a terminal changes its model or mode by its own menus: type /model there, or hire it so."
 
 
-class Later(msgspec.Struct, frozen=True):
+class CodexTimeout(msgspec.Struct, frozen=True):
     """A moment has passed since something that should have had a consequence."""
 
     what: str
@@ -47,27 +47,27 @@ class Later(msgspec.Struct, frozen=True):
     tries: int = 0
 
 
-class InteractiveLink(HookedLink[Later]):
+class CodexTmuxLink(HookedLink[CodexTimeout]):
     """One worker's Codex. Only `facts` moves the spot; errands leave it a note."""
 
     title = "Codex"
-    _spot: Spot
-    _hands: Hands
-    _questions: Questions
+    _spot: CodexCursor
+    _hands: CodexKeyboard
+    _questions: CodexQuestions
 
-    def __init__(self, tmux: Tmux, pane: Pane, spot: Spot, questions: Questions, folder: Path) -> None:
+    def __init__(self, tmux: Tmux, pane: Pane, spot: CodexCursor, questions: CodexQuestions, folder: Path) -> None:
         super().__init__(tmux, pane, folder)
-        self._kept = Kept(folder / "began")
+        self._kept = CodexStartFile(folder / "began")
         self._spot = spot
         self._questions = questions
-        self._hands = Hands(tmux, pane)
-        self._folders: Folders | None = None
+        self._hands = CodexKeyboard(tmux, pane)
+        self._folders: FolderWatcher | None = None
         self._following: anyio.CancelScope | None = None
 
     # --- what comes in
 
     def listen(
-        self, tasks: anyio.abc.TaskGroup, arrivals: MemoryObjectReceiveStream[Arrival], folders: Folders
+        self, tasks: anyio.abc.TaskGroup, arrivals: MemoryObjectReceiveStream[HookArrival], folders: FolderWatcher
     ) -> None:
         """Starts everything that brings news; it ends with the group."""
         self._attend(tasks, folders)
@@ -75,7 +75,7 @@ class InteractiveLink(HookedLink[Later]):
         tasks.start_soon(self._hear_hooks, arrivals, name="hooks")
         self._follow()
 
-    async def _hear_hooks(self, arrivals: MemoryObjectReceiveStream[Arrival]) -> None:
+    async def _hear_hooks(self, arrivals: MemoryObjectReceiveStream[HookArrival]) -> None:
         async for arrival in arrivals:
             self._put(arrival)
 
@@ -89,7 +89,7 @@ class InteractiveLink(HookedLink[Later]):
             folder = Path(self._spot.path).parent
             self._tasks.start_soon(self._watch_alone, self._following, self._folders, folder, name="rollout")
 
-    async def _watch_alone(self, scope: anyio.CancelScope, folders: Folders, folder: Path) -> None:
+    async def _watch_alone(self, scope: anyio.CancelScope, folders: FolderWatcher, folder: Path) -> None:
         with scope:
             await self._watch(folders, folder)
 
@@ -98,7 +98,7 @@ class InteractiveLink(HookedLink[Later]):
     def _batch(self, heard: list[Heard]) -> Batch:
         return Batch(heard=tuple(heard), cursor=write_cursor(self._spot))
 
-    async def _happened(self, item: Later) -> list[Heard]:
+    async def _happened(self, item: CodexTimeout) -> list[Heard]:
         return await self._late(item)
 
     def _translate(self, line: bytes, state: Any, at: float) -> tuple[list[Heard], Any]:
@@ -107,30 +107,30 @@ class InteractiveLink(HookedLink[Later]):
     def _turn(self) -> str | None:
         return self._spot.state.turns.get(self._spot.state.running) or None
 
-    async def _reported(self, arrived: Arrived) -> list[Heard]:
+    async def _reported(self, arrived: HookReport) -> list[Heard]:
         payload = parse(arrived.payload) or Fields({})
         heard, state = translate_hook(arrived.payload, self._spot.state)
         self._spot = replace(self._spot, state=state)
         self._moved(payload.text("transcript_path"), payload.text("session_id"))
         event, turn = payload.text("hook_event_name"), payload.text("turn_id")
         if event == "Stop" and state.running == turn:
-            self._after(STOP_PATIENCE_SECONDS, Later("stop", turn, arrived.payload))
+            self._after(STOP_PATIENCE_SECONDS, CodexTimeout("stop", turn, arrived.payload))
         return heard
 
     def _moved(self, path: str, session: str) -> None:
         """It is known now, or has changed, where the session is written."""
         if path and path != self._spot.path and session == self._spot.state.session:
             self._spot = replace(self._spot, path=path, offset=0)
-            self._kept.write(Began(session=session, path=path))
+            self._kept.write(CodexStart(session=session, path=path))
             self._follow()
 
-    def _raised(self, asked: Asked, payload: Fields) -> Heard:
+    def _raised(self, asked: HookAsk, payload: Fields) -> Heard:
         turn = self._spot.state.turns.get(payload.text("turn_id"))
         return Heard(fact=self._questions.hold(asked, question_of(payload)), turn=turn)
 
     # --- what did not happen
 
-    async def _late(self, later: Later) -> list[Heard]:
+    async def _late(self, later: CodexTimeout) -> list[Heard]:
         state = self._spot.state
         if state.running != later.turn:
             return []
@@ -149,7 +149,7 @@ class InteractiveLink(HookedLink[Later]):
         self._spot = replace(self._spot, state=state)
         return heard
 
-    async def _escape_again(self, later: Later) -> None:
+    async def _escape_again(self, later: CodexTimeout) -> None:
         """Once more, if it still works or asks: at rest, Escape means something else."""
         screen = await self._hands.screen()
         if is_asking(screen) or "esc to interrupt" in screen:
@@ -163,7 +163,7 @@ class InteractiveLink(HookedLink[Later]):
 
     async def _stop(self) -> Outcome:
         await self._hands.escape()
-        self._after(INTERRUPT_PATIENCE_SECONDS, Later("interrupt", self._spot.state.running))
+        self._after(INTERRUPT_PATIENCE_SECONDS, CodexTimeout("interrupt", self._spot.state.running))
         return Taken()
 
     async def _change(self, model: str | None, mode: str | None) -> Outcome:  # noqa: ARG002
@@ -173,8 +173,8 @@ class InteractiveLink(HookedLink[Later]):
         name = f"command-{errand.message.id}"
         state = replace(self._spot.state, expected=self._others(errand.message.id))
         self._note(_begun(state, name, errand.turn))
-        self._after(COMMAND_PATIENCE_SECONDS, Later("command", name))
+        self._after(COMMAND_PATIENCE_SECONDS, CodexTimeout("command", name))
 
 
-def _begun(state: State, turn: str, ours: str) -> State:
+def _begun(state: CodexRolloutState, turn: str, ours: str) -> CodexRolloutState:
     return replace(state, turns={**state.turns, turn: ours}, running=turn, spoke=False, last_text="")

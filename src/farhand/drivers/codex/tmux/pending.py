@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import anyio
 
-from farhand.drivers.codex.asks import HOOK, Question, digest, hook_reply, raised
+from farhand.drivers.codex.asks import HOOK, CodexQuestion, digest, hook_reply, raised
 from farhand.drivers.wires.asks.build import CHANGED, GONE, picked_of
 from farhand.drivers.wires.foreign_json import Fields
-from farhand.drivers.wires.hooks.endpoint import Asked
+from farhand.drivers.wires.hooks.endpoint import HookAsk
 from farhand.model.facts import AskRaised, AskSettled
 from farhand.model.ports import NotTaken, Outcome, Taken
 from farhand.model.present import Ask
@@ -17,21 +17,21 @@ COMES_BACK_SECONDS = 10.0
 TAKES_SECONDS = 5.0
 
 
-def question_of(payload: Fields) -> Question:
+def question_of(payload: Fields) -> CodexQuestion:
     """The question in a PermissionRequest payload."""
     params = {"tool_name": payload.text("tool_name"), "tool_input": payload.fields("tool_input").plain}
-    return Question(method=HOOK, params=params)
+    return CodexQuestion(method=HOOK, params=params)
 
 
-class Questions:
+class CodexQuestions:
     """All open questions of a worker."""
 
     def __init__(self, deadline_seconds: float) -> None:
         self._deadline_seconds = deadline_seconds
-        self._open: dict[str, tuple[Question, Asked]] = {}
+        self._open: dict[str, tuple[CodexQuestion, HookAsk]] = {}
         self._news = anyio.Event()
 
-    def hold(self, asked: Asked, question: Question) -> AskRaised:
+    def hold(self, asked: HookAsk, question: CodexQuestion) -> AskRaised:
         """Keeps a hook waiting; the ask that a person sees."""
         self._open[asked.arrived.id] = (question, asked)
         news, self._news = self._news, anyio.Event()
@@ -51,14 +51,14 @@ class Questions:
         asked.answer(hook_reply(question, (picked_of(ask.settled),)))
         return Taken() if await asked.taken(TAKES_SECONDS) else NotTaken(why=GONE)
 
-    async def _found(self, ask: str) -> tuple[Question, Asked] | None:
+    async def _found(self, ask: str) -> tuple[CodexQuestion, HookAsk] | None:
         """After a restart of the node the hook comes back by itself, a moment later."""
         with anyio.move_on_after(COMES_BACK_SECONDS):
             while ask not in self._open:
                 await self._news.wait()
         return self._open.get(ask)
 
-    def lost(self, asked: Asked) -> list[AskSettled]:
+    def lost(self, asked: HookAsk) -> list[AskSettled]:
         """The hook went away before it had an answer: the phone can no longer give one."""
         found = self._open.get(asked.arrived.id)
         if found is None or found[1] is not asked:

@@ -11,7 +11,7 @@ from farhand.drivers.codex.schema import LONGEST_OUTPUT, Item, read_item
 from farhand.drivers.wires.foreign_json import Fields, parse
 from farhand.drivers.wires.session_change import another_session
 from farhand.drivers.wires.text.tool_title import one_line
-from farhand.drivers.wires.tmux.delivered import Expected, squeezed
+from farhand.drivers.wires.tmux.delivered import ExpectedMessage, squeezed
 from farhand.model.facts import (
     Fact,
     Noted,
@@ -59,7 +59,7 @@ TITLES: Final = {
 PATCHES: Final = ("apply_patch", "*** Begin Patch")
 
 
-class State(Word):
+class CodexRolloutState(Word):
     """What the translation remembers between records; it travels in the wire's cursor."""
 
     session: str = ""
@@ -67,7 +67,7 @@ class State(Word):
     turns: dict[str, str] = {}
     running: str = ""
     over: tuple[str, ...] = ()
-    expected: tuple[Expected, ...] = ()
+    expected: tuple[ExpectedMessage, ...] = ()
     spoke: bool = False
     last_text: str = ""
     tools: tuple[str, ...] = ()
@@ -76,10 +76,10 @@ class State(Word):
     skipped: int = 0
 
 
-Told: TypeAlias = tuple[list[Heard], State]
+Told: TypeAlias = tuple[list[Heard], CodexRolloutState]
 
 
-def translate(line: bytes, state: State, at: float = 0.0) -> Told:
+def translate(line: bytes, state: CodexRolloutState, at: float = 0.0) -> Told:
     """The facts of one line of a rollout."""
     record = parse(line)
     if record is None:
@@ -100,7 +100,7 @@ def translate(line: bytes, state: State, at: float = 0.0) -> Told:
             return [], _skip(state)
 
 
-def _skip(state: State) -> State:
+def _skip(state: CodexRolloutState) -> CodexRolloutState:
     return replace(state, skipped=state.skipped + 1)
 
 
@@ -111,7 +111,7 @@ def _written_at(record: Fields) -> float:
         return 0.0
 
 
-def _heard(facts: list[Fact], turn: str, state: State) -> Told:
+def _heard(facts: list[Fact], turn: str, state: CodexRolloutState) -> Told:
     ours = state.turns.get(turn) or None
     return [Heard(fact=fact, turn=ours) for fact in facts], state
 
@@ -119,7 +119,7 @@ def _heard(facts: list[Fact], turn: str, state: State) -> Told:
 # --- what Codex reports
 
 
-def _event(payload: Fields, state: State, at: float) -> Told:
+def _event(payload: Fields, state: CodexRolloutState, at: float) -> Told:
     turn = payload.text("turn_id")
     match payload.text("type"):
         case "item_completed":
@@ -137,7 +137,7 @@ def _event(payload: Fields, state: State, at: float) -> Told:
             return [], _skip(state)
 
 
-def _item(item: Item, turn: str, state: State) -> Told:
+def _item(item: Item, turn: str, state: CodexRolloutState) -> Told:
     match item.kind:
         case "":
             return [], _skip(state)
@@ -153,7 +153,7 @@ def _item(item: Item, turn: str, state: State) -> Told:
     return started + told, state
 
 
-def _facts(item: Item, state: State) -> tuple[list[Fact], State]:
+def _facts(item: Item, state: CodexRolloutState) -> tuple[list[Fact], CodexRolloutState]:
     match item.kind:
         case "said" | "plan":
             gap = "\n\n" if state.spoke else ""
@@ -169,14 +169,16 @@ def _facts(item: Item, state: State) -> tuple[list[Fact], State]:
             return [*begun, ToolEnded(call=item.id, ok=item.ok, output=item.output)], over
 
 
-def _started(call: str, tool: str, title: str, detail: str, state: State) -> tuple[list[Fact], State]:
+def _started(
+    call: str, tool: str, title: str, detail: str, state: CodexRolloutState
+) -> tuple[list[Fact], CodexRolloutState]:
     if call in state.tools:
         return [], state
     fact = ToolStarted(call=call, tool=tool, title=title, detail=detail)
     return [fact], replace(state, tools=(*state.tools, call)[-REMEMBERED:])
 
 
-def _resumed(turn: str, state: State) -> Told:
+def _resumed(turn: str, state: CodexRolloutState) -> Told:
     """The agent works on something that nobody here asked for: it began at the desk."""
     if not turn or turn in state.turns:
         return [], state
@@ -186,7 +188,7 @@ def _resumed(turn: str, state: State) -> Told:
 # --- what the model wants
 
 
-def _model(payload: Fields, state: State) -> Told:
+def _model(payload: Fields, state: CodexRolloutState) -> Told:
     """Calls of tools, which the items tell of only when they are over."""
     kind, call = payload.text("type"), payload.text("call_id")
     if kind in CALLS and call:
@@ -227,12 +229,12 @@ def _refused(output: str) -> bool:
 # --- turns
 
 
-def _began(state: State, turn: str, ours: str) -> State:
+def _began(state: CodexRolloutState, turn: str, ours: str) -> CodexRolloutState:
     turns = dict([*state.turns.items(), (turn, ours)][-REMEMBERED:])
     return replace(state, turns=turns, running=turn, spoke=False, last_text="", tools=(), usage=Usage())
 
 
-def prompted(text: str, turn: str, state: State) -> Told:
+def prompted(text: str, turn: str, state: CodexRolloutState) -> Told:
     """A prompt has reached the agent: one of ours is seen, any other began at the desk."""
     if not turn:
         return [], _skip(state)
@@ -249,12 +251,12 @@ def prompted(text: str, turn: str, state: State) -> Told:
     return [*before, *started, *seen], state
 
 
-def _seen(found: Expected, turn: str, state: State) -> Told:
+def _seen(found: ExpectedMessage, turn: str, state: CodexRolloutState) -> Told:
     rest = tuple(one for one in state.expected if one is not found)
     return _heard([Seen(message=found.message)], turn, replace(state, expected=rest))
 
 
-def _used(payload: Fields, state: State) -> Told:
+def _used(payload: Fields, state: CodexRolloutState) -> Told:
     spent, turn = payload.fields("turn_token_usage"), payload.text("turn_id")
     usage = Usage(input_tokens=spent.whole("input_tokens"), output_tokens=spent.whole("output_tokens"))
     if turn != state.running or usage == state.usage:
@@ -262,7 +264,7 @@ def _used(payload: Fields, state: State) -> Told:
     return _heard([Used(usage=usage)], turn, replace(state, usage=usage))
 
 
-def _completed(payload: Fields, turn: str, state: State, at: float) -> Told:
+def _completed(payload: Fields, turn: str, state: CodexRolloutState, at: float) -> Told:
     error = payload.fields("error")
     if not error:
         return end_turn(state, turn, HowEnded.COMPLETED)
@@ -274,7 +276,7 @@ def _completed(payload: Fields, turn: str, state: State, at: float) -> Told:
     return [Heard(fact=limited, turn=ended[0].turn), *ended], over
 
 
-def end_turn(state: State, turn: str, how: HowEnded, error: str = "") -> Told:
+def end_turn(state: CodexRolloutState, turn: str, how: HowEnded, error: str = "") -> Told:
     """The end of a turn, told once."""
     if not turn or turn in state.over or turn not in state.turns:
         return [], state
@@ -289,7 +291,7 @@ def end_turn(state: State, turn: str, how: HowEnded, error: str = "") -> Told:
 # --- hooks
 
 
-def translate_hook(payload: bytes, state: State) -> Told:
+def translate_hook(payload: bytes, state: CodexRolloutState) -> Told:
     """The facts of one hook payload."""
     record = parse(payload)
     if record is None:
@@ -307,12 +309,14 @@ def translate_hook(payload: bytes, state: State) -> Told:
             return [], _skip(state)
 
 
-def session_changed(session: str, state: State) -> Told:
+def session_changed(session: str, state: CodexRolloutState) -> Told:
     """The agent's conversation has an id now, or another one."""
-    return another_session(session, state, lambda: end_turn(state, state.running, HowEnded.COMPLETED), State)
+    return another_session(
+        session, state, lambda: end_turn(state, state.running, HowEnded.COMPLETED), CodexRolloutState
+    )
 
 
-def stopped_without_rollout(payload: bytes, state: State) -> Told:
+def stopped_without_rollout(payload: bytes, state: CodexRolloutState) -> Told:
     """The last resort: the hook's own copy of the last words, when the rollout never brought them."""
     record = parse(payload) or Fields({})
     text, turn = record.text("last_assistant_message"), record.text("turn_id")

@@ -14,17 +14,17 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from farhand.drivers.gemini.exec.translate import StreamState, exit_sentence, translate_stream
+from farhand.drivers.gemini.exec.translate import GeminiStreamState, exit_sentence, translate_stream
 from farhand.drivers.gemini.launch import turn_line
 from farhand.drivers.gemini.sessions import to_go_on_with
 from farhand.drivers.wires.lines.async_agent import LINE_LIMIT, write_line
-from farhand.drivers.wires.lines.exec_agent import Line, PlayedTurns, last_errors
+from farhand.drivers.wires.lines.exec_agent import ExecAgent, Line, last_errors
 
 # A word on the command line may be 128 KB long; a longer message goes through stdin.
 LONGEST_WORD = 100_000
 
 
-class Turns(PlayedTurns):
+class GeminiExecAgent(ExecAgent):
     """One session of the CLI: a process for each prompt, one after the other."""
 
     def __init__(self, options: argparse.Namespace, write: Callable[[Line], None]) -> None:
@@ -36,7 +36,7 @@ class Turns(PlayedTurns):
     async def play(self, prompt: Line) -> None:
         """One turn, from the prompt to its end."""
         self._running = str(prompt["prompt"])
-        state = StreamState(turn=self._running, session=self._session)
+        state = GeminiStreamState(turn=self._running, session=self._session)
         try:
             if self._running not in self._stopped:
                 state, why = await self._run(_worded(prompt), state)
@@ -50,7 +50,7 @@ class Turns(PlayedTurns):
             self._stopped.discard(self._running)
             self._running, self._process = "", None
 
-    async def _run(self, text: str, state: StreamState) -> tuple[StreamState, str]:
+    async def _run(self, text: str, state: GeminiStreamState) -> tuple[GeminiStreamState, str]:
         """Runs the CLI to its end; what its output told, and why it ended if that did not say."""
         session, resume = await asyncio.to_thread(to_go_on_with, self._session, self._kept)
         words = turn_line(self._program, self._mode, self._model, session, resume=resume)
@@ -73,7 +73,7 @@ class Turns(PlayedTurns):
         code = await process.wait()
         return state, exit_sentence(code, await errors)
 
-    async def _follow(self, output: asyncio.StreamReader, state: StreamState) -> StreamState:
+    async def _follow(self, output: asyncio.StreamReader, state: GeminiStreamState) -> GeminiStreamState:
         while line := await output.readline():
             if not line.startswith(b"{"):
                 continue
@@ -93,7 +93,7 @@ def _worded(prompt: Line) -> str:
 
 async def main(options: argparse.Namespace) -> int:
     """Plays prompts until the input ends."""
-    return await Turns(options, write_line).heard()
+    return await GeminiExecAgent(options, write_line).heard()
 
 
 if __name__ == "__main__":

@@ -11,10 +11,10 @@ import anyio.to_thread
 from farhand.drivers.acp.driver import to_fresh_line
 from farhand.drivers.gemini import launch
 from farhand.drivers.gemini.keeping import Keeping
-from farhand.drivers.gemini.launch import MANIFEST, Places
+from farhand.drivers.gemini.launch import MANIFEST, GeminiPaths
 from farhand.drivers.gemini.limits import limited
 from farhand.drivers.native.translate import translate
-from farhand.drivers.wires.context import USUAL, Given
+from farhand.drivers.wires.context import USUAL, DriverContext
 from farhand.drivers.wires.holder.process import Program, forget, open_wire
 from farhand.drivers.wires.lines.link import LineLink
 from farhand.drivers.wires.preflight import workplace
@@ -45,11 +45,11 @@ class ExecGeminiDriver(Keeping):
     wire = "exec"
     can = replace(USUAL, models=True, modes=tuple(MANIFEST["modes"]), ids=True)
 
-    def __init__(self, given: Given) -> None:
+    def __init__(self, given: DriverContext) -> None:
         self._holders = given.holders
         self._python = given.python
         self._own = given.child(launch.passed_on(given.variables))
-        self.places = Places.of(self._own, given.folder / "gemini" / "quiet")
+        self.places = GeminiPaths.of(self._own, given.folder / "gemini" / "quiet")
 
     @asynccontextmanager
     async def open(self, worker: Worker, cursor: str) -> AsyncIterator[TurnsLink]:

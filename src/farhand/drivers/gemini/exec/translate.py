@@ -24,7 +24,7 @@ EXITS = {
 }
 
 
-class StreamState(Word):
+class GeminiStreamState(Word):
     """What one turn's output has told so far."""
 
     turn: str = ""
@@ -37,7 +37,7 @@ class StreamState(Word):
     skipped: int = 0
 
 
-def translate_stream(line: bytes, state: StreamState) -> tuple[list[Line], StreamState]:
+def translate_stream(line: bytes, state: GeminiStreamState) -> tuple[list[Line], GeminiStreamState]:
     """What one line of the output means."""
     record = parse(line)
     if record is None:
@@ -59,13 +59,13 @@ def translate_stream(line: bytes, state: StreamState) -> tuple[list[Line], Strea
             return [], replace(state, skipped=state.skipped + 1)
 
 
-def _begun(record: Fields, state: StreamState) -> tuple[list[Line], StreamState]:
+def _begun(record: Fields, state: GeminiStreamState) -> tuple[list[Line], GeminiStreamState]:
     session = record.text("session_id")
     known: list[Line] = [{"session": session}] if session and session != state.session else []
     return [{"started": state.turn}, *known], replace(state, session=session or state.session)
 
 
-def _message(record: Fields, state: StreamState) -> tuple[list[Line], StreamState]:
+def _message(record: Fields, state: GeminiStreamState) -> tuple[list[Line], GeminiStreamState]:
     text = record.text("content")
     if record.text("role") != "assistant" or not text:
         return [], state
@@ -73,26 +73,26 @@ def _message(record: Fields, state: StreamState) -> tuple[list[Line], StreamStat
     return [{"text": state.turn, "piece": gap + text}], replace(state, spoke=True, broken=False)
 
 
-def _tool_used(record: Fields, state: StreamState) -> Line:
+def _tool_used(record: Fields, state: GeminiStreamState) -> Line:
     name, arguments = record.text("tool_name"), record.fields("parameters")
     told = {"tool": state.turn, "call": record.text("tool_id"), "name": name, "status": "started"}
     return {**told, "title": title(name, arguments), "output": detail(name, arguments)[:LONGEST_OUTPUT]}
 
 
-def _tool_result(record: Fields, state: StreamState) -> Line:
+def _tool_result(record: Fields, state: GeminiStreamState) -> Line:
     output = record.text("output") or record.fields("error").text("message")
     status = "done" if record.text("status") == "success" else "failed"
     return {"tool": state.turn, "call": record.text("tool_id"), "status": status, "output": output[:LONGEST_OUTPUT]}
 
 
-def _error(record: Fields, state: StreamState) -> tuple[list[Line], StreamState]:
+def _error(record: Fields, state: GeminiStreamState) -> tuple[list[Line], GeminiStreamState]:
     text = record.text("message")
     if record.text("severity") == "warning":
         return [{"problem": state.turn, "text": text}] if text else [], state
     return [], replace(state, errors=(*state.errors, text)[-5:] if text else state.errors)
 
 
-def _result(record: Fields, state: StreamState) -> tuple[list[Line], StreamState]:
+def _result(record: Fields, state: GeminiStreamState) -> tuple[list[Line], GeminiStreamState]:
     stats = record.fields("stats")
     used = {"usage": state.turn, "input": stats.whole("input_tokens"), "output": stats.whole("output_tokens")}
     lines: list[Line] = [used] if used["input"] or used["output"] else []

@@ -13,10 +13,10 @@ from farhand.drivers.acp.driver import AcpDriver, AcpLink
 from farhand.drivers.acp.schema import AcpAgent
 from farhand.drivers.gemini import launch
 from farhand.drivers.gemini.keeping import Keeping
-from farhand.drivers.gemini.launch import MANIFEST, Places
+from farhand.drivers.gemini.launch import MANIFEST, GeminiPaths
 from farhand.drivers.gemini.limits import limited
 from farhand.drivers.gemini.sessions import MINUTE, age
-from farhand.drivers.wires.context import Given
+from farhand.drivers.wires.context import DriverContext
 from farhand.drivers.wires.preflight import workplace
 from farhand.model.ports import Can, Heard
 from farhand.model.present import Worker
@@ -33,10 +33,10 @@ def described() -> AcpAgent:
 class HeadlessGeminiDriver(Keeping, AcpDriver):
     """The usual one: no screen, every message and answer by its id."""
 
-    def __init__(self, given: Given) -> None:
+    def __init__(self, given: DriverContext) -> None:
         own = given.child(launch.passed_on(given.variables))
         self._own = own
-        self.places = Places.of(own, given.folder / "gemini" / "quiet")
+        self.places = GeminiPaths.of(own, given.folder / "gemini" / "quiet")
         environment = {**own, **launch.variables(self.places)}
         super().__init__(
             given.holders, described(), python=given.python, environment=environment, ask_seconds=given.ask_seconds

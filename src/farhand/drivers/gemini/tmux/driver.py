@@ -12,19 +12,19 @@ import structlog
 
 from farhand.drivers.gemini import launch
 from farhand.drivers.gemini.keeping import Keeping
-from farhand.drivers.gemini.launch import MANIFEST, Places
+from farhand.drivers.gemini.launch import MANIFEST, GeminiPaths
 from farhand.drivers.gemini.sessions import find_file, to_go_on_with
-from farhand.drivers.gemini.tmux.keyboard import Hands
-from farhand.drivers.gemini.tmux.link import TerminalLink
-from farhand.drivers.gemini.tmux.open_calls import Place
-from farhand.drivers.gemini.tmux.session_file import Spot, passed
-from farhand.drivers.gemini.tmux.translate import State
-from farhand.drivers.wires.context import USUAL, Given
+from farhand.drivers.gemini.tmux.keyboard import GeminiKeyboard
+from farhand.drivers.gemini.tmux.link import GeminiTmuxLink
+from farhand.drivers.gemini.tmux.open_calls import GeminiPosition
+from farhand.drivers.gemini.tmux.session_file import GeminiCursor, passed
+from farhand.drivers.gemini.tmux.translate import GeminiState
+from farhand.drivers.wires.context import USUAL, DriverContext
 from farhand.drivers.wires.cursor import read_cursor
 from farhand.drivers.wires.preflight import workplace
 from farhand.drivers.wires.text.prompt import worded
 from farhand.drivers.wires.tmux import Pane
-from farhand.drivers.wires.tmux.delivered import Expected, Handed
+from farhand.drivers.wires.tmux.delivered import DeliveredLog, ExpectedMessage
 from farhand.drivers.wires.tmux.typed_link import MOST_EXPECTED
 from farhand.model.facts import SessionKnown
 from farhand.model.ports import Heard, Link
@@ -44,19 +44,19 @@ class TerminalGeminiDriver(Keeping):
     wire = "tmux"
     can = replace(USUAL, models=True, modes=tuple(MANIFEST["modes"]), terminal=True)
 
-    def __init__(self, given: Given) -> None:
+    def __init__(self, given: DriverContext) -> None:
         self.station = given.station
         self._own = given.child(launch.passed_on(given.variables))
-        self.places = Places.of(self._own, given.folder / "gemini" / "home")
+        self.places = GeminiPaths.of(self._own, given.folder / "gemini" / "home")
         self._ask_seconds = given.ask_seconds
 
     @asynccontextmanager
     async def open(self, worker: Worker, cursor: str) -> AsyncIterator[Link]:
         """Finds the worker's Gemini CLI alive and goes on after the cursor, or starts it."""
         with self.station.desk.attended(worker.name) as arrivals:
-            pane, place = await self._found_or_started(worker, read_cursor(cursor, Place))
+            pane, place = await self._found_or_started(worker, read_cursor(cursor, GeminiPosition))
             folder = self.station.folder(worker)
-            link = TerminalLink(self.station.tmux, pane, self.places, place, folder, self._ask_seconds)
+            link = GeminiTmuxLink(self.station.tmux, pane, self.places, place, folder, self._ask_seconds)
             session = place.spot.state.session
             if session != worker.session:
                 link.first = [Heard(fact=SessionKnown(session=session))]
@@ -67,7 +67,7 @@ class TerminalGeminiDriver(Keeping):
         """Ends the session in tmux and removes what was kept for it; the CLI's own files stay."""
         await self.station.dismiss(worker)
 
-    async def _found_or_started(self, worker: Worker, place: Place) -> tuple[Pane, Place]:
+    async def _found_or_started(self, worker: Worker, place: GeminiPosition) -> tuple[Pane, GeminiPosition]:
         pane = await self.station.found(worker)
         if pane is None:
             return await self._start(worker, place)
@@ -76,13 +76,15 @@ class TerminalGeminiDriver(Keeping):
             place = await self._place_of(worker, pane)
         return pane, self._expecting(worker, place)
 
-    async def _place_of(self, worker: Worker, pane: Pane) -> Place:
+    async def _place_of(self, worker: Worker, pane: Pane) -> GeminiPosition:
         """Where to begin with an agent that runs and that nobody has a cursor for: where it was started."""
         session = await self.station.tmux.variable(pane, SESSION) or worker.session
         offset = await self.station.tmux.variable(pane, OFFSET) or "0"
-        state = State(session=session, expected=Handed(self.station.folder(worker) / "handed").all())
+        state = GeminiState(session=session, expected=DeliveredLog(self.station.folder(worker) / "handed").all())
         path = self._path(worker, session)
-        return Place(spot=Spot(path=path, offset=int(offset) if offset.isdecimal() else 0, state=state))
+        return GeminiPosition(
+            spot=GeminiCursor(path=path, offset=int(offset) if offset.isdecimal() else 0, state=state)
+        )
 
     def _path(self, worker: Worker, session: str) -> str:
         """The session's file; until there is one, a name in the folder where it will be."""
@@ -90,17 +92,17 @@ class TerminalGeminiDriver(Keeping):
         folder = project_folder(workplace(worker), self.places.home) / "chats"
         return str(found or folder / f"session-{session}.jsonl")
 
-    def _expecting(self, worker: Worker, place: Place) -> Place:
+    def _expecting(self, worker: Worker, place: GeminiPosition) -> GeminiPosition:
         """A message that was on its way when the node died is recognised when it turns up."""
         turn, state = worker.turn, place.spot.state
-        handed = list(Handed(self.station.folder(worker) / "handed").all()[-MOST_EXPECTED:])
+        handed = list(DeliveredLog(self.station.folder(worker) / "handed").all()[-MOST_EXPECTED:])
         if turn is not None and turn.message is not None:
-            handed.append(Expected(message=turn.message.id, text=worded(turn.message), turn=turn.id))
+            handed.append(ExpectedMessage(message=turn.message.id, text=worded(turn.message), turn=turn.id))
         waiting = {one.message: one for one in (*state.expected, *handed) if one.message not in state.seen}
         state = replace(state, expected=tuple(waiting.values()))
         return replace(place, spot=replace(place.spot, state=state))
 
-    async def _start(self, worker: Worker, place: Place) -> tuple[Pane, Place]:
+    async def _start(self, worker: Worker, place: GeminiPosition) -> tuple[Pane, GeminiPosition]:
         session, words, place = await anyio.to_thread.run_sync(self._plan, worker, place)
         variables = {
             **self._own,
@@ -109,10 +111,10 @@ class TerminalGeminiDriver(Keeping):
             OFFSET: str(place.spot.offset),
         }
         pane = await self.station.spawn(worker, words, variables)
-        await self.station.ready(pane, MANIFEST["title"], Hands(self.station.tmux, pane).arrive)
+        await self.station.ready(pane, MANIFEST["title"], GeminiKeyboard(self.station.tmux, pane).arrive)
         return pane, place
 
-    def _plan(self, worker: Worker, place: Place) -> tuple[str, list[str], Place]:
+    def _plan(self, worker: Worker, place: GeminiPosition) -> tuple[str, list[str], GeminiPosition]:
         """What will be run, and from where on its session file is new; or why it cannot be."""
         directory, program = workplace(worker), launch.found(self._own)
         signs = self.station.signs
@@ -122,9 +124,11 @@ class TerminalGeminiDriver(Keeping):
         session, resume = to_go_on_with(before, self.places.kept)
         words = launch.terminal_line(program, worker.mode, worker.model, session, resume=resume)
         known = bool(place.spot.path) and session == before
-        spot = place.spot if known else Spot(path=self._path(worker, session), state=State(session=session))
+        spot = (
+            place.spot if known else GeminiCursor(path=self._path(worker, session), state=GeminiState(session=session))
+        )
         if not known and resume:
             # What was written before this start is of another's time.
             spot = passed(spot)
         state = replace(spot.state, session=session, running=False)
-        return session, words, Place(spot=replace(spot, state=state))
+        return session, words, GeminiPosition(spot=replace(spot, state=state))

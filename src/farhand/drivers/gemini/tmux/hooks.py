@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from farhand.drivers.gemini.schema import moment, unwrapped, words
-from farhand.drivers.gemini.tmux.translate import State, Translated, end_turn, prompted, skip, tool_hooked
+from farhand.drivers.gemini.tmux.translate import GeminiState, Translated, end_turn, prompted, skip, tool_hooked
 from farhand.drivers.wires.foreign_json import Fields, parse
 from farhand.model.words import HowEnded, replace
 
@@ -16,7 +16,7 @@ SILENT = frozenset(
 )
 
 
-def translate_hook(payload: bytes, state: State) -> Translated:
+def translate_hook(payload: bytes, state: GeminiState) -> Translated:
     """The facts of one hook payload."""
     record = parse(payload)
     if record is None:
@@ -36,7 +36,7 @@ def translate_hook(payload: bytes, state: State) -> Translated:
             return skip(state)
 
 
-def _tool(record: Fields, state: State, *, over: bool) -> Translated:
+def _tool(record: Fields, state: GeminiState, *, over: bool) -> Translated:
     if not state.running or _is_late(record, state):
         return [], state
     output = _output(record.fields("tool_response").any("llmContent")) if over else ""
@@ -47,11 +47,11 @@ def _output(content: Any) -> str:
     return unwrapped(words(content))
 
 
-def _is_late(record: Fields, state: State) -> bool:
+def _is_late(record: Fields, state: GeminiState) -> bool:
     return 0.0 < moment(record) < state.began
 
 
-def _ended(record: Fields, state: State) -> Translated:
+def _ended(record: Fields, state: GeminiState) -> Translated:
     """The turn is over if it brought something to say; otherwise the file has its reason in a moment."""
     if _is_late(record, state) or silent(record, state):
         return [], state
@@ -59,6 +59,6 @@ def _ended(record: Fields, state: State) -> Translated:
     return ended, replace(state, over=moment(record))
 
 
-def silent(record: Fields, state: State) -> bool:
+def silent(record: Fields, state: GeminiState) -> bool:
     """Whether a turn ends without a word: it failed, or was cancelled, which its file tells."""
     return state.running and not state.spoke and record.text("prompt_response") == NOTHING

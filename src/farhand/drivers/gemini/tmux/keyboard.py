@@ -6,7 +6,7 @@ import re
 
 import anyio
 
-from farhand.drivers.gemini.asks import CUSTOM, ESCAPE, FEEDBACK, Question, is_asked, is_refusal, pressed
+from farhand.drivers.gemini.asks import CUSTOM, ESCAPE, FEEDBACK, GeminiQuestion, is_asked, is_refusal, pressed
 from farhand.drivers.gemini.launch import MANIFEST
 from farhand.drivers.gemini.tmux.screen import Dialog, bare, gives_up, holds, read_box, read_dialog, says
 from farhand.drivers.wires.asks.build import GONE
@@ -32,13 +32,13 @@ _TRIES = 3
 _SURE_CHARACTERS = 40
 
 
-class Hands(Keyboard):
+class GeminiKeyboard(Keyboard):
     """The keyboard of one worker's pane, with the dialogs and modes of the Gemini CLI."""
 
     def __init__(self, tmux: Tmux, pane: Pane) -> None:
         super().__init__(tmux, pane, HABITS, is_command, colours=False)
 
-    async def dialog(self, question: Question, seconds: float = _DIALOG_SECONDS) -> Dialog | None:
+    async def dialog(self, question: GeminiQuestion, seconds: float = _DIALOG_SECONDS) -> Dialog | None:
         """The very dialog that the question was seen in, while it is on the screen."""
         with anyio.move_on_after(seconds):
             while True:
@@ -48,7 +48,7 @@ class Hands(Keyboard):
                 await anyio.sleep(_LOOK_SECONDS)
         return None
 
-    async def answer(self, question: Question, choice: str, note: str = "") -> Outcome:
+    async def answer(self, question: GeminiQuestion, choice: str, note: str = "") -> Outcome:
         """Presses the answer's key, if the dialog on the screen is the one that was asked about, and sees it go.
 
         Whatever allows is pressed once and never again: the next dialog may look the same. A no may be repeated."""
@@ -92,7 +92,7 @@ class Hands(Keyboard):
         await self._tmux.press(self._pane, "Enter")
         return True
 
-    async def _left(self, question: Question, seconds: float) -> bool:
+    async def _left(self, question: GeminiQuestion, seconds: float) -> bool:
         """Whether the dialog of the question leaves the screen within that time."""
         with anyio.move_on_after(seconds):
             while True:

@@ -12,10 +12,10 @@ import anyio.to_thread
 import msgspec
 from anyio.streams.memory import MemoryObjectReceiveStream
 
-from farhand.disk.watch import Folders
+from farhand.disk.watch import FolderWatcher
 from farhand.drivers.gemini.asks import (
     PLAN,
-    Question,
+    GeminiQuestion,
     call_of,
     digest_of,
     is_for_the_phone,
@@ -25,13 +25,13 @@ from farhand.drivers.gemini.asks import (
     raised,
     takes_advice,
 )
-from farhand.drivers.gemini.launch import MANIFEST, Places
+from farhand.drivers.gemini.launch import MANIFEST, GeminiPaths
 from farhand.drivers.gemini.schema import digest
 from farhand.drivers.gemini.sessions import find_file
 from farhand.drivers.gemini.tmux.hooks import silent, translate_hook
-from farhand.drivers.gemini.tmux.keyboard import BEHIND, Hands
+from farhand.drivers.gemini.tmux.keyboard import BEHIND, GeminiKeyboard
 from farhand.drivers.gemini.tmux.open_calls import (
-    Place,
+    GeminiPosition,
     allow,
     announced,
     asked,
@@ -48,15 +48,15 @@ from farhand.drivers.gemini.tmux.open_calls import (
     wondered,
 )
 from farhand.drivers.gemini.tmux.screen import Dialog, comes_next, read_box, read_dialog, standing, written
-from farhand.drivers.gemini.tmux.session_file import Spot, behind, follow, passed, plan_of
-from farhand.drivers.gemini.tmux.translate import State, began, end_turn, session_changed
+from farhand.drivers.gemini.tmux.session_file import GeminiCursor, behind, follow, passed, plan_of
+from farhand.drivers.gemini.tmux.translate import GeminiState, began, end_turn, session_changed
 from farhand.drivers.wires.asks.build import CHANGED, DENY, GONE
 from farhand.drivers.wires.cursor import write_cursor
 from farhand.drivers.wires.foreign_json import Fields, parse
-from farhand.drivers.wires.hooks.endpoint import Arrival, Arrived, Asked
+from farhand.drivers.wires.hooks.endpoint import HookArrival, HookAsk, HookReport
 from farhand.drivers.wires.text.prompt import worded
 from farhand.drivers.wires.tmux import Death, Pane, Tmux, TmuxError, TmuxGone
-from farhand.drivers.wires.tmux.link import Told
+from farhand.drivers.wires.tmux.link import LateFacts
 from farhand.drivers.wires.tmux.typed_link import TypedLink
 from farhand.model.facts import AskSettled, Noted, Queued, TurnEnded
 from farhand.model.ports import Batch, Deliver, Heard, NotTaken, Outcome, Taken
@@ -78,13 +78,13 @@ MOST_ESCAPES = 4
 MOST_TOLD = 64
 
 
-class Stands(msgspec.Struct, frozen=True):
+class GeminiStatus(msgspec.Struct, frozen=True):
     """What the window's title says: idle, busy or waiting."""
 
     status: str
 
 
-class Later(msgspec.Struct, frozen=True):
+class GeminiTimeout(msgspec.Struct, frozen=True):
     """A moment has passed since something that should have had a consequence."""
 
     what: str
@@ -92,7 +92,7 @@ class Later(msgspec.Struct, frozen=True):
     tries: int = 0
 
 
-class Shown(msgspec.Struct, frozen=True):
+class ShownDialog(msgspec.Struct, frozen=True):
     """The dialog on the screen, or none, as it was between two answers of ours."""
 
     dialog: Dialog | None
@@ -100,24 +100,30 @@ class Shown(msgspec.Struct, frozen=True):
     answers: int
 
 
-Own = Stands | Later | Shown
+Own = GeminiStatus | GeminiTimeout | ShownDialog
 
 
-class TerminalLink(TypedLink[Own]):
+class GeminiTmuxLink(TypedLink[Own]):
     """One worker's Gemini CLI. Only `facts` moves the place; errands leave it a note."""
 
     title = "Gemini CLI"
     shown_lines = 20
-    _hands: Hands
+    _hands: GeminiKeyboard
 
     def __init__(
-        self, tmux: Tmux, pane: Pane, places: Places, place: Place, folder: Path, ask_seconds: float | None
+        self,
+        tmux: Tmux,
+        pane: Pane,
+        places: GeminiPaths,
+        place: GeminiPosition,
+        folder: Path,
+        ask_seconds: float | None,
     ) -> None:
         super().__init__(tmux, pane, folder)
         self._places = places
         self._place = place
         self._ask_seconds = ask_seconds
-        self._hands = Hands(tmux, pane)
+        self._hands = GeminiKeyboard(tmux, pane)
         self._standing = ""
         self._stopping = False
         self._cleared = False
@@ -138,7 +144,7 @@ class TerminalLink(TypedLink[Own]):
     # --- what comes in
 
     def listen(
-        self, tasks: anyio.abc.TaskGroup, arrivals: MemoryObjectReceiveStream[Arrival], folders: Folders
+        self, tasks: anyio.abc.TaskGroup, arrivals: MemoryObjectReceiveStream[HookArrival], folders: FolderWatcher
     ) -> None:
         """Starts everything that brings news; it ends with the group."""
         self._attend(tasks, folders)
@@ -148,9 +154,9 @@ class TerminalLink(TypedLink[Own]):
         tasks.start_soon(self._hear_dialogs, name="dialogs")
         self._look_out()
 
-    async def _hear_hooks(self, arrivals: MemoryObjectReceiveStream[Arrival]) -> None:
+    async def _hear_hooks(self, arrivals: MemoryObjectReceiveStream[HookArrival]) -> None:
         async for arrival in arrivals:
-            if isinstance(arrival, Asked):
+            if isinstance(arrival, HookAsk):
                 # None of our hooks asks: what they report waits in the CLI's own dialog.
                 arrival.answer(None)
             else:
@@ -176,7 +182,7 @@ class TerminalLink(TypedLink[Own]):
                     self._curious, peeks = anyio.Event(), 0
                     await anyio.sleep(PEEK_SECONDS[0])
                 answers = self._answers
-                self._put(Shown(read_dialog(await self._hands.screen()), peeks, answers))
+                self._put(ShownDialog(read_dialog(await self._hands.screen()), peeks, answers))
                 peeks += 1
         except TmuxError:
             return  # its death is heard elsewhere
@@ -185,7 +191,7 @@ class TerminalLink(TypedLink[Own]):
         status = standing(title)
         if status and status != self._standing:
             self._standing = status
-            self._put(Stands(status))
+            self._put(GeminiStatus(status))
 
     # --- facts
 
@@ -195,10 +201,10 @@ class TerminalLink(TypedLink[Own]):
     def _batch(self, heard: list[Heard]) -> Batch:
         return Batch(heard=tuple(heard), cursor=write_cursor(self._place))
 
-    def _state(self) -> State:
+    def _state(self) -> GeminiState:
         return self._place.spot.state
 
-    def _note(self, state: State) -> None:
+    def _note(self, state: GeminiState) -> None:
         self._move(replace(self._place.spot, state=state))
 
     def _turn(self) -> str | None:
@@ -206,11 +212,11 @@ class TerminalLink(TypedLink[Own]):
 
     async def _happened(self, item: Own) -> list[Heard]:
         match item:
-            case Stands():
+            case GeminiStatus():
                 return self._stands(item)
-            case Shown():
+            case ShownDialog():
                 return await self._peeked(item)
-            case Later():
+            case GeminiTimeout():
                 return await self._late(item)
 
     async def _concluded(self, heard: list[Heard]) -> list[Heard]:
@@ -228,7 +234,7 @@ class TerminalLink(TypedLink[Own]):
         self._note(state)
         return [*self._withdrawn(HowSettled.WITHDRAWN), *ended, self._went(item)]
 
-    def _move(self, spot: Spot) -> None:
+    def _move(self, spot: GeminiCursor) -> None:
         if spot is not self._place.spot:
             self._place = replace(self._place, spot=spot)
 
@@ -246,14 +252,14 @@ class TerminalLink(TypedLink[Own]):
         self._move(spot)
         return heard
 
-    async def _reported(self, arrived: Arrived) -> list[Heard]:
+    async def _reported(self, arrived: HookReport) -> list[Heard]:
         payload = parse(arrived.payload) or Fields({})
         if not self._is_ours(payload) or self._is_known(payload):
             return []
         heard = self._started(payload) or self._moved(payload)
         state = self._place.spot.state
         if payload.text("hook_event_name") == "AfterAgent" and silent(payload, state):
-            self._after(END_PATIENCE_SECONDS, Later("end", state.turn))
+            self._after(END_PATIENCE_SECONDS, GeminiTimeout("end", state.turn))
         told, state = translate_hook(arrived.payload, state)
         self._note(state)
         match payload.text("hook_event_name"):
@@ -295,9 +301,9 @@ class TerminalLink(TypedLink[Own]):
         real = str(Path(path).resolve())
         if heard and payload.text("source") == "resume":
             # An old one, taken up at the desk: its past is not told.
-            self._move(passed(Spot(path=real, state=state)))
+            self._move(passed(GeminiCursor(path=real, state=state)))
         elif heard:
-            self._move(Spot(path=real, state=state))
+            self._move(GeminiCursor(path=real, state=state))
         return heard
 
     def _moved(self, payload: Fields) -> list[Heard]:
@@ -314,14 +320,14 @@ class TerminalLink(TypedLink[Own]):
 
     # --- asks
 
-    def _asks(self, name: str, question: Question) -> None:
+    def _asks(self, name: str, question: GeminiQuestion) -> None:
         """The CLI is about to open a dialog, or to let it wait behind another: it is asked about when it is seen."""
         # The window's title tells of one that only the desk can answer.
         if is_for_the_phone(question):
             self._place = wondered(self._place, name, question)
         self._curious.set()
 
-    async def _peeked(self, shown: Shown) -> list[Heard]:
+    async def _peeked(self, shown: ShownDialog) -> list[Heard]:
         """Asks what the dialog on the screen asks, if that was announced and not asked yet."""
         if shown.answers != self._answers or self._answering:
             # An answer of ours has arrived since, or is on its way: the dialog is about to go.
@@ -343,7 +349,7 @@ class TerminalLink(TypedLink[Own]):
         found = sought(self._place, dialog)
         return [*over, *(self._stuck(shown, dialog) if found is None else await self._raised(*found, dialog))]
 
-    async def _raised(self, name: str, question: Question, dialog: Dialog) -> list[Heard]:
+    async def _raised(self, name: str, question: GeminiQuestion, dialog: Dialog) -> list[Heard]:
         over = self._withdrawn(HowSettled.DESK, replaced_by(self._place, dialog))
         if question.kind == PLAN:
             plan = await anyio.to_thread.run_sync(plan_of, self._place.spot, question)
@@ -384,7 +390,7 @@ class TerminalLink(TypedLink[Own]):
             self._curious.set()
             self._kick()
 
-    async def _answer(self, ask: Ask, question: Question, settled: AskSettled) -> Outcome:
+    async def _answer(self, ask: Ask, question: GeminiQuestion, settled: AskSettled) -> Outcome:
         """Brings the answer to its dialog; what comes with it and the dialog does not take is the next message."""
         if ask.digest != digest_of(question):
             await self._hands.answer(question, DENY)
@@ -401,10 +407,10 @@ class TerminalLink(TypedLink[Own]):
         if not allows and isinstance(outcome, Taken) and is_sure(question):
             self._place = refuse(self._place, question.call)
         if isinstance(outcome, Taken) and note and settled.by and not takes_advice(question):
-            self._put(Told((Queued(message=f"advice:{ask.id}", text=note, by=settled.by),)))
+            self._put(LateFacts((Queued(message=f"advice:{ask.id}", text=note, by=settled.by),)))
         return outcome
 
-    def _stands(self, stands: Stands) -> list[Heard]:
+    def _stands(self, stands: GeminiStatus) -> list[Heard]:
         state = self._place.spot.state
         if stands.status == "waiting":
             self._curious.set()
@@ -412,14 +418,14 @@ class TerminalLink(TypedLink[Own]):
         self._told_of_dialog = False
         # The dialog went, and not by our key: it was answered at the desk.
         if self._place.asks:
-            self._after(0.2, Later("gone", state.turn))
+            self._after(0.2, GeminiTimeout("gone", state.turn))
         if stands.status == "idle" and state.running:
-            self._after(IDLE_PATIENCE_SECONDS, Later("idle", state.turn))
+            self._after(IDLE_PATIENCE_SECONDS, GeminiTimeout("idle", state.turn))
         return []
 
     # --- what did not happen
 
-    async def _late(self, later: Later) -> list[Heard]:
+    async def _late(self, later: GeminiTimeout) -> list[Heard]:
         if later.what == "gone":
             return await self._gone()
         if later.what == "model":
@@ -434,7 +440,7 @@ class TerminalLink(TypedLink[Own]):
         self._note(state)
         return [*said, *ended]
 
-    async def _looked(self, later: Later) -> list[Heard] | None:
+    async def _looked(self, later: GeminiTimeout) -> list[Heard] | None:
         """What there is to say before a turn ends that nobody told the end of; None when it does not end."""
         state = self._place.spot.state
         if not state.running or state.turn != later.turn:
@@ -458,7 +464,7 @@ class TerminalLink(TypedLink[Own]):
         """The model is asked now: from time to time it is looked whether it can be had."""
         looking, self._looks = self._looks is not None, 0
         if not looking:
-            self._after(LOOK_SECONDS[0], Later("model", ""))
+            self._after(LOOK_SECONDS[0], GeminiTimeout("model", ""))
 
     async def _looked_out(self) -> list[Heard]:
         if not self._state().running or self._looks is None:
@@ -466,7 +472,7 @@ class TerminalLink(TypedLink[Own]):
             return []
         await self._hands.give_up()
         self._looks = min(self._looks + 1, len(LOOK_SECONDS) - 1)
-        self._after(LOOK_SECONDS[self._looks], Later("model", ""))
+        self._after(LOOK_SECONDS[self._looks], GeminiTimeout("model", ""))
         return []
 
     async def _gone(self) -> list[Heard]:
@@ -475,7 +481,7 @@ class TerminalLink(TypedLink[Own]):
             return []
         return self._withdrawn(HowSettled.DESK)
 
-    def _stuck(self, shown: Shown, dialog: Dialog) -> list[Heard]:
+    def _stuck(self, shown: ShownDialog, dialog: Dialog) -> list[Heard]:
         """A dialog that no hook asked about: only a person at the desk can close it, so tell one."""
         if self._standing != "waiting" or self._told_of_dialog or shown.peeks < MOST_PEEKS:
             return []
@@ -495,12 +501,12 @@ class TerminalLink(TypedLink[Own]):
 
     def _commanded(self, errand: Deliver) -> None:
         self._note(began(self._state(), errand.turn, worded(errand.message)))
-        self._after(COMMAND_PATIENCE_SECONDS, Later("command", errand.turn))
+        self._after(COMMAND_PATIENCE_SECONDS, GeminiTimeout("command", errand.turn))
 
     async def _stop(self) -> Outcome:
         self._stopping = True
         await self._hands.escape()
-        self._after(INTERRUPT_PATIENCE_SECONDS, Later("interrupt", self._place.spot.state.turn))
+        self._after(INTERRUPT_PATIENCE_SECONDS, GeminiTimeout("interrupt", self._place.spot.state.turn))
         return Taken()
 
     async def _change(self, model: str | None, mode: str | None) -> Outcome:

@@ -9,8 +9,8 @@ from pathlib import Path
 import msgspec
 
 from farhand.disk.tail import read_lines
-from farhand.drivers.gemini.asks import Question
-from farhand.drivers.gemini.tmux.translate import State, Translated, translate, translate_message
+from farhand.drivers.gemini.asks import GeminiQuestion
+from farhand.drivers.gemini.tmux.translate import GeminiState, Translated, translate, translate_message
 from farhand.drivers.wires.foreign_json import Fields, parse
 from farhand.model.ports import Heard
 from farhand.model.words import Word, replace
@@ -20,7 +20,7 @@ WHOLE = ".json"
 LONGEST_PLAN = 20_000
 
 
-class Spot(Word):
+class GeminiCursor(Word):
     """Where a link stands: the file, how far it was read, and what its translation remembers."""
 
     path: str = ""
@@ -29,7 +29,7 @@ class Spot(Word):
     # Of a whole file: what it was when it was last read (inode, size, time), and how its newest message begins.
     stamp: tuple[int, int, int] = (0, 0, 0)
     newest: str = ""
-    state: State = State()
+    state: GeminiState = GeminiState()
 
 
 class _Whole(msgspec.Struct):
@@ -38,15 +38,15 @@ class _Whole(msgspec.Struct):
     messages: list[msgspec.Raw] = []
 
 
-def read_spot(cursor: str) -> Spot:
+def read_spot(cursor: str) -> GeminiCursor:
     """The spot of a cursor; a fresh one when there is none, or it is not ours."""
     try:
-        return msgspec.json.decode(cursor, type=Spot) if cursor else Spot()
+        return msgspec.json.decode(cursor, type=GeminiCursor) if cursor else GeminiCursor()
     except msgspec.MsgspecError:
-        return Spot()
+        return GeminiCursor()
 
 
-def follow(spot: Spot, at: float) -> tuple[list[Heard], Spot]:
+def follow(spot: GeminiCursor, at: float) -> tuple[list[Heard], GeminiCursor]:
     """Everything that was written since the spot. A file that is being written waits until it is whole."""
     if not spot.path:
         return [], spot
@@ -55,7 +55,7 @@ def follow(spot: Spot, at: float) -> tuple[list[Heard], Spot]:
     return _follow_lines(spot, at)
 
 
-def _follow_lines(spot: Spot, at: float) -> tuple[list[Heard], Spot]:
+def _follow_lines(spot: GeminiCursor, at: float) -> tuple[list[Heard], GeminiCursor]:
     heard: list[Heard] = []
     while True:
         found = read_lines(Path(spot.path), spot.offset)
@@ -69,7 +69,7 @@ def _follow_lines(spot: Spot, at: float) -> tuple[list[Heard], Spot]:
             return heard, spot
 
 
-def _follow_whole(spot: Spot, at: float) -> tuple[list[Heard], Spot]:
+def _follow_whole(spot: GeminiCursor, at: float) -> tuple[list[Heard], GeminiCursor]:
     try:
         descriptor = os.open(spot.path, os.O_RDONLY)
     except OSError:
@@ -107,12 +107,12 @@ def _id_end(text: str) -> int:
     return end + 1 if end > 0 else len(text)
 
 
-def _message(raw: bytes, state: State, at: float) -> Translated:
+def _message(raw: bytes, state: GeminiState, at: float) -> Translated:
     message = parse(raw)
     return translate_message(message, state, at) if message is not None else ([], state)
 
 
-def _tail(descriptor: int, spot: Spot, size: int) -> tuple[list[msgspec.Raw], int] | None:
+def _tail(descriptor: int, spot: GeminiCursor, size: int) -> tuple[list[msgspec.Raw], int] | None:
     """The messages from the newest known one on, if it still stands where it stood; the rest is not read."""
     head = spot.newest.encode()
     if not spot.offset or not head or os.pread(descriptor, len(head), spot.offset) != head:
@@ -152,14 +152,14 @@ def _read(descriptor: int, offset: int, size: int) -> bytes:
     return b"".join(pieces)
 
 
-def passed(spot: Spot) -> Spot:
+def passed(spot: GeminiCursor) -> GeminiCursor:
     """The spot at the end of its file: what is there was told before, or is of a time before ours."""
-    _, end = follow(replace(spot, state=State(session=spot.state.session)), 0.0)
+    _, end = follow(replace(spot, state=GeminiState(session=spot.state.session)), 0.0)
     known = replace(spot.state, known=end.state.known, last=end.state.last, tools=end.state.tools)
     return replace(end, state=known)
 
 
-def behind(path: str, spot: Spot) -> Spot:
+def behind(path: str, spot: GeminiCursor) -> GeminiCursor:
     """The spot in another file of the same session (the CLI moves an old one into lines): after what is known there."""
     moved, known = replace(spot, path=path, offset=0, stamp=(0, 0, 0), newest=""), spot.state.known
     if not known or path.endswith(WHOLE):
@@ -182,7 +182,7 @@ def _lines_of(path: Path) -> Iterator[tuple[bytes, int]]:
         return
 
 
-def plan_of(spot: Spot, question: Question) -> str:
+def plan_of(spot: GeminiCursor, question: GeminiQuestion) -> str:
     """The plan that a person is asked about, where the CLI keeps plans; '' when it is not there."""
     name = Fields(question.call.arguments).text("plan_filename")
     kept = Path(spot.path).parent.parent / spot.state.session / "plans"

@@ -21,7 +21,7 @@ from farhand.drivers.gemini.schema import (
 from farhand.drivers.gemini.titles import detail, title
 from farhand.drivers.wires.foreign_json import Fields, parse
 from farhand.drivers.wires.session_change import another_session
-from farhand.drivers.wires.tmux.delivered import Expected, squeezed
+from farhand.drivers.wires.tmux.delivered import ExpectedMessage, squeezed
 from farhand.model.facts import (
     Fact,
     Limited,
@@ -49,7 +49,7 @@ TOUCHED_LENGTH, TOUCHED_HEAD, TOUCHED_TAIL = len(TOUCHED), TOUCHED[:24], TOUCHED
 REPLAY_SECONDS = 1.0
 
 
-class Tool(Word):
+class GeminiToolState(Word):
     """One call of the running turn: hooks and the file tell of it, each without the other's name for it."""
 
     call: str
@@ -60,7 +60,7 @@ class Tool(Word):
     over: bool = False
 
 
-class Told(Word):
+class GeminiTold(Word):
     """How much of the newest message of the model was told: it is written again when it grows."""
 
     id: str = ""
@@ -71,7 +71,7 @@ class Told(Word):
     counted: bool = False
 
 
-class State(Word):
+class GeminiState(Word):
     """What the translation remembers between records; it travels in the wire's cursor."""
 
     session: str = ""
@@ -87,23 +87,23 @@ class State(Word):
     written: bool = False
     spoke: bool = False
     usage: Usage = Usage()
-    tools: tuple[Tool, ...] = ()
-    last: Told = Told()
+    tools: tuple[GeminiToolState, ...] = ()
+    last: GeminiTold = GeminiTold()
     # The newest messages, by their ids: one that is written again is no news.
     known: tuple[str, ...] = ()
     # Since when the CLI repeats its history; 0 when it does not.
     replays: float = 0.0
-    expected: tuple[Expected, ...] = ()
+    expected: tuple[ExpectedMessage, ...] = ()
     # The newest messages of ours that the agent has read.
     seen: tuple[str, ...] = ()
     turns: int = 0
     skipped: int = 0
 
 
-Translated: TypeAlias = tuple[list[Heard], State]
+Translated: TypeAlias = tuple[list[Heard], GeminiState]
 
 
-def translate(line: bytes, state: State, at: float = 0.0) -> Translated:
+def translate(line: bytes, state: GeminiState, at: float = 0.0) -> Translated:
     """The facts of one line of a session file, which was read at that time."""
     if len(line) == TOUCHED_LENGTH and line.startswith(TOUCHED_HEAD) and line.endswith(TOUCHED_TAIL):
         return [], state
@@ -111,7 +111,7 @@ def translate(line: bytes, state: State, at: float = 0.0) -> Translated:
     return skip(state) if record is None else translate_record(record, state, at)
 
 
-def translate_record(record: Fields, state: State, at: float = 0.0) -> Translated:
+def translate_record(record: Fields, state: GeminiState, at: float = 0.0) -> Translated:
     """The facts of one record: a message, a change of what was written, or the opening of a session."""
     if record.text("id"):
         return translate_message(record, state, at)
@@ -124,22 +124,22 @@ def translate_record(record: Fields, state: State, at: float = 0.0) -> Translate
     return skip(state)
 
 
-def skip(state: State) -> Translated:
+def skip(state: GeminiState) -> Translated:
     """A record that nobody understands is counted."""
     return [], replace(state, skipped=state.skipped + 1)
 
 
-def heard(facts: list[Fact], state: State) -> list[Heard]:
+def heard(facts: list[Fact], state: GeminiState) -> list[Heard]:
     """Facts of the running turn."""
     return [Heard(fact=fact, turn=state.turn or None) for fact in facts]
 
 
-def _rewound(state: State) -> Translated:
+def _rewound(state: GeminiState) -> Translated:
     told = heard([Noted(text="The conversation was taken back to an earlier point.")], state) if state.known else []
-    return told, replace(state, last=Told())
+    return told, replace(state, last=GeminiTold())
 
 
-def _changed(change: Fields, state: State, at: float) -> Translated:
+def _changed(change: Fields, state: GeminiState, at: float) -> Translated:
     """A checkpoint repeats the past; only what stands behind the newest known message is news."""
     told, state = session_changed(change.text("sessionId"), state)
     if not isinstance(change.any("messages"), list):
@@ -156,16 +156,16 @@ def _changed(change: Fields, state: State, at: float) -> Translated:
     return told, replace(state, known=tuple(dict.fromkeys([*state.known, *ids]))[-REMEMBERED:])
 
 
-def session_changed(session: str, state: State) -> Translated:
+def session_changed(session: str, state: GeminiState) -> Translated:
     """The agent's conversation has another id now: it began, or was cleared."""
-    begin = partial(State, seen=state.seen, turns=state.turns)
+    begin = partial(GeminiState, seen=state.seen, turns=state.turns)
     return another_session(session, state, lambda: end_turn(state, HowEnded.COMPLETED), begin)
 
 
 # --- messages
 
 
-def translate_message(message: Fields, state: State, at: float = 0.0) -> Translated:
+def translate_message(message: Fields, state: GeminiState, at: float = 0.0) -> Translated:
     """The facts of one message; of one that is written again, what is new in it."""
     kind, name = message.text("type"), message.text("id")
     if not name:
@@ -194,13 +194,13 @@ def translate_message(message: Fields, state: State, at: float = 0.0) -> Transla
             return skip(state)
 
 
-def _remember(name: str, state: State, replays: float = 0.0) -> State:
+def _remember(name: str, state: GeminiState, replays: float = 0.0) -> GeminiState:
     if name not in state.known:
         return replace(state, known=(*state.known, name)[-REMEMBERED:], replays=replays)
     return state if state.replays == replays else replace(state, replays=replays)
 
 
-def _user(message: Fields, state: State) -> Translated:
+def _user(message: Fields, state: GeminiState) -> Translated:
     content = message.any("content")
     results = responses(content)
     if results:
@@ -211,7 +211,7 @@ def _user(message: Fields, state: State) -> Translated:
     return prompted(text, moment(message), state, hook=False)
 
 
-def prompted(text: str, when: float, state: State, *, hook: bool) -> Translated:
+def prompted(text: str, when: float, state: GeminiState, *, hook: bool) -> Translated:
     """A prompt has reached the agent, its hook or file tells: one of ours is seen, any other began at the desk."""
     told = state.hooked if hook else state.written
     if state.running and not told and squeezed(text) == state.prompt:
@@ -230,7 +230,7 @@ def prompted(text: str, when: float, state: State, *, hook: bool) -> Translated:
     return [*before, *started, *seen], fresh
 
 
-def began(state: State, turn: str, text: str, when: float = 0.0) -> State:
+def began(state: GeminiState, turn: str, text: str, when: float = 0.0) -> GeminiState:
     """The state at the beginning of a turn."""
     return replace(
         state,
@@ -245,26 +245,26 @@ def began(state: State, turn: str, text: str, when: float = 0.0) -> State:
         spoke=False,
         usage=Usage(),
         tools=(),
-        last=Told(),
+        last=GeminiTold(),
     )
 
 
-def _expected(text: str, state: State) -> Expected | None:
+def _expected(text: str, state: GeminiState) -> ExpectedMessage | None:
     """The message that this is; what it refers to by `@` may stand behind it."""
     given = squeezed(text)
     exact = next((one for one in state.expected if squeezed(one.text) == given), None)
     return exact or next((one for one in state.expected if given.startswith(squeezed(one.text) + " ")), None)
 
 
-def _gemini(message: Fields, state: State) -> Translated:
+def _gemini(message: Fields, state: GeminiState) -> Translated:
     name, text = message.text("id"), words(message.any("content"))
-    last = state.last if state.last.id == name else Told(id=name)
+    last = state.last if state.last.id == name else GeminiTold(id=name)
     begun, state = _resumed(message, last, state)
     facts = _thoughts(message, last)
     said, spoke = _text(text, last, spoke=state.spoke)
     used, usage = _used(message, last, state.usage)
     count = max(last.thoughts, len(message.list("thoughts")))
-    told = Told(id=name, length=len(text), mark=_mark(text), thoughts=count, counted=last.counted or bool(used))
+    told = GeminiTold(id=name, length=len(text), mark=_mark(text), thoughts=count, counted=last.counted or bool(used))
     state = replace(state, last=told, spoke=spoke, usage=usage)
     found = heard([*facts, *said], state)
     for call in message.list("toolCalls"):
@@ -273,7 +273,7 @@ def _gemini(message: Fields, state: State) -> Translated:
     return [*begun, *found, *heard(used, state)], state
 
 
-def _resumed(message: Fields, last: Told, state: State) -> Translated:
+def _resumed(message: Fields, last: GeminiTold, state: GeminiState) -> Translated:
     """The agent speaks though no turn runs: something at the desk made it, unless these are late words."""
     if state.running or last.id == state.last.id:
         return [], state
@@ -284,13 +284,13 @@ def _resumed(message: Fields, last: Told, state: State) -> Translated:
     return [Heard(fact=TurnStarted(), turn=turn)], began(state, turn, "", when)
 
 
-def _thoughts(message: Fields, last: Told) -> list[Fact]:
+def _thoughts(message: Fields, last: GeminiTold) -> list[Fact]:
     fresh = message.list("thoughts")[last.thoughts :]
     texts = [": ".join(filter(None, (one.text("subject"), one.text("description")))) for one in fresh]
     return [Thought(text=text) for text in texts if text]
 
 
-def _text(text: str, last: Told, *, spoke: bool) -> tuple[list[Fact], bool]:
+def _text(text: str, last: GeminiTold, *, spoke: bool) -> tuple[list[Fact], bool]:
     """What is new in the text of a message; one that says something else than before says nothing new."""
     if len(text) <= last.length or (last.length and _mark(text[: last.length]) != last.mark):
         return [], spoke
@@ -304,7 +304,7 @@ def _mark(text: str) -> str:
     return text and sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def _used(message: Fields, last: Told, total: Usage) -> tuple[list[Fact], Usage]:
+def _used(message: Fields, last: GeminiTold, total: Usage) -> tuple[list[Fact], Usage]:
     usage = usage_of(message)
     if usage is None or last.counted:
         return [], total
@@ -317,7 +317,7 @@ def _used(message: Fields, last: Told, total: Usage) -> tuple[list[Fact], Usage]
 # --- tools
 
 
-def _call(call: Fields, state: State) -> tuple[list[Fact], State]:
+def _call(call: Fields, state: GeminiState) -> tuple[list[Fact], GeminiState]:
     """A call in the file, which a hook may have told of before."""
     name, arguments, filed = call.text("name"), call.any("args"), call.text("id")
     same = digest(name, arguments)
@@ -325,7 +325,7 @@ def _call(call: Fields, state: State) -> tuple[list[Fact], State]:
     found = found or next((one for one in state.tools if not one.filed and one.digest == same), None)
     facts: list[Fact] = []
     if found is None:
-        found = Tool(call=filed or f"call-{state.turns}-{len(state.tools)}", digest=same)
+        found = GeminiToolState(call=filed or f"call-{state.turns}-{len(state.tools)}", digest=same)
         facts.append(started(found.call, name, Fields(arguments)))
     if call.text("status") in OVER and not found.over:
         ok, output = call.text("status") == "success", result_text(call)
@@ -340,13 +340,13 @@ def started(call: str, tool: str, arguments: Fields) -> ToolStarted:
     return ToolStarted(call=call, tool=tool, title=title(tool, arguments), detail=whole)
 
 
-def _kept(tool: Tool, state: State) -> State:
+def _kept(tool: GeminiToolState, state: GeminiState) -> GeminiState:
     known = any(one.call == tool.call for one in state.tools)
     tools = tuple(tool if one.call == tool.call else one for one in state.tools)
     return replace(state, tools=tools if known else (*state.tools, tool)[-MOST_TOOLS:])
 
 
-def _results(results: list[Fields], state: State) -> Translated:
+def _results(results: list[Fields], state: GeminiState) -> Translated:
     """Results as the model gets them: the file has told of each already, with its call."""
     facts: list[Fact] = []
     for result in results:
@@ -358,14 +358,14 @@ def _results(results: list[Fields], state: State) -> Translated:
     return heard(facts, state), state
 
 
-def tool_hooked(tool: str, arguments: Any, state: State, *, over: bool, output: str = "") -> Translated:
+def tool_hooked(tool: str, arguments: Any, state: GeminiState, *, over: bool, output: str = "") -> Translated:
     """A call that a hook tells of, before it runs or after."""
     same = digest(tool, arguments)
     if not over:
         filed = next((one for one in state.tools if one.digest == same and one.filed and not one.hooked), None)
         if filed is not None:
             return [], _kept(replace(filed, hooked=True), state)
-        fresh = Tool(call=f"tool-{state.turns}-{len(state.tools) + 1}", digest=same, hooked=True)
+        fresh = GeminiToolState(call=f"tool-{state.turns}-{len(state.tools) + 1}", digest=same, hooked=True)
         return heard([started(fresh.call, tool, Fields(arguments))], state), _kept(fresh, state)
     found = next((one for one in state.tools if one.digest == same and one.hooked and not one.over), None)
     if found is None:
@@ -377,7 +377,7 @@ def tool_hooked(tool: str, arguments: Any, state: State, *, over: bool, output: 
 # --- ends
 
 
-def _error(message: Fields, state: State, at: float) -> Translated:
+def _error(message: Fields, state: GeminiState, at: float) -> Translated:
     text = words(message.any("content")) or "The model could not be reached."
     limited = limit(text, at)
     if not state.running:
@@ -391,7 +391,7 @@ def before_end(ended: list[Heard], limited: Limited | None) -> list[Heard]:
     return ended if limited is None or not ended else [Heard(fact=limited, turn=ended[0].turn), *ended]
 
 
-def end_turn(state: State, how: HowEnded, error: str = "") -> Translated:
+def end_turn(state: GeminiState, how: HowEnded, error: str = "") -> Translated:
     """The end of the running turn, told once."""
     if not state.running:
         return [], state

@@ -18,7 +18,7 @@ from farhand.drivers.opencode import modes, sessions
 from farhand.drivers.opencode.exec.translate import RunState, ended, translate_line
 from farhand.drivers.opencode.headless.server import QUIET, checked_directory, program
 from farhand.drivers.wires.context import USUAL
-from farhand.drivers.wires.holder.process import Lines, sentence
+from farhand.drivers.wires.holder.process import LineSplitter, sentence
 from farhand.drivers.wires.text.prompt import worded
 from farhand.model.errors import DriverError
 from farhand.model.ports import (
@@ -55,7 +55,7 @@ class Run(Word):
     message: str
 
 
-class RunSpot(Word):
+class OpenCodeRunCursor(Word):
     """Where a link stands: after so many bytes of a run, or, with `over`, after its end."""
 
     run: Run | None = None
@@ -101,7 +101,7 @@ class Runs:
 class ExecLink:
     """One worker's runs, one after the other."""
 
-    def __init__(self, driver: ExecDriver, worker: Worker, runs: Runs, spot: RunSpot) -> None:
+    def __init__(self, driver: ExecDriver, worker: Worker, runs: Runs, spot: OpenCodeRunCursor) -> None:
         self._driver = driver
         self._worker = worker
         self._runs = runs
@@ -121,7 +121,7 @@ class ExecLink:
                 continue
             if self._spot.run != run:
                 session = self._spot.state.session or self._worker.session
-                self._spot = RunSpot(run=run, state=RunState(session=session, message=run.message))
+                self._spot = OpenCodeRunCursor(run=run, state=RunState(session=session, message=run.message))
             async with found as held:
                 async for batch in self._follow(run, held):
                     yield batch
@@ -136,7 +136,7 @@ class ExecLink:
         return runs[start] if start < len(runs) else None
 
     async def _follow(self, run: Run, held: Held) -> AsyncIterator[Batch]:
-        lines = Lines()
+        lines = LineSplitter()
         async for chunk, offset in held.follow(self._spot.offset):
             whole = lines.add(chunk)
             if whole:
@@ -275,8 +275,8 @@ class ExecDriver:
         return sessions.resume_command(worker)
 
 
-def _spot(cursor: str) -> RunSpot:
+def _spot(cursor: str) -> OpenCodeRunCursor:
     try:
-        return msgspec.json.decode(cursor, type=RunSpot) if cursor else RunSpot()
+        return msgspec.json.decode(cursor, type=OpenCodeRunCursor) if cursor else OpenCodeRunCursor()
     except msgspec.MsgspecError:
-        return RunSpot()
+        return OpenCodeRunCursor()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from farhand.drivers.opencode import titles
 from farhand.drivers.opencode.headless.state import LONGEST_OUTPUT
 from farhand.drivers.opencode.limits import limit, spent
-from farhand.drivers.opencode.schema import Error, Part, RunLine, read, sentence
+from farhand.drivers.opencode.schema import OpenCodeError, Part, RunLine, read, sentence
 from farhand.model.facts import (
     Fact,
     Limited,
@@ -32,7 +32,7 @@ class RunState(Word):
     message: str = ""
     seen: bool = False
     spoke: bool = False
-    error: Error | None = None
+    error: OpenCodeError | None = None
     # The call that was not allowed, while nothing came after it.
     refused: str = ""
     usage: Usage = Usage()
@@ -51,7 +51,7 @@ def translate_line(line: bytes, state: RunState) -> tuple[list[Fact], RunState]:
         facts = [*facts, Seen(message=state.message)] if state.message else facts
         state = replace(state, seen=True)
     if read_line.type == "error":
-        return facts, replace(state, error=read_line.error or Error())
+        return facts, replace(state, error=read_line.error or OpenCodeError())
     told, state = _part(read_line, state)
     return facts + told, state
 

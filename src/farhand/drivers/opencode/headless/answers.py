@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable
 
 from farhand.drivers.opencode import asks, modes
 from farhand.drivers.opencode.headless.api import Api, ApiError
-from farhand.drivers.opencode.headless.cursor import Place
-from farhand.drivers.opencode.headless.kept import Kept
+from farhand.drivers.opencode.headless.cursor import OpenCodePosition
+from farhand.drivers.opencode.headless.kept import OpenCodeLog
 from farhand.drivers.opencode.headless.state import without_request
-from farhand.drivers.opencode.schema import Permission
+from farhand.drivers.opencode.schema import OpenCodePermission
 from farhand.drivers.wires.asks.build import CHANGED, DENIED, GONE, asked_of, step_id
 from farhand.model.facts import AskRaised
 from farhand.model.ports import Heard, NotTaken, Outcome, Taken
@@ -20,7 +20,7 @@ from farhand.model.words import Mode
 class Answering:
     """The requests of one link."""
 
-    def __init__(self, api: Api, kept: Kept, place: Place) -> None:
+    def __init__(self, api: Api, kept: OpenCodeLog, place: OpenCodePosition) -> None:
         self._api = api
         self._kept = kept
         self._place = place
@@ -34,7 +34,7 @@ class Answering:
         if ask.digest != asks.digest(request):
             await self._refuse(request)
             return NotTaken(why=CHANGED)
-        if isinstance(request, Permission):
+        if isinstance(request, OpenCodePermission):
             return await self._reply(request, asks.reply(request, settled))
         self._kept.settle(settled)
         all_settled = self._kept.settled()
@@ -44,10 +44,10 @@ class Answering:
             return Taken()
         return await self._send(name, lambda: self._api.answer(name, answers.labels))
 
-    def part(self, heard: list[Heard]) -> tuple[list[Heard], tuple[Permission, ...]]:
+    def part(self, heard: list[Heard]) -> tuple[list[Heard], tuple[OpenCodePermission, ...]]:
         """Parts what a person must hear from what was allowed before; a worker that need not ask is allowed all."""
         rest: list[Heard] = []
-        granted: list[Permission] = []
+        granted: list[OpenCodePermission] = []
         for one in heard:
             wanted = self._place.state.permissions.get(one.fact.ask) if isinstance(one.fact, AskRaised) else None
             if wanted is not None and self._may(wanted):
@@ -58,12 +58,12 @@ class Answering:
                 rest.append(one)
         return rest, tuple(granted)
 
-    async def let_go_on(self, granted: tuple[Permission, ...]) -> None:
+    async def let_go_on(self, granted: tuple[OpenCodePermission, ...]) -> None:
         """What was allowed before goes on at once."""
         for wanted in granted:
-            await self._reply(wanted, asks.Reply(reply="once"))
+            await self._reply(wanted, asks.OpenCodeReply(reply="once"))
 
-    def _may(self, wanted: Permission) -> bool:
+    def _may(self, wanted: OpenCodePermission) -> bool:
         if self._place.tuning.mode is Mode.YOLO:
             return True
         every = [(wanted.permission, pattern) for pattern in wanted.always]
@@ -79,12 +79,12 @@ class Answering:
         return next((one for one in waiting if one.id == name), None)
 
     async def _refuse(self, request: asks.Request) -> None:
-        if isinstance(request, Permission):
-            await self._reply(request, asks.Reply(reply="reject", message=DENIED))
+        if isinstance(request, OpenCodePermission):
+            await self._reply(request, asks.OpenCodeReply(reply="reject", message=DENIED))
         else:
             await self._send(request.id, lambda: self._api.answer(request.id, None))
 
-    async def _reply(self, wanted: Permission, reply: asks.Reply) -> Outcome:
+    async def _reply(self, wanted: OpenCodePermission, reply: asks.OpenCodeReply) -> Outcome:
         if reply.lasting:
             lasting = [modes.rule(wanted.permission, pattern, "allow") for pattern in reply.lasting]
             await self._api.add_rules(wanted.sessionID, lasting)

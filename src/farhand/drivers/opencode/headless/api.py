@@ -11,11 +11,11 @@ import msgspec
 from farhand.drivers.opencode.schema import (
     DATA,
     Info,
-    Message,
-    Permission,
-    Questions,
-    Session,
-    Status,
+    OpenCodeMessage,
+    OpenCodePermission,
+    OpenCodeQuestions,
+    OpenCodeSession,
+    OpenCodeStatus,
     read,
     read_list,
 )
@@ -62,33 +62,33 @@ class Api:
             return False
         return True
 
-    async def create(self, title: str, rules: list[dict[str, str]]) -> Session:
+    async def create(self, title: str, rules: list[dict[str, str]]) -> OpenCodeSession:
         """A new session with these rules."""
-        made = read(await self._call("POST", "/session", {"title": title, "permission": rules}), Session)
+        made = read(await self._call("POST", "/session", {"title": title, "permission": rules}), OpenCodeSession)
         if made is None:
             raise ApiError("OpenCode's answer about a new session makes no sense.")
         return made
 
-    async def session(self, session: str) -> Session | None:
+    async def session(self, session: str) -> OpenCodeSession | None:
         """The session; None if there is none."""
         try:
-            return read(await self._call("GET", f"/session/{session}"), Session)
+            return read(await self._call("GET", f"/session/{session}"), OpenCodeSession)
         except ApiError as error:
             if error.status == NOT_FOUND:
                 return None
             raise
 
-    async def children(self, session: str) -> list[Session]:
+    async def children(self, session: str) -> list[OpenCodeSession]:
         """The sessions of helpers that it started."""
-        return read_list(await self._call("GET", f"/session/{session}/children"), Session)
+        return read_list(await self._call("GET", f"/session/{session}/children"), OpenCodeSession)
 
     async def add_rules(self, session: str, rules: list[dict[str, str]]) -> None:
         """Rules on top of those that the session has."""
         await self._call("PATCH", f"/session/{session}", {"permission": rules})
 
-    async def messages(self, session: str, after: str, page: int = 50) -> list[Message]:
+    async def messages(self, session: str, after: str, page: int = 50) -> list[OpenCodeMessage]:
         """The messages after that one, oldest first, read from the newest backwards."""
-        found: list[Message] = []
+        found: list[OpenCodeMessage] = []
         before = ""
         while True:
             query: dict[str, Any] = {"limit": page, **({"before": before} if before else {})}
@@ -122,20 +122,20 @@ class Api:
         """Stops what the session does."""
         await self._call("POST", f"/session/{session}/abort")
 
-    async def statuses(self) -> dict[str, Status]:
+    async def statuses(self) -> dict[str, OpenCodeStatus]:
         """What the sessions of this folder do, those that do something."""
         try:
-            return msgspec.json.decode(await self._call("GET", "/session/status"), type=dict[str, Status])
+            return msgspec.json.decode(await self._call("GET", "/session/status"), type=dict[str, OpenCodeStatus])
         except msgspec.MsgspecError:
             return {}
 
-    async def permissions(self) -> list[Permission]:
+    async def permissions(self) -> list[OpenCodePermission]:
         """Requests for leave that wait."""
-        return read_list(await self._call("GET", "/permission"), Permission)
+        return read_list(await self._call("GET", "/permission"), OpenCodePermission)
 
-    async def questions(self) -> list[Questions]:
+    async def questions(self) -> list[OpenCodeQuestions]:
         """Questions that wait."""
-        return read_list(await self._call("GET", "/question"), Questions)
+        return read_list(await self._call("GET", "/question"), OpenCodeQuestions)
 
     async def reply(self, request: str, reply: str, message: str = "") -> None:
         """Leave, or none."""
@@ -203,9 +203,9 @@ class _Providers(msgspec.Struct):
     providers: list[_Provider] = []
 
 
-def _identified(content: bytes) -> list[tuple[str, Message]]:
+def _identified(content: bytes) -> list[tuple[str, OpenCodeMessage]]:
     """Messages with their ids, those that can be read."""
-    some = [(read(one.info, Info), one) for one in read_list(content, Message)]
+    some = [(read(one.info, Info), one) for one in read_list(content, OpenCodeMessage)]
     return [(info.id, one) for info, one in some if info is not None]
 
 

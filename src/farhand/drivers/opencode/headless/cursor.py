@@ -6,21 +6,21 @@ from typing import Any
 
 import msgspec
 
-from farhand.drivers.opencode.headless.state import State
+from farhand.drivers.opencode.headless.state import OpenCodeState
 from farhand.drivers.opencode.tmux.desk import Elsewhere
 from farhand.model.words import Mode, Word, replace
 
 
-class Spot(Word):
+class OpenCodeCursor(Word):
     """What a cursor says: the life of the process, and what was told of the session."""
 
     life: str = ""
-    state: State = State()
+    state: OpenCodeState = OpenCodeState()
     # Where somebody at the desk went on, while the worker's turn was not over.
     elsewhere: Elsewhere | None = None
 
 
-class Tuning(msgspec.Struct):
+class OpenCodeTuning(msgspec.Struct):
     """What a worker was last told to be; it goes with every prompt."""
 
     mode: Mode
@@ -29,19 +29,19 @@ class Tuning(msgspec.Struct):
     agent: str = ""
 
 
-class Place:
+class OpenCodePosition:
     """One link's spot and tuning, shared by those who work on it."""
 
-    def __init__(self, spot: Spot, tuning: Tuning) -> None:
+    def __init__(self, spot: OpenCodeCursor, tuning: OpenCodeTuning) -> None:
         self.spot = spot
         self.tuning = tuning
 
     @property
-    def state(self) -> State:
+    def state(self) -> OpenCodeState:
         """What was told of the session."""
         return self.spot.state
 
-    def become(self, state: State) -> None:
+    def become(self, state: OpenCodeState) -> None:
         """Something more was told."""
         self.spot = replace(self.spot, state=state)
 

@@ -7,54 +7,54 @@ from pathlib import Path
 import msgspec
 
 from farhand.disk.atomic import write_private
-from farhand.disk.jsonl import Slips
-from farhand.drivers.opencode.headless.state import Expected
+from farhand.disk.jsonl import JsonlFile
+from farhand.drivers.opencode.headless.state import OpenCodeExpected
 from farhand.model.facts import AskSettled
 from farhand.model.words import Word
 
 
-class Begun(Word):
+class OpenCodeStart(Word):
     """The worker's session, and the message after which it is the worker's own."""
 
     session: str
     after: str = ""
 
 
-class Line(Word):
+class OpenCodeLogLine(Word):
     """One thing that was written down before it was done."""
 
-    given: Expected | None = None
+    given: OpenCodeExpected | None = None
     settled: AskSettled | None = None
     # A request that is about to be answered.
     request: str = ""
 
 
-class Kept:
+class OpenCodeLog:
     """A folder of one worker; it goes with it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._lines = Slips(folder / "given", Line)
+        self._lines = JsonlFile(folder / "given", OpenCodeLogLine)
         self._begun = folder / "session"
 
-    def begun(self) -> Begun | None:
+    def begun(self) -> OpenCodeStart | None:
         """The session, if it has begun."""
         try:
-            return msgspec.json.decode(self._begun.read_bytes(), type=Begun)
+            return msgspec.json.decode(self._begun.read_bytes(), type=OpenCodeStart)
         except (OSError, msgspec.MsgspecError):
             return None
 
-    def begin(self, begun: Begun) -> None:
+    def begin(self, begun: OpenCodeStart) -> None:
         """Writes the session down."""
         write_private(self._begun, msgspec.json.encode(begun))
 
-    def given(self) -> tuple[Expected, ...]:
+    def given(self) -> tuple[OpenCodeExpected, ...]:
         """What the session was given, each once."""
         return tuple({one.given.message: one.given for one in self._lines.all() if one.given}.values())
 
-    def give(self, one: Expected) -> None:
+    def give(self, one: OpenCodeExpected) -> None:
         """Before a message is given."""
-        self._lines.add(Line(given=one))
+        self._lines.add(OpenCodeLogLine(given=one))
 
     def settled(self) -> dict[str, AskSettled]:
         """The answers that persons gave to questions with several steps."""
@@ -62,7 +62,7 @@ class Kept:
 
     def settle(self, settled: AskSettled) -> None:
         """One step of a question is answered."""
-        self._lines.add(Line(settled=settled))
+        self._lines.add(OpenCodeLogLine(settled=settled))
 
     def answered(self, request: str) -> bool:
         """Whether we may have answered it before."""
@@ -70,4 +70,4 @@ class Kept:
 
     def answer(self, request: str) -> None:
         """Before a request is answered."""
-        self._lines.add(Line(request=request))
+        self._lines.add(OpenCodeLogLine(request=request))

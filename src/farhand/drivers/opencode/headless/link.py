@@ -10,16 +10,16 @@ import anyio
 from farhand.drivers.opencode import modes
 from farhand.drivers.opencode.headless.answers import Answering
 from farhand.drivers.opencode.headless.api import Api, ApiError
-from farhand.drivers.opencode.headless.cursor import Place, Spot, Tuning
+from farhand.drivers.opencode.headless.cursor import OpenCodeCursor, OpenCodePosition, OpenCodeTuning
 from farhand.drivers.opencode.headless.ids import message_id
-from farhand.drivers.opencode.headless.kept import Begun, Kept
+from farhand.drivers.opencode.headless.kept import OpenCodeLog, OpenCodeStart
 from farhand.drivers.opencode.headless.prompt import prompt_of
 from farhand.drivers.opencode.headless.rules import obeying
 from farhand.drivers.opencode.headless.server import Host
-from farhand.drivers.opencode.headless.session_view import Due, Seen, look
-from farhand.drivers.opencode.headless.state import Expected, State, whole_from, without_request
+from farhand.drivers.opencode.headless.session_view import Due, SessionSeen, look
+from farhand.drivers.opencode.headless.state import OpenCodeExpected, OpenCodeState, whole_from, without_request
 from farhand.drivers.opencode.headless.translate import AT_REST, event, told_as_events, translate
-from farhand.drivers.opencode.schema import Info, Message, Part, read
+from farhand.drivers.opencode.schema import Info, OpenCodeMessage, Part, read
 from farhand.drivers.opencode.tmux.desk import is_free, spoken_elsewhere
 from farhand.model.facts import Limited, Noted, SessionKnown, TurnEnded
 from farhand.model.ports import (
@@ -49,9 +49,9 @@ class HttpLink:
         self,
         api: Api,
         host: Host,
-        kept: Kept,
-        spot: Spot,
-        tuning: Tuning,
+        kept: OpenCodeLog,
+        spot: OpenCodeCursor,
+        tuning: OpenCodeTuning,
         seconds: float,
         first: list[Heard],
     ) -> None:
@@ -60,14 +60,14 @@ class HttpLink:
         self._kept = kept
         # In another life than the cursor's, what was begun is not gone on with.
         self._reborn = bool(spot.life) and spot.life != host.life
-        self._place = Place(replace(spot, life=host.life), tuning)
+        self._place = OpenCodePosition(replace(spot, life=host.life), tuning)
         self._answering = Answering(api, kept, self._place)
         self._seconds = seconds
         self._first = first
         self._looking = anyio.Lock()
 
     @property
-    def _state(self) -> State:
+    def _state(self) -> OpenCodeState:
         return self._place.state
 
     # --- facts
@@ -109,7 +109,9 @@ class HttpLink:
         over = [Heard(fact=failed, turn=self._state.turn or None)] if self._state.running else []
         # The next life reads the session from here on: what was said before its end is told once.
         state = self._state
-        self._place.spot = Spot(state=State(session=state.session, after=state.newest, newest=state.newest))
+        self._place.spot = OpenCodeCursor(
+            state=OpenCodeState(session=state.session, after=state.newest, newest=state.newest)
+        )
         return self._batch([*over, Heard(fact=ended)])
 
     def _batch(self, heard: list[Heard]) -> Batch:
@@ -169,10 +171,10 @@ class HttpLink:
                 return False
             await obeying(self._api, session, self._place.tuning.mode)
             # Written down first: whoever is killed here goes on there.
-            self._kept.begin(Begun(session=session.id, after=there.before))
+            self._kept.begin(OpenCodeStart(session=session.id, after=there.before))
             self._place.tuning.agent = session.agent
-            begun = State(session=session.id, after=there.before, newest=there.before)
-            self._place.spot = Spot(life=self._host.life, state=begun)
+            begun = OpenCodeState(session=session.id, after=there.before, newest=there.before)
+            self._place.spot = OpenCodeCursor(life=self._host.life, state=begun)
             return True
 
     # --- what was missed
@@ -184,7 +186,7 @@ class HttpLink:
         yield self._batch(heard)
         await self._act(due)
 
-    def _tell(self, seen: Seen) -> tuple[list[Heard], Due]:
+    def _tell(self, seen: SessionSeen) -> tuple[list[Heard], Due]:
         """The session as it stands, told as events: what was told before is recognised and left out."""
         heard: list[Heard] = []
         if seen.busy:
@@ -203,7 +205,7 @@ class HttpLink:
     def _named(self) -> dict[str, str]:
         return {"sessionID": self._state.session}
 
-    def _missed(self, message: Message) -> list[Heard]:
+    def _missed(self, message: OpenCodeMessage) -> list[Heard]:
         heard: list[Heard] = []
         info = read(message.info, Info)
         if info is None:
@@ -218,7 +220,7 @@ class HttpLink:
                 self._place.become(whole_from(self._state, part.id, part.type))
         return heard
 
-    def _requests(self, seen: Seen) -> list[Heard]:
+    def _requests(self, seen: SessionSeen) -> list[Heard]:
         heard: list[Heard] = []
         for request in (*self._state.permissions, *self._state.questions):
             if request not in seen.waiting and self._kept.answered(request):
@@ -262,7 +264,7 @@ class HttpLink:
             turn = "" if errand.joins else errand.turn
             name = errand.message.id
             known = next((one for one in self._kept.given() if one.message == name), None)
-            given = Expected(id=known.id if known else self._fresh_id(name), message=name, turn=turn)
+            given = OpenCodeExpected(id=known.id if known else self._fresh_id(name), message=name, turn=turn)
             if given != known:
                 self._kept.give(given)
             others = tuple(one for one in self._state.expected if one.message != name)

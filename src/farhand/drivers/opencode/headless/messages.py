@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from farhand.drivers.opencode import titles
-from farhand.drivers.opencode.headless.state import LONGEST_OUTPUT, NOTHING, Moment, State, Telling, Told, ours
+from farhand.drivers.opencode.headless.state import LONGEST_OUTPUT, NOTHING, Moment, OpenCodeState, Telling, Told, ours
 from farhand.drivers.opencode.limits import spent
 from farhand.drivers.opencode.schema import Info, MessageUpdated, Part, PartDelta, PartUpdated
 from farhand.model.facts import Fact, Said, Seen, Thought, ToolEnded, ToolStarted, TurnStarted, Used
 from farhand.model.words import replace
 
 
-def message_updated(updated: MessageUpdated, state: State, _moment: Moment) -> Told:
+def message_updated(updated: MessageUpdated, state: OpenCodeState, _moment: Moment) -> Told:
     """A message began or changed: a person's, or the agent's."""
     info = updated.info
     if info.sessionID != state.session or info.id <= state.after:
@@ -22,7 +22,7 @@ def message_updated(updated: MessageUpdated, state: State, _moment: Moment) -> T
     return _reply(info, state)
 
 
-def _prompt(info: Info, state: State) -> Told:
+def _prompt(info: Info, state: OpenCodeState) -> Told:
     """A person's message is in the session: one of ours, or one from the desk."""
     if info.id in state.prompts:
         return NOTHING, state
@@ -34,7 +34,7 @@ def _prompt(info: Info, state: State) -> Told:
     return ([] if given and given.turn else [TurnStarted()]), state
 
 
-def _reply(info: Info, state: State) -> Told:
+def _reply(info: Info, state: OpenCodeState) -> Told:
     """The agent answers a message: it has read it."""
     if info.parentID not in state.prompts or not state.running:
         return NOTHING, state
@@ -49,7 +49,7 @@ def _reply(info: Info, state: State) -> Told:
     return seen, replace(state, replies=replies, error=info.error or state.error)
 
 
-def _is_told(message: str, state: State) -> bool:
+def _is_told(message: str, state: OpenCodeState) -> bool:
     """The words of a summary that makes room are no answer."""
     return message in state.replies and message not in state.summaries
 
@@ -57,7 +57,7 @@ def _is_told(message: str, state: State) -> bool:
 # --- parts
 
 
-def part_updated(updated: PartUpdated, state: State, _moment: Moment) -> Told:
+def part_updated(updated: PartUpdated, state: OpenCodeState, _moment: Moment) -> Told:
     """A part of the agent's message began, changed or ended."""
     part = updated.part
     if part.sessionID != state.session or not _is_told(part.messageID, state):
@@ -73,7 +73,7 @@ def part_updated(updated: PartUpdated, state: State, _moment: Moment) -> Told:
             return NOTHING, state
 
 
-def _words(part: Part, state: State) -> Told:
+def _words(part: Part, state: OpenCodeState) -> Told:
     known = state.parts.get(part.id) or Telling(kind=part.type)
     over = part.time is not None and part.time.end is not None
     if not over:
@@ -82,7 +82,7 @@ def _words(part: Part, state: State) -> Told:
     return _spoken(part.text[known.told :], known, _with_part(state, part.id, whole))
 
 
-def part_grew(grown: PartDelta, state: State, _moment: Moment) -> Told:
+def part_grew(grown: PartDelta, state: OpenCodeState, _moment: Moment) -> Told:
     """A part of the agent's message has some more words."""
     known = state.parts.get(grown.partID)
     if known is None or known.whole or grown.field != "text" or not grown.delta:
@@ -93,11 +93,11 @@ def part_grew(grown: PartDelta, state: State, _moment: Moment) -> Told:
     return _spoken(grown.delta, known, _with_part(state, grown.partID, longer))
 
 
-def _with_part(state: State, part: str, known: Telling) -> State:
+def _with_part(state: OpenCodeState, part: str, known: Telling) -> OpenCodeState:
     return replace(state, parts={**state.parts, part: known})
 
 
-def _spoken(text: str, known: Telling, state: State) -> Told:
+def _spoken(text: str, known: Telling, state: OpenCodeState) -> Told:
     """Words of a part of which some were told before."""
     if not text:
         return NOTHING, state
@@ -107,7 +107,7 @@ def _spoken(text: str, known: Telling, state: State) -> Told:
     return [Said(text=gap + text)], replace(state, spoke=True)
 
 
-def _tool(part: Part, state: State) -> Told:
+def _tool(part: Part, state: OpenCodeState) -> Told:
     facts: list[Fact] = []
     call, status = part.callID or part.id, part.state.status
     if status not in ("running", "completed", "error"):
@@ -122,6 +122,6 @@ def _tool(part: Part, state: State) -> Told:
     return facts, state
 
 
-def _finished(part: Part, state: State) -> Told:
+def _finished(part: Part, state: OpenCodeState) -> Told:
     usage = spent(state.usage, part)
     return [Used(usage=usage)], replace(state, usage=usage, tools={**state.tools, part.id: True})

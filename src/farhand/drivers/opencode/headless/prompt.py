@@ -9,7 +9,7 @@ from typing import Any
 import anyio.to_thread
 
 from farhand.drivers.opencode import modes
-from farhand.drivers.opencode.headless.cursor import Tuning
+from farhand.drivers.opencode.headless.cursor import OpenCodeTuning
 from farhand.drivers.opencode.headless.ids import part_id
 from farhand.drivers.wires.text.prompt import worded
 from farhand.model.present import Message
@@ -18,7 +18,7 @@ from farhand.model.words import Attachment, Mode
 LARGEST_IMAGE = 10 * 1024 * 1024
 
 
-async def prompt_of(message: str, said: Message, tuning: Tuning) -> dict[str, Any]:
+async def prompt_of(message: str, said: Message, tuning: OpenCodeTuning) -> dict[str, Any]:
     """The body of a prompt under that id; every part has the same id however often it is given."""
     pictures = [one for one in said.attachments if one.media_type.startswith("image/")]
     files = [part for part in [await anyio.to_thread.run_sync(_picture, one) for one in pictures] if part]
@@ -36,7 +36,7 @@ async def prompt_of(message: str, said: Message, tuning: Tuning) -> dict[str, An
     return body
 
 
-def _agent(tuning: Tuning) -> str:
+def _agent(tuning: OpenCodeTuning) -> str:
     """Who is to work on it, where that is not whoever worked last."""
     if tuning.mode is Mode.PLAN:
         return modes.PLAN_AGENT

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from farhand.drivers.opencode import asks
-from farhand.drivers.opencode.headless.state import NOTHING, Moment, State, Told, without_request
-from farhand.drivers.opencode.schema import Permission, Questions, Replied
+from farhand.drivers.opencode.headless.state import NOTHING, Moment, OpenCodeState, Told, without_request
+from farhand.drivers.opencode.schema import OpenCodePermission, OpenCodeQuestions, Replied
 from farhand.drivers.wires.asks.build import DENY, SESSION, step_id
 from farhand.model.facts import AskSettled, Fact
 from farhand.model.words import HowSettled, replace
 
 
-def _is_ours(session: str, state: State) -> bool:
+def _is_ours(session: str, state: OpenCodeState) -> bool:
     return bool(session) and (session == state.session or session in state.children)
 
 
-def leave_wanted(wanted: Permission, state: State, moment: Moment) -> Told:
+def leave_wanted(wanted: OpenCodePermission, state: OpenCodeState, moment: Moment) -> Told:
     """A tool wants leave."""
     if not _is_ours(wanted.sessionID, state) or wanted.id in state.permissions:
         return NOTHING, state
@@ -22,7 +22,7 @@ def leave_wanted(wanted: Permission, state: State, moment: Moment) -> Told:
     return list(asks.raised(wanted, moment.seconds)), state
 
 
-def question_asked(asked: Questions, state: State, moment: Moment) -> Told:
+def question_asked(asked: OpenCodeQuestions, state: OpenCodeState, moment: Moment) -> Told:
     """The agent wants to know something."""
     if not _is_ours(asked.sessionID, state) or asked.id in state.questions or not asked.questions:
         return NOTHING, state
@@ -30,7 +30,7 @@ def question_asked(asked: Questions, state: State, moment: Moment) -> Told:
     return list(asks.raised(asked, moment.seconds)), state
 
 
-def request_over(replied: Replied, state: State, _moment: Moment) -> Told:
+def request_over(replied: Replied, state: OpenCodeState, _moment: Moment) -> Told:
     """Somebody answered at the desk, unless the request was taken off the state when we did."""
     request = state.permissions.get(replied.requestID) or state.questions.get(replied.requestID)
     if request is None:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from farhand.drivers.opencode import modes
 from farhand.drivers.opencode.headless.api import Api
-from farhand.drivers.opencode.schema import Session
+from farhand.drivers.opencode.schema import OpenCodeSession
 from farhand.model.words import Mode
 
 
-async def obeying(api: Api, session: Session, mode: Mode) -> None:
+async def obeying(api: Api, session: OpenCodeSession, mode: Mode) -> None:
     """Gives the session the rules of the mode, unless it has them."""
     if not obeys(session, mode):
         await api.add_rules(session.id, modes.rules(mode))
 
 
-def obeys(session: Session, mode: Mode) -> bool:
+def obeys(session: OpenCodeSession, mode: Mode) -> bool:
     """Whether the mode's rules are the last whole set that the session has; single ones were allowed since."""
     wanted = modes.rules(mode)
     starts = [number for number, one in enumerate(session.permission) if one == wanted[0]]

@@ -56,7 +56,7 @@ class Host(Protocol):
         ...
 
 
-class Record(Word):
+class ServerRecord(Word):
     """What is written down about the server, for its owner alone."""
 
     life: int
@@ -74,7 +74,7 @@ class Served:
 
     desk = False
 
-    def __init__(self, holders: Holders, record: Record) -> None:
+    def __init__(self, holders: Holders, record: ServerRecord) -> None:
         self._holders = holders
         self._record = record
         self.address = Address(url=record.url, password=record.password)
@@ -89,7 +89,7 @@ class Served:
             return sentence(await held.wait_exit())
 
 
-class Server:
+class OpenCodeServer:
     """Starts the server for the first worker, finds it for others, ends it with the last."""
 
     def __init__(self, holders: Holders, folder: Path, environment: Mapping[str, str]) -> None:
@@ -134,13 +134,13 @@ class Server:
         record = self._read()
         return Address(url=record.url, password=record.password) if record and record.url else None
 
-    def _read(self) -> Record | None:
+    def _read(self) -> ServerRecord | None:
         try:
-            return msgspec.json.decode(self._file.read_bytes(), type=Record)
+            return msgspec.json.decode(self._file.read_bytes(), type=ServerRecord)
         except (OSError, msgspec.MsgspecError):
             return None
 
-    async def _found(self, record: Record) -> Record | None:
+    async def _found(self, record: ServerRecord) -> ServerRecord | None:
         """The server of that record, if it lives and answers."""
         if not record.url:
             held = await self._holders.attach(record.name)
@@ -154,8 +154,8 @@ class Server:
         log.warning("server not found", life=record.life)
         return None
 
-    async def _start(self, life: int) -> Record:
-        record = Record(life=life, password=secrets.token_urlsafe(32))
+    async def _start(self, life: int) -> ServerRecord:
+        record = ServerRecord(life=life, password=secrets.token_urlsafe(32))
         write_private(self._file, msgspec.json.encode(record))
         words = (program(self._environment), "serve", "--hostname", "127.0.0.1", "--port", "0")
         # Whatever does not say what it may do asks, the sessions of helpers among them.

@@ -5,15 +5,15 @@ from __future__ import annotations
 import msgspec
 
 from farhand.drivers.opencode.headless.api import Api
-from farhand.drivers.opencode.schema import Message, Permission, Questions
+from farhand.drivers.opencode.schema import OpenCodeMessage, OpenCodePermission, OpenCodeQuestions
 
 
-class Seen(msgspec.Struct, frozen=True):
+class SessionSeen(msgspec.Struct, frozen=True):
     """What a look at a session found."""
 
-    messages: list[Message]
-    permissions: list[Permission]
-    questions: list[Questions]
+    messages: list[OpenCodeMessage]
+    permissions: list[OpenCodePermission]
+    questions: list[OpenCodeQuestions]
     busy: bool
     # Only of a session that is busy.
     children: tuple[str, ...] = ()
@@ -28,12 +28,12 @@ class Due(msgspec.Struct, frozen=True):
     """What is to be done after the facts are told: should it fail, the next look finds it due again."""
 
     # Requests that need no answer of a person, and those that nobody waits for any more.
-    granted: tuple[Permission, ...] = ()
-    refused: tuple[Permission, ...] = ()
+    granted: tuple[OpenCodePermission, ...] = ()
+    refused: tuple[OpenCodePermission, ...] = ()
     abort: bool = False
 
 
-async def look(api: Api, session: str, after: str) -> Seen:
+async def look(api: Api, session: str, after: str) -> SessionSeen:
     """What came after that message, and what waits."""
     # First: what waits in a session that is at rest later on waits for nothing.
     permissions, questions = await api.permissions(), await api.questions()
@@ -41,6 +41,6 @@ async def look(api: Api, session: str, after: str) -> Seen:
     status = (await api.statuses()).get(session)
     if status is not None and status.type != "idle":
         children = tuple(one.id for one in await api.children(session))
-        return Seen(messages, permissions, questions, busy=True, children=children)
+        return SessionSeen(messages, permissions, questions, busy=True, children=children)
     # It may have come to its end in between.
-    return Seen(await api.messages(session, after), permissions, questions, busy=False)
+    return SessionSeen(await api.messages(session, after), permissions, questions, busy=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, TypeAlias
 
-from farhand.drivers.opencode.schema import Error, Permission, Questions
+from farhand.drivers.opencode.schema import OpenCodeError, OpenCodePermission, OpenCodeQuestions
 from farhand.model.facts import Fact
 from farhand.model.words import Usage, Word, replace
 
@@ -13,7 +13,7 @@ MOST_EXPECTED = 500
 MOST_CHILDREN = 8
 
 
-class Expected(Word):
+class OpenCodeExpected(Word):
     """A message that was given to the session under an id of ours: whose it is, and of which turn."""
 
     id: str
@@ -29,13 +29,13 @@ class Telling(Word):
     whole: bool = False
 
 
-class State(Word):
+class OpenCodeState(Word):
     """The session, how far its turn is, and what waits for an answer."""
 
     session: str = ""
     # The sessions of helpers that the agent started: their requests are its own.
     children: tuple[str, ...] = ()
-    expected: tuple[Expected, ...] = ()
+    expected: tuple[OpenCodeExpected, ...] = ()
     # Messages up to this one were told whole. OpenCode's ids rise with time.
     after: str = ""
     newest: str = ""
@@ -50,17 +50,17 @@ class State(Word):
     parts: dict[str, Telling] = {}
     tools: dict[str, bool] = {}
     spoke: bool = False
-    error: Error | None = None
+    error: OpenCodeError | None = None
     # Somebody wants the turn to stop.
     stopped: bool = False
     usage: Usage = Usage()
     # The limit that this turn has met, in its own words.
     limited: str = ""
     # Requests that wait, as they came.
-    permissions: dict[str, Permission] = {}
+    permissions: dict[str, OpenCodePermission] = {}
     # What was allowed for the session: a turn that runs does not see the session's new rules.
     granted: tuple[tuple[str, str], ...] = ()
-    questions: dict[str, Questions] = {}
+    questions: dict[str, OpenCodeQuestions] = {}
     skipped: int = 0
 
 
@@ -72,18 +72,18 @@ class Moment(Word):
 
 
 # What an event says, and what is remembered after it.
-Told: TypeAlias = tuple[list[Fact], State]
+Told: TypeAlias = tuple[list[Fact], OpenCodeState]
 NOTHING: Final[list[Fact]] = []
 
 
-def ours(state: State, message: str) -> Expected | None:
+def ours(state: OpenCodeState, message: str) -> OpenCodeExpected | None:
     """The message of that id, if we gave it."""
     return next((one for one in state.expected if one.id == message), None)
 
 
-def rested(state: State) -> State:
+def rested(state: OpenCodeState) -> OpenCodeState:
     """Between turns: what was told is not told again."""
-    return State(
+    return OpenCodeState(
         session=state.session,
         children=state.children[-MOST_CHILDREN:],
         expected=tuple(one for one in state.expected if one.id not in state.prompts)[-MOST_EXPECTED:],
@@ -94,13 +94,13 @@ def rested(state: State) -> State:
     )
 
 
-def whole_from(state: State, part: str, kind: str) -> State:
+def whole_from(state: OpenCodeState, part: str, kind: str) -> OpenCodeState:
     """A part that was met half done: what was missed of it comes with its end."""
     known = state.parts.get(part) or Telling(kind=kind)
     return replace(state, parts={**state.parts, part: replace(known, whole=True)})
 
 
-def without_request(state: State, request: str) -> State:
+def without_request(state: OpenCodeState, request: str) -> OpenCodeState:
     """The request no longer waits."""
     return replace(
         state,

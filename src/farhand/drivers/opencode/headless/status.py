@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from farhand.drivers.opencode.headless.state import NOTHING, Moment, State, Told
+from farhand.drivers.opencode.headless.state import NOTHING, Moment, OpenCodeState, Told
 from farhand.drivers.opencode.limits import limit, waiting
-from farhand.drivers.opencode.schema import Error, Named, SessionCreated, SessionFailed, StatusChanged, sentence
+from farhand.drivers.opencode.schema import (
+    OpenCodeError,
+    OpenCodeNamed,
+    SessionCreated,
+    SessionFailed,
+    StatusChanged,
+    sentence,
+)
 from farhand.model.facts import Fact, Noted, ToolEnded, TurnEnded
 from farhand.model.words import HowEnded, Usage, replace
 
@@ -12,7 +19,7 @@ ABORTED = "MessageAbortedError"
 UNFINISHED = "OpenCode stopped before the turn was over."
 
 
-def status_changed(changed: StatusChanged, state: State, moment: Moment) -> Told:
+def status_changed(changed: StatusChanged, state: OpenCodeState, moment: Moment) -> Told:
     """A session works, waits to try again, or rests."""
     if changed.sessionID != state.session:
         return NOTHING, state
@@ -22,26 +29,26 @@ def status_changed(changed: StatusChanged, state: State, moment: Moment) -> Told
     return ([found], replace(state, limited=found.text or "limit")) if found else (NOTHING, state)
 
 
-def went_idle(named: Named, state: State, _moment: Moment) -> Told:
+def went_idle(named: OpenCodeNamed, state: OpenCodeState, _moment: Moment) -> Told:
     """A session rests."""
     return _idle(state) if named.sessionID == state.session else (NOTHING, state)
 
 
-def _idle(state: State) -> Told:
+def _idle(state: OpenCodeState) -> Told:
     """The end, unless a reply is still open or none has begun: an old turn's idleness comes late."""
     over = all(state.replies.values()) and (state.replies or state.error is not None)
     return _ended(state, state.error) if state.running and over else (NOTHING, state)
 
 
-def found_at_rest(named: Named, state: State, _moment: Moment) -> Told:
+def found_at_rest(named: OpenCodeNamed, state: OpenCodeState, _moment: Moment) -> Told:
     """The session was looked at and does nothing: whatever is open is over."""
     if named.sessionID != state.session or not state.running:
         return NOTHING, state
     open_replies = any(not done for done in state.replies.values())
-    return _ended(state, state.error or (Error(name=UNFINISHED) if open_replies or not state.replies else None))
+    return _ended(state, state.error or (OpenCodeError(name=UNFINISHED) if open_replies or not state.replies else None))
 
 
-def _ended(state: State, error: Error | None) -> Told:
+def _ended(state: OpenCodeState, error: OpenCodeError | None) -> Told:
     how, why = HowEnded.COMPLETED, ""
     if error is not None:
         # Waiting for a limit is given up by us, not by a person.
@@ -61,7 +68,7 @@ def _ended(state: State, error: Error | None) -> Told:
     return [*left, TurnEnded(how=how, error=why, usage=usage)], state
 
 
-def session_failed(failure: SessionFailed, state: State, moment: Moment) -> Told:
+def session_failed(failure: SessionFailed, state: OpenCodeState, moment: Moment) -> Told:
     """Something went wrong; the turn ends when the session rests."""
     if failure.sessionID != state.session:
         return NOTHING, state
@@ -72,7 +79,7 @@ def session_failed(failure: SessionFailed, state: State, moment: Moment) -> Told
     return ([found] if found else NOTHING), state
 
 
-def _never_begun(error: Error, state: State) -> Told:
+def _never_begun(error: OpenCodeError, state: OpenCodeState) -> Told:
     """A message that the session refused is never seen in it; an error that comes after a turn says nothing new."""
     given = next((one for one in state.expected if one.turn and one.id > state.after), None)
     if given is None:
@@ -80,14 +87,14 @@ def _never_begun(error: Error, state: State) -> Told:
     return _ended(replace(state, turn=given.turn, prompts=(given.id,)), error)
 
 
-def session_compacted(named: Named, state: State, _moment: Moment) -> Told:
+def session_compacted(named: OpenCodeNamed, state: OpenCodeState, _moment: Moment) -> Told:
     """The session was made shorter."""
     if named.sessionID != state.session:
         return NOTHING, state
     return [Noted(text="The conversation was compacted to make room.")], state
 
 
-def session_created(created: SessionCreated, state: State, _moment: Moment) -> Told:
+def session_created(created: SessionCreated, state: OpenCodeState, _moment: Moment) -> Told:
     """A session began; that of a helper is remembered."""
     if created.info.parentID not in (state.session, *state.children):
         return NOTHING, state

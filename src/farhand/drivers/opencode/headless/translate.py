@@ -9,16 +9,16 @@ import msgspec
 
 from farhand.drivers.opencode.headless import messages, requests
 from farhand.drivers.opencode.headless import status as standing
-from farhand.drivers.opencode.headless.state import Moment, State, Told, rested
+from farhand.drivers.opencode.headless.state import Moment, OpenCodeState, Told, rested
 from farhand.drivers.opencode.schema import (
-    Event,
-    Message,
     MessageUpdated,
-    Named,
+    OpenCodeEvent,
+    OpenCodeMessage,
+    OpenCodeNamed,
+    OpenCodePermission,
+    OpenCodeQuestions,
     PartDelta,
     PartUpdated,
-    Permission,
-    Questions,
     Replied,
     SessionCreated,
     SessionFailed,
@@ -43,9 +43,11 @@ SILENT = frozenset(
 AT_REST = "farhand.at_rest"
 
 
-def translate(data: bytes, state: State, at: float = 0.0, seconds: float | None = None) -> tuple[list[Heard], State]:
+def translate(
+    data: bytes, state: OpenCodeState, at: float = 0.0, seconds: float | None = None
+) -> tuple[list[Heard], OpenCodeState]:
     """The facts of one event, which came at that time; asks wait that many seconds."""
-    event = read(data, Event)
+    event = read(data, OpenCodeEvent)
     if event is None:
         return [], replace(state, skipped=state.skipped + 1)
     handler = _KINDS.get(event.type)
@@ -66,7 +68,7 @@ def translate(data: bytes, state: State, at: float = 0.0, seconds: float | None 
     return heard, state
 
 
-def told_as_events(message: Message) -> list[bytes]:
+def told_as_events(message: OpenCodeMessage) -> list[bytes]:
     """A message of a session as the events that it would have come with."""
     parts = [event("message.part.updated", {"part": part}) for part in message.parts]
     return [event("message.updated", {"info": message.info}), *parts]
@@ -77,19 +79,19 @@ def event(kind: str, properties: Any) -> bytes:
     return msgspec.json.encode({"type": kind, "properties": properties})
 
 
-_KINDS: dict[str, tuple[type[Any], Callable[[Any, State, Moment], Told]]] = {
+_KINDS: dict[str, tuple[type[Any], Callable[[Any, OpenCodeState, Moment], Told]]] = {
     "message.part.delta": (PartDelta, messages.part_grew),
     "message.part.updated": (PartUpdated, messages.part_updated),
     "message.updated": (MessageUpdated, messages.message_updated),
     "session.status": (StatusChanged, standing.status_changed),
-    "session.idle": (Named, standing.went_idle),
+    "session.idle": (OpenCodeNamed, standing.went_idle),
     "session.error": (SessionFailed, standing.session_failed),
-    "session.compacted": (Named, standing.session_compacted),
+    "session.compacted": (OpenCodeNamed, standing.session_compacted),
     "session.created": (SessionCreated, standing.session_created),
-    "permission.asked": (Permission, requests.leave_wanted),
+    "permission.asked": (OpenCodePermission, requests.leave_wanted),
     "permission.replied": (Replied, requests.request_over),
-    "question.asked": (Questions, requests.question_asked),
+    "question.asked": (OpenCodeQuestions, requests.question_asked),
     "question.replied": (Replied, requests.request_over),
     "question.rejected": (Replied, requests.request_over),
-    AT_REST: (Named, standing.found_at_rest),
+    AT_REST: (OpenCodeNamed, standing.found_at_rest),
 }

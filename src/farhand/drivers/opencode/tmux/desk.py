@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from farhand.drivers.opencode.headless.state import State, ours
-from farhand.drivers.opencode.schema import Event, MessageUpdated, read
+from farhand.drivers.opencode.headless.state import OpenCodeState, ours
+from farhand.drivers.opencode.schema import MessageUpdated, OpenCodeEvent, read
 from farhand.model.words import Word
 
 MARK = b'"user"'
@@ -21,9 +21,9 @@ class Elsewhere(Word):
         return self.prompt[:-1]
 
 
-def spoken_elsewhere(came: bytes, state: State, known: Elsewhere | None) -> Elsewhere | None:
+def spoken_elsewhere(came: bytes, state: OpenCodeState, known: Elsewhere | None) -> Elsewhere | None:
     """Where a person at the desk speaks now, if not in the worker's session; `known` is where that was so far."""
-    found = read(came, Event) if MARK in came else None
+    found = read(came, OpenCodeEvent) if MARK in came else None
     updated = read(found.properties, MessageUpdated) if found and found.type == "message.updated" else None
     if updated is None or updated.info.role != "user":
         return known
@@ -39,6 +39,6 @@ def spoken_elsewhere(came: bytes, state: State, known: Elsewhere | None) -> Else
     return Elsewhere(session=info.sessionID, prompt=info.id)
 
 
-def is_free(state: State) -> bool:
+def is_free(state: OpenCodeState) -> bool:
     """Whether the session does nothing, and nothing is on its way to it."""
     return not state.running and not any(one.id > state.after for one in state.expected)

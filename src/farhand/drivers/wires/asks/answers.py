@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from farhand.disk.jsonl import Slips
+from farhand.disk.jsonl import JsonlFile
 from farhand.model.words import AskId, Word
 
 
-class Picked(Word):
+class PartAnswer(Word):
     """What a person chose, and the word of advice with it."""
 
     choice: str
@@ -16,23 +16,23 @@ class Picked(Word):
     expired: bool = False
 
 
-class Given(Word):
+class StoredAnswer(Word):
     """One answer and the ask it belongs to."""
 
     ask: AskId
-    picked: Picked
+    picked: PartAnswer
 
 
-class Picks:
+class PartAnswers:
     """A file of answers beside the agent's own files; it goes with the worker."""
 
     def __init__(self, path: Path) -> None:
-        self._slips = Slips(path, Given)
+        self._slips = JsonlFile(path, StoredAnswer)
 
-    def add(self, ask: AskId, picked: Picked) -> None:
+    def add(self, ask: AskId, picked: PartAnswer) -> None:
         """Writes one down. It is on the disk before anybody says that it was taken."""
-        self._slips.add(Given(ask=ask, picked=picked), sync=True)
+        self._slips.add(StoredAnswer(ask=ask, picked=picked), sync=True)
 
-    def all(self) -> dict[AskId, Picked]:
+    def all(self) -> dict[AskId, PartAnswer]:
         """The answers by their asks; an answer that was written twice is there once."""
         return {one.ask: one.picked for one in self._slips.all()}

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from farhand.drivers.wires.asks.answers import Picked
+from farhand.drivers.wires.asks.answers import PartAnswer
 from farhand.drivers.wires.foreign_json import Fields
 from farhand.model.facts import AskRaised, AskSettled
 from farhand.model.visible import visible
@@ -39,9 +39,9 @@ def asked_of(ask: str) -> str:
     return ask.partition(".")[0]
 
 
-def picked_of(settled: AskSettled) -> Picked:
+def picked_of(settled: AskSettled) -> PartAnswer:
     """What a person chose, as it is kept."""
-    return Picked(choice=settled.choice, note=settled.note, expired=settled.how is HowSettled.EXPIRED)
+    return PartAnswer(choice=settled.choice, note=settled.note, expired=settled.how is HowSettled.EXPIRED)
 
 
 # What it is about, the question, its choices, and the whole of what will run.

@@ -8,10 +8,10 @@ from typing import Any
 import anyio.to_thread
 import msgspec
 
-from farhand.drivers.wires.asks.answers import Picked, Picks
+from farhand.drivers.wires.asks.answers import PartAnswer, PartAnswers
 from farhand.drivers.wires.asks.build import CHANGED, DENY, GONE, asked_of, picked_of, step_id
 from farhand.drivers.wires.cursor import write_cursor
-from farhand.drivers.wires.holder.process import HeldWire
+from farhand.drivers.wires.holder.process import HeldProcess
 from farhand.model.ports import Batch, Heard, NotTaken, Outcome, Taken
 from farhand.model.present import Ask
 
@@ -22,7 +22,7 @@ class HeldLink:
     # Where it stands: `asks` are the questions that wait, each with its `question`.
     _spot: Any
 
-    def __init__(self, wire: HeldWire, deadline_seconds: float, picks: Picks) -> None:
+    def __init__(self, wire: HeldProcess, deadline_seconds: float, picks: PartAnswers) -> None:
         self._wire = wire
         self._deadline_seconds = deadline_seconds
         self._picks = picks
@@ -38,7 +38,7 @@ class HeldLink:
         """How many asks the question is made of."""
 
     @abstractmethod
-    async def _respond(self, name: str, waiting: Any, picked: tuple[Picked, ...]) -> Outcome:
+    async def _respond(self, name: str, waiting: Any, picked: tuple[PartAnswer, ...]) -> Outcome:
         """Tells the agent."""
 
     # --- what is the same
@@ -55,12 +55,12 @@ class HeldLink:
         if waiting is None or ask.settled is None:
             return NotTaken(why=GONE)
         if ask.digest != self._digest(waiting.question):
-            await self._respond(name, waiting, (Picked(choice=DENY),))
+            await self._respond(name, waiting, (PartAnswer(choice=DENY),))
             return NotTaken(why=CHANGED)
         given = await self._given(name, self._steps(waiting.question), ask.id, picked_of(ask.settled))
         return Taken() if given is None else await self._respond(name, waiting, given)
 
-    async def _given(self, name: str, steps: int, ask: str, picked: Picked) -> tuple[Picked, ...] | None:
+    async def _given(self, name: str, steps: int, ask: str, picked: PartAnswer) -> tuple[PartAnswer, ...] | None:
         """All the answers, or the one that refuses; None while some are missing. Each is written down first."""
         if steps == 1:
             return (picked,)

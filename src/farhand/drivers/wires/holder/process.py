@@ -15,14 +15,14 @@ KEY_LIMIT = 200
 RELEASE_BYTES = 4 * 1024 * 1024
 
 
-class Place(Word):
+class HolderCursor(Word):
     """Where a reader stands: in which life of the agent, and after which byte of its output."""
 
     life: int = 1
     offset: int = 0
 
     @classmethod
-    def read(cls, cursor: str) -> "Place":
+    def read(cls, cursor: str) -> "HolderCursor":
         """The place that a cursor names; the beginning for an empty one."""
         life, _, offset = cursor.partition(":")
         return cls(life=int(life), offset=int(offset)) if cursor else cls()
@@ -41,7 +41,7 @@ class Program(Word):
     environment: dict[str, str]
 
 
-class Lines:
+class LineSplitter:
     """Cuts a stream of bytes into lines. One that is longer than the limit is cut off there."""
 
     def __init__(self, limit: int = LINE_LIMIT) -> None:
@@ -63,20 +63,20 @@ class Lines:
         self._rest += piece[: self._limit - len(self._rest)]
 
 
-class HeldWire:
+class HeldProcess:
     """One life of the agent."""
 
-    def __init__(self, held: Held, place: Place) -> None:
+    def __init__(self, held: Held, place: HolderCursor) -> None:
         self._held = held
         self._place = place
 
     async def lines(self) -> AsyncIterator[tuple[list[bytes], str]]:
         """Lines that came together, and the cursor after them. Ends with the agent's life."""
-        lines, life, released = Lines(), self._place.life, self._place.offset
+        lines, life, released = LineSplitter(), self._place.life, self._place.offset
         async for chunk, offset in self._held.follow(self._place.offset):
             whole = lines.add(chunk)
             if whole:
-                place = Place(life=life, offset=offset - (len(chunk) - chunk.rfind(b"\n") - 1))
+                place = HolderCursor(life=life, offset=offset - (len(chunk) - chunk.rfind(b"\n") - 1))
                 yield whole, place.cursor
                 # Whoever asks for more has written down what came before.
                 if place.offset - released >= RELEASE_BYTES:
@@ -90,7 +90,7 @@ class HeldWire:
     @property
     def next_life(self) -> str:
         """The cursor with which the agent is started anew."""
-        return Place(life=self._place.life + 1).cursor
+        return HolderCursor(life=self._place.life + 1).cursor
 
     async def feed(self, key: str, line: bytes) -> Outcome:
         """Gives the line to the agent, once for each key."""
@@ -105,9 +105,9 @@ class HeldWire:
 
 
 @asynccontextmanager
-async def open_wire(holders: Holders, name: str, program: Program, cursor: str) -> AsyncIterator[HeldWire]:
+async def open_wire(holders: Holders, name: str, program: Program, cursor: str) -> AsyncIterator[HeldProcess]:
     """Finds the agent in the life that the cursor names, or starts that life."""
-    place = Place.read(cursor)
+    place = HolderCursor.read(cursor)
     life = _life(name, place.life)
     found = await holders.attach(life)
     if found is None and place.offset:
@@ -117,7 +117,7 @@ async def open_wire(holders: Holders, name: str, program: Program, cursor: str) 
     if place.life > 1:
         await holders.forget(_life(name, place.life - 1))
     async with found as held:
-        yield HeldWire(held, place)
+        yield HeldProcess(held, place)
 
 
 async def start(holders: Holders, life: str, program: Program) -> AbstractAsyncContextManager[Held]:

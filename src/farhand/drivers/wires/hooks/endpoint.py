@@ -22,7 +22,7 @@ POST_PATH = "/hooks/of/"
 FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip", "cf-connecting-ip", "via")
 
 
-class Arrived(msgspec.Struct, frozen=True):
+class HookReport(msgspec.Struct, frozen=True):
     """A payload, and which process of the agent it came from."""
 
     id: str
@@ -34,10 +34,10 @@ class Arrived(msgspec.Struct, frozen=True):
     spooled: Path | None = None
 
 
-class Asked:
+class HookAsk:
     """A hook that waits: it is told once, or it goes away."""
 
-    def __init__(self, arrived: Arrived) -> None:
+    def __init__(self, arrived: HookReport) -> None:
         self.arrived = arrived
         self._answered = anyio.Event()
         self._answer: dict[str, Any] | None = None
@@ -94,17 +94,17 @@ class Asked:
         self._taken.set()
 
 
-Arrival = Arrived | Asked
+HookArrival = HookReport | HookAsk
 
 
-class Listener:
+class HookListener:
     """Somebody who hears what arrives for one worker."""
 
-    def __init__(self, send: MemoryObjectSendStream[Arrival]) -> None:
+    def __init__(self, send: MemoryObjectSendStream[HookArrival]) -> None:
         self._send = send
-        self._waiting: set[Asked] = set()
+        self._waiting: set[HookAsk] = set()
 
-    async def hear(self, arrived: Arrived) -> bool:
+    async def hear(self, arrived: HookReport) -> bool:
         """Hands it over; False when nobody listens any more."""
         try:
             await self._send.send(arrived)
@@ -112,9 +112,9 @@ class Listener:
             return False
         return True
 
-    async def ask(self, request: Request, arrived: Arrived) -> Asked:
+    async def ask(self, request: Request, arrived: HookReport) -> HookAsk:
         """Waits with the hook until it is over: answered, gone, or dropped because nobody listens any more."""
-        asked = Asked(arrived)
+        asked = HookAsk(arrived)
         self._waiting.add(asked)
         try:
             await self._send.send(asked)
@@ -133,19 +133,19 @@ class Listener:
             asked.drop()
 
 
-class Desk:
+class HookEndpoint:
     """The door at which hooks knock. Workers that are not here hear nothing, and neither does their hook."""
 
     def __init__(self) -> None:
-        self._workers: dict[str, Listener] = {}
+        self._workers: dict[str, HookListener] = {}
         # Kept when nobody listens: a session that lives on is answered all the same.
         self._keys: dict[str, str] = {}
 
     @contextmanager
-    def attended(self, worker: str, key: str = "") -> Iterator[MemoryObjectReceiveStream[Arrival]]:
+    def attended(self, worker: str, key: str = "") -> Iterator[MemoryObjectReceiveStream[HookArrival]]:
         """What arrives for a worker, while somebody listens."""
-        send, receive = anyio.create_memory_object_stream[Arrival](1024)
-        listener = self._workers[worker] = Listener(send)
+        send, receive = anyio.create_memory_object_stream[HookArrival](1024)
+        listener = self._workers[worker] = HookListener(send)
         self._keys[worker] = key
         with send, receive:
             try:
@@ -155,7 +155,7 @@ class Desk:
                 if self._workers.get(worker) is listener:
                     del self._workers[worker]
 
-    def listener(self, worker: str) -> Listener | None:
+    def listener(self, worker: str) -> HookListener | None:
         """Whoever hears what is for that worker."""
         return self._workers.get(worker)
 
@@ -186,9 +186,9 @@ class Desk:
         return Response(status_code=204) if asked.given is None else JSONResponse(asked.given)
 
 
-async def _arrived(request: Request) -> Arrived:
+async def _arrived(request: Request) -> HookReport:
     headers = request.headers
-    return Arrived(
+    return HookReport(
         id=headers.get("x-farhand-id", ""),
         event=headers.get("x-farhand-event", ""),
         payload=await request.body(),
@@ -196,7 +196,7 @@ async def _arrived(request: Request) -> Arrived:
     )
 
 
-async def wait_with(request: Request, asked: Asked) -> None:
+async def wait_with(request: Request, asked: HookAsk) -> None:
     """Waits until it is answered or dropped, unless the hook goes away first."""
     told = False
     async with anyio.create_task_group() as tasks:
@@ -213,7 +213,7 @@ async def wait_with(request: Request, asked: Asked) -> None:
     asked.close(told=told)
 
 
-def spooled(folder: Path) -> Iterator[Arrived]:
+def spooled(folder: Path) -> Iterator[HookReport]:
     """What hooks left in the spool, oldest first, each read when it is its turn; one that cannot be read ends it."""
     for path in sorted(folder.glob("*.json")) if folder.is_dir() else ():
         try:
@@ -225,10 +225,10 @@ def spooled(folder: Path) -> Iterator[Arrived]:
             return
 
 
-def _kept(path: Path) -> Arrived:
+def _kept(path: Path) -> HookReport:
     """Named `<id>.<process of the agent>.<event>.json`."""
     name, agent, event = [*path.name.split("."), "", "", ""][:3]
-    return Arrived(id=name, event=event, payload=path.read_bytes(), agent=_number(agent), spooled=path)
+    return HookReport(id=name, event=event, payload=path.read_bytes(), agent=_number(agent), spooled=path)
 
 
 def _number(text: str) -> int:

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from farhand.drivers.wires.hooks.endpoint import Arrived, Desk
+from farhand.drivers.wires.hooks.endpoint import HookEndpoint, HookReport
 
 HOOKS_PATH = "/api/hooks/"
 LONGEST_PAYLOAD = 8 * 1024 * 1024
@@ -27,10 +27,10 @@ KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*\Z")
 Whose = Callable[[str, str], str]
 
 
-class Intake:
+class PublicHookRoute:
     """Hands payloads over to whoever listens to their worker; those that ask wait for the answer."""
 
-    def __init__(self, desk: Desk, whose: Whose, asking: Mapping[str, frozenset[str]]) -> None:
+    def __init__(self, desk: HookEndpoint, whose: Whose, asking: Mapping[str, frozenset[str]]) -> None:
         self._desk = desk
         self._whose = whose
         # Which events of a backend wait for a person.
@@ -53,7 +53,7 @@ class Intake:
         listener = self._desk.listener(self._whose(backend, session)) if session else None
         if listener is None:
             return JSONResponse({})
-        arrived = Arrived(id=_name(request), event=event, payload=payload, keyed=True)
+        arrived = HookReport(id=_name(request), event=event, payload=payload, keyed=True)
         if event in self._asking.get(backend, frozenset()):
             # Without an answer it is as if nobody had that session: the agent's own dialog stays.
             return JSONResponse((await listener.ask(request, arrived)).given or {})

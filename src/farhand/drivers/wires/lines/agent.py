@@ -23,14 +23,14 @@ class Prompt(NamedTuple):
     files: tuple[str, ...] = ()
 
 
-class Answer(NamedTuple):
+class LineAnswer(NamedTuple):
     """What a person answered to an ask; an empty choice means that nobody did in time."""
 
     choice: str
     note: str = ""
 
 
-class Interrupted(Exception):
+class LineInterrupted(Exception):
     """Somebody wants the turn to stop."""
 
 
@@ -42,7 +42,7 @@ class Gone(Exception):
     """Nobody is at the other end any more."""
 
 
-class Conversation:
+class LineConversation:
     """One agent's stdin and stdout. While the agent pauses or waits, it hears what comes."""
 
     def __init__(self, source: int = 0, sink: int = 1, heard: Callable[[Prompt], None] | None = None) -> None:
@@ -52,7 +52,7 @@ class Conversation:
         self._rest = b""
         self._open = True
         self._prompts: deque[Prompt] = deque()
-        self._answers: dict[str, Answer] = {}
+        self._answers: dict[str, LineAnswer] = {}
         self._stopped: set[str] = set()
         self._running = ""
 
@@ -73,7 +73,7 @@ class Conversation:
         try:
             self.check()
             play()
-        except Interrupted:
+        except LineInterrupted:
             self.say("ended", how="interrupted")
         except Failed as failure:
             self.say("ended", how="failed", error=str(failure))
@@ -100,14 +100,14 @@ class Conversation:
         """Hears what has come by now; raises Interrupted when the turn is to stop."""
         self._hear_while_running(0)
         if self._running in self._stopped:
-            raise Interrupted
+            raise LineInterrupted
 
-    def answer(self, ask: str) -> Answer:
+    def answer(self, ask: str) -> LineAnswer:
         """Waits for the answer to an ask; raises Interrupted when the turn is to stop, Gone when nobody can answer."""
         while ask not in self._answers:
             self._hear(None)
             if self._running in self._stopped:
-                raise Interrupted
+                raise LineInterrupted
         return self._answers.pop(ask)
 
     def _hear_while_running(self, seconds: float) -> None:
@@ -116,7 +116,7 @@ class Conversation:
         except Gone:
             return  # what was asked is done to its end
         if self._running in self._stopped:
-            raise Interrupted
+            raise LineInterrupted
 
     def _hear(self, seconds: float | None) -> None:
         if not self._open:
@@ -141,7 +141,7 @@ class Conversation:
                 if self._heard is not None:
                     self._heard(self._prompts[-1])
             case {"answer": str(ask), "choice": str(choice)}:
-                self._answers[ask] = Answer(choice, str(said.get("note", "")))
+                self._answers[ask] = LineAnswer(choice, str(said.get("note", "")))
             case {"interrupt": str(prompt)}:
                 self._stopped.add(prompt)
             case {"say": str(word)}:

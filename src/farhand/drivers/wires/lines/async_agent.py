@@ -10,7 +10,7 @@ Line = dict[str, Any]
 LINE_LIMIT = 2**26
 
 
-class Hearing:
+class AsyncAgent:
     """Hears lines: prompts are played in turn, other lines are taken as they come, unknown ones are told."""
 
     def __init__(

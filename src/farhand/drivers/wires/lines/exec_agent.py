@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any
 
-from farhand.drivers.wires.lines.async_agent import Hearing, read_lines
+from farhand.drivers.wires.lines.async_agent import AsyncAgent, read_lines
 from farhand.drivers.wires.lines.stop_process import end, stop
 
 Line = dict[str, Any]
@@ -16,7 +16,7 @@ GRACE_SECONDS = 5.0
 ERRORS_KEPT = 64 * 1024
 
 
-class PlayedTurns:
+class ExecAgent:
     """One session of a CLI: a process for each prompt, one after the other. Playing one is the CLI's own."""
 
     def __init__(self, options: argparse.Namespace, write: Callable[[Line], None]) -> None:
@@ -56,7 +56,7 @@ class PlayedTurns:
     async def heard(self) -> int:
         """Plays prompts until the input ends; leaves no process behind."""
         try:
-            await Hearing(self.play, self.take, self._write).run(read_lines(0))
+            await AsyncAgent(self.play, self.take, self._write).run(read_lines(0))
         finally:
             await end(self._process)
         return 0

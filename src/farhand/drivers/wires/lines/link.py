@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Callable
 from typing import TypeAlias
 
-from farhand.drivers.wires.holder.process import HeldWire, sentence
+from farhand.drivers.wires.holder.process import HeldProcess, sentence
 from farhand.model.facts import Noted, TurnEnded
 from farhand.model.ports import Batch, Errand, Heard, NotTaken, Outcome
 from farhand.model.words import HowEnded
@@ -17,7 +17,7 @@ Translate: TypeAlias = Callable[[bytes], tuple[Heard, ...]]
 class LineLink:
     """An open connection to one worker."""
 
-    def __init__(self, wire: HeldWire, to_line: ToLine, translate: Translate, cannot: str) -> None:
+    def __init__(self, wire: HeldProcess, to_line: ToLine, translate: Translate, cannot: str) -> None:
         self._wire = wire
         self._to_line = to_line
         self._translate = translate

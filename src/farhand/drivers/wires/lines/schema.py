@@ -7,27 +7,27 @@ import msgspec
 from farhand.model.words import AskId, AskKind, Choice, HowEnded, TurnId, Word
 
 
-class Started(Word):
+class LineStarted(Word):
     """The agent has read the prompt and begins."""
 
     started: TurnId
 
 
-class Text(Word):
+class LineText(Word):
     """A piece of the answer."""
 
     text: TurnId
     piece: str
 
 
-class Thinking(Word):
+class LineThinking(Word):
     """A piece of the agent's thinking."""
 
     thought: TurnId
     piece: str
 
 
-class Tool(Word):
+class LineTool(Word):
     """A tool call: started, and later done or failed."""
 
     tool: TurnId
@@ -38,7 +38,7 @@ class Tool(Word):
     output: str = ""
 
 
-class Asking(Word):
+class LineAsk(Word):
     """A question that waits for a person."""
 
     ask: TurnId
@@ -51,7 +51,7 @@ class Asking(Word):
     digest: str = ""
 
 
-class Image(Word):
+class LineImage(Word):
     """A picture to show."""
 
     image: TurnId
@@ -59,7 +59,7 @@ class Image(Word):
     caption: str = ""
 
 
-class Usage(Word):
+class LineUsage(Word):
     """What the turn took."""
 
     usage: TurnId
@@ -67,7 +67,7 @@ class Usage(Word):
     output: int = 0
 
 
-class Ended(Word):
+class LineEnded(Word):
     """The turn is over."""
 
     ended: TurnId
@@ -75,30 +75,32 @@ class Ended(Word):
     error: str = ""
 
 
-class Problem(Word):
+class LineProblem(Word):
     """The agent could not make sense of something."""
 
     problem: TurnId
     text: str
 
 
-Line: TypeAlias = Started | Text | Thinking | Tool | Asking | Image | Usage | Ended | Problem
+Line: TypeAlias = (
+    LineStarted | LineText | LineThinking | LineTool | LineAsk | LineImage | LineUsage | LineEnded | LineProblem
+)
 
 KINDS: dict[str, type[Line]] = {
-    "started": Started,
-    "thought": Thinking,
-    "tool": Tool,
-    "ask": Asking,
-    "image": Image,
-    "usage": Usage,
-    "ended": Ended,
-    "problem": Problem,
+    "started": LineStarted,
+    "thought": LineThinking,
+    "tool": LineTool,
+    "ask": LineAsk,
+    "image": LineImage,
+    "usage": LineUsage,
+    "ended": LineEnded,
+    "problem": LineProblem,
     # Last, since a problem has a text, too.
-    "text": Text,
+    "text": LineText,
 }
 
 
-class Unreadable(Exception):
+class LineUnreadable(Exception):
     """A line that is not of the protocol; the text says why."""
 
 
@@ -109,4 +111,4 @@ def read(line: bytes) -> Line | None:
         kind = next((KINDS[name] for name in KINDS if name in fields), None)
         return None if kind is None else msgspec.json.decode(line, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise Unreadable(str(error)) from None
+        raise LineUnreadable(str(error)) from None

@@ -18,7 +18,7 @@ def translate(line: bytes) -> tuple[Heard, ...]:
     """What one line means. A line that cannot be read costs that line, and is told."""
     try:
         read = schema.read(line)
-    except schema.Unreadable as problem:
+    except schema.LineUnreadable as problem:
         shown = line[:SHOWN].decode(errors="replace")
         return (Heard(fact=facts.Noted(text=f"The agent wrote a line that makes no sense ({problem}): {shown}")),)
     if read is None:
@@ -29,29 +29,29 @@ def translate(line: bytes) -> tuple[Heard, ...]:
 
 def _fact(line: schema.Line) -> tuple[TurnId, Fact]:
     match line:
-        case schema.Started(started=turn):
+        case schema.LineStarted(started=turn):
             return turn, facts.Seen(message=turn)
-        case schema.Text(text=turn, piece=piece):
+        case schema.LineText(text=turn, piece=piece):
             return turn, facts.Said(text=piece)
-        case schema.Thinking(thought=turn, piece=piece):
+        case schema.LineThinking(thought=turn, piece=piece):
             return turn, facts.Thought(text=piece)
-        case schema.Tool(tool=turn):
+        case schema.LineTool(tool=turn):
             return turn, _tool(line)
-        case schema.Asking(ask=turn):
+        case schema.LineAsk(ask=turn):
             return turn, _raised(line)
-        case schema.Image(image=turn):
+        case schema.LineImage(image=turn):
             return turn, facts.Showed(file=_attachment(line))
-        case schema.Usage(usage=turn):
+        case schema.LineUsage(usage=turn):
             return turn, facts.Used(usage=Usage(input_tokens=line.input, output_tokens=line.output))
-        case schema.Ended(ended=turn, how=how, error=error):
+        case schema.LineEnded(ended=turn, how=how, error=error):
             return turn, facts.TurnEnded(how=how, error=error)
-        case schema.Problem(problem=turn, text=text):
+        case schema.LineProblem(problem=turn, text=text):
             return turn, facts.Noted(text=text)
         case _:
             assert_never(line)
 
 
-def _raised(line: schema.Asking) -> Fact:
+def _raised(line: schema.LineAsk) -> Fact:
     return facts.AskRaised(
         ask=line.ask_id,
         question=line.question,
@@ -62,13 +62,13 @@ def _raised(line: schema.Asking) -> Fact:
     )
 
 
-def _tool(line: schema.Tool) -> Fact:
+def _tool(line: schema.LineTool) -> Fact:
     if line.status == "started":
         return facts.ToolStarted(call=line.call, tool=line.name, title=line.title, detail=line.output)
     return facts.ToolEnded(call=line.call, ok=line.status == "done", output=line.output)
 
 
-def _attachment(line: schema.Image) -> Attachment:
+def _attachment(line: schema.LineImage) -> Attachment:
     media_type, _ = mimetypes.guess_type(line.path)
     return Attachment(path=line.path, name=PurePath(line.path).name, media_type=media_type or "", caption=line.caption)
 

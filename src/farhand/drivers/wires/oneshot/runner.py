@@ -15,7 +15,7 @@ import anyio.to_thread
 import msgspec
 
 from farhand.drivers.wires.holder.process import Program, start
-from farhand.drivers.wires.oneshot.spec import Adapter, Read, parsed, told
+from farhand.drivers.wires.oneshot.spec import OneshotCli, OneshotOutput, parsed, told
 from farhand.model.errors import DriverError
 from farhand.model.ports import Exit, Held, Holders
 from farhand.model.words import Word, replace
@@ -26,7 +26,7 @@ FOLDER = "calls"
 SHELL = ("/bin/sh", "-c", 'given=$1 errors=$2; shift 2; exec "$@" <"$given" 2>"$errors"', "call")
 
 
-class Call(Word):
+class OneshotCall(Word):
     """What is wanted of the CLI, and where the answer is brought."""
 
     id: str
@@ -38,7 +38,7 @@ class Call(Word):
     at: float = 0.0
 
 
-class Ran(Word):
+class OneshotResult(Word):
     """How a call ended."""
 
     output: str = ""
@@ -46,12 +46,12 @@ class Ran(Word):
     problem: str = ""
 
 
-class Calls:
+class OneshotRunner:
     """The calls of one CLI for one worker. Whoever is killed over one, the next to come goes on with it."""
 
     def __init__(
         self,
-        adapter: Adapter,
+        adapter: OneshotCli,
         folder: Path,
         holders: Holders,
         environment: Mapping[str, str],
@@ -63,14 +63,18 @@ class Calls:
         self._environment = {**environment, **(adapter.variables or {})}
         self._limit_seconds = limit_seconds
 
-    async def make(self, call: Call, bring: Callable[[Call, Read], Awaitable[None]]) -> Read:
+    async def make(
+        self, call: OneshotCall, bring: Callable[[OneshotCall, OneshotOutput], Awaitable[None]]
+    ) -> OneshotOutput:
         """Makes the call when nobody else makes one for this worker; what an earlier one left is brought first."""
         async with locked(self._folder / self._adapter.lock):
             for left in await self._left():
                 await self._brought(left, bring)
             return await self._brought(replace(call, session=self._known()), bring)
 
-    async def _brought(self, call: Call, bring: Callable[[Call, Read], Awaitable[None]]) -> Read:
+    async def _brought(
+        self, call: OneshotCall, bring: Callable[[OneshotCall, OneshotOutput], Awaitable[None]]
+    ) -> OneshotOutput:
         ran = await self._ran(call)
         if call.session and self._adapter.lost and self._adapter.lost in ran.errors:
             await self._holders.forget(self._name(call))
@@ -86,7 +90,7 @@ class Calls:
 
     # --- the CLI
 
-    async def _ran(self, call: Call) -> Ran:
+    async def _ran(self, call: OneshotCall) -> OneshotResult:
         """Waits for the CLI's end. It is started if it never was: its holder's folder is the proof."""
         found = await self._holders.attach(self._name(call))
         try:
@@ -94,12 +98,14 @@ class Calls:
                 call = self._written(replace(call, at=time.time()))
                 found = await start(self._holders, self._name(call), self._program(call))
         except DriverError as error:
-            return Ran(problem=error.text)
+            return OneshotResult(problem=error.text)
         async with found as held:
             problem = await self._ended(held, call.at + self._limit_seconds - time.time())
             output = b"".join([chunk async for chunk, _ in held.follow(0)])
         errors = self._file(call, "errors").read_bytes() if self._file(call, "errors").exists() else b""
-        return Ran(output=output.decode("utf-8", "replace"), errors=errors.decode("utf-8", "replace"), problem=problem)
+        return OneshotResult(
+            output=output.decode("utf-8", "replace"), errors=errors.decode("utf-8", "replace"), problem=problem
+        )
 
     async def _ended(self, held: Held, seconds: float) -> str:
         """Waits for it that long; tells what was wrong with its end."""
@@ -111,7 +117,7 @@ class Calls:
             return f"it took longer than {self._limit_seconds:g} s and was stopped"
         return "" if ended.code is not None else "it was killed"
 
-    def _program(self, call: Call) -> Program:
+    def _program(self, call: OneshotCall) -> Program:
         program = shutil.which(self._adapter.source, path=self._environment.get("PATH"))
         if program is None:
             raise DriverError(f"there is no '{self._adapter.source}' on PATH")
@@ -126,22 +132,22 @@ class Calls:
 
     # --- what is written down
 
-    async def _left(self) -> list[Call]:
+    async def _left(self) -> list[OneshotCall]:
         """The calls whose answers nobody has brought, oldest first; what is behind no such call is cleared away."""
         records = sorted((self._folder / FOLDER).glob(f"{self._adapter.source}-*.json"))
-        found = [call for path in records if (call := parsed(path.read_bytes(), Call)) is not None]
+        found = [call for path in records if (call := parsed(path.read_bytes(), OneshotCall)) is not None]
         wanted = {self._name(call) for call in found}
         for name in await self._holders.names():
             if name.startswith(f"{self._adapter.source}-") and name not in wanted:
                 await self._holders.forget(name)
         return sorted(found, key=lambda call: call.at)
 
-    def _written(self, call: Call) -> Call:
+    def _written(self, call: OneshotCall) -> OneshotCall:
         (self._folder / FOLDER).mkdir(mode=0o700, parents=True, exist_ok=True)
         keep(self._file(call, "json"), msgspec.json.encode(call).decode())
         return call
 
-    async def _forget(self, call: Call) -> None:
+    async def _forget(self, call: OneshotCall) -> None:
         """The record goes first: without it nothing of the call is ever done again."""
         for kind in ("json", "given", "errors"):
             self._file(call, kind).unlink(missing_ok=True)
@@ -152,10 +158,10 @@ class Calls:
         known = self._folder / self._adapter.session_file
         return known.read_text("utf-8").strip() if self._adapter.session_file and known.exists() else ""
 
-    def _name(self, call: Call) -> str:
+    def _name(self, call: OneshotCall) -> str:
         return f"{self._adapter.source}-{call.id}"
 
-    def _file(self, call: Call, kind: str) -> Path:
+    def _file(self, call: OneshotCall, kind: str) -> Path:
         return self._folder / FOLDER / f"{self._name(call)}.{kind}"
 
 

@@ -10,7 +10,7 @@ import msgspec
 
 
 @dataclass(frozen=True)
-class Read:
+class OneshotOutput:
     """What a CLI's output says: the answer, the session that it belongs to, and what went wrong."""
 
     text: str = ""
@@ -30,14 +30,14 @@ def parsed(raw: str | bytes, kind: type[T]) -> T | None:
 
 
 @dataclass(frozen=True)
-class Adapter:
+class OneshotCli:
     """One CLI. `words` are its command line for a message, a directory and a session; `read` understands its output."""
 
     # The program's name, and what the bridge is told.
     source: str
     title: str
     words: Callable[[str, str, str], list[str]]
-    read: Callable[[str, str], Read]
+    read: Callable[[str, str], OneshotOutput]
     # The file in a worker's folder that names its session, for a CLI that is told.
     session_file: str = ""
     # The message goes in here, where the command line would spoil it.
@@ -57,13 +57,13 @@ def guarded(message: str) -> str:
     return f" {message}" if message.startswith("-") else message
 
 
-def told(adapter: Adapter, read: Read, problem: str) -> Read:
+def told(adapter: OneshotCli, read: OneshotOutput, problem: str) -> OneshotOutput:
     """The answer, or why there is none."""
     if read.text and not problem:
-        return Read(read.text, read.session)
+        return OneshotOutput(read.text, read.session)
     why = problem or read.error or "it said nothing"
     sentence = f"{adapter.title} failed: {why.rstrip('.')}."
-    return Read(f"{read.text}\n\n{sentence}".strip(), read.session, sentence)
+    return OneshotOutput(f"{read.text}\n\n{sentence}".strip(), read.session, sentence)
 
 
 def last_line(text: str) -> str:

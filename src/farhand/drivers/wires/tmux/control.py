@@ -12,20 +12,20 @@ import anyio
 from anyio.abc import Process
 
 from farhand.drivers.wires.tmux.errors import TmuxGone, TmuxMissing, TmuxRefused
-from farhand.drivers.wires.tmux.protocol import Notice, Reader, Reply, command_line
+from farhand.drivers.wires.tmux.protocol import TmuxNotice, TmuxReader, TmuxReply, command_line
 
-Listener = Callable[[Notice], Awaitable[None]]
+Listener = Callable[[TmuxNotice], Awaitable[None]]
 
 
 class _Waiting:
     def __init__(self) -> None:
         self.done = anyio.Event()
-        self.reply: Reply | None = None
+        self.reply: TmuxReply | None = None
         # The commands of the same line after this one: tmux drops them when this one fails.
         self.next: _Waiting | None = None
 
 
-class Control:
+class TmuxControl:
     """A running `tmux -C`: replies come in the order of the commands."""
 
     def __init__(self, process: Process, listener: Listener) -> None:
@@ -67,7 +67,7 @@ class Control:
 
     async def read(self) -> None:
         """Reads until the client ends; whoever waits for a reply then hears that tmux is gone."""
-        reader = Reader()
+        reader = TmuxReader()
         try:
             async for line in _lines(self._process):
                 await self._take(reader.feed(line))
@@ -77,8 +77,8 @@ class Control:
             for waiting in self._waiting:
                 waiting.done.set()
 
-    async def _take(self, received: Reply | Notice | None) -> None:
-        if isinstance(received, Notice):
+    async def _take(self, received: TmuxReply | TmuxNotice | None) -> None:
+        if isinstance(received, TmuxNotice):
             await self._listener(received)
         elif received is not None and not received.ours:
             # The reply to the command that attached us.
@@ -114,14 +114,14 @@ async def _lines(process: Process) -> AsyncIterator[str]:
 @asynccontextmanager
 async def control(
     server: Sequence[str], attach: Sequence[str], environment: Mapping[str, str], listener: Listener
-) -> AsyncIterator[Control]:
+) -> AsyncIterator[TmuxControl]:
     """A control client, from `tmux <server> -C <attach>` until the block is left."""
     command = [*server, "-C", *attach]
     try:
         process = await anyio.open_process(command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=dict(environment))
     except FileNotFoundError:
         raise TmuxMissing(server[0]) from None
-    client = Control(process, listener)
+    client = TmuxControl(process, listener)
     try:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(client.read, name="tmux control")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from farhand.disk.jsonl import Slips
+from farhand.disk.jsonl import JsonlFile
 from farhand.model.words import Word
 
 
-class Expected(Word):
+class ExpectedMessage(Word):
     """A message that was handed over and not yet seen: the beginning of its turn, or a word into a running one."""
 
     message: str
@@ -21,21 +21,21 @@ def squeezed(text: str) -> str:
     return " ".join(text.split())
 
 
-class Handed:
+class DeliveredLog:
     """A file of messages beside the agent's own files; it goes with the worker."""
 
     def __init__(self, path: Path) -> None:
-        self._slips = Slips(path, Expected)
+        self._slips = JsonlFile(path, ExpectedMessage)
 
-    def add(self, one: Expected) -> None:
+    def add(self, one: ExpectedMessage) -> None:
         """Writes one down."""
         self._slips.add(one)
 
-    def drop(self, one: Expected) -> None:
+    def drop(self, one: ExpectedMessage) -> None:
         """It was not handed over after all."""
-        self.add(Expected(message=one.message, text=""))
+        self.add(ExpectedMessage(message=one.message, text=""))
 
-    def all(self) -> tuple[Expected, ...]:
+    def all(self) -> tuple[ExpectedMessage, ...]:
         """Those that were handed over, each once, the newest of them."""
         found = {one.message: one for one in self._slips.all()}
         return tuple(one for one in found.values() if one.text)

@@ -13,9 +13,9 @@ import msgspec
 import structlog
 from starlette.routing import Route
 
-from farhand.disk.watch import Folders
-from farhand.drivers.wires.hooks.endpoint import Desk
-from farhand.drivers.wires.hooks.public_route import Intake, Whose
+from farhand.disk.watch import FolderWatcher
+from farhand.drivers.wires.hooks.endpoint import HookEndpoint
+from farhand.drivers.wires.hooks.public_route import PublicHookRoute, Whose
 from farhand.drivers.wires.tmux import Pane, Tmux, TmuxError, TmuxGone, TmuxRefused
 from farhand.drivers.wires.tmux.death import is_over
 from farhand.model.errors import AgentGone, DriverError
@@ -24,7 +24,7 @@ from farhand.model.present import Worker
 log = structlog.get_logger("station")
 
 
-class Signs(msgspec.Struct, frozen=True):
+class TmuxHostOptions(msgspec.Struct, frozen=True):
     """What a station must be told by whoever builds the node."""
 
     node: str
@@ -40,14 +40,14 @@ class Signs(msgspec.Struct, frozen=True):
     ask_seconds: float = 3600.0
 
 
-class Station:
+class TmuxHost:
     """One for a node: one tmux client, one inotify and one desk for hooks, whichever drivers its workers have."""
 
-    def __init__(self, signs: Signs, tmux: Tmux) -> None:
+    def __init__(self, signs: TmuxHostOptions, tmux: Tmux) -> None:
         self.signs = signs
         self.tmux = tmux
-        self.desk = Desk()
-        self.folders = Folders()
+        self.desk = HookEndpoint()
+        self.folders = FolderWatcher()
         # Where the node's HTTP listener is, once it listens.
         self.address = ""
 
@@ -62,7 +62,7 @@ class Station:
 
     def intake_routes(self, whose: Whose, asking: Mapping[str, frozenset[str]]) -> list[Route]:
         """What the node's HTTP listener must serve for hooks that know no more than their session."""
-        return Intake(self.desk, whose, asking).routes()
+        return PublicHookRoute(self.desk, whose, asking).routes()
 
     async def run(self, *, task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
         """Keeps what all workers share open until it is cancelled."""

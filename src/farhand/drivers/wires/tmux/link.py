@@ -16,8 +16,8 @@ import msgspec
 from anyio.streams.memory import MemoryObjectReceiveStream
 
 from farhand.disk.tail import read_lines
-from farhand.disk.watch import Folders
-from farhand.drivers.wires.hooks.endpoint import Arrival, Arrived, Asked, spooled
+from farhand.disk.watch import FolderWatcher
+from farhand.drivers.wires.hooks.endpoint import HookArrival, HookAsk, HookReport, spooled
 from farhand.drivers.wires.tmux import Death, Pane, Tmux, TmuxGone
 from farhand.drivers.wires.tmux.screen import last_words
 from farhand.model.errors import AgentGone
@@ -33,13 +33,13 @@ class Left(msgspec.Struct, frozen=True):
     """A hook may have left something in the spool."""
 
 
-class Told(msgspec.Struct, frozen=True):
+class LateFacts(msgspec.Struct, frozen=True):
     """Facts that came to light beside the agent's own words."""
 
     facts: tuple[Fact, ...]
 
 
-News: TypeAlias = Written | Told | Arrival | Death | TmuxGone
+News: TypeAlias = Written | LateFacts | HookArrival | Death | TmuxGone
 # What else reaches a link of one CLI.
 Own = TypeVar("Own")
 
@@ -67,7 +67,7 @@ class SeatedLink(Generic[Own]):
 
     @abstractmethod
     def listen(
-        self, tasks: anyio.abc.TaskGroup, arrivals: MemoryObjectReceiveStream[Arrival], folders: Folders
+        self, tasks: anyio.abc.TaskGroup, arrivals: MemoryObjectReceiveStream[HookArrival], folders: FolderWatcher
     ) -> None:
         """Starts everything that brings news; it ends with the group."""
 
@@ -84,7 +84,7 @@ class SeatedLink(Generic[Own]):
         """All that was added to the agent's own file."""
 
     @abstractmethod
-    async def _reported(self, arrived: Arrived) -> list[Heard]:
+    async def _reported(self, arrived: HookReport) -> list[Heard]:
         """What a hook brought."""
 
     @abstractmethod
@@ -93,14 +93,16 @@ class SeatedLink(Generic[Own]):
 
     # --- the line
 
-    def _attend(self, tasks: anyio.abc.TaskGroup, folders: Folders) -> None:
+    def _attend(self, tasks: anyio.abc.TaskGroup, folders: FolderWatcher) -> None:
         """From now on things may come; the agent's death is one of them."""
         self._tasks = tasks
         tasks.start_soon(self._hear_death, name="death")
         tasks.start_soon(self._hear_spool, folders, name="spool")
 
     @asynccontextmanager
-    async def at_work(self, arrivals: MemoryObjectReceiveStream[Arrival], folders: Folders) -> AsyncIterator[None]:
+    async def at_work(
+        self, arrivals: MemoryObjectReceiveStream[HookArrival], folders: FolderWatcher
+    ) -> AsyncIterator[None]:
         """Listens as long as it is wanted."""
         with closing(self):
             async with anyio.create_task_group() as tasks:
@@ -122,13 +124,13 @@ class SeatedLink(Generic[Own]):
         except TmuxGone as gone:
             self._put(gone)
 
-    async def _hear_spool(self, folders: Folders) -> None:
+    async def _hear_spool(self, folders: FolderWatcher) -> None:
         with folders.watched(_made(self._spool)) as change:
             while True:
                 self._put(Left())
                 await change.wait()
 
-    async def _watch(self, folders: Folders, folder: Path) -> None:
+    async def _watch(self, folders: FolderWatcher, folder: Path) -> None:
         """Looks into the agent's own file whenever something in its folder changes."""
         with folders.watched(_made(folder)) as change:
             while True:
@@ -155,7 +157,7 @@ class SeatedLink(Generic[Own]):
         async for batch in self._from_spool():
             yield batch
         async for item in self._receive:
-            if isinstance(item, Left | Arrived | Asked):
+            if isinstance(item, Left | HookReport | HookAsk):
                 # What a hook left there was said before whatever comes after it.
                 async for batch in self._from_spool():
                     yield batch

@@ -7,7 +7,7 @@ from typing import TypeAlias
 import msgspec
 
 
-class Reply(msgspec.Struct, frozen=True):
+class TmuxReply(msgspec.Struct, frozen=True):
     """What a command printed, and whether tmux accepted it."""
 
     ok: bool
@@ -15,17 +15,17 @@ class Reply(msgspec.Struct, frozen=True):
     ours: bool
 
 
-class Notice(msgspec.Struct, frozen=True):
+class TmuxNotice(msgspec.Struct, frozen=True):
     """Something that happened in the server: `%sessions-changed`, `%exit`, `%session-renamed $1 name`."""
 
     name: str
     arguments: tuple[str, ...]
 
 
-Received: TypeAlias = Reply | Notice
+Received: TypeAlias = TmuxReply | TmuxNotice
 
 
-class Reader:
+class TmuxReader:
     """Puts the lines between `%begin` and its own `%end` together; every other line is a notice."""
 
     def __init__(self) -> None:
@@ -51,11 +51,11 @@ class Reader:
         if not line.startswith("%"):
             return None
         name, *arguments = line[1:].split(" ")
-        return Notice(name, tuple(arguments))
+        return TmuxNotice(name, tuple(arguments))
 
-    def _close(self, *, ok: bool) -> Reply:
+    def _close(self, *, ok: bool) -> TmuxReply:
         guard, self._guard = self._guard or "", None
-        return Reply(ok, tuple(self._lines), ours=guard.endswith(" 1"))
+        return TmuxReply(ok, tuple(self._lines), ours=guard.endswith(" 1"))
 
 
 def quote(word: str) -> str:

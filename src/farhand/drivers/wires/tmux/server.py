@@ -9,10 +9,10 @@ from pathlib import Path
 import anyio
 import msgspec
 
-from farhand.drivers.wires.tmux.control import Control, control
+from farhand.drivers.wires.tmux.control import TmuxControl, control
 from farhand.drivers.wires.tmux.death import ended
 from farhand.drivers.wires.tmux.errors import TmuxError, TmuxGone, TmuxRefused
-from farhand.drivers.wires.tmux.protocol import Notice, pictured
+from farhand.drivers.wires.tmux.protocol import TmuxNotice, pictured
 
 PANE_FIELDS = (
     "#{session_id}\t#{pane_id}\t#{pane_pid}\t#{pane_dead}\t#{pane_dead_status}\t#{pane_dead_signal}\t#{session_name}"
@@ -61,9 +61,9 @@ class Watch:
         self._pane = pane
         self._changed = anyio.Event()
         self._changed.set()
-        self.client: Control | None = None
+        self.client: TmuxControl | None = None
 
-    async def heard(self, notice: Notice) -> None:
+    async def heard(self, notice: TmuxNotice) -> None:
         """The pane wrote something, or has another shape."""
         if notice.name in ("output", "extended-output", "layout-change", "exit"):
             self._changed.set()
@@ -85,7 +85,7 @@ class Tmux:
         self._door = door
         self._environment = environment
         self._opening = anyio.Lock()
-        self._control: Control | None = None
+        self._control: TmuxControl | None = None
         self._changed = anyio.Event()
         self._tasks: anyio.abc.TaskGroup | None = None
         self._titles: dict[str, Callable[[str], None]] = {}
@@ -205,7 +205,7 @@ class Tmux:
         """Returns when the control client that is open now has ended: tmux was killed, or cut us off."""
         await (await self._client()).ended.wait()
 
-    async def _client(self) -> Control:
+    async def _client(self) -> TmuxControl:
         async with self._opening:
             if self._control is None or self._control.ended.is_set():
                 if self._tasks is None:
@@ -213,7 +213,7 @@ class Tmux:
                 self._control = await self._tasks.start(self._run)
             return self._control
 
-    async def _run(self, *, task_status: anyio.abc.TaskStatus[Control] = anyio.TASK_STATUS_IGNORED) -> None:
+    async def _run(self, *, task_status: anyio.abc.TaskStatus[TmuxControl] = anyio.TASK_STATUS_IGNORED) -> None:
         # The door ends with its client: a killed node leaves nothing of it behind, and its workers' sessions stay.
         attach = ("new-session", "-A", "-s", self._door, "-f", "no-output,ignore-size", "-x", "80", "-y", "24", "cat")
         async with control(self._server, attach, self._environment, self._heard) as client:
@@ -226,7 +226,7 @@ class Tmux:
             # Nobody may need a command for a long time, but titles are waited for.
             self._tasks.start_soon(self._reopen)
 
-    async def _settle_in(self, client: Control) -> None:
+    async def _settle_in(self, client: TmuxControl) -> None:
         # Not by `destroy-unattached`: tmux itself may crash of it when two clients leave at once.
         alone = f"if-shell -F -t '={self._door}:' '#{{?session_attached,,1}}' 'kill-session -t ={self._door}'"
         close = ("set-hook", "-t", f"={self._door}:", "client-detached", alone)
@@ -261,7 +261,7 @@ class Tmux:
                 with anyio.move_on_after(PATIENCE_SECONDS, shield=True), suppress(TmuxGone, TmuxRefused):
                     await client.command("refresh-client", "-B", TITLES)
 
-    async def _heard(self, notice: Notice) -> None:
+    async def _heard(self, notice: TmuxNotice) -> None:
         if notice.name == "subscription-changed" and ":" in notice.arguments:
             self._tell_titles(" ".join(notice.arguments[notice.arguments.index(":") + 1 :]))
         if notice.name in ("sessions-changed", "session-renamed", "unlinked-window-close", "exit"):
@@ -296,7 +296,7 @@ def _pane(line: str) -> tuple[Pane, str]:
     return Pane(session, pane, int(pid)), name
 
 
-async def _outlived(client: Control) -> bool:
+async def _outlived(client: TmuxControl) -> bool:
     """Whether the server goes on, though it has lost this client."""
     with anyio.move_on_after(PATIENCE_SECONDS):
         await ended(client.server)
@@ -304,7 +304,7 @@ async def _outlived(client: Control) -> bool:
     return bool(client.server)
 
 
-async def _last_words(client: Control, pane: Pane) -> Death:
+async def _last_words(client: TmuxControl, pane: Pane) -> Death:
     screen = ""
     for attempt in range(100):
         state = await _dead_state(client, pane)
@@ -322,7 +322,7 @@ async def _last_words(client: Control, pane: Pane) -> Death:
     return Death(None, screen)
 
 
-async def _dead_state(client: Control, pane: Pane) -> _State | None:
+async def _dead_state(client: TmuxControl, pane: Pane) -> _State | None:
     try:
         lines = await client.command("display-message", "-p", "-t", pane.id, PANE_FIELDS)
     except TmuxRefused:

@@ -8,12 +8,12 @@ from typing import Any
 
 import anyio
 
-from farhand.drivers.wires.hooks.endpoint import Arrived, Asked
+from farhand.drivers.wires.hooks.endpoint import HookAsk, HookReport
 from farhand.drivers.wires.text.prompt import worded
 from farhand.drivers.wires.tmux import Death, Pane, Tmux, TmuxGone
-from farhand.drivers.wires.tmux.delivered import Expected, Handed
+from farhand.drivers.wires.tmux.delivered import DeliveredLog, ExpectedMessage
 from farhand.drivers.wires.tmux.keyboard import Keyboard
-from farhand.drivers.wires.tmux.link import News, Own, SeatedLink, Told, Written
+from farhand.drivers.wires.tmux.link import LateFacts, News, Own, SeatedLink, Written
 from farhand.drivers.wires.tmux.screen import last_words
 from farhand.model.facts import Said, Seen
 from farhand.model.ports import Change, Deliver, Errand, Heard, NotTaken, Outcome, Settle, Stop
@@ -32,7 +32,7 @@ class TypedLink(SeatedLink[Own]):
 
     def __init__(self, tmux: Tmux, pane: Pane, folder: Path) -> None:
         super().__init__(tmux, pane, folder)
-        self._handed = Handed(folder / "handed")
+        self._handed = DeliveredLog(folder / "handed")
         self._proofs: dict[str, anyio.Event] = {}
         # A dialog stands open that only the desk can close, and a person knows.
         self._told_of_dialog = False
@@ -55,7 +55,7 @@ class TypedLink(SeatedLink[Own]):
     async def _happened(self, item: Own) -> list[Heard]:
         """What follows from news of the CLI's own."""
 
-    def _asked(self, asked: Asked) -> list[Heard]:  # noqa: ARG002
+    def _asked(self, asked: HookAsk) -> list[Heard]:  # noqa: ARG002
         """What follows from a hook that waits for an answer; one that never asks has none."""
         return []
 
@@ -92,11 +92,11 @@ class TypedLink(SeatedLink[Own]):
         match item:
             case Written():
                 pass
-            case Arrived():
+            case HookReport():
                 heard += await self._reported(item)
-            case Asked():
+            case HookAsk():
                 heard += self._asked(item)
-            case Told(facts=facts):
+            case LateFacts(facts=facts):
                 heard += [Heard(fact=fact) for fact in facts]
             case Death() | TmuxGone():
                 heard += self._over(item)
@@ -136,7 +136,7 @@ class TypedLink(SeatedLink[Own]):
 
     async def _deliver(self, errand: Deliver) -> Outcome:
         text, before = worded(errand.message), self._state()
-        one = Expected(message=errand.message.id, text=text, turn="" if errand.joins else errand.turn)
+        one = ExpectedMessage(message=errand.message.id, text=text, turn="" if errand.joins else errand.turn)
         self._handed.add(one)
         # One that a running turn did not take comes again, with a turn of its own.
         self._note(replace(before, expected=(*self._others(one.message), one)[-MOST_EXPECTED:]))
@@ -150,18 +150,18 @@ class TypedLink(SeatedLink[Own]):
             self._commanded(errand)
         return outcome
 
-    async def _typed(self, one: Expected, *, proven: bool) -> Outcome:
+    async def _typed(self, one: ExpectedMessage, *, proven: bool) -> Outcome:
         self._proofs[one.message] = proof = anyio.Event()
         try:
             return await self._hands.hand_over(one.text, proof if proven else None)
         finally:
             del self._proofs[one.message]
 
-    def _expect_no_more(self, one: Expected) -> None:
+    def _expect_no_more(self, one: ExpectedMessage) -> None:
         """It was not typed: the same words that come later are somebody else's."""
         self._handed.drop(one)
         self._note(replace(self._state(), expected=self._others(one.message)))
 
-    def _others(self, message: str) -> tuple[Expected, ...]:
+    def _others(self, message: str) -> tuple[ExpectedMessage, ...]:
         """All that is under way but this one."""
         return tuple(other for other in self._state().expected if other.message != message)
