@@ -1,7 +1,6 @@
 """The node's HTTP listener: health for anybody, the hub for whoever holds the node's key."""
 
 import asyncio
-import hmac
 import socket
 from collections.abc import AsyncIterator, Callable
 from typing import Any
@@ -18,10 +17,10 @@ from uvicorn.server import ServerState
 from farhand.model import compat, frames
 from farhand.model.errors import BadInput, FarhandError, NotAllowed, PortTaken, StoreError, TooLarge
 from farhand.model.frames import DoorReply
+from farhand.model.http_guard import has_bearer, why_refused
 from farhand.model.wire import decode_command, encode, error_fields
 from farhand.model.words import Sender
 from farhand.server.door import OpenHub
-from farhand.server.local import stranger
 
 
 def routes(hub: OpenHub, status: Callable[[], dict[str, Any]], key: str) -> list[BaseRoute]:
@@ -29,8 +28,7 @@ def routes(hub: OpenHub, status: Callable[[], dict[str, Any]], key: str) -> list
     `GET /healthz` for anybody."""
 
     def allow(request: Request) -> None:
-        given = request.headers.get("authorization", "").removeprefix("Bearer ")
-        if not hmac.compare_digest(given.encode(), key.encode()):
+        if not has_bearer(request.headers, key):
             raise NotAllowed("This needs the node's key: `Authorization: Bearer <key>`.")
 
     async def banner(_: Request) -> Response:
@@ -39,7 +37,7 @@ def routes(hub: OpenHub, status: Callable[[], dict[str, Any]], key: str) -> list
     async def healthz(request: Request) -> Response:
         client = request.client.host if request.client else None
         present = await hub.look()
-        if stranger(request.headers, client, key):
+        if why_refused(request.headers, client, key):
             # How many work here is nobody's business out there.
             return JSONResponse({"ok": True})
         return JSONResponse({"ok": True, "seq": present.seq, "workers": len(present.workers)})
