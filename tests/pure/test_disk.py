@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
-import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from farhand.disk.atomic import append, replace_file, write_private
+from farhand.testing.full_disk import full_disk
 
 
 @contextmanager
@@ -21,19 +20,6 @@ def umask(mask: int) -> Iterator[None]:
         yield
     finally:
         os.umask(before)
-
-
-@contextmanager
-def largest_file(size: int) -> Iterator[None]:
-    """The disk is full for files above this size."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-        signal.signal(signal.SIGXFSZ, handler)
 
 
 @pytest.mark.parametrize("mask", [0o000, 0o022, 0o077, 0o277, 0o777])
@@ -73,7 +59,7 @@ def test_a_link_is_replaced_and_what_it_leads_to_stays(tmp_path: Path) -> None:
 def test_a_full_disk_leaves_the_old_file_and_nothing_beside_it(tmp_path: Path) -> None:
     path = tmp_path / "file"
     write_private(path, b"old")
-    with largest_file(100), pytest.raises(OSError, match="File too large"):
+    with full_disk(100), pytest.raises(OSError, match="File too large"):
         write_private(path, b"x" * 1000, sync=True)
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
@@ -90,7 +76,7 @@ def test_lines_are_appended_whole_or_not_at_all(tmp_path: Path) -> None:
     path = tmp_path / "folder" / "lines"
     assert append(path, b"one\n", sync=True) == 4
     assert path.stat().st_mode & 0o777 == 0o600
-    with largest_file(10), pytest.raises(OSError, match="File too large"):
+    with full_disk(10), pytest.raises(OSError, match="File too large"):
         append(path, b"x" * 20 + b"\n")
     assert append(path, b"two\n") == 8
     assert path.read_bytes() == b"one\ntwo\n"

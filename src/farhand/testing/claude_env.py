@@ -22,6 +22,7 @@ class ClaudeEnv(CliEnv):
         self, folder: Path, server: tuple[str, ...], model: FakeAnthropic, address: str, programs: Path
     ) -> None:
         self.model = model
+        self.script = model.script
         variables = {
             "ANTHROPIC_BASE_URL": address,
             "ANTHROPIC_API_KEY": "sk-ant-fake-" + "0" * 60,

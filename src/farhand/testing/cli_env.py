@@ -27,6 +27,8 @@ class CliEnv:
 
     # Whose drivers work here.
     package = ""
+    # What the fake model plays, where it plays a script.
+    script: ModelScript | None = None
 
     def __init__(
         self, folder: Path, home: Path, server: tuple[str, ...], programs: Path, variables: Mapping[str, str]
@@ -60,9 +62,8 @@ class CliEnv:
 
     def forget(self) -> None:
         """Drops what a test did not need of the model's script, where that matters."""
-        script = getattr(getattr(self, "model", None), "script", None)
-        if isinstance(script, ModelScript):
-            script.forget()
+        if self.script is not None:
+            self.script.forget()
 
     async def tidy(self) -> None:
         """Ends every held agent that a test has left here; tmux ends with its own fixture."""

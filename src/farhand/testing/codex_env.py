@@ -59,6 +59,7 @@ class CodexEnv(CliEnv):
         programs: Path,
     ) -> None:
         self.model = model
+        self.script = model.script
         super().__init__(folder, home, server, programs, {"FAKE_MODEL_KEY": "fake"})
         self.settings = home / ".codex" / "config.toml"
         self.settings.parent.mkdir()

@@ -59,8 +59,7 @@ class GeminiWorkers:
 
     def __init__(self, studio: GeminiEnv, backend: str, wire: str) -> None:
         self._studio = studio
-        self.backend = backend
-        self.options = {"wire": wire}
+        self.backend = f"{backend}/{wire}"
         self.directory = str(studio.project)
 
     def answers(self, marker: str, text: str) -> None:

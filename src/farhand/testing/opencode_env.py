@@ -54,6 +54,7 @@ class OpenCodeEnv(CliEnv):
 
     def __init__(self, folder: Path, server: tuple[str, ...], model: FakeOpenAi, address: str, programs: Path) -> None:
         self.model = model
+        self.script = model.script
         super().__init__(folder, folder / "home", server, programs, QUIET)
         (self.project / ".git").mkdir()
         self.settings = self.home / ".config" / "opencode" / "opencode.json"

@@ -59,9 +59,9 @@ class Stage(Protocol):
 
 async def hired(house: House, stage: Stage) -> None:
     """A worker who can be spoken to."""
-    # `backend/wire` chooses among the wires of a backend; so do a stage's own `options`.
+    # `backend/wire` chooses among the wires of a backend.
     backend, _, wire = stage.backend.partition("/")
-    options: dict[str, str] = {WIRE: wire} if wire else getattr(stage, "options", {})
+    options = {WIRE: wire} if wire else {}
     command = Hire(id=house.id(), worker="ann", backend=backend, directory=stage.directory, options=options)
     after = (await house.send(command)).seq
     await house.fact(CameOnline, after=after - 1)
