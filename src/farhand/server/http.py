@@ -53,7 +53,7 @@ def routes(hub: OpenHub, status: Callable[[], dict[str, Any]], key: str) -> list
         allow(request)
         return json_response(DoorReply(present=await hub.look()))
 
-    async def tell(request: Request) -> Response:
+    async def read_status(request: Request) -> Response:
         allow(request)
         return json_response(DoorReply(status=status()))
 
@@ -75,14 +75,14 @@ def routes(hub: OpenHub, status: Callable[[], dict[str, Any]], key: str) -> list
         Route("/healthz", healthz),
         Route("/api/hub/commands", send, methods=["POST"]),
         Route("/api/hub/present", look),
-        Route("/api/hub/status", tell),
+        Route("/api/hub/status", read_status),
         Route("/api/hub/sessions", sessions),
         Route("/api/hub/events", watch),
     ]
 
 
 async def lines(hub: OpenHub, after: int) -> AsyncIterator[bytes]:
-    """Events as lines; the first one is empty and says that the watch stands."""
+    """Events as lines (NDJSON); the first one is empty and confirms the subscription."""
     yield b"\n"
     async for bodies in hub.bodies(after):
         if bodies:
@@ -120,7 +120,7 @@ def json_response(reply: DoorReply) -> Response:
     return Response(encode(reply), media_type="application/json")
 
 
-async def told(_: Request, error: Exception) -> Response:
+async def error_response(_: Request, error: Exception) -> Response:
     """An error of our tree as a response."""
     if not isinstance(error, FarhandError):
         raise error
@@ -132,7 +132,7 @@ async def told(_: Request, error: Exception) -> Response:
 
 def application(parts: list[BaseRoute]) -> Starlette:
     """The ASGI application of a node, made of the routes that rooms handed in."""
-    return Starlette(routes=parts, exception_handlers={FarhandError: told})
+    return Starlette(routes=parts, exception_handlers={FarhandError: error_response})
 
 
 def bind(host: str, port: int) -> socket.socket:
