@@ -17,7 +17,7 @@ from farhand.hooks.install import interpreter, place_program
 from farhand.model.ports import Driver
 from farhand.roster import built, keyed
 from farhand.sandbox.holders import LocalHolders
-from farhand.testing import cli_records as witness
+from farhand.testing import cli_records
 from farhand.testing.house import House, open_house, settings_in
 from farhand.testing.models.script import ModelScript
 
@@ -40,7 +40,7 @@ class CliEnv:
         self.project.mkdir()
         self.environment = {
             "HOME": str(home),
-            "PATH": f"{witness.overheard(programs, self.package)}:{programs}:{os.environ['PATH']}",
+            "PATH": f"{cli_records.recorded_programs(programs, self.package)}:{programs}:{os.environ['PATH']}",
             "LANG": "C.UTF-8",
             "TERM": "xterm-256color",
             "SHELL": "/bin/sh",
@@ -67,7 +67,7 @@ class CliEnv:
 
     async def tidy(self) -> None:
         """Ends every held agent that a test has left here; tmux ends with its own fixture."""
-        witness.keep(self.folder, *(() if self.home.is_relative_to(self.folder) else (self.home,)))
+        cli_records.keep(self.folder, *(() if self.home.is_relative_to(self.folder) else (self.home,)))
         holders = LocalHolders(settings_in(self.folder).holders)
         for name in await holders.names():
             await holders.forget(name)

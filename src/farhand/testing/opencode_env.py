@@ -1,4 +1,4 @@
-"""A workshop of the real OpenCode: a configuration that names a fake model, in a HOME of its own."""
+"""An isolated environment for the real OpenCode: a configuration that names a fake model, in a HOME of its own."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ QUIET = {
 
 
 class OpenCodeEnv(CliEnv):
-    """A workshop of OpenCode."""
+    """An isolated environment for OpenCode."""
 
     package = "opencode"
 
