@@ -46,25 +46,25 @@ exec sleep 1000
 """
 
 
-async def conversation(studio: ClaudeEnv, model: Timed, ends: list[float]) -> list[Row]:
+async def conversation(cli_env: ClaudeEnv, model: Timed, ends: list[float]) -> list[Row]:
     """Messages beside bare pastes, and ends of turns beside a bare HTTP hook, in the same session."""
-    studio.model.script.conversation("zz", *[say("ok")] * (2 * ROUNDS))
+    cli_env.model.script.conversation("zz", *[say("ok")] * (2 * ROUNDS))
     ours: list[float] = []
     bare: list[float] = []
     told: list[float] = []
     floor: list[float] = []
-    async with studio.open() as house:
-        await house.send(Hire(id="hire", worker="ann", backend="claude", directory=str(studio.project)))
+    async with cli_env.open() as house:
+        await house.send(Hire(id="hire", worker="ann", backend="claude", directory=str(cli_env.project)))
         after = (await house.event(CameOnline)).seq
-        pane = (await studio.tmux.find("claude-test-ann"))["claude-test-ann"]
+        pane = (await cli_env.tmux.find("claude-test-ann"))["claude-test-ann"]
         for number in range(ROUNDS):
             started = time.time()
             await house.say(f"zz message {number}")
             ours.append((await house.event(Seen, after=after)).at - started)
             after = await end_of(house, model, after, told, floor, ends)
             started = time.time()
-            await studio.tmux.paste(pane, f"zz bare {number}")
-            await studio.tmux.press(pane, "Enter")
+            await cli_env.tmux.paste(pane, f"zz bare {number}")
+            await cli_env.tmux.press(pane, "Enter")
             bare.append((await house.event(TurnStarted, after=after)).at - started)
             after = await end_of(house, model, after, told, floor, ends)
     return [
@@ -102,12 +102,12 @@ async def talk() -> list[Row]:
         folder, model = Path(name), Timed()
         server = ("tmux", "-f", "/dev/null", "-S", str(folder / "tmux"))
         async with model.served() as address, served(Starlette(routes=[Route("/", stopped, methods=["POST"])])) as bare:
-            studio = ClaudeEnv(folder, server, model, address, PROGRAMS)
+            cli_env = ClaudeEnv(folder, server, model, address, PROGRAMS)
             hook = {"hooks": {"Stop": [{"hooks": [{"type": "http", "url": bare + "/", "timeout": 5}]}]}}
             (folder / "home/.claude").mkdir()
             (folder / "home/.claude/settings.json").write_text(json.dumps(hook))
             try:
-                return await conversation(studio, model, ends)
+                return await conversation(cli_env, model, ends)
             finally:
                 await anyio.run_process([*server, "kill-server"], check=False)
 
@@ -118,34 +118,34 @@ async def notices() -> list[Row]:
         folder, model = Path(name), Timed()
         server = ("tmux", "-f", "/dev/null", "-S", str(folder / "tmux"))
         async with model.served() as address:
-            studio = ClaudeEnv(folder, server, model, address, PROGRAMS)
+            cli_env = ClaudeEnv(folder, server, model, address, PROGRAMS)
             try:
-                async with studio.open() as house:
-                    return await told_of(house, studio, model)
+                async with cli_env.open() as house:
+                    return await told_of(house, cli_env, model)
             finally:
                 await anyio.run_process([*server, "kill-server"], check=False)
 
 
-async def told_of(house: House, studio: ClaudeEnv, model: Timed) -> list[Row]:
+async def told_of(house: House, cli_env: ClaudeEnv, model: Timed) -> list[Row]:
     """The three, in one session after the other."""
-    studio.model.script.conversation("zz", use("Bash", command="touch x", description="Touch"))
-    hire = Hire(id="hire", worker="ann", backend="claude", directory=str(studio.project), mode=Mode.DEFAULT)
+    cli_env.model.script.conversation("zz", use("Bash", command="touch x", description="Touch"))
+    hire = Hire(id="hire", worker="ann", backend="claude", directory=str(cli_env.project), mode=Mode.DEFAULT)
     await house.send(hire)
     after = (await house.event(CameOnline)).seq
     # The look that is due at every start shall not be the one that finds it.
     await anyio.sleep(2 * DIALOG_PATIENCE_SECONDS)
     # A hook that says nothing leaves Claude Code in a dialog that nobody was asked about.
-    (studio.folder / "hooks/farhand-hook.pyc").write_bytes(compiled(b""))
+    (cli_env.folder / "hooks/farhand-hook.pyc").write_bytes(compiled(b""))
     await house.say("zz")
     told = await house.event(Noted, after=after)
     dialog = told.at - model.answered_at
-    pane = (await studio.tmux.find("claude-test-ann"))["claude-test-ann"]
+    pane = (await cli_env.tmux.find("claude-test-ann"))["claude-test-ann"]
     started = time.time()
     os.kill(pane.pid, signal.SIGKILL)
     told = await house.event(Noted, after=told.seq)
     killed = told.at - started
     await house.event(CameOnline, after=told.seq)
-    tmux = int((await studio.tmux.command("display-message", "-p", "#{pid}"))[0])
+    tmux = int((await cli_env.tmux.command("display-message", "-p", "#{pid}"))[0])
     started = time.time()
     os.kill(tmux, signal.SIGKILL)
     gone = (await house.event(Noted, after=told.seq)).at - started
@@ -234,9 +234,9 @@ async def idle() -> list[Row]:
         (programs / "claude").write_text(STAND_IN)
         (programs / "claude").chmod(0o755)
         server = ("tmux", "-f", "/dev/null", "-S", str(folder / "tmux"))
-        studio = ClaudeEnv(folder, server, FakeAnthropic(), "http://127.0.0.1:1", programs)
+        cli_env = ClaudeEnv(folder, server, FakeAnthropic(), "http://127.0.0.1:1", programs)
         try:
-            async with studio.open() as house:
+            async with cli_env.open() as house:
                 for number in range(IDLE_WORKERS):
                     command = Hire(id=f"h{number}", worker=f"w{number}", backend="claude", directory=str(folder))
                     await house.send(command)

@@ -53,10 +53,10 @@ class Stops:
         return self.at[count - 1]
 
 
-async def way_in(studio: ClaudeEnv, house: House, model: Timed) -> Row:
+async def way_in(cli_env: ClaudeEnv, house: House, model: Timed) -> Row:
     """Messages as Telegram posts them, in turns with a bare paste and Enter into the same Claude Code."""
     model.script.conversation("yy", *[say("good.") for _ in range(2 * ROUNDS)])
-    pane = (await studio.tmux.find("claude-test-ann"))["claude-test-ann"]
+    pane = (await cli_env.tmux.find("claude-test-ann"))["claude-test-ann"]
     after = house.hub.present.seq
     ours: list[float] = []
     bare: list[float] = []
@@ -68,8 +68,8 @@ async def way_in(studio: ClaudeEnv, house: House, model: Timed) -> Row:
             ours.append((await house.event(Seen, after=after)).at - started)
             after = (await house.event(TurnEnded, after=after)).seq
             started = time.time()
-            await studio.tmux.paste(pane, f"yy bare {number}")
-            await studio.tmux.press(pane, "Enter")
+            await cli_env.tmux.paste(pane, f"yy bare {number}")
+            await cli_env.tmux.press(pane, "Enter")
             bare.append((await house.event(TurnStarted, after=after)).at - started)
             after = (await house.event(TurnEnded, after=after)).seq
     return beside("webhook → UserPromptSubmit", median_ms(ours), "ms", "bare paste and Enter", median_ms(bare), 1.5)
@@ -82,12 +82,12 @@ def update(number: int) -> dict[str, Any]:
     return {"update_id": 1_000_000 + number, "message": {**message, "from": person, "text": f"yy message {number}"}}
 
 
-async def conversation(studio: ClaudeEnv, house: House, bot: FakeBot, model: Timed, stops: Stops) -> list[Row]:
+async def conversation(cli_env: ClaudeEnv, house: House, bot: FakeBot, model: Timed, stops: Stops) -> list[Row]:
     """Both ways, in one session."""
-    await house.send(Hire(id="hire", worker="ann", backend="claude", directory=str(studio.project)))
+    await house.send(Hire(id="hire", worker="ann", backend="claude", directory=str(cli_env.project)))
     await house.event(CameOnline)
     out = await way_out(bot, model, stops)
-    return [await way_in(studio, house, model), out]
+    return [await way_in(cli_env, house, model), out]
 
 
 async def way_out(bot: FakeBot, model: Timed, stops: Stops) -> Row:
@@ -138,12 +138,12 @@ async def measure() -> list[Row]:
                 )
                 return [TelegramChannel(options, parts.hub, parts.outbox, parts.clock)]
 
-            studio = ClaudeEnv(folder, server, model, address, PROGRAMS)
+            cli_env = ClaudeEnv(folder, server, model, address, PROGRAMS)
             hook = {"hooks": {"Stop": [{"hooks": [{"type": "http", "url": bare + "/", "timeout": 5}]}]}}
             (folder / "home/.claude").mkdir()
             (folder / "home/.claude/settings.json").write_text(json.dumps(hook))
             try:
-                async with studio.open(channels=channels) as house:
-                    return await conversation(studio, house, bot, model, stops)
+                async with cli_env.open(channels=channels) as house:
+                    return await conversation(cli_env, house, bot, model, stops)
             finally:
                 await anyio.run_process([*server, "kill-server"], check=False)

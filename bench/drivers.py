@@ -92,18 +92,18 @@ async def real() -> list[Row]:
     with tempfile.TemporaryDirectory(prefix="fh") as folder:
         model = FakeOpenAi()
         async with model.served() as address:
-            studio = OpenCodeEnv(Path(folder), ("tmux", "-S", f"{folder}/t"), model, address, PROGRAMS)
-            ours = await driven(studio.project, "opencode/exec", studio.environment, REAL_ROUNDS)
-            bare = [await bare_cli(studio) for _ in range(REAL_ROUNDS)]
+            cli_env = OpenCodeEnv(Path(folder), ("tmux", "-S", f"{folder}/t"), model, address, PROGRAMS)
+            ours = await driven(cli_env.project, "opencode/exec", cli_env.environment, REAL_ROUNDS)
+            bare = [await bare_cli(cli_env) for _ in range(REAL_ROUNDS)]
     row = added("opencode/exec", ours, bare)
     return [replace(row, name=f"{row.name}, the real CLI", floor_name="`opencode run` alone")]
 
 
-async def bare_cli(studio: OpenCodeEnv) -> float:
+async def bare_cli(cli_env: OpenCodeEnv) -> float:
     """One run of the real CLI."""
     began = time.perf_counter()
     await anyio.run_process(
-        ["opencode", "run", "--format", "json"], input=b"hello", env=studio.environment, cwd=studio.project
+        ["opencode", "run", "--format", "json"], input=b"hello", env=cli_env.environment, cwd=cli_env.project
     )
     return time.perf_counter() - began
 

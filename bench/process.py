@@ -15,7 +15,7 @@ from pathlib import Path
 from bench.conversations import build
 from bench.rows import Row, beside
 from bench.timing import PYTHON, cpu_seconds, median, resident_bytes, run, seconds
-from farhand.client.door import SocketHub, reach
+from farhand.client.door import SocketHub, connect
 from farhand.model.commands import End, Hire
 from farhand.model.errors import NodeNotRunning
 from farhand.model.facts import CameOnline, Ended, TurnEnded
@@ -93,7 +93,7 @@ def answered(door: Path) -> float:
     give_up = time.perf_counter() + SAFETY_SECONDS
     while time.perf_counter() < give_up:
         try:
-            with reach(door) as link:
+            with connect(door) as link:
                 link.setblocking(True)
                 link.sendall(b'{"do":"look"}\n')
                 link.recv(1)

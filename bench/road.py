@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bench.rows import Row, beside
 from bench.timing import PYTHON, BareFile, median, percentile
-from farhand.client.door import SocketHub, reach
+from farhand.client.door import SocketHub, connect
 from farhand.model.commands import Hire, Say
 from farhand.model.facts import CameOnline, Event, HandedOver, TurnEnded
 from farhand.model.words import Sender
@@ -200,7 +200,7 @@ class Counting(asyncio.Protocol):
 async def watchers(path: Path, first: bytes) -> AsyncIterator[list[Counting]]:
     """Fifty connections, each of which said its first line and got an answer to it."""
     loop = asyncio.get_running_loop()
-    made = [await loop.create_unix_connection(lambda: Counting(first), sock=reach(path)) for _ in range(WATCHERS)]
+    made = [await loop.create_unix_connection(lambda: Counting(first), sock=connect(path)) for _ in range(WATCHERS)]
     try:
         for _, protocol in made:
             await protocol.heard.wait()

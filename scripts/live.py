@@ -16,8 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from farhand.testing import cli_records as witness
-from farhand.testing import clis
+from farhand.testing import cli_records, clis
 from farhand.testing import format_changes as changes
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -48,21 +47,21 @@ def main(arguments: list[str]) -> int:
     sys.stdout.flush()
     with tempfile.TemporaryDirectory(prefix="farhand-live-") as seen:
         code = run(tests, folder, Path(seen))
-        witnessed = witness.kinds_in(sorted(Path(seen).iterdir()))
+        witnessed = cli_records.kinds_in(sorted(Path(seen).iterdir()))
     lines = told(name, found, witnessed, holds=not code, whole=not arguments[1:])
     sys.stdout.write("\n" + "".join(f"{line}\n" for line in lines))
     return code
 
 
-def told(name: str, version: str, witnessed: list[witness.Kinds], *, holds: bool, whole: bool) -> list[str]:
+def told(name: str, version: str, witnessed: list[cli_records.Kinds], *, holds: bool, whole: bool) -> list[str]:
     """The report; what the pinned version writes is kept for the next one to be held against."""
     recordings = sorted((ROOT / "tests" / "pure" / name / "recordings").glob("*"))
-    recorded = witness.merged(witness.kinds_in(recordings))
+    recorded = cli_records.merged(cli_records.kinds_in(recordings))
     kept, pinned = SEEN / f"{name}.json", version_of(PINNED, name)
     before = (
         msgspec.json.decode(kept.read_bytes(), type=changes.SeenFormat) if kept.exists() else changes.SeenFormat("", {})
     )
-    now = changes.spoken(witnessed, witness.merged([recorded, before.kinds]))
+    now = changes.spoken(witnessed, cli_records.merged([recorded, before.kinds]))
     expected = before.kinds if whole else {kind: before.kinds[kind] for kind in before.kinds.keys() & now.keys()}
     sources = {path.name: path.read_text() for path in sorted((ROOT / "src/farhand/drivers" / name).glob("*.py"))}
     found = changes.report(changes.changes(recorded, expected, now), lambda field: changes.readers(sources, field))
@@ -125,7 +124,7 @@ def version_of(folder: Path, name: str) -> str:
 
 def run(tests: list[str], folder: Path, seen: Path) -> int:
     """The contract, with everything kept that the CLI writes."""
-    environment = {**os.environ, clis.FOLDER: str(folder), witness.FOLDER: str(seen)}
+    environment = {**os.environ, clis.FOLDER: str(folder), cli_records.FOLDER: str(seen)}
     words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "2", "--dist", "loadfile", *tests]
     return subprocess.run(words, cwd=ROOT, env=environment, check=False).returncode
 

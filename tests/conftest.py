@@ -55,8 +55,8 @@ def tmux_server(short_folder: Path) -> Iterator[tuple[str, ...]]:
 
 
 @pytest.fixture
-async def studio(short_folder: Path, tmux_server: tuple[str, ...]) -> AsyncIterator[ClaudeEnv]:
-    """A studio whose fake model fails the test on steps that nobody asked for."""
+async def cli_env(short_folder: Path, tmux_server: tuple[str, ...]) -> AsyncIterator[ClaudeEnv]:
+    """An environment whose fake model fails the test on steps that nobody asked for."""
     model = FakeAnthropic()
     async with model.served() as address:
         opened = ClaudeEnv(short_folder, tmux_server, model, address, PROGRAMS)

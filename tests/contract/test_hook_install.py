@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import stat
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from farhand.hooks.install import (
     uninstall,
 )
 from farhand.model.errors import SettingWrong
+from farhand.testing.full_disk import full_disk
 
 GROUPS: dict[str, list[dict[str, Any]]] = {
     "Stop": [{"hooks": [{"type": "command", "command": f"python3 /x/{PROGRAM} report Stop", "timeout": 10}]}],
@@ -117,10 +117,10 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
 def test_a_failed_write_leaves_the_old_file_whole(tmp_path: Path) -> None:
     file = tmp_path / "settings.json"
     file.write_bytes(FILES["two spaces"])
-    (tmp_path / f".{file.name}.{os.getpid()}.new").mkdir()
-    with pytest.raises(OSError, match=r"directory"):
+    with full_disk(len(FILES["two spaces"])), pytest.raises(OSError, match=r"File too large"):
         install(file, GROUPS, tmp_path / "keep")
     assert file.read_bytes() == FILES["two spaces"]
+    assert not [left for left in tmp_path.iterdir() if left.name.startswith(".")]
 
 
 def test_the_program_is_copied_once_and_runs_with_the_real_interpreter(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from farhand.cli import say
-from farhand.client.door import SocketHub, reach
+from farhand.client.door import SocketHub, connect
 from farhand.model import errors
 from farhand.model.commands import Say, Withdraw
 from farhand.model.facts import HandedOver, Said, TurnEnded
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.anyio
 
 def ask(path: Path, data: bytes) -> dict[str, object]:
     """What the door answers to these bytes."""
-    with reach(path) as link:
+    with connect(path) as link:
         link.setblocking(True)
         link.settimeout(30)
         link.sendall(data)
@@ -86,7 +86,7 @@ async def test_fifty_megabytes_without_an_end_are_refused(house: House) -> None:
     path = house.node.settings.door
 
     def flood() -> dict[str, object]:
-        with reach(path) as link:
+        with connect(path) as link:
             link.setblocking(True)
             link.settimeout(30)
             try:
@@ -105,7 +105,7 @@ async def test_fifty_megabytes_without_an_end_are_refused(house: House) -> None:
 
 async def test_visitors_that_hang_or_vanish_harm_nobody(house: House) -> None:
     path = house.node.settings.door
-    hanging = [reach(path) for _ in range(20)]
+    hanging = [connect(path) for _ in range(20)]
     try:
         for link in hanging:
             link.setblocking(True)

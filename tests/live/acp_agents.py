@@ -33,7 +33,7 @@ class Model(Protocol):
 
 
 @dataclass(frozen=True)
-class Stage:
+class AcpEnv:
     """How to start an agent, and where."""
 
     argv: tuple[str, ...]
@@ -42,12 +42,12 @@ class Stage:
     model: Model
 
 
-def age_sessions(stage: Stage) -> None:
+def age_sessions(acp_env: AcpEnv) -> None:
     """Gives recorded sessions an older name.
 
     gemini 0.61 writes over a session that is loaded in the minute in which it began: both get the same file name.
     """
-    for path in stage.project.parent.glob(".gemini/tmp/*/chats/session-*.jsonl"):
+    for path in acp_env.project.parent.glob(".gemini/tmp/*/chats/session-*.jsonl"):
         path.rename(path.with_name(f"session-2026-01-01T00-00-{path.stem[-8:]}.jsonl"))
 
 
@@ -96,7 +96,7 @@ def _folders(root: Path) -> tuple[Path, Path]:
 
 
 @asynccontextmanager
-async def gemini_cli(root: Path) -> AsyncIterator[Stage]:
+async def gemini_cli(root: Path) -> AsyncIterator[AcpEnv]:
     """The Gemini CLI in ACP mode."""
     home, project = _folders(root)
     settings = {
@@ -117,14 +117,14 @@ async def gemini_cli(root: Path) -> AsyncIterator[Stage]:
             **fake.environ(),
         }
         model = GeminiModel(fake)
-        yield Stage((str(PROGRAMS / "gemini"), "--acp", "-m", "gemini-2.5-flash"), environ, project, model)
+        yield AcpEnv((str(PROGRAMS / "gemini"), "--acp", "-m", "gemini-2.5-flash"), environ, project, model)
         model.release()
     finally:
         fake.close()
 
 
 @asynccontextmanager
-async def opencode(root: Path) -> AsyncIterator[Stage]:
+async def opencode(root: Path) -> AsyncIterator[AcpEnv]:
     """OpenCode in ACP mode."""
     home, project = _folders(root)
     fake = FakeOpenAi()
@@ -153,7 +153,7 @@ async def opencode(root: Path) -> AsyncIterator[Stage]:
             **QUIET,
         }
         model = OpenCodeModel(fake)
-        yield Stage((str(PROGRAMS / "opencode"), "acp"), environ, project, model)
+        yield AcpEnv((str(PROGRAMS / "opencode"), "acp"), environ, project, model)
         model.release()
 
 
@@ -176,7 +176,7 @@ class ScriptedModel:
 
 
 @asynccontextmanager
-async def codex_cli(root: Path) -> AsyncIterator[Stage]:
+async def codex_cli(root: Path) -> AsyncIterator[AcpEnv]:
     """Codex behind its ACP adapter; its home is no temporary one, so that it has its sandbox."""
     fake = FakeResponses()
     async with fake.served() as address:
@@ -196,12 +196,12 @@ async def codex_cli(root: Path) -> AsyncIterator[Stage]:
             touch = use("exec_command", cmd="touch made.txt", **escalated)
             failure = Failure(400, "invalid_request_error", "the model is not in the mood")
             model = ScriptedModel(fake.script, use("exec_command", cmd="ls"), touch, failure)
-            yield Stage((str(PROGRAMS / "codex-acp"),), environ, project, model)
+            yield AcpEnv((str(PROGRAMS / "codex-acp"),), environ, project, model)
             model.release()
 
 
 @asynccontextmanager
-async def claude_code(root: Path) -> AsyncIterator[Stage]:
+async def claude_code(root: Path) -> AsyncIterator[AcpEnv]:
     """Claude Code behind its ACP adapter."""
     home, project = _folders(root)
     fake = FakeAnthropic()
@@ -220,7 +220,7 @@ async def claude_code(root: Path) -> AsyncIterator[Stage]:
         look = use("Bash", command="ls", description="Look")
         touch = use("Bash", command="touch made.txt", description="Make")
         model = ScriptedModel(fake.script, look, touch, limited("come back tomorrow"))
-        yield Stage((str(PROGRAMS / "claude-agent-acp"),), environ, project, model)
+        yield AcpEnv((str(PROGRAMS / "claude-agent-acp"),), environ, project, model)
         model.release()
 
 

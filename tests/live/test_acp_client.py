@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.live.acp_agents import AGENTS, PROGRAMS, Stage, age_sessions
+from tests.live.acp_agents import AGENTS, PROGRAMS, AcpEnv, age_sessions
 
 from farhand.sdk.acp import AcpClient, AcpPermission, AcpSession, AcpTurnEnded, RpcError, spawn
 from farhand.sdk.acp.words import AcpSaid, ToolProgress
@@ -20,15 +20,15 @@ pytestmark = [
 
 
 @pytest.fixture(params=["gemini", "opencode"])
-async def stage(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Stage]:
+async def acp_env(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[AcpEnv]:
     async with AGENTS[request.param](tmp_path) as opened:
         yield opened
 
 
 @asynccontextmanager
-async def client_of(stage: Stage, **options: Any) -> AsyncIterator[AcpClient]:
+async def client_of(acp_env: AcpEnv, **options: Any) -> AsyncIterator[AcpClient]:
     async with (
-        spawn(stage.argv, cwd=stage.project, env=stage.environ) as stream,
+        spawn(acp_env.argv, cwd=acp_env.project, env=acp_env.environ) as stream,
         AcpClient(stream, **options) as client,
     ):
         await client.initialize()
@@ -53,16 +53,16 @@ def always(kind: str, asked: list[AcpPermission]) -> Callable[[AcpPermission], A
     return decide
 
 
-async def test_a_turn_and_the_session_loaded_again(stage: Stage) -> None:
-    async with client_of(stage) as client:
+async def test_a_turn_and_the_session_loaded_again(acp_env: AcpEnv) -> None:
+    async with client_of(acp_env) as client:
         assert client.hello.loads_sessions
-        session = await client.new_session(stage.project)
+        session = await client.new_session(acp_env.project)
         updates, ended = await turn(session, "good morning")
         assert text_of(updates) == "Good morning."
         assert (ended.stop_reason, ended.input_tokens, ended.output_tokens) == ("end_turn", 100, 10)
-    age_sessions(stage)
-    async with client_of(stage) as client:
-        again = await client.load_session(session.id, stage.project)
+    age_sessions(acp_env)
+    async with client_of(acp_env) as client:
+        again = await client.load_session(session.id, acp_env.project)
         assert "good morning" in text_of(again.history, "user")
         assert text_of(again.history) == "Good morning."
         updates, _ = await turn(again, "good morning")
@@ -70,11 +70,11 @@ async def test_a_turn_and_the_session_loaded_again(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize(("kind", "made"), [("allow_once", True), ("reject_once", False)])
-async def test_a_permission(stage: Stage, kind: str, made: bool) -> None:
+async def test_a_permission(acp_env: AcpEnv, kind: str, made: bool) -> None:
     asked: list[AcpPermission] = []
-    async with client_of(stage, decides=always(kind, asked)) as client:
-        updates, ended = await turn(await client.new_session(stage.project), "touch it")
-    assert (stage.project / "made.txt").exists() is made
+    async with client_of(acp_env, decides=always(kind, asked)) as client:
+        updates, ended = await turn(await client.new_session(acp_env.project), "touch it")
+    assert (acp_env.project / "made.txt").exists() is made
     assert len(asked) == 1
     assert "touch made.txt" in f"{asked[0].call.title} {asked[0].call.raw_input}"
     assert asked[0].call.kind == "execute"
@@ -84,43 +84,43 @@ async def test_a_permission(stage: Stage, kind: str, made: bool) -> None:
         assert text_of(updates).endswith("Touched.")
 
 
-async def test_a_question_that_nobody_answers_is_a_no(stage: Stage) -> None:
-    async with client_of(stage) as client:
-        await turn(await client.new_session(stage.project), "touch it")
-    assert not (stage.project / "made.txt").exists()
+async def test_a_question_that_nobody_answers_is_a_no(acp_env: AcpEnv) -> None:
+    async with client_of(acp_env) as client:
+        await turn(await client.new_session(acp_env.project), "touch it")
+    assert not (acp_env.project / "made.txt").exists()
 
 
-async def test_cancel_in_mid_answer_and_a_turn_after_it(stage: Stage) -> None:
-    async with client_of(stage) as client:
-        session = await client.new_session(stage.project)
+async def test_cancel_in_mid_answer_and_a_turn_after_it(acp_env: AcpEnv) -> None:
+    async with client_of(acp_env) as client:
+        session = await client.new_session(acp_env.project)
         heard: list[Any] = []
         async for event in session.prompt("count slowly"):
             heard.append(event)
             if isinstance(event, AcpSaid) and event.role == "agent":
                 await session.cancel()
         assert heard[-1].stop_reason == "cancelled"
-        stage.model.release()
+        acp_env.model.release()
         updates, ended = await turn(session, "good morning")
         assert (text_of(updates), ended.stop_reason) == ("Good morning.", "end_turn")
 
 
-async def test_cancel_while_a_question_waits(stage: Stage) -> None:
+async def test_cancel_while_a_question_waits(acp_env: AcpEnv) -> None:
     session: AcpSession
 
     async def leave(permission: AcpPermission) -> str:
         await session.cancel()
         return "allow_once"
 
-    async with client_of(stage, decides=leave) as client:
-        session = await client.new_session(stage.project)
+    async with client_of(acp_env, decides=leave) as client:
+        session = await client.new_session(acp_env.project)
         _, ended = await turn(session, "touch it")
     assert ended.stop_reason == "cancelled"
-    assert not (stage.project / "made.txt").exists()
+    assert not (acp_env.project / "made.txt").exists()
 
 
-async def test_modes_and_models(stage: Stage) -> None:
-    async with client_of(stage) as client:
-        session = await client.new_session(stage.project)
+async def test_modes_and_models(acp_env: AcpEnv) -> None:
+    async with client_of(acp_env) as client:
+        session = await client.new_session(acp_env.project)
         assert "plan" in [mode.id for mode in session.info.modes]
         await session.set_mode("plan")
         assert session.info.models

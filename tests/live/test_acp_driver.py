@@ -11,7 +11,7 @@ from pathlib import Path
 
 import anyio
 import pytest
-from tests.live.acp_agents import AGENTS, PROGRAMS, ROOT, GeminiModel, Stage, age_sessions
+from tests.live.acp_agents import AGENTS, PROGRAMS, ROOT, AcpEnv, GeminiModel, age_sessions
 
 from farhand.drivers.acp.driver import AcpDriver
 from farhand.drivers.acp.schema import AcpAgent
@@ -29,7 +29,7 @@ MODES = {Mode.DEFAULT: "default", Mode.AUTO_EDIT: "auto_edit", Mode.PLAN: "plan"
 
 
 @asynccontextmanager
-async def own_server(root: Path) -> AsyncIterator[Stage]:
+async def own_server(root: Path) -> AsyncIterator[AcpEnv]:
     """Our own ACP server as an agent."""
     project = root / "home" / "project"
     (project / ".git").mkdir(parents=True)
@@ -38,7 +38,7 @@ async def own_server(root: Path) -> AsyncIterator[Stage]:
         model = GeminiModel(fake)
         environ = {"HOME": str(root / "home"), "PATH": os.environ["PATH"], "GEMINI_MODEL": "gemini-2.5-flash"}
         program = (sys.executable, str(ROOT / "tests" / "sdk" / "acp_agent.py"))
-        yield Stage(program, {**environ, **fake.environ()}, project, model)
+        yield AcpEnv(program, {**environ, **fake.environ()}, project, model)
         model.release()
     finally:
         fake.close()
@@ -73,19 +73,19 @@ class AcpContract(DriverContract):
     agent = "own"
 
     @pytest.fixture
-    async def stage(self, short_folder: Path) -> AsyncIterator[Stage]:
+    async def acp_env(self, short_folder: Path) -> AsyncIterator[AcpEnv]:
         opens = {"own": own_server, **AGENTS}
         async with opens[self.agent](short_folder) as opened:
             yield opened
 
     @pytest.fixture
-    def directory(self, stage: Stage) -> Path:
-        return stage.project
+    def directory(self, acp_env: AcpEnv) -> Path:
+        return acp_env.project
 
     @pytest.fixture
-    def driver(self, stage: Stage, short_folder: Path) -> Driver:
-        described = AcpAgent(backend=self.agent, command=stage.argv, modes=MODES)
-        environment = child_environment(stage.environ, stage.environ)
+    def driver(self, acp_env: AcpEnv, short_folder: Path) -> Driver:
+        described = AcpAgent(backend=self.agent, command=acp_env.argv, modes=MODES)
+        environment = child_environment(acp_env.environ, acp_env.environ)
         return AcpDriver(LocalHolders(short_folder / "h"), described, python=sys.executable, environment=environment)
 
     @pytest.fixture
@@ -144,7 +144,7 @@ class AcpContract(DriverContract):
         assert not (directory / "made.txt").exists()
 
     async def test_the_next_life_takes_the_session_up_again(
-        self, driver: Driver, worker: Worker, stage: Stage, short_folder: Path
+        self, driver: Driver, worker: Worker, acp_env: AcpEnv, short_folder: Path
     ) -> None:
         async with talking(driver, worker) as talk:
             await talk.say("t1", "good morning")
@@ -153,7 +153,7 @@ class AcpContract(DriverContract):
             os.kill(held_child(short_folder), signal.SIGKILL)
             await talk.end()
             cursor = talk.cursor
-        age_sessions(stage)
+        age_sessions(acp_env)
         async with talking(driver, replace(worker, session=known.session), cursor) as talk:
             await talk.say("t2", "good morning")
             assert (await talk.ended("t2")).how is HowEnded.COMPLETED

@@ -47,12 +47,12 @@ async def test_a_follower_killed_in_mid_stream_goes_on_where_it_was(tmp_path: Pa
     received, whole = tmp_path / "received", random.Random(5).randbytes(50 * MEGABYTE)
     chance = random.Random(1)
     async with holding(tmp_path, python(BABBLE, 5, 50 * MEGABYTE)):
-        for stage in range(6):
+        for attempt in range(6):
             with another("follow", tmp_path, received) as process:
                 moment = chance.randrange(1, 8 * MEGABYTE)
                 begin = received.stat().st_size if received.exists() else 0
                 for line in lines(process):
-                    if int(line) - begin > moment and stage < 5:
+                    if int(line) - begin > moment and attempt < 5:
                         break
         assert received.read_bytes() == whole
 

@@ -3,7 +3,7 @@
 import pytest
 
 from farhand.model.ports import Fed
-from farhand.sandbox.folder import Life, fate
+from farhand.sandbox.folder import Life, feed_outcome
 from farhand.sandbox.sweep import Process, leftovers
 
 LIFE = Life(holder=10, child=11, ticks=500, boot="this", at=0.0)
@@ -24,11 +24,11 @@ LIFE = Life(holder=10, child=11, ticks=500, boot="this", at=0.0)
     ],
 )
 def test_a_ledger_proves_what_it_says_and_no_more(ledger: bytes, expected: Fed) -> None:
-    assert fate(ledger.splitlines(keepends=True), "a") is expected
+    assert feed_outcome(ledger.splitlines(keepends=True), "a") is expected
 
 
 def test_keys_may_have_any_characters() -> None:
-    assert fate([b'taken "\\u00fc \\n\\" b"\n'], 'ü \n" b') is Fed.TAKEN
+    assert feed_outcome([b'taken "\\u00fc \\n\\" b"\n'], 'ü \n" b') is Fed.TAKEN
 
 
 def test_the_session_of_the_child_is_what_it_left() -> None:

@@ -1,4 +1,6 @@
-"""What `make check` holds beside style and types: a backend is named in its own driver, and nowhere else."""
+"""What `make check` holds beside style and types: sizes, names, no duck typing, a backend named in its own driver."""
+
+import ast
 
 import pytest
 from scripts import check_house
@@ -35,3 +37,101 @@ def test_a_backend_that_is_named_elsewhere_is_found(place: str, line: str) -> No
 )
 def test_where_it_belongs_it_may_be_named(place: str) -> None:
     assert check_house.names_backends(SOURCE / place, "codex", BACKENDS) == []
+
+
+def test_a_module_that_is_too_long_or_opens_without_a_sentence_is_found() -> None:
+    path = check_house.ROOT / "src" / "farhand" / "core" / "team.py"
+    assert check_house.module_complaints(path, '"""What it is for."""\n' + "x = 1\n" * 449) == []
+    (long,) = check_house.module_complaints(path, '"""What it is for."""\n' + "x = 1\n" * 450)
+    assert long == "src/farhand/core/team.py: 451 lines; 450 is the limit"
+    (silent,) = check_house.module_complaints(path, "x = 1\n")
+    assert "opens without a sentence" in silent
+    (vague,) = check_house.module_complaints(path.with_name("helpers.py"), '"""Helps."""\n')
+    assert "'helpers' says nothing" in vague
+
+
+def test_a_function_that_is_too_long_is_found() -> None:
+    path = check_house.ROOT / "scripts" / "x.py"
+    text = '"""X."""\ndef run():\n' + "    x = 1\n" * check_house.FUNCTION_LINES
+    (complaint,) = check_house.module_complaints(path, text)
+    assert complaint.startswith("scripts/x.py:2: run has 76 lines")
+
+
+@pytest.mark.parametrize(("sizes", "fine"), [([90, 100, 400], True), ([10, 20, 400], False), ([190, 200, 400], False)])
+def test_neither_a_drawer_of_tiny_modules_nor_a_few_large_ones(sizes: list[int], fine: bool) -> None:
+    assert (check_house.median_complaints(sizes) == []) is fine
+
+
+def test_a_class_name_with_two_meanings_is_found() -> None:
+    modules = {
+        "core/a.py": ast.parse("class Cursor: ..."),
+        "store/b.py": ast.parse("class Cursor: ...\nclass Ask: ..."),
+    }
+    (complaint,) = check_house.twice_named({**modules, "sdk/c.py": ast.parse("class Ask: ...")})
+    assert complaint == "core/a.py and store/b.py: two classes are called Cursor; a name says whose it is"
+    # Two ways to define it in one module, one for the type checker.
+    assert check_house.twice_named({"a.py": ast.parse("if X:\n    class A: ...\nelse:\n    class A: ...")}) == []
+
+
+AVOIDED = {"station": "host", "ears": "receiver"}
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "name"),
+    [
+        ("core/station.py", "x = 1", "station"),
+        ("core/a.py", "class TmuxStation: ...", "TmuxStation"),
+        ("core/a.py", "class A:\n    station: str", "station"),
+        ("core/a.py", "def open_ears(): ...", "open_ears"),
+        ("core/a.py", "class A:\n    async def _station(self): ...", "_station"),
+        ("core/a.py", "self._ears = 1", "_ears"),
+    ],
+)
+def test_a_metaphor_in_a_name_is_found(path: str, text: str, name: str) -> None:
+    (complaint,) = check_house.badly_named(path, ast.parse(text), AVOIDED)
+    assert complaint.startswith(f"{path}:")
+    assert f"'{name}' says" in complaint
+
+
+def test_sentences_and_other_words_are_no_metaphors() -> None:
+    text = 'def test_nobody_hears_at_the_station(): ...\nyears = "station"\nx.stationary = years'
+    assert check_house.badly_named("core/a.py", ast.parse(text), AVOIDED) == []
+
+
+def test_the_glossary_says_which_words() -> None:
+    avoided = check_house.avoided_words(check_house.GLOSSARY.read_text("utf-8"))
+    wanted = {
+        "seated",
+        "painted",
+        "hands",
+        "spot",
+        "station",
+        "clerk",
+        "ears",
+        "studio",
+        "workshop",
+        "stage",
+        "witness",
+    }
+    assert wanted <= avoided.keys()
+    assert "word" not in avoided
+    assert check_house.avoided_words("# No such table\n\n| station | host |\n") == {}
+
+
+def test_duck_typing_is_found() -> None:
+    text = 'getattr(channel, "announce", None)\ngetattr(x, "__name__", "")\ngetattr(x, name, None)\ngetattr(x, "y")'
+    (complaint,) = check_house.duck_typing("app.py", ast.parse(text))
+    assert complaint.startswith("app.py:1: getattr with a default asks for 'announce'")
+    # A person's own objects.
+    assert check_house.duck_typing("sdk/tools/x.py", ast.parse(text)) == []
+
+
+def test_what_a_room_may_still_have_only_falls() -> None:
+    lines = ["core/a.py:1: x", "core/b.py:2: y", "app.py:3: z"]
+    assert check_house.beyond(lines, {"core": 2, "app.py": 1}) == []
+    assert check_house.beyond(lines, {"core": 1, "app.py": 1}) == [f"src/farhand/{line}" for line in lines[:2]]
+
+
+def test_any_is_counted() -> None:
+    text = "from typing import Any\ndef f(x: Any) -> dict[str, Any]: ...\nAnything = 1"
+    assert check_house.uses_of_any(ast.parse(text)) == 3

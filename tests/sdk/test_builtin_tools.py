@@ -17,7 +17,7 @@ from farhand.sdk.protocols import Question, Reply, ToolResult
 from farhand.sdk.settings import AgentSettings
 from farhand.sdk.tools import builtin_tools
 from farhand.sdk.tools.builtin import BUILTIN_TOOLS
-from farhand.testing.sdk_env import stage, until
+from farhand.testing.sdk_env import sdk_context, until
 
 pytestmark = pytest.mark.anyio
 
@@ -44,7 +44,7 @@ ARGUMENTS = {
 @pytest.fixture
 async def context(tmp_path: Path) -> AsyncIterator[LiveContext]:
     (tmp_path / "project" / ".git").mkdir(parents=True)
-    made = stage(tmp_path / "project")
+    made = sdk_context(tmp_path / "project")
     yield made
     await made.close()
 
@@ -395,13 +395,13 @@ async def test_shell_tells_how_it_ended(context: LiveContext, folder: Path) -> N
 
 
 async def test_a_silent_command_is_ended(folder: Path) -> None:
-    context = stage(folder, raw={"tools": {"shell": {"inactivityTimeout": 0.2}}})
+    context = sdk_context(folder, raw={"tools": {"shell": {"inactivityTimeout": 0.2}}})
     content = await text(context, "run_shell_command", command="sleep 1000")
     assert "it said nothing for 0.2 seconds" in content
 
 
 async def test_long_output_is_cut_and_the_rest_can_be_read(folder: Path) -> None:
-    context = stage(folder, raw={"tools": {"truncateToolOutputThreshold": 5000}})
+    context = sdk_context(folder, raw={"tools": {"truncateToolOutputThreshold": 5000}})
     content = await text(context, "run_shell_command", command="seq 1 100000")
     assert len(content) < 5000
     where = re.search(r"the whole of it is in (\S+) \.\.\.", content)
@@ -411,7 +411,7 @@ async def test_long_output_is_cut_and_the_rest_can_be_read(folder: Path) -> None
 
 
 async def test_a_tool_that_floods_is_cut_and_the_rest_can_be_read(folder: Path) -> None:
-    context = stage(folder, raw={"tools": {"truncateToolOutputThreshold": 1000}})
+    context = sdk_context(folder, raw={"tools": {"truncateToolOutputThreshold": 1000}})
     (folder / "many.txt").write_text("".join(f"line {n}\n" for n in range(1500)))
     content = await text(context, "read_file", file_path="many.txt")
     where = re.search(r"is in (\S+): read it", content)
@@ -439,7 +439,7 @@ async def test_a_background_command_that_fails_at_once_says_so(context: LiveCont
 
 
 async def test_shell_keeps_the_models_keys(folder: Path) -> None:
-    context = stage(folder, environ={"GEMINI_API_KEY": "secret"})
+    context = sdk_context(folder, environ={"GEMINI_API_KEY": "secret"})
     assert "secret" not in await text(context, "run_shell_command", command="env")
 
 
@@ -464,7 +464,7 @@ async def test_ask_user_asks_and_waits(folder: Path) -> None:
         asked.append(question)
         return Reply(answered=True, choice=question.choices[0] if question.choices else "", text="free words")
 
-    context = stage(folder, answer=answer)
+    context = sdk_context(folder, answer=answer)
     questions = [
         {"question": "Which?", "header": "Pick", "type": "choice", "options": [{"label": "A"}, {"label": "B"}]},
         {"question": "Sure?", "type": "yesno"},

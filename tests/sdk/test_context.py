@@ -17,7 +17,7 @@ from farhand.sdk.context import LiveContext
 from farhand.sdk.shell import finished
 from farhand.sdk.shell_process import Limits, RunningCommand
 from farhand.sdk.workspace import OutsideWorkspace
-from farhand.testing.sdk_env import stage, until
+from farhand.testing.sdk_env import sdk_context, until
 
 pytestmark = pytest.mark.anyio
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.anyio
 @pytest.fixture
 async def context(tmp_path: Path) -> AsyncIterator[LiveContext]:
     (tmp_path / "project").mkdir()
-    made = stage(tmp_path / "project", environ={"GEMINI_API_KEY": "secret", "GITHUB_TOKEN": "kept"})
+    made = sdk_context(tmp_path / "project", environ={"GEMINI_API_KEY": "secret", "GITHUB_TOKEN": "kept"})
     yield made
     await made.close()
 
@@ -112,7 +112,7 @@ async def test_redaction_hides_every_secret_when_it_is_switched_on(tmp_path: Pat
         "security": {"environmentVariableRedaction": {"enabled": True, "allowed": ["MY_TOKEN"], "blocked": ["PLAIN"]}}
     }
     environ = {"MY_TOKEN": "1", "OTHER_TOKEN": "2", "DB_PASSWORD": "3", "PLAIN": "4", "SEEN": "5"}
-    context = stage(tmp_path, raw=raw, environ=environ)
+    context = sdk_context(tmp_path, raw=raw, environ=environ)
     result = await context.shell.exec('echo "$MY_TOKEN|$OTHER_TOKEN|$DB_PASSWORD|$PLAIN|$SEEN"')
     assert result.stdout == "1||||5\n"
 

@@ -30,7 +30,7 @@ from farhand.sdk.hooks.system import Hooks
 from farhand.sdk.hooks.words import WORDS, EventName, input_of
 from farhand.sdk.protocols import HookEventName, HookOutcome, SessionContext
 from farhand.sdk.settings import AgentSettings, Tier, load_settings
-from farhand.testing.sdk_env import PATH, stage, until
+from farhand.testing.sdk_env import PATH, sdk_context, until
 
 pytestmark = pytest.mark.anyio
 
@@ -40,7 +40,7 @@ TOOL: dict[str, Any] = {"tool_name": "write_file", "tool_input": {"file_path": "
 @pytest.fixture
 async def context(tmp_path: Path) -> AsyncIterator[LiveContext]:
     (tmp_path / "project").mkdir()
-    made = stage(tmp_path / "project")
+    made = sdk_context(tmp_path / "project")
     yield made
     await made.close()
 
@@ -236,7 +236,7 @@ async def test_names_in_the_command_are_filled_in_safely(tmp_path: Path) -> None
     folder = tmp_path / "it's $(touch pwned) here"
     folder.mkdir()
     made = system(config=commands("BeforeTool", "printf %s $GEMINI_PROJECT_DIR >&2; exit 2"))
-    outcome = await fire(made, stage(folder))
+    outcome = await fire(made, sdk_context(folder))
     assert outcome.reason == str(folder)
     assert not (folder / "pwned").exists()
 
@@ -500,7 +500,7 @@ async def test_a_project_that_is_not_trusted_runs_no_hook(tmp_path: Path) -> Non
     said = {}
     for trust in (True, False):
         settings = load_settings(project, home, {"PATH": PATH}, trust=trust)
-        said[trust] = (await fire(load_hooks([], settings), stage(project))).system_message
+        said[trust] = (await fire(load_hooks([], settings), sdk_context(project))).system_message
     assert said == {True: "theirs\nmine", False: "mine"}
 
 

@@ -15,7 +15,7 @@ from farhand.sdk.protocols import ToolResult
 from farhand.sdk.tools.builtin import BUILTIN_TOOLS
 from farhand.sdk.tools.pagetext import page_text
 from farhand.sdk.tools.web import addresses_in
-from farhand.testing.sdk_env import stage
+from farhand.testing.sdk_env import sdk_context
 
 pytestmark = pytest.mark.anyio
 
@@ -82,7 +82,7 @@ def site() -> Iterator[str]:
 
 
 async def fetch(folder: Path, prompt: str, *, private: bool = True) -> ToolResult:
-    context = stage(folder, raw={"tools": {"webFetch": {"allowPrivateAddresses": private}}})
+    context = sdk_context(folder, raw={"tools": {"webFetch": {"allowPrivateAddresses": private}}})
     return await BUILTIN_TOOLS["web_fetch"].run({"prompt": prompt}, context)
 
 

@@ -25,7 +25,7 @@ from tests.spec.team import Team, team_house
 from tests.spec.test_http import known
 
 from farhand.channels.files.spooled_answers import left_answers
-from farhand.cli.adapter import PAUSES_SECONDS, keep, offer
+from farhand.cli.adapter import PAUSES_SECONDS, keep, post_until_taken
 from farhand.drivers.codex.oneshot import ADAPTER as CODEX
 from farhand.drivers.gemini.oneshot import ADAPTER as GEMINI
 from farhand.drivers.opencode.oneshot import ADAPTER as OPENCODE
@@ -403,14 +403,14 @@ async def test_a_node_that_is_killed_in_between_gets_the_answer_once(tmp_path: P
         session, address = team.session(), team.url
     gone = {"session": "ann", "text": "a < b", "source": "codex", "escape": True, "id": "i"}
     waits: list[float] = []
-    assert not offer(keep(gone, session), address, wait=waits.append)
+    assert not post_until_taken(keep(gone, session), address, wait=waits.append)
     assert waits == [*PAUSES_SECONDS]
     (left,) = left_answers(session, 0.0)
     assert (left.name, left.text, left.html) == ("i", "a < b", False)
     async with team_house(tmp_path, bot, claude=agent) as team:
         await team.manager.reads("ann:\na < b")
         await until(lambda: not list((session / "answers").iterdir()))
-        assert await anyio.to_thread.run_sync(offer, keep(gone, session), team.url)
+        assert await anyio.to_thread.run_sync(post_until_taken, keep(gone, session), team.url)
         await team.post("/response", {"session": "ann", "text": "the end"})
         await team.manager.reads("the end")
         assert len([one for one in await bot.messages(4242) if one.text == "ann:\na < b"]) == 1
@@ -420,7 +420,9 @@ def test_an_answer_that_the_node_has_found_is_not_posted_again(tmp_path: Path) -
     def found(_: float) -> None:
         (tmp_path / "answers" / "i.json").unlink(missing_ok=True)
 
-    assert offer(keep({"session": "ann", "text": "x", "id": "i"}, tmp_path), "http://127.0.0.1:1", wait=found)
+    assert post_until_taken(
+        keep({"session": "ann", "text": "x", "id": "i"}, tmp_path), "http://127.0.0.1:1", wait=found
+    )
 
 
 @promise("files.11", "hook.14")

@@ -18,8 +18,9 @@ from farhand.channels.files.channel import FilesChannel
 from farhand.drivers.wires.tmux import Tmux
 from farhand.drivers.wires.tmux.host import TmuxHost, TmuxHostOptions
 from farhand.model import compat
+from farhand.model.http_guard import why_refused
 from farhand.server import http
-from farhand.server.local import closed, stranger
+from farhand.server.local import closed
 from farhand.store import folder
 from farhand.testing.scripted import ScriptedDriver
 from farhand.testing.telegram import FakeBot
@@ -121,7 +122,7 @@ async def test_callers_from_another_address_are_refused(team: Team, address: str
 def test_who_is_a_stranger() -> None:
     def why(client: str | None = "127.0.0.1", **headers: str) -> str:
         named = {name.replace("_", "-"): value for name, value in {"host": "localhost:1", **headers}.items()}
-        return stranger(Headers(named), client, "k" * 40)
+        return why_refused(Headers(named), client, "k" * 40)
 
     assert why() == why(host="127.0.0.1:8081") == why(host="[::1]:8081") == why(None, host="anything") == ""
     assert why(origin="http://localhost:1") == ""

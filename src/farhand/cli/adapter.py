@@ -10,7 +10,7 @@ from pathlib import Path
 
 import anyio
 
-from farhand.cli.detached import WorkEnded, apart
+from farhand.cli.detached import WorkEnded, run_detached
 from farhand.cli.options import new_id
 from farhand.config.erase import erase
 from farhand.drivers.wires.oneshot.runner import OneshotCall, OneshotRunner
@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
         bridge_url=arguments.bridge_url,
     )
     # Whoever started this may go, and so may this process: the answer is brought all the same.
-    said = apart(lambda: anyio.run(Round(folder, worker, source).make, calls, call))
+    said = run_detached(lambda: anyio.run(AdapterCall(folder, worker, source).make, calls, call))
     if said is None:
         raise NodeError(f"The call was cut off; the next one for {worker} brings its answer.")
     sys.stderr.write(f"error: {said.error}\n" if said.error else "")
@@ -66,8 +66,8 @@ def clean_environment() -> dict[str, str]:
     return dict(os.environ)
 
 
-class Round:
-    """One call with its answers: its own, and those that an earlier call could not bring."""
+class AdapterCall:
+    """One call of the CLI, and the delivery of answers: its own, and those that an earlier call could not deliver."""
 
     def __init__(self, folder: Path, worker: str, source: str) -> None:
         self._folder = folder
@@ -76,21 +76,21 @@ class Round:
         self._waiting: list[tuple[Path, str]] = []
 
     async def make(self, calls: OneshotRunner, call: OneshotCall) -> WorkEnded:
-        """Makes the call; an answer that the bridge did not take at once is offered again, while others may call."""
+        """Makes the call; an answer that the bridge did not take at once is retried with backoff, after the lock."""
         try:
-            said = await calls.make(call, self._bring)
+            said = await calls.make(call, self._deliver)
         except OSError as error:
             raise NodeError(f"{self._folder} cannot be used: {error.strerror}.") from None
         for kept, url in self._waiting:
-            if not await anyio.to_thread.run_sync(offer, kept, url, PAUSES_SECONDS[1:]):
+            if not await anyio.to_thread.run_sync(post_until_taken, kept, url, PAUSES_SECONDS[1:]):
                 raise NodeError(f"{url} did not take the answer; it is kept in {kept.parent}.")
         return WorkEnded(code=1 if said.error else 0, error=said.error)
 
-    async def _bring(self, call: OneshotCall, said: OneshotOutput) -> None:
-        """Keeps the answer under the call's id, by which a repeat is known, and posts it."""
+    async def _deliver(self, call: OneshotCall, said: OneshotOutput) -> None:
+        """Stores the answer under the call's id, by which the bridge deduplicates it, and posts it."""
         body = {"session": self._worker, "text": said.text, "source": self._source, "escape": True, "id": call.id}
         kept = keep(body, self._folder)
-        if not await anyio.to_thread.run_sync(offer, kept, call.bridge_url, PAUSES_SECONDS[:1]):
+        if not await anyio.to_thread.run_sync(post_until_taken, kept, call.bridge_url, PAUSES_SECONDS[:1]):
             self._waiting.append((kept, call.bridge_url))
 
 
@@ -102,13 +102,13 @@ def keep(body: dict[str, object], folder: Path) -> Path:
     return kept
 
 
-def offer(
+def post_until_taken(
     kept: Path,
     bridge_url: str,
     pauses_seconds: tuple[float, ...] = PAUSES_SECONDS,
     wait: Callable[[float], None] = time.sleep,
 ) -> bool:
-    """Posts the answer, after each of these pauses, until it is taken or the bridge has found it by itself."""
+    """Posts the answer, with retries after these pauses, until it is taken or the bridge has picked it up by itself."""
     for pause in pauses_seconds:
         wait(pause)
         try:

@@ -246,8 +246,7 @@ class _StreamJson:
 
     def _begin(self) -> None:
         self._begun = True
-        model = getattr(self._session, "model_name", "")
-        self._line({"type": "init", "session_id": self._session.id, "model": model})
+        self._line({"type": "init", "session_id": self._session.id, "model": self._session.model_name})
         self._line({"type": "message", "role": "user", "content": self._prompt})
 
     def _end(self, reason: str, detail: str) -> None:

@@ -25,13 +25,13 @@ def run(arguments: argparse.Namespace) -> int:
         raise NodeRunning(
             f"Node '{node}' is running (pid {process}) and knows its manager.", hints=(f"farhand stop --node {node}",)
         )
-    gone = [path for path in meant(folder, sessions_folder(folder, os.environ)) if _remove(path)]
-    told = "".join(f"  {path}\n" for path in gone)
-    sys.stdout.write(f"Node '{node}' knows no manager any more:\n{told}" if gone else f"Node '{node}' is clean.\n")
+    removed = [path for path in files_to_remove(folder, sessions_folder(folder, os.environ)) if _remove(path)]
+    listed = "".join(f"  {path}\n" for path in removed)
+    sys.stdout.write(f"Node '{node}' knows no manager any more:\n{listed}" if removed else f"Node '{node}' is clean.\n")
     return 0
 
 
-def meant(folder: Path, sessions: Path) -> list[Path]:
+def files_to_remove(folder: Path, sessions: Path) -> list[Path]:
     """Who the manager is, where each worker's answers go, and what a tunnel has left behind."""
     kept = [folder / name for name in (*ADMIN_FILES, *TUNNEL_FILES)]
     return [*kept, *sorted(sessions.glob(f"*/{CHAT_FILE}"))]

@@ -1,4 +1,4 @@
-"""Does a piece of work in a process apart, which goes on when this one is killed, and waits for what it says."""
+"""Runs a function in a forked, detached process, which goes on when this one is killed, and waits for its result."""
 
 import os
 import traceback
@@ -18,13 +18,13 @@ class WorkEnded(Word):
     error: str = ""
 
 
-def apart(work: Callable[[], WorkEnded]) -> WorkEnded | None:
-    """What the work said; None when its process was killed."""
+def run_detached(work: Callable[[], WorkEnded]) -> WorkEnded | None:
+    """The result of the work; None when its process was killed."""
     reading, writing = os.pipe()
     worker = os.fork()
     if not worker:
         os.close(reading)
-        _work(work, writing)
+        _run_in_child(work, writing)
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:
         said = pipe.read()
@@ -32,14 +32,14 @@ def apart(work: Callable[[], WorkEnded]) -> WorkEnded | None:
     return msgspec.json.decode(said, type=WorkEnded) if said else None
 
 
-def _work(work: Callable[[], WorkEnded], writing: int) -> None:
+def _run_in_child(work: Callable[[], WorkEnded], writing: int) -> None:
     """In the other process: leaves the terminal and the streams to the first one. Never returns."""
     try:
         os.setsid()
         nowhere = os.open(os.devnull, os.O_RDWR)
         for stream in range(3):
             os.dup2(nowhere, stream)
-        said = _told(work)
+        said = _run_caught(work)
         # Whoever waited may be gone.
         with suppress(BrokenPipeError):
             os.write(writing, msgspec.json.encode(said))
@@ -47,7 +47,7 @@ def _work(work: Callable[[], WorkEnded], writing: int) -> None:
         os._exit(0)
 
 
-def _told(work: Callable[[], WorkEnded]) -> WorkEnded:
+def _run_caught(work: Callable[[], WorkEnded]) -> WorkEnded:
     try:
         return work()
     except FarhandError as error:

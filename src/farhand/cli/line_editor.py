@@ -108,7 +108,7 @@ def _columns(character: str) -> int:
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
-def visible(text: str) -> str:
+def on_one_row(text: str) -> str:
     """The text on one row: what would move the cursor is shown instead of obeyed."""
     spaced = text.replace("\n", "⏎").replace("\t", " ")
     return "".join(character if unicodedata.category(character) != "Cc" else "·" for character in spaced)
@@ -139,7 +139,7 @@ def _fitting(text: str, columns: int) -> int:
 
 def window(text: str, place: int, columns: int) -> tuple[str, int]:
     """The part of a typed line around the cursor that fits, and the cursor's column in it."""
-    shown = visible(text)
+    shown = on_one_row(text)
     start = 0
     while width(shown[start:place]) >= columns:
         start += max(1, columns // 2)

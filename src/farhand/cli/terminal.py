@@ -53,21 +53,21 @@ class PlainTerminal:
     def __init__(self, reading: TextIO, writing: TextIO) -> None:
         self._reading = reading.fileno()
         self._writing = writing
-        self._heard = b""
+        self._buffer = b""
         self._speaker = ""
 
     async def line(self) -> str | None:
         """The next line of the input; a last one needs no newline."""
-        while b"\n" not in self._heard:
+        while b"\n" not in self._buffer:
             # A regular file is always ready, and cannot be waited for.
             with suppress(PermissionError):
                 await anyio.wait_readable(self._reading)
             data = os.read(self._reading, 65536)
             if not data:
-                last, self._heard = self._heard, b""
+                last, self._buffer = self._buffer, b""
                 return last.decode(errors="replace") if last else None
-            self._heard += data
-        line, _, self._heard = self._heard.partition(b"\n")
+            self._buffer += data
+        line, _, self._buffer = self._buffer.partition(b"\n")
         return line.decode(errors="replace")
 
     def tell(self, text: str, style: str = "") -> None:  # noqa: ARG002
@@ -94,8 +94,8 @@ class PlainTerminal:
         self._writing.flush()
 
 
-class Speech:
-    """What somebody is saying: the row that is not full yet, and how it looks."""
+class StreamedLine:
+    """The unfinished row of what one speaker streams, and its style."""
 
     def __init__(self) -> None:
         self.row = ""
@@ -110,14 +110,14 @@ class LiveTerminal:
         self._keyboard = reading.fileno()
         self._screen = writing.fileno()
         self._colours = colours
-        self._typing = LineEditor()
+        self._editor = LineEditor()
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         self._pending = ""
         self._keys: list[str] = []
-        self._speeches: dict[str, Speech] = {}
+        self._streams: dict[str, StreamedLine] = {}
         self._last_speaker = ""
         # The rows below what is settled, as they were drawn last: the ends of speeches, then the typed line.
-        self._drawn: list[str] = []
+        self._drawn_rows: list[str] = []
         self.prompt = "> "
 
     @contextmanager
@@ -144,27 +144,27 @@ class LiveTerminal:
         while True:
             while self._keys:
                 key = self._keys.pop(0)
-                if key in (_LEAVES, _ENDS) and not self._typing.text and not self._typing.pasting:
+                if key in (_LEAVES, _ENDS) and not self._editor.text and not self._editor.pasting:
                     return None
-                if key in ("\r", "\n") and not self._typing.pasting:
+                if key in ("\r", "\n") and not self._editor.pasting:
                     return self._enter()
-                self._typing = (
-                    LineEditor(before=self._typing.before) if key == _LEAVES else editing.press(self._typing, key)
+                self._editor = (
+                    LineEditor(before=self._editor.before) if key == _LEAVES else editing.press(self._editor, key)
                 )
             self._draw()
-            if not await self._hear():
+            if not await self._read_keys():
                 return None
 
     def _enter(self) -> str:
-        text = self._typing.text
-        self._typing = editing.entered(self._typing)
+        text = self._editor.text
+        self._editor = editing.entered(self._editor)
         if text.strip():
             self.tell(f"you: {text}", "cyan")
         else:
             self._draw()
         return text
 
-    async def _hear(self) -> bool:
+    async def _read_keys(self) -> bool:
         await anyio.wait_readable(self._keyboard)
         try:
             data = os.read(self._keyboard, 4096)
@@ -183,29 +183,29 @@ class LiveTerminal:
 
     def stream(self, who: str, text: str, style: str = "") -> None:
         """Adds a piece to what somebody is saying; rows that are full are printed for good."""
-        speech = self._speeches.setdefault(who, Speech())
-        settled = self._settled(who, speech) if speech.row and speech.style != style else []
-        speech.style = style
-        *lines, rest = (speech.row + text).split("\n")
+        stream_line = self._streams.setdefault(who, StreamedLine())
+        settled = self._settled(who, stream_line) if stream_line.row and stream_line.style != style else []
+        stream_line.style = style
+        *lines, rest = (stream_line.row + text).split("\n")
         for line in lines:
-            speech.row = line
-            settled += self._settled(who, speech)
-        *full, speech.row = self._rows(rest)
+            stream_line.row = line
+            settled += self._settled(who, stream_line)
+        *full, stream_line.row = self._rows(rest)
         for row in full:
             settled += self._named(who, row, style)
         self._draw(settled)
 
     def finish(self, who: str) -> None:
         """Prints the last row of what somebody said."""
-        speech = self._speeches.pop(who, None)
-        if speech and speech.row:
-            self._draw(self._settled(who, speech))
+        stream_line = self._streams.pop(who, None)
+        if stream_line and stream_line.row:
+            self._draw(self._settled(who, stream_line))
         if who == self._last_speaker:
             self._last_speaker = ""
 
-    def _settled(self, who: str, speech: Speech) -> list[str]:
-        line, speech.row = speech.row, ""
-        return [row for part in self._rows(line) for row in self._named(who, part, speech.style)]
+    def _settled(self, who: str, stream_line: StreamedLine) -> list[str]:
+        line, stream_line.row = stream_line.row, ""
+        return [row for part in self._rows(line) for row in self._named(who, part, stream_line.style)]
 
     def _named(self, who: str, row: str, style: str) -> list[str]:
         """The row, under the name of its speaker where another one spoke before."""
@@ -221,36 +221,38 @@ class LiveTerminal:
 
     def _rows(self, line: str) -> list[str]:
         # Two columns for the indent of a speech, one that stays free.
-        return editing.rows(editing.visible(line), self._columns() - 3)
+        return editing.rows(editing.on_one_row(line), self._columns() - 3)
 
     def _draw(self, settled: list[str] | None = None) -> None:
         columns = self._columns()
-        live = [row for who, speech in self._speeches.items() if speech.row for row in self._live(who, speech)]
+        live = [
+            row for who, stream_line in self._streams.items() if stream_line.row for row in self._live(who, stream_line)
+        ]
         prompt = self.prompt if editing.width(self.prompt) < columns // 2 else "> "
-        typed, column = editing.window(self._typing.text, self._typing.place, columns - editing.width(prompt) - 1)
+        typed, column = editing.window(self._editor.text, self._editor.place, columns - editing.width(prompt) - 1)
         out = [*self._above(columns), *(row + "\n" for row in settled or ()), *(row + "\n" for row, _ in live)]
         out += [styled(prompt, "bold", colours=self._colours), typed, "\r"]
         if place := editing.width(prompt) + column:
             out.append(f"\x1b[{place}C")
-        self._drawn = [*(plain for _, plain in live), prompt + typed]
+        self._drawn_rows = [*(plain for _, plain in live), prompt + typed]
         self._write("".join(out))
 
-    def _live(self, who: str, speech: Speech) -> list[tuple[str, str]]:
-        row = f"  {speech.row}"
+    def _live(self, who: str, stream_line: StreamedLine) -> list[tuple[str, str]]:
+        row = f"  {stream_line.row}"
         name = [] if who == self._last_speaker else [(styled(f"{who}:", "bold", colours=self._colours), f"{who}:")]
-        return [*name, (styled(row, speech.style, colours=self._colours), row)]
+        return [*name, (styled(row, stream_line.style, colours=self._colours), row)]
 
     def _above(self, columns: int) -> list[str]:
         """What takes the cursor back to the first row of what was drawn, and erases from there."""
-        if not self._drawn:
+        if not self._drawn_rows:
             return []
         # A terminal made narrower has wrapped the rows that it shows.
-        count = sum(max(1, -(-editing.width(row) // columns)) for row in self._drawn)
+        count = sum(max(1, -(-editing.width(row) // columns)) for row in self._drawn_rows)
         return ["\r", f"\x1b[{count - 1}A" if count > 1 else "", "\x1b[J"]
 
     def _erase_input(self) -> None:
         self._write("\r\x1b[K")
-        self._drawn = []
+        self._drawn_rows = []
 
     def _write(self, text: str) -> None:
         # A terminal that was closed shows nothing; the conversation hears of it by its keyboard.

@@ -24,8 +24,8 @@ from farhand.model.words import Sender, Seq
 _CLOSED = "The node closed the connection; it may have been stopped."
 
 
-def reach(path: Path) -> socket.socket:
-    """A connected socket; the path may be longer than a socket's address."""
+def connect(path: Path) -> socket.socket:
+    """A connected socket, also where the path is longer than a unix socket's address may be."""
     try:
         folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
     except OSError:
@@ -63,7 +63,7 @@ class DoorConnection:
             continue
         return _checked(reply)
 
-    async def hear(self) -> DoorReply:
+    async def receive(self) -> DoorReply:
         """The next reply."""
         return _checked(await self._read())
 
@@ -82,10 +82,10 @@ def _checked(reply: DoorReply) -> DoorReply:
 
 
 @asynccontextmanager
-async def dial(path: Path) -> AsyncIterator[DoorConnection]:
+async def open_connection(path: Path) -> AsyncIterator[DoorConnection]:
     """An open connection to the node's door."""
     # Replies carry events of many requests: they may be longer than any one request.
-    reader, writer = await asyncio.open_unix_connection(sock=reach(path), limit=16 * frames.LONGEST)
+    reader, writer = await asyncio.open_unix_connection(sock=connect(path), limit=16 * frames.LONGEST)
     try:
         yield DoorConnection(reader, writer)
     finally:
@@ -98,12 +98,12 @@ class SocketHub:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = asyncio.Lock()
-        self._line: DoorConnection | None = None
+        self._connection: DoorConnection | None = None
         self._close: Any = None
 
     async def __aenter__(self) -> "SocketHub":
-        self._close = dial(self._path)
-        self._line = await self._close.__aenter__()
+        self._close = open_connection(self._path)
+        self._connection = await self._close.__aenter__()
         return self
 
     async def __aexit__(self, *problem: object) -> None:
@@ -131,14 +131,14 @@ class SocketHub:
 
     async def watch(self, after: Seq | None = None) -> AsyncIterator[Event]:
         """As `Hub.watch`, over a connection of its own."""
-        async with dial(self._path) as line:
-            await line.ask(DoorRequest(do="watch", after=after))
+        async with open_connection(self._path) as connection:
+            await connection.ask(DoorRequest(do="watch", after=after))
             while True:
-                for body in (await line.hear()).events or ():
+                for body in (await connection.receive()).events or ():
                     yield decode_event(bytes(body))
 
     async def _ask(self, request: DoorRequest) -> DoorReply:
-        if self._line is None:
+        if self._connection is None:
             raise NodeUnreachable("The connection is not open.")
         async with self._lock:
-            return await self._line.ask(request)
+            return await self._connection.ask(request)

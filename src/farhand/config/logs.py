@@ -55,7 +55,7 @@ def as_json(line: EventDict, **_: Any) -> str:
         return json.dumps(line, default=repr, skipkeys=True)
 
 
-class _Foreign(logging.Handler):
+class _LibraryWarnings(logging.Handler):
     """Passes warnings of the libraries on, through the same redaction."""
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -63,7 +63,7 @@ class _Foreign(logging.Handler):
 
 
 class LogFile:
-    """A log file for its owner alone; when it is full it becomes the old one, and the one before that goes."""
+    """A log file for its owner alone, rotated at a size: one old file is kept."""
 
     def __init__(self, path: Path, most_bytes: int = MOST_BYTES) -> None:
         self._path = path
@@ -75,7 +75,7 @@ class LogFile:
         """Adds whole lines. A disk that is full costs the line, not the node."""
         with suppress(OSError):
             if self._size + len(text) > self._most_bytes:
-                self._turn_over()
+                self._rotate()
             self._size += len(text)
             return self._file.write(text)
         return 0
@@ -95,13 +95,13 @@ class LogFile:
         self._size = self._path.stat().st_size
         return file
 
-    def _turn_over(self) -> None:
+    def _rotate(self) -> None:
         self._file.close()
         self._path.replace(self._path.with_name(f"{self._path.name}.1"))
         self._file = self._open()
 
 
-class _Copy:
+class _FileCopy:
     """Leaves a copy of every line in the file, on its way to the terminal."""
 
     def __init__(self, file: LogFile) -> None:
@@ -126,7 +126,7 @@ def set_up(
     render: Processor = structlog.processors.JSONRenderer(serializer=as_json)
     if shown and sys.stderr.isatty():
         render = structlog.dev.ConsoleRenderer()
-    copies: list[Processor] = [_Copy(file)] if shown and file else []
+    copies: list[Processor] = [_FileCopy(file)] if shown and file else []
     structlog.configure(
         processors=[
             structlog.processors.add_log_level,
@@ -141,5 +141,5 @@ def set_up(
         cache_logger_on_first_use=False,
     )
     root = logging.getLogger()
-    root.handlers[:] = [_Foreign()]
+    root.handlers[:] = [_LibraryWarnings()]
     root.setLevel(logging.WARNING)

@@ -70,7 +70,7 @@ class Settings:
 
     @property
     def hooks(self) -> Path:
-        """The unix socket at which agents' hooks knock."""
+        """The unix socket to which agents' hooks connect."""
         return self.folder / "hooks.sock"
 
     @property

@@ -1,6 +1,6 @@
-"""What must happen at a time: asks that nobody answered are closed, limits that are over let the queue go on.
+"""Time-outs: asks that nobody answered are closed, usage limits that are over let the queue go on.
 
-One task sleeps until the nearest of them, and costs nothing when there is none."""
+One task sleeps until the nearest deadline, and costs nothing when there is none."""
 
 from collections.abc import Sequence
 
@@ -36,28 +36,28 @@ class Deadlines:
     def __init__(self, hub: LocalHub, clock: Clock) -> None:
         self._hub = hub
         self._clock = clock
-        self._raised = anyio.Event()
-        hub.listen(self._hear)
+        self._changed = anyio.Event()
+        hub.listen(self._on_events)
 
-    def _hear(self, events: Sequence[Event]) -> None:
+    def _on_events(self, events: Sequence[Event]) -> None:
         # No events: something could not be written, and an ask that was settled with it may be open again.
         if not events or any(isinstance(event.fact, AskRaised | Limited) for event in events):
-            self._raised.set()
+            self._changed.set()
 
     async def run(self) -> None:
         """Watches until it is cancelled."""
         while True:
-            self._raised = anyio.Event()
+            self._changed = anyio.Event()
             # An ask whose answer is on its way to the disk is no longer ours.
-            due = nearest(self._hub.coming)
+            due = nearest(self._hub.projected)
             if due is None:
-                await self._raised.wait()
+                await self._changed.wait()
             elif due[0] <= self._clock.now():
-                await self._act(due[1])
+                await self._handle(due[1])
             else:
                 await self._sleep(due[0] - self._clock.now())
 
-    async def _act(self, due: Ask | Worker) -> None:
+    async def _handle(self, due: Ask | Worker) -> None:
         try:
             await (self._hub.lift(due) if isinstance(due, Worker) else self._hub.expire(due))
         except StoreError:
@@ -65,11 +65,11 @@ class Deadlines:
             await self._clock.sleep(STORE_PAUSE_SECONDS)
 
     async def _sleep(self, seconds: float) -> None:
-        """Until then, or until something else might come before it."""
+        """Until then, or until a fact that may have an earlier deadline."""
         async with anyio.create_task_group() as tasks:
 
             async def wake() -> None:
-                await self._raised.wait()
+                await self._changed.wait()
                 tasks.cancel_scope.cancel()
 
             tasks.start_soon(wake)

@@ -28,51 +28,56 @@ class LocalHub:
     """The hub of this node. Decides on what will be, acts and tells only on what is written."""
 
     def __init__(
-        self, journal: Journal, clock: Clock, house: HirePolicy, present: Present, sessions: AgentSessions | None = None
+        self,
+        journal: Journal,
+        clock: Clock,
+        policy: HirePolicy,
+        present: Present,
+        sessions: AgentSessions | None = None,
     ) -> None:
         self._sessions = sessions or AgentSessions({})
         self._journal = journal
         self._clock = clock
-        self._house = house
-        # Written and told.
+        self._policy = policy
+        # What is written, and published to listeners and watchers.
         self.present = present
-        # With what is on its way to the disk: decisions stand on this one, so that commands need not wait in line.
-        self._coming = present
+        # The present plus pending writes. Decisions use this one, so that commands need not wait for the disk in turn.
+        self._projected = present
         self._tail = Tail(present.seq)
-        self._under_way: dict[tuple[str, str], anyio.Event] = {}
-        # Counts failures to write: only the first failure of a row resets what is to come.
+        self._in_flight: dict[tuple[str, str], anyio.Event] = {}
+        # Counts failed writes: of several that fail together, only the first resets the projected present.
         self._epoch = 0
-        # Workers whose state will change by what is on its way, with how many such writes there are.
-        self._moving: Counter[str] = Counter()
+        # How many pending writes change each worker.
+        self._pending_writes: Counter[str] = Counter()
         self.started_after = present.seq
         self._listeners: list[Callable[[Sequence[Event]], None]] = []
 
     @property
-    def coming(self) -> Present:
-        """The present with what is on its way to the disk: what the next decision stands on."""
-        return self._coming
+    def projected(self) -> Present:
+        """The present plus pending writes: what the next decision is based on."""
+        return self._projected
 
     def listen(self, listener: Callable[[Sequence[Event]], None]) -> None:
         """Calls the listener with what was just written, before any watcher wakes. It must not wait."""
         self._listeners.append(listener)
 
     async def send(self, command: Command, sender: Sender) -> Accepted:
-        """Writes the command down and returns; a repeat gets the first answer and does nothing more."""
+        """Writes the command to the journal and returns. A repeat (same sender and id) is deduplicated."""
         checked(command)
         key = (sender.via, command.id)
-        while (other := self._under_way.get(key)) is not None:
+        while (other := self._in_flight.get(key)) is not None:
             # The same command twice at the same moment: the second waits for the first.
             await other.wait()
-        self._under_way[key] = done = anyio.Event()
+        self._in_flight[key] = done = anyio.Event()
         try:
             before = await self._journal.seen(*key)
             return replace(before, again=True) if before else await self._take(command, sender)
         finally:
-            del self._under_way[key]
+            del self._in_flight[key]
             done.set()
 
     async def _take(self, command: Command, sender: Sender) -> Accepted:
-        drafts = await self._decided(command, sender)
+        drafts = await self._decide(command, sender)
         road.reached("hub.decided")
         accepted = self._accepted(command, sender, drafts)
         await self._write(drafts, inbox=InboxEntry(via=sender.via, accepted=accepted))
@@ -82,14 +87,14 @@ class LocalHub:
         asyncio.get_running_loop().call_soon(partial(log.info, "command taken", **fields))
         return accepted
 
-    async def _decided(self, command: Command, sender: Sender) -> list[Draft]:
+    async def _decide(self, command: Command, sender: Sender) -> list[Draft]:
         found = None
         if isinstance(command, Hire) and command.session:
-            self._house.check(command.backend, command.options)
-            folder = self._house.inside(command.directory)
+            self._policy.check(command.backend, command.options)
+            folder = self._policy.inside(command.directory)
             found = await self._sessions.one(command.backend, command.session, folder)
         try:
-            return decide(self._coming, command, sender, self._house, found)
+            return decide(self._projected, command, sender, self._policy, found)
         except UnknownAsk:
             if isinstance(command, Answer) and (settled := await self._journal.settled(command.ask)):
                 raise gone(settled) from None
@@ -98,27 +103,27 @@ class LocalHub:
     def _accepted(self, command: Command, sender: Sender, drafts: Sequence[Draft]) -> Accepted:
         worker = drafts[0].worker if drafts else ""
         message = message_id(command, sender) if isinstance(command, Say) else ""
-        return Accepted(id=command.id, seq=self._coming.seq + len(drafts), worker=worker, message=message)
+        return Accepted(id=command.id, seq=self._projected.seq + len(drafts), worker=worker, message=message)
 
     async def record(
-        self, name: str, fitting: Callable[[Worker], list[Draft]], cursor: Cursor | None = None
+        self, name: str, make_drafts: Callable[[Worker], list[Draft]], cursor: Cursor | None = None
     ) -> tuple[Event, ...]:
-        """Writes facts of a worker down, with where its wire stands after them.
+        """Writes facts of a worker and its wire's cursor after them, in one transaction.
 
-        `fitting` makes them from the worker as it will be when they are written; it must not wait."""
-        worker = self._coming.workers.get(name)
-        drafts = fitting(worker) if worker else []
+        `make_drafts` is called with the projected worker, and must not wait."""
+        worker = self._projected.workers.get(name)
+        drafts = make_drafts(worker) if worker else []
         return await self._write(drafts, cursor=cursor) if drafts or cursor else ()
 
     async def expire(self, ask: Ask) -> None:
         """Settles an ask whose deadline has come, if it is still open."""
-        current = self._coming.ask(ask.id)
+        current = self._projected.ask(ask.id)
         if current is not None and current.settled is None:
             await self._write([expire(current)])
 
     async def lift(self, worker: Worker) -> None:
         """Takes a worker's limit for over, if it still holds the same worker up."""
-        current = self._coming.workers.get(worker.name)
+        current = self._projected.workers.get(worker.name)
         if current is not None and (current.since, current.resumes_at) == (worker.since, worker.resumes_at):
             await self._write([lift(current)])
 
@@ -127,16 +132,16 @@ class LocalHub:
     ) -> tuple[Event, ...]:
         epoch = self._epoch
         events = self._journal.stamp(drafts, self._clock.now())
-        moving = self._foresee(events)
+        changed = self._project(events)
         # Whoever asked may go away; what is written must be told all the same.
         with anyio.CancelScope(shield=True):
             try:
                 bodies = await self._journal.append(events, inbox=inbox, cursor=cursor)
             except Exception as error:
-                self._rest(moving)
-                self._not_written(epoch, error)
+                self._release(changed)
+                self._write_failed(epoch, error)
                 raise
-        self._rest(moving)
+        self._release(changed)
         for event in events:
             self.present = fold(self.present, event)
         for listener in self._listeners:
@@ -144,33 +149,33 @@ class LocalHub:
         self._tail.add(events, bodies)
         return events
 
-    def _foresee(self, events: Sequence[Event]) -> list[str]:
-        """Folds what is about to be written, and counts whom it changes."""
-        moving = []
+    def _project(self, events: Sequence[Event]) -> list[str]:
+        """Folds events that are about to be written into the projected present; the workers that they change."""
+        changed = []
         for event in events:
-            before = self._coming.workers.get(event.worker)
-            self._coming = fold(self._coming, event)
-            if self._coming.workers.get(event.worker) is not before:
-                moving.append(event.worker)
-                self._moving[event.worker] += 1
-        return moving
+            before = self._projected.workers.get(event.worker)
+            self._projected = fold(self._projected, event)
+            if self._projected.workers.get(event.worker) is not before:
+                changed.append(event.worker)
+                self._pending_writes[event.worker] += 1
+        return changed
 
-    def _rest(self, moved: Iterable[str]) -> None:
-        for worker in moved:
-            self._moving[worker] -= 1
-            if not self._moving[worker]:
-                del self._moving[worker]
+    def _release(self, changed: Iterable[str]) -> None:
+        for worker in changed:
+            self._pending_writes[worker] -= 1
+            if not self._pending_writes[worker]:
+                del self._pending_writes[worker]
 
-    def at_rest(self, worker: str) -> bool:
-        """Whether the worker is as the present has it: nothing that changes it is on its way to the disk."""
-        return worker not in self._moving
+    def is_written(self, worker: str) -> bool:
+        """Whether no pending write changes the worker, so that the present has its newest state."""
+        return worker not in self._pending_writes
 
-    def _not_written(self, epoch: int, error: Exception) -> None:
-        """Whatever was decided on top of it fails too, by its number; decisions start again from what is written."""
+    def _write_failed(self, epoch: int, error: Exception) -> None:
+        """Rolls the projected present back to what is written; later pending writes fail too, by their numbers."""
         log.error("not written", error=str(error))
         if epoch == self._epoch:
             self._epoch += 1
-            self._coming = self.present
+            self._projected = self.present
             self._journal.rewind(self.present.seq)
         for listener in self._listeners:
             listener(())
@@ -182,19 +187,19 @@ class LocalHub:
     async def sessions(self, backend: str = "", directory: str = "") -> list[SessionFound]:
         """The conversations that agents have on this machine, each with the worker that has it."""
         if backend:
-            self._house.check(backend, {})
+            self._policy.check(backend, {})
         has_it = {worker.session: worker.name for worker in self.present.workers.values() if worker.session}
-        found = await self._sessions.all(backend, self._house.inside(directory))
+        found = await self._sessions.all(backend, self._policy.inside(directory))
         return [replace(one, worker=has_it.get(one.id, "")) for one in found]
 
     async def watch(self, after: Seq | None = None) -> AsyncIterator[Event]:
         """Every event after that number, then every new one."""
         position = self._tail.seq if after is None else after
         while True:
-            if self._tail.holds(position):
-                await self._tail.news(position)
-                if not self._tail.holds(position):
-                    # More came at once than memory keeps.
+            if self._tail.contains(position):
+                await self._tail.wait_after(position)
+                if not self._tail.contains(position):
+                    # More came at once than the cache keeps.
                     continue
                 events = self._tail.events(position, _CHUNK)
             else:
@@ -207,9 +212,9 @@ class LocalHub:
         """The same as `watch`, in pieces and as written: for doors that pass events on."""
         position = self._tail.seq if after is None else after
         while True:
-            if self._tail.holds(position):
-                await self._tail.news(position)
-                if not self._tail.holds(position):
+            if self._tail.contains(position):
+                await self._tail.wait_after(position)
+                if not self._tail.contains(position):
                     continue
                 bodies = self._tail.bodies(position, _CHUNK)
                 position += len(bodies)

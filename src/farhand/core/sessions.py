@@ -1,4 +1,4 @@
-"""The conversations that agents keep on this machine: found over their drivers, chosen by id."""
+"""The sessions that agents have stored on this machine: listed by their drivers, chosen by id."""
 
 from collections.abc import Mapping
 
@@ -17,23 +17,23 @@ class AgentSessions:
 
     def __init__(self, drivers: Mapping[str, Driver]) -> None:
         # Every wire of a backend leads to the same conversations.
-        self._keepers: dict[str, KeepsSessions] = {}
+        self._drivers: dict[str, KeepsSessions] = {}
         for driver in drivers.values():
             if driver.can.sessions and isinstance(driver, KeepsSessions):
-                self._keepers.setdefault(driver.backend, driver)
+                self._drivers.setdefault(driver.backend, driver)
 
     async def all(self, backend: str, directory: str) -> list[SessionFound]:
         """Those of a backend, or of every one that can tell, newest first."""
-        if backend and backend not in self._keepers:
+        if backend and backend not in self._drivers:
             raise CannotDo(f"The conversations of {backend} cannot be listed.", backend=backend)
         found: list[SessionFound] = []
-        for name in [backend] if backend else self._keepers:
+        for name in [backend] if backend else self._drivers:
             found += await self._of(name, directory)
         return sorted(found, key=lambda one: one.at, reverse=True)
 
     async def _of(self, backend: str, directory: str) -> list[SessionFound]:
         try:
-            listed = await self._keepers[backend].sessions(directory)
+            listed = await self._drivers[backend].sessions(directory)
         except Exception:
             log.exception("sessions not listed", backend=backend)
             return []
@@ -48,8 +48,8 @@ class AgentSessions:
 def chosen(listed: list[SessionFound], session: str, backend: str) -> SessionFound:
     """The conversation that is meant; UnknownSession when there is none, or more than one. Pure."""
     exact = [one for one in listed if one.id == session]
-    begun = [one for one in listed if one.id.startswith(session)] if len(session) >= SHORTEST else []
-    found = exact or begun
+    matching = [one for one in listed if one.id.startswith(session)] if len(session) >= SHORTEST else []
+    found = exact or matching
     if len(found) == 1:
         return found[0]
     if not found:

@@ -1,4 +1,4 @@
-"""The newest events in memory, so that a watcher who keeps up never touches the disk, and a slow one costs nothing."""
+"""A cache of the newest events: a watcher who keeps up never touches the disk, and a slow one costs nothing."""
 
 from collections.abc import Sequence
 
@@ -7,8 +7,8 @@ import anyio
 from farhand.model.facts import Event
 from farhand.model.words import Seq
 
-KEPT = 4096
-KEPT_BYTES = 8 * 1024 * 1024
+CACHED_EVENTS = 4096
+CACHED_BYTES = 8 * 1024 * 1024
 
 
 class Tail:
@@ -20,33 +20,33 @@ class Tail:
         self._bytes = 0
         self._events: list[Event] = []
         self._bodies: list[bytes] = []
-        self._news = anyio.Event()
+        self._added = anyio.Event()
 
     def add(self, events: Sequence[Event], bodies: Sequence[bytes]) -> None:
-        """Adds what was just written and wakes whoever waits."""
+        """Adds what was just written and wakes all waiters."""
         if not events:
             return
         self._events.extend(events)
         self._bodies.extend(bodies)
         self.seq = events[-1].seq
         self._bytes += sum(map(len, bodies))
-        if len(self._events) > 2 * KEPT or self._bytes > 2 * KEPT_BYTES:
+        if len(self._events) > 2 * CACHED_EVENTS or self._bytes > 2 * CACHED_BYTES:
             self._shorten()
-        news, self._news = self._news, anyio.Event()
-        news.set()
+        wait_after, self._added = self._added, anyio.Event()
+        wait_after.set()
 
     def _shorten(self) -> None:
-        """Halves what is kept, so that the cost is paid once in many events."""
-        surplus = max(0, len(self._events) - KEPT)
+        """Evicts half of the cache, so that the cost is paid once in many events."""
+        surplus = max(0, len(self._events) - CACHED_EVENTS)
         self._bytes -= sum(map(len, self._bodies[:surplus]))
-        while self._bytes > KEPT_BYTES:
+        while self._bytes > CACHED_BYTES:
             self._bytes -= len(self._bodies[surplus])
             surplus += 1
         del self._events[:surplus]
         del self._bodies[:surplus]
         self.first = self.seq + 1 - len(self._events)
 
-    def holds(self, after: Seq) -> bool:
+    def contains(self, after: Seq) -> bool:
         """Whether everything after that number is here; after a wait it may be here no more."""
         return after + 1 >= self.first
 
@@ -60,7 +60,7 @@ class Tail:
         start = after + 1 - self.first
         return self._bodies[start : start + limit]
 
-    async def news(self, after: Seq) -> None:
+    async def wait_after(self, after: Seq) -> None:
         """Returns as soon as there is an event after that number."""
         while self.seq <= after:
-            await self._news.wait()
+            await self._added.wait()

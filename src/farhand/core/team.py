@@ -27,18 +27,18 @@ class Team:
         self._clock = clock
         self._tasks: dict[str, WorkerTask] = {}
         self._hired: list[str] = []
-        self._news = anyio.Event()
-        hub.listen(self._hear)
+        self._someone_hired = anyio.Event()
+        hub.listen(self._on_events)
 
-    def _hear(self, events: Sequence[Event]) -> None:
+    def _on_events(self, events: Sequence[Event]) -> None:
         if not events:
-            # Something could not be written: everybody looks anew.
+            # A write failed: every worker takes its next step from the present again.
             for task in self._tasks.values():
                 task.wake()
         for event in events:
             if isinstance(event.fact, Hired):
                 self._hired.append(event.worker)
-                self._news.set()
+                self._someone_hired.set()
             elif isinstance(event.fact, Ended):
                 self._tasks.pop(event.worker, None)
             if woken := self._tasks.get(event.worker):
@@ -50,8 +50,8 @@ class Team:
             for worker in self._hub.present.workers.values():
                 await self._start(worker, tasks)
             while True:
-                await self._news.wait()
-                self._news = anyio.Event()
+                await self._someone_hired.wait()
+                self._someone_hired = anyio.Event()
                 hired, self._hired = self._hired, []
                 for name in hired:
                     if name in self._hub.present.workers and name not in self._tasks:
@@ -59,13 +59,13 @@ class Team:
 
     async def _start(self, worker: Worker, tasks: anyio.abc.TaskGroup) -> None:
         driver = self._drivers.get(worker.kind) or AbsentDriver(worker.backend, self._drivers)
-        cursor = await self._place(owner(worker.name, worker.since))
+        cursor = await self._load_cursor(owner(worker.name, worker.since))
         task = WorkerTask(worker, self._hub, driver, self._clock, cursor)
         self._tasks[worker.name] = task
         tasks.start_soon(task.run, name=f"worker {worker.name}")
 
-    async def _place(self, name: str) -> str:
-        """Where the worker's wire stands; waits for a store that cannot be read."""
+    async def _load_cursor(self, name: str) -> str:
+        """The stored cursor of the worker's wire; retries while the store cannot be read."""
         while True:
             try:
                 return await self._journal.cursor(name)

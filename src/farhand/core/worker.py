@@ -1,4 +1,4 @@
-"""One task a worker: takes step after step off the present, and writes down what the agent brings."""
+"""One task a worker: takes the next step that the present asks for, and records the facts that the agent reports."""
 
 from collections.abc import Callable, Collection
 from typing import assert_never
@@ -52,56 +52,56 @@ class WorkerTask:
         self._cursor = cursor
         self._changed = anyio.Event()
         self._errand = anyio.CancelScope()
-        self._tried: set[str] = set()
-        # Messages that the running turn did not take.
+        self._attempted: set[str] = set()
+        # Ids of messages that the running turn did not take.
         self._declined: set[str] = set()
-        self._deaths: list[float] = []
-        # Why the agent went, until that is written; and whether it waits for a person to start it again.
-        self._gone: str | None = None
-        self._rests = False
+        self._died_at: list[float] = []
+        # Why the agent ended, until that is written; and whether only a person may start it again.
+        self._offline_reason: str | None = None
+        self._needs_relaunch = False
 
     @property
     def _worker(self) -> Worker:
         return self._hub.present.workers[self._name]
 
     def wake(self) -> None:
-        """Something was written about this worker. One that is to go waits for no errand."""
+        """Something was written about this worker. For one that is to leave, the running errand is cancelled."""
         self._changed.set()
         worker = self._hub.present.workers.get(self._name)
         if worker is not None and (worker.ending or worker.relaunching):
             self._errand.cancel()
 
     async def run(self) -> None:
-        """Runs until the worker has left the team. What goes wrong on the way costs a pause, and nobody else."""
+        """Runs until the worker has left the team. A failure costs a pause and a retry, and nobody else."""
         while True:
             try:
-                return await self._stay()
+                return await self._run_until_ended()
             except StoreError as error:
                 log.error("worker waits for the store", worker=self._name, error=error.text)
             except Exception:
                 log.exception("worker failed", worker=self._name)
             await self._clock.sleep(STORE_PAUSE_SECONDS)
 
-    async def _stay(self) -> None:
+    async def _run_until_ended(self) -> None:
         while True:
             self._changed = anyio.Event()
-            if self._gone is not None:
-                await self._went_offline(HowEnded.FAILED, self._gone)
-                self._gone = None
+            if self._offline_reason is not None:
+                await self._went_offline(HowEnded.FAILED, self._offline_reason)
+                self._offline_reason = None
             step = next_step(self._worker, self._driver.can)
             if isinstance(step, Leave):
                 return await self._leave()
             if isinstance(step, Restart):
                 await self._end_agent("relaunched")
-                self._deaths.clear()
-            elif self._rests:
+                self._died_at.clear()
+            elif self._needs_relaunch:
                 await self._changed.wait()
                 continue
-            self._rests = False
-            await self._live()
+            self._needs_relaunch = False
+            await self._run_agent()
 
-    async def _live(self) -> None:
-        """Serves the agent while it lives; then says why it went, and whether it may be started again by itself."""
+    async def _run_agent(self) -> None:
+        """Opens a link and serves it until the agent ends; then decides whether to restart the agent automatically."""
         problem: BaseException | None = None
         try:
             async with self._driver.open(self._worker, self._cursor) as link:
@@ -109,11 +109,11 @@ class WorkerTask:
                 if not await self._serve(link):
                     return
         except* DriverError as group:
-            problem = _first(group)
+            problem = _first_error(group)
         except* StoreError as group:
-            problem = _first(group)
+            problem = _first_error(group)
         except* Exception as group:
-            problem = _first(group)
+            problem = _first_error(group)
             log.exception("worker failed", worker=self._name)
         # A node that is being stopped says nothing of its agents: they live on, and so do their questions.
         await anyio.lowlevel.checkpoint_if_cancelled()
@@ -121,16 +121,16 @@ class WorkerTask:
             # The cursor did not move: what could not be written comes again.
             await self._clock.sleep(STORE_PAUSE_SECONDS)
             return
-        self._gone = _sentence(problem)
-        log.warning("agent gone", worker=self._name, why=self._gone)
+        self._offline_reason = _error_text(problem)
+        log.warning("agent gone", worker=self._name, why=self._offline_reason)
         # What could not even be started will not start by itself; what died may live again.
         dead = problem is None or isinstance(problem, AgentGone) or not isinstance(problem, DriverError)
-        self._rests = not (dead and self._may_restart())
+        self._needs_relaunch = not (dead and self._may_restart())
 
     def _may_restart(self) -> bool:
         now = self._clock.now()
-        self._deaths = [at for at in self._deaths if now - at < RESTARTS_WITHIN_SECONDS] + [now]
-        return len(self._deaths) <= RESTARTS
+        self._died_at = [at for at in self._died_at if now - at < RESTARTS_WITHIN_SECONDS] + [now]
+        return len(self._died_at) <= RESTARTS
 
     async def _came_online(self) -> None:
         if not self._worker.online or self._worker.relaunching:
@@ -138,22 +138,22 @@ class WorkerTask:
 
     async def _serve(self, link: Link) -> bool:
         """True when the agent ended by itself, False when the worker must leave or be restarted."""
-        await self._doubt_what_was_under_way()
+        await self._doubt_interrupted_deliveries()
         ended = True
         async with anyio.create_task_group() as tasks:
 
-            async def obey() -> None:
+            async def run_steps() -> None:
                 nonlocal ended
-                await self._obey(link)
+                await self._run_steps(link)
                 ended = False
                 tasks.cancel_scope.cancel()
 
-            tasks.start_soon(obey, name=f"obey {self._name}")
-            await self._listen(link)
+            tasks.start_soon(run_steps, name=f"obey {self._name}")
+            await self._record_facts(link)
             tasks.cancel_scope.cancel()
         return ended
 
-    async def _listen(self, link: Link) -> None:
+    async def _record_facts(self, link: Link) -> None:
         async for batch in link.facts():
             road.reached("worker.before_record")
             heard, now = batch.heard, self._clock.now()
@@ -162,13 +162,13 @@ class WorkerTask:
             self._cursor = batch.cursor or self._cursor
             road.reached("worker.recorded")
 
-    async def _obey(self, link: Link) -> None:
-        """Takes steps until one means that the link must be closed."""
+    async def _run_steps(self, link: Link) -> None:
+        """Takes steps until one means that the link must be closed; waits for a change when there is none."""
         while True:
             self._changed = anyio.Event()
-            # A step taken on what is about to change would be taken twice.
-            at_rest = self._hub.at_rest(self._name)
-            step = next_step(self._worker, self._driver.can, self._declined) if at_rest else None
+            # While a write is pending the present is stale: the same step would be taken twice.
+            is_written = self._hub.is_written(self._name)
+            step = next_step(self._worker, self._driver.can, self._declined) if is_written else None
             if isinstance(step, Leave | Restart):
                 return
             if step is None:
@@ -176,9 +176,9 @@ class WorkerTask:
                 continue
             road.reached("worker.step")
             with anyio.CancelScope() as self._errand:
-                await self._take(link, step)
+                await self._perform(link, step)
 
-    async def _take(self, link: Link, step: Step) -> None:
+    async def _perform(self, link: Link, step: Step) -> None:
         match step:
             case Begin(message=message):
                 self._declined.clear()
@@ -202,7 +202,7 @@ class WorkerTask:
 
     async def _deliver(self, link: Link, step: Deliver) -> None:
         road.reached("worker.before_perform")
-        self._tried.add(step.message.id)
+        self._attempted.add(step.message.id)
         if step.joins and not self._driver.can.ids:
             await self._record(facts.SteerBegun(message=step.message.id), of_turn=step.turn)
         outcome: Outcome
@@ -215,15 +215,15 @@ class WorkerTask:
         road.reached("worker.performed")
         if step.joins and isinstance(outcome, NotTaken):
             self._declined.add(step.message.id)
-            self._tried.discard(step.message.id)
+            self._attempted.discard(step.message.id)
             if not self._driver.can.ids:
                 await self._record(facts.SteerDeclined(message=step.message.id, why=outcome.why))
             return
         await self._hub.record(self._name, _delivered(step, outcome))
-        self._tried.discard(step.message.id)
+        self._attempted.discard(step.message.id)
         road.reached("worker.handed_over")
 
-    async def _doubt_what_was_under_way(self) -> None:
+    async def _doubt_interrupted_deliveries(self) -> None:
         """A message that was being handed over when the node died is not given twice to a wire without ids."""
         for message in self._worker.queue:
             if message.on_its_way:
@@ -231,35 +231,35 @@ class WorkerTask:
         turn = self._worker.turn
         if self._driver.can.ids or not turn or not turn.message or turn.handed_over or turn.doubted:
             return
-        if turn.message.id in self._tried or turn.seq <= self._hub.started_after:
+        if turn.message.id in self._attempted or turn.seq <= self._hub.started_after:
             await self._record(facts.Doubted(message=turn.message.id, why=_ON_ITS_WAY), of_turn=turn.id)
 
     async def _record(self, fact: Fact, of_turn: str | None = None) -> None:
         """Writes one fact; one of a turn that is over by now has nothing left to say."""
 
-        def fitting(worker: Worker) -> list[Draft]:
+        def make_drafts(worker: Worker) -> list[Draft]:
             running = worker.turn.id if worker.turn else None
             if of_turn is not None and of_turn != running:
                 return []
             return [Draft(worker=worker.name, turn=running, fact=fact)]
 
-        await self._hub.record(self._name, fitting)
+        await self._hub.record(self._name, make_drafts)
 
     async def _went_offline(self, how: HowEnded, why: str, cursor: Cursor | None = None) -> None:
         gone = facts.WentOffline(why=why)
 
-        def fitting(worker: Worker) -> list[Draft]:
-            doubts = _doubts(worker, self._tried)
+        def make_drafts(worker: Worker) -> list[Draft]:
+            doubts = _doubts(worker, self._attempted)
             return [*doubts, *admit.end_turn(worker, how, why), Draft(worker=worker.name, fact=gone)]
 
-        await self._hub.record(self._name, fitting, cursor)
+        await self._hub.record(self._name, make_drafts, cursor)
 
     async def _end_agent(self, why: str) -> None:
         try:
             await self._driver.end(self._worker)
         except Exception as error:
             log.exception("agent not ended", worker=self._name)
-            await self._record(facts.Noted(text=_sentence(error)))
+            await self._record(facts.Noted(text=_error_text(error)))
         self._cursor = ""
         at_start = Cursor(owner=owner(self._name, self._since), value="")
         await self._went_offline(HowEnded.INTERRUPTED, f"The worker was {why}.", at_start)
@@ -297,10 +297,10 @@ def _stopped(worker: Worker, step: Stop, problem: str) -> list[Draft]:
     return [Draft(worker=worker.name, turn=turn.id, fact=facts.Interrupted(problem=problem))]
 
 
-def _doubts(worker: Worker, tried: Collection[str]) -> list[Draft]:
+def _doubts(worker: Worker, attempted: Collection[str]) -> list[Draft]:
     """A message that was on its way when the agent went may have arrived."""
     turn, found = worker.turn, [one.id for one in worker.queue if one.on_its_way]
-    if turn and turn.message and not turn.handed_over and not turn.doubted and turn.message.id in tried:
+    if turn and turn.message and not turn.handed_over and not turn.doubted and turn.message.id in attempted:
         found.insert(0, turn.message.id)
     why = "The agent went while the message was on its way to it."
     running = turn.id if turn else None
@@ -310,7 +310,7 @@ def _doubts(worker: Worker, tried: Collection[str]) -> list[Draft]:
 def _delivered(step: Deliver, outcome: Outcome) -> Callable[[Worker], list[Draft]]:
     """What follows from an errand's outcome, for the worker as it is when that is written."""
 
-    def fitting(worker: Worker) -> list[Draft]:
+    def make_drafts(worker: Worker) -> list[Draft]:
         message, running = step.message.id, worker.turn
         if step.joins:
             if not any(one.id == message for one in worker.queue):
@@ -329,14 +329,14 @@ def _delivered(step: Deliver, outcome: Outcome) -> Callable[[Worker], list[Draft
             case _:
                 return [Draft(worker=worker.name, turn=step.turn, fact=facts.Doubted(message=message, why=outcome.why))]
 
-    return fitting
+    return make_drafts
 
 
 def _problem(outcome: Outcome) -> str:
     return "" if isinstance(outcome, Taken) else outcome.why
 
 
-def _sentence(problem: BaseException | None) -> str:
+def _error_text(problem: BaseException | None) -> str:
     if problem is None:
         return "The agent ended."
     if isinstance(problem, FarhandError):
@@ -344,6 +344,6 @@ def _sentence(problem: BaseException | None) -> str:
     return f"Something went wrong inside farhand ({type(problem).__name__}: {problem}); the log has it whole."
 
 
-def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
+def _first_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
     found = group.exceptions[0]
-    return _first(found) if isinstance(found, BaseExceptionGroup) else found
+    return _first_error(found) if isinstance(found, BaseExceptionGroup) else found

@@ -1,4 +1,4 @@
-"""A file of small words beside an agent's own files: written down one by one, the newest of them read back."""
+"""Append-only JSONL: one record a line, the newest of them read back; a line that a kill cut off costs only itself."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Generic
 
 import msgspec
 
-from farhand.disk.atomic import write_private
+from farhand.disk.atomic import append, write_private
 from farhand.model.words import AnyWord
 
 MOST = 500
@@ -19,50 +19,42 @@ MOST_BYTES = 1_000_000
 
 
 class JsonlFile(Generic[AnyWord]):
-    """Words of one kind, in the order in which they were written."""
+    """Records of one type, in the order in which they were appended."""
 
-    def __init__(self, path: Path, kind: type[AnyWord]) -> None:
+    def __init__(self, path: Path, record_type: type[AnyWord]) -> None:
         self._path = path
-        self._kind = kind
-        # What was read so far, of which file, and up to where.
-        self._found: deque[AnyWord] = deque(maxlen=MOST)
-        self._file = 0
+        self._type = record_type
+        # Cache of what was read so far, the inode it is of, and the offset up to which.
+        self._cached: deque[AnyWord] = deque(maxlen=MOST)
+        self._inode = 0
         self._offset = 0
 
     def add(self, one: AnyWord, *, sync: bool = False) -> None:
-        """Writes one down; with `sync` it is on the disk before this returns."""
-        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        try:
-            # A line that a kill cut off ends here, so that it costs nobody but itself.
-            os.write(descriptor, b"\n" + msgspec.json.encode(one) + b"\n")
-            if sync:
-                os.fsync(descriptor)
-            size = os.fstat(descriptor).st_size
-        finally:
-            os.close(descriptor)
+        """Appends one record; with `sync` it is on the disk before this returns."""
+        # A line that a kill cut off ends here, so that it costs nobody but itself.
+        size = append(self._path, b"\n" + msgspec.json.encode(one) + b"\n", sync=sync)
         if size > MOST_BYTES:
             self._shorten()
 
     def all(self) -> list[AnyWord]:
-        """The newest of them, oldest first; what cannot be read is passed over."""
+        """The newest of them, oldest first; what cannot be decoded is skipped."""
         try:
             added = self._added()
         except OSError:
             return []
         *whole, rest = added.split(b"\n")
         self._offset += len(added) - len(rest)
-        self._found.extend(self._read(whole))
+        self._cached.extend(self._read(whole))
         # The last line may be whole but for its end.
-        return [*self._found, *self._read([rest])][-MOST:]
+        return [*self._cached, *self._read([rest])][-MOST:]
 
     def _added(self) -> bytes:
-        """What was added since the last look, or all of it if this is another file."""
+        """What was appended since the last read, or all of it if the file was replaced or truncated."""
         with self._path.open("rb") as file:
             found = os.fstat(file.fileno())
-            if found.st_ino != self._file or found.st_size < self._offset:
-                self._file, self._offset = found.st_ino, 0
-                self._found.clear()
+            if found.st_ino != self._inode or found.st_size < self._offset:
+                self._inode, self._offset = found.st_ino, 0
+                self._cached.clear()
             file.seek(self._offset)
             return file.read()
 
@@ -70,7 +62,7 @@ class JsonlFile(Generic[AnyWord]):
         found: list[AnyWord] = []
         for line in filter(None, lines):
             try:
-                found.append(msgspec.json.decode(line, type=self._kind))
+                found.append(msgspec.json.decode(line, type=self._type))
             except msgspec.MsgspecError:
                 continue
         return found

@@ -20,7 +20,7 @@ class TailedLines(msgspec.Struct, frozen=True):
 
 
 def read_lines(path: Path, offset: int) -> TailedLines:
-    """The whole lines from that offset on; a line that is still being written waits.
+    """The whole lines from that offset (the cursor) on; a line that is still being written is left for the next read.
 
     A file that became shorter was made anew, and is read from its start.
     """

@@ -1,4 +1,4 @@
-"""Tells when something in a folder changes: by inotify where there is one, by looking now and then elsewhere."""
+"""Waits for changes in folders: by inotify where there is one, by polling elsewhere."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ import anyio
 import structlog
 
 log = structlog.get_logger("folders")
-LOOK_EVERY_SECONDS = 0.3
+POLL_SECONDS = 0.3
 # Written to, closed after writing, moved here, created.
 _CHANGES = 0x2 | 0x8 | 0x80 | 0x100
-# More happened than the kernel could keep; a watch ended with its folder.
+# The kernel's event queue overflowed; a watch ended with its folder.
 _OVERFLOWED = 0x4000
 _IGNORED = 0x8000
 _HEAD = struct.Struct("iIII")
@@ -32,9 +32,9 @@ class FolderWatcher:
         self._users: dict[str, int] = {}
         # The kernel has one watch for a folder, by however many paths it is watched.
         self._watches: dict[int, set[str]] = {}
-        # Those that the kernel does not watch for us: they are looked at now and then.
-        self._unwatched: set[str] = set()
-        self._needed = anyio.Event()
+        # Folders without an inotify watch, which are polled.
+        self._polled: set[str] = set()
+        self._polling_needed = anyio.Event()
         self._descriptor = -1
         self._libc: ctypes.CDLL | None = None
 
@@ -46,7 +46,7 @@ class FolderWatcher:
             self._descriptor = self._libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(self._look)
+                tasks.start_soon(self._poll)
                 if self._descriptor >= 0:
                     tasks.start_soon(self._listen)
                 yield self
@@ -64,19 +64,19 @@ class FolderWatcher:
         self._events.setdefault(key, anyio.Event())
         self._users[key] = self._users.get(key, 0) + 1
         if not self._watch(key):
-            self._look_at(key, os.strerror(ctypes.get_errno()))
+            self._poll_instead(key, os.strerror(ctypes.get_errno()))
         try:
             yield FolderChange(self, key)
         finally:
             self._users[key] -= 1
             if not self._users[key]:
-                self._forget(key)
+                self._unwatch(key)
 
     def event(self, key: str) -> anyio.Event:
         """The event that the next change in that folder sets."""
         return self._events[key]
 
-    # --- which
+    # --- which folders
 
     def _watch(self, key: str) -> bool:
         if self._libc is None or self._descriptor < 0:
@@ -86,15 +86,15 @@ class FolderWatcher:
             self._watches.setdefault(watch, set()).add(key)
         return bool(watch >= 0)
 
-    def _look_at(self, key: str, why: str) -> None:
-        if key not in self._unwatched and self._descriptor >= 0:
+    def _poll_instead(self, key: str, why: str) -> None:
+        if key not in self._polled and self._descriptor >= 0:
             log.warning("folder not watched", folder=key, why=why)
-        self._unwatched.add(key)
-        self._needed.set()
+        self._polled.add(key)
+        self._polling_needed.set()
 
-    def _forget(self, key: str) -> None:
+    def _unwatch(self, key: str) -> None:
         del self._users[key], self._events[key]
-        self._unwatched.discard(key)
+        self._polled.discard(key)
         for watch, keys in tuple(self._watches.items()):
             keys.discard(key)
             if not keys:
@@ -117,7 +117,7 @@ class FolderWatcher:
                 watch, mask, _cookie, length = _HEAD.unpack_from(data, offset)
                 offset += _HEAD.size + length
                 changed |= self._changed(watch, mask)
-            self._tell(changed)
+            self._notify(changed)
 
     def _changed(self, watch: int, mask: int) -> set[str]:
         if mask & _OVERFLOWED:
@@ -126,22 +126,22 @@ class FolderWatcher:
         if mask & _IGNORED:
             ended = self._watches.pop(watch, set())
             for key in ended:
-                self._look_at(key, "it was removed")
+                self._poll_instead(key, "it was removed")
             return ended
         return self._watches.get(watch, set())
 
-    async def _look(self) -> None:
+    async def _poll(self) -> None:
         while True:
-            await self._needed.wait()
-            await anyio.sleep(LOOK_EVERY_SECONDS)
-            looked_at = set(self._unwatched)
+            await self._polling_needed.wait()
+            await anyio.sleep(POLL_SECONDS)
+            polled = set(self._polled)
             # What could not be watched then may be by now.
-            self._unwatched -= {key for key in looked_at if self._watch(key)}
-            if not self._unwatched:
-                self._needed = anyio.Event()
-            self._tell(looked_at)
+            self._polled -= {key for key in polled if self._watch(key)}
+            if not self._polled:
+                self._polling_needed = anyio.Event()
+            self._notify(polled)
 
-    def _tell(self, changed: set[str]) -> None:
+    def _notify(self, changed: set[str]) -> None:
         for key in changed:
             event, self._events[key] = self._events[key], anyio.Event()
             event.set()

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from farhand.disk.atomic import replace_file
 from farhand.model.errors import SettingWrong
 
 PROGRAM = "farhand-hook.py"
@@ -201,18 +202,7 @@ def _write(path: Path, data: bytes, mode: int) -> None:
     """Whole or not at all; a link stays a link."""
     target = path.resolve()
     target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    fresh = target.with_name(f".{target.name}.{os.getpid()}.new")
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.chmod(mode)
-        fresh.replace(target)
-    except OSError:
-        _drop(fresh)
-        raise
+    replace_file(target, data, mode=mode, sync=True)
 
 
 def _drop(path: Path) -> None:

@@ -71,7 +71,7 @@ def request_head(event: str, worker: str, name: str, length: int) -> bytes:
 
 
 def ask(socket_path: str, request: bytes, event: str) -> None:
-    """Asks until there is an answer, the deadline has passed, or the agent itself is gone."""
+    """Retries until there is an answer, the deadline has passed, or the agent itself is gone."""
     seconds = variable("FARHAND_ASK_SECONDS")
     deadline = time.monotonic() + (float(seconds) if seconds.replace(".", "", 1).isdigit() else 3600.0) + GRACE_SECONDS
     parent = posix.getppid()
@@ -137,7 +137,7 @@ def parse(response: bytes) -> tuple[int, bytes] | None:
 
 
 def spool(folder: str, name: str, payload: bytes) -> None:
-    """Leaves the payload for the node; the file appears whole or not at all."""
+    """Writes the payload to the spool (a queue of files) for the node; the file appears whole or not at all."""
     if not folder:
         return
     path = f"{folder}/{name}"

@@ -62,7 +62,7 @@ def main(payload: bytes, environ: Mapping[str, str], wait: Callable[[float], Non
 
 
 def named(origin: str, text: str) -> str:
-    """The answer's name: the same words to the same message are the same answer, however often they are told."""
+    """The answer's name: the same words to the same message are the same answer, so repeats deduplicate."""
     import hashlib
 
     return hashlib.sha256(f"{origin}\0{text}".encode("utf-8", "replace")).hexdigest()[:32]

@@ -1,4 +1,4 @@
-"""The road of a message has named places; a test may stand at one of them and kill the node there."""
+"""Named places on the road of a message (kill points): a test can have the node killed at any of them."""
 
 from collections.abc import Callable
 
@@ -21,16 +21,16 @@ PLACES = (
     "outbox.marked",
 )
 
-_watchman: Callable[[str], None] | None = None
+_observer: Callable[[str], None] | None = None
 
 
 def reached(place: str) -> None:
-    """Says that the road has come to this place. Costs a comparison when nobody listens."""
-    if _watchman is not None:
-        _watchman(place)
+    """Says that the road has come to this place. Costs a comparison when no callback is installed."""
+    if _observer is not None:
+        _observer(place)
 
 
-def post(watchman: Callable[[str], None] | None) -> None:
-    """Puts a watchman on the road, or takes him off."""
-    global _watchman
-    _watchman = watchman
+def post(observer: Callable[[str], None] | None) -> None:
+    """Installs a callback for every place, or removes it."""
+    global _observer
+    _observer = observer

@@ -8,7 +8,7 @@ import socket
 import anyio
 from anyio.abc import ByteStream
 
-LOOK_AGAIN_SECONDS = 0.01
+POLL_SECONDS = 0.01
 
 
 class HolderConnection(ByteStream):
@@ -19,7 +19,7 @@ class HolderConnection(ByteStream):
 
     @classmethod
     async def to(cls, path: str) -> "HolderConnection":
-        """Connects; waits while too many others do."""
+        """Connects; retries while the socket's backlog is full."""
         opened = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         opened.setblocking(False)
         try:
@@ -28,7 +28,7 @@ class HolderConnection(ByteStream):
                     opened.connect(path)
                     return cls(opened)
                 except BlockingIOError:
-                    await anyio.sleep(LOOK_AGAIN_SECONDS)
+                    await anyio.sleep(POLL_SECONDS)
         except BaseException:
             opened.close()
             raise

@@ -30,7 +30,7 @@ class Life(Word):
     at: float
 
 
-def fate(lines: Iterable[bytes], key: str) -> Fed:
+def feed_outcome(lines: Iterable[bytes], key: str) -> Fed:
     """What the ledger proves of a key. A line cut short by a power failure is no line."""
     found = Fed.NOT_TAKEN
     wanted = json.dumps(key).encode() + b"\n"
@@ -108,9 +108,9 @@ class Folder:
         """The last words of the child's stderr."""
         return (self._read("err", last=ERRORS_SHOWN) or b"").decode(errors="replace")
 
-    def fate(self, key: str) -> Fed:
-        """What became of a feed, from the ledger."""
-        return fate((self._read("ledger") or b"").splitlines(keepends=True), key)
+    def feed_outcome(self, key: str) -> Fed:
+        """The outcome of a feed, from the ledger."""
+        return feed_outcome((self._read("ledger") or b"").splitlines(keepends=True), key)
 
     def size(self) -> int:
         """How many bytes of output there are."""

@@ -71,29 +71,29 @@ class HeldChild:
         if len(data) > FEED_LIMIT:
             raise TooLarge("The input for the agent", FEED_LIMIT)
         try:
-            return _fate(await self._ask({"op": "feed", "id": key, "size": len(data)}, data))
+            return _feed_outcome(await self._request_reply({"op": "feed", "id": key, "size": len(data)}, data))
         except NoHolder:
-            return self._folder.fate(key)
+            return self._folder.feed_outcome(key)
 
     async def fed(self, key: str) -> Fed:
-        """What became of a feed, without feeding; waits for one that is on its way."""
+        """The outcome of a feed, without feeding; waits for one that is in progress."""
         try:
-            return _fate(await self._ask({"op": "fed", "id": key}))
+            return _feed_outcome(await self._request_reply({"op": "fed", "id": key}))
         except NoHolder:
-            return self._folder.fate(key)
+            return self._folder.feed_outcome(key)
 
     async def signal(self, name: str) -> None:
         """Sends a signal such as INT to the child's process group; nothing when it is gone."""
-        await self._tell({"op": "signal", "name": name})
+        await self._request_if_held({"op": "signal", "name": name})
 
     async def close(self) -> None:
         """Ends the child's input."""
-        await self._tell({"op": "close"})
+        await self._request_if_held({"op": "close"})
 
     async def status(self) -> HolderStatus:
         """How it is now; from its files when the holder is gone."""
         try:
-            return HolderStatus(**(await self._ask({"op": "status"}))["status"])
+            return HolderStatus(**(await self._request_reply({"op": "status"}))["status"])
         except NoHolder:
             life, ended = self._folder.life(), self._folder.exit() or Exit()
             pid = life.child if life else 0
@@ -111,7 +111,7 @@ class HeldChild:
 
     async def wait_exit(self) -> Exit:
         """Returns when the child is gone."""
-        await self._tell({"op": "wait"})
+        await self._request_if_held({"op": "wait"})
         ended = self._folder.exit()
         if ended is None:
             self._sweep()
@@ -134,13 +134,13 @@ class HeldChild:
             except (anyio.EndOfStream, anyio.BrokenResourceError):
                 return
 
-    async def _tell(self, request: dict[str, Any]) -> None:
+    async def _request_if_held(self, request: dict[str, Any]) -> None:
         try:
-            await self._ask(request)
+            await self._request_reply(request)
         except NoHolder:
             return
 
-    async def _ask(self, request: dict[str, Any], data: bytes = b"") -> dict[str, Any]:
+    async def _request_reply(self, request: dict[str, Any], data: bytes = b"") -> dict[str, Any]:
         async with await self._connect() as stream:
             return (await _request(stream, request, data))[0]
 
@@ -169,5 +169,5 @@ async def _request(
     return reply, buffered.buffer
 
 
-def _fate(reply: dict[str, Any]) -> Fed:
+def _feed_outcome(reply: dict[str, Any]) -> Fed:
     return Fed(reply["fate"] if reply["reply"] == "gone" else reply["reply"])

@@ -18,7 +18,7 @@ import sys
 if __name__ == "__main__":  # behind the standard library, so that nothing beside farhand can stand in for it
     sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
-from farhand.sandbox.holding.child import Child, NotBorn, Order
+from farhand.sandbox.holding.child import Child, ChildNotStarted, Order
 from farhand.sandbox.holding.files import Errors, Json, Output, write_whole
 from farhand.sandbox.holding.loop import CLIENTS, Holder
 
@@ -38,9 +38,9 @@ def take_folder() -> None:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise NotBorn("held", errno.EBUSY, "another holder has this folder") from None
+        raise ChildNotStarted("held", errno.EBUSY, "another holder has this folder") from None
     if os.path.exists("life"):
-        raise NotBorn("used", errno.EEXIST, "this folder has had its child")
+        raise ChildNotStarted("used", errno.EEXIST, "this folder has had its child")
 
 
 def read_order() -> Order:
@@ -49,12 +49,12 @@ def read_order() -> Order:
         with open("order.json", "rb") as file:
             order = Order(json.loads(file.read()))
     except (OSError, ValueError) as error:
-        raise NotBorn("order", errno.EINVAL, f"order.json: {error}") from None
+        raise ChildNotStarted("order", errno.EINVAL, f"order.json: {error}") from None
     os.unlink("order.json")
     return order
 
 
-def open_door() -> socket.socket:
+def open_socket() -> socket.socket:
     """The socket is bound by its bare name, since a path may have 108 bytes only."""
     door = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     door.bind("sock")
@@ -64,8 +64,8 @@ def open_door() -> socket.socket:
     return door
 
 
-def heed_signals() -> int:
-    """SIGTERM asks for the end, and the child's death must be seen: both wake the loop through a pipe."""
+def install_signal_handlers() -> int:
+    """SIGTERM and SIGCHLD wake the event loop through a pipe."""
     reader, writer = os.pipe()
     os.set_blocking(reader, False)
     os.set_blocking(writer, False)
@@ -80,19 +80,19 @@ def begin(umask: int) -> tuple[Holder, Json]:
     order = read_order()
     clear()
     try:
-        door, output, errors = open_door(), Output(), Errors(order.err_limit)
+        door, output, errors = open_socket(), Output(), Errors(order.err_limit)
         child = Child(order, umask)
-    except NotBorn:
+    except ChildNotStarted:
         clear()
         raise
     life = child.life()
-    holder = Holder(child, door, output, errors, heed_signals())
+    holder = Holder(child, door, output, errors, install_signal_handlers())
     write_whole("life", life)
     return holder, life
 
 
 def detach() -> None:
-    """Lets go of the three standard streams of whoever started the holder; its own troubles go to a file."""
+    """Closes the inherited standard streams; errors of the holder itself go to a log file."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     log = os.open("holder.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     for stream, descriptor in enumerate((nowhere, nowhere, log)):
@@ -119,7 +119,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         holder, life = begin(umask)
-    except NotBorn as error:
+    except ChildNotStarted as error:
         report(error.report)
         return
     report({"ready": True, **life})

@@ -19,7 +19,7 @@ from farhand.sandbox.held_child import HeldChild
 
 PROGRAM = Path(__file__).with_name("holder.py")
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
-LOOK_AGAIN_SECONDS = 0.01
+POLL_SECONDS = 0.01
 
 
 class LocalHolders:
@@ -39,7 +39,7 @@ class LocalHolders:
         order = {"argv": [*argv], "cwd": str(cwd), "env": {**environment}, "err_limit": self._error_bytes}
         with closing(Folder(path)) as folder:
             folder.write_order(order)
-        _judge(await self._launch(path), argv[0], cwd)
+        _raise_if_refused(await self._launch(path), argv[0], cwd)
         return _held(path)
 
     async def attach(self, name: str) -> AbstractAsyncContextManager[HeldChild] | None:
@@ -51,7 +51,7 @@ class LocalHolders:
             return None
         with closing(opened) as folder:
             while folder.life() is None and folder.is_held():  # noqa: ASYNC110 (it is being started this very moment)
-                await anyio.sleep(LOOK_AGAIN_SECONDS)
+                await anyio.sleep(POLL_SECONDS)
             return None if folder.life() is None else _held(path)
 
     async def forget(self, name: str) -> None:
@@ -92,8 +92,8 @@ async def _held(path: Path) -> AsyncIterator[HeldChild]:
         yield HeldChild(folder)
 
 
-def _judge(said: dict[str, Any], program: str, cwd: Path) -> None:
-    """Turns the holder's report into a sentence for a person."""
+def _raise_if_refused(said: dict[str, Any], program: str, cwd: Path) -> None:
+    """Raises an error with a sentence for a person when the holder reports one."""
     match said.get("error"):
         case None:
             return

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from farhand.sdk import llm, wire
+from farhand.sdk.compression import compress_if_due
 from farhand.sdk.errors import ModelError, SdkError
 from farhand.sdk.events import Error, Event, Finish, FinishReason, Notice, Text, Thought, Usage
 from farhand.sdk.first_message import system_instruction
@@ -100,7 +101,7 @@ class TurnLoop:
             raise _End("blocked", outcome.reason)
         context = [self._session.take_opening_context(), outcome.additional_context]
         added = [{"text": f"<hook_context>{text}</hook_context>"} for text in context if text]
-        self._session.add_prompt(wire.user(*parts, *added), prompt)
+        self._session.history.add_prompt(wire.user(*parts, *added), prompt)
         if outcome.stop:
             raise _End("stopped", outcome.stop_reason or outcome.reason)
 
@@ -110,7 +111,7 @@ class TurnLoop:
             if self._model_calls >= self._session.max_turns:
                 raise _End("max_turns", f"The limit of {self._session.max_turns} model calls was reached.")
             self._model_calls += 1
-            await self._session.compress_if_due()
+            await compress_if_due(self._session)
             tools = await self._tools()
             content, ending = await self._ask_model(tools)
             calls = wire.calls_of(content)
@@ -135,7 +136,7 @@ class TurnLoop:
         complaint = self._structured.read_text(wire.text_of(content))
         if complaint is None:
             return True
-        self._session.add_prompt(wire.user(complaint), self._session.last_prompt)
+        self._session.history.add_prompt(wire.user(complaint), self._session.last_prompt)
         return False
 
     async def _go_on(self) -> None:
@@ -159,7 +160,7 @@ class TurnLoop:
             self._session.watch_calls(None)
             if not self._session.leaves_calls_open:
                 parts, records = running.close(calls, why)
-                self._session.add_results({"role": "user", "parts": parts}, records)
+                self._session.history.add_results({"role": "user", "parts": parts}, records)
         if self._structured is not None and self._structured.done:
             raise _End("stop")
 
@@ -177,7 +178,7 @@ class TurnLoop:
         if gathered.ending in _BROKEN and not wire.calls_of(content):
             raise ModelError(f"The model's answer was unusable ({gathered.ending}).", retryable=True)
         if wire.parts_of(content):
-            self._session.add_answer(content, gathered.usage, str(request["model"]))
+            self._session.history.add_answer(content, gathered.usage, str(request["model"]))
         elif gathered.ending in ("STOP", ""):
             raise ModelError("The model answered nothing.", retryable=True)
         if gathered.usage:

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from farhand.disk.atomic import append
 from farhand.sdk import wire
 from farhand.sdk.conversation import SIDECAR_SUFFIX, SessionRecords, read_conversation
 from farhand.sdk.errors import SessionNotFound
@@ -141,26 +142,7 @@ class Recording:
 
 
 def _append_line(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    data = text.encode("utf-8", "surrogatepass")
-    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-    try:
-        start = os.fstat(descriptor).st_size
-        try:
-            while data:
-                data = data[os.write(descriptor, data) :]
-        except OSError:
-            _cut_back(descriptor, start)
-            raise
-    finally:
-        os.close(descriptor)
-
-
-def _cut_back(descriptor: int, size: int) -> None:
-    try:
-        os.ftruncate(descriptor, size)
-    except OSError:
-        return
+    append(path, text.encode("utf-8", "surrogatepass"))
 
 
 def _message(content: Content) -> dict[str, Any]:

@@ -2,36 +2,35 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from farhand.sdk import wire
+from farhand.sdk.approve import approve
+from farhand.sdk.compression import compress_session
 from farhand.sdk.conversation import Restored
-from farhand.sdk.errors import SdkError, SessionBusy
+from farhand.sdk.errors import SessionBusy
 from farhand.sdk.events import Error, Event, Finish, Notice
-from farhand.sdk.pending_questions import NOTHING_PENDING, PendingQuestions, pending_path, write_pending
+from farhand.sdk.history import History
+from farhand.sdk.pending_questions import NOTHING_PENDING, PendingQuestions
 from farhand.sdk.protocols import (
     Approval,
     Content,
     Extender,
     HookSystem,
     Memory,
-    NoHooks,
     Part,
     Question,
     Reply,
     Tool,
     ToolCall,
-    as_approval,
 )
 from farhand.sdk.questions import OpenQuestions
-from farhand.sdk.recording import CallRecord, Recording, new_id, session_path
+from farhand.sdk.recording import new_id
 from farhand.sdk.result import Result, gathered
 
 if TYPE_CHECKING:
@@ -62,17 +61,12 @@ class Session:
     ) -> None:
         self.id = session_id or new_id()
         self.agent = agent
-        self.transcript: list[Content] = []
         self.losses: tuple[str, ...] = resumed[1].losses if resumed else ()
-        self.last_prompt = ""
         self._resumed = resumed
         self._open = False
-        self._recording: Recording | None = None
-        self._is_new_file = False
         self._notices: list[Event] = []
+        self.history = History(self._recording_failed)
         self._opening_context = ""
-        self._prompt_tokens = 0
-        self._compression_failed = False
         self._number = 0
         self._running: ActiveTurn | None = None
         self._questions = OpenQuestions(pending.questions)
@@ -93,7 +87,7 @@ class Session:
     guard: Guard | None
     context: LiveContext
     model: Model
-    model_name: str
+    model_name: str = ""
     system_prompt: str
     folder: Path
 
@@ -110,7 +104,17 @@ class Session:
     @property
     def transcript_path(self) -> str:
         """Where the session is recorded; empty when it is not."""
-        return str(self._recording.path) if self._recording is not None else ""
+        return self.history.path
+
+    @property
+    def transcript(self) -> list[Content]:
+        """The conversation as the next model call sends it."""
+        return self.history.contents
+
+    @property
+    def last_prompt(self) -> str:
+        """What the person said last."""
+        return self.history.last_prompt
 
     @property
     def environ(self) -> Mapping[str, str]:
@@ -215,13 +219,14 @@ class Session:
     async def _prepare(self) -> None:
         if self._open:
             return
+        from farhand.sdk import session_setup as setup
         from farhand.sdk.context import make_context
         from farhand.sdk.first_message import system_prompt
         from farhand.sdk.memory import load_memory
         from farhand.sdk.projects import project_folder
 
         agent = self.agent
-        self.additions = self._load_additions(agent.load_settings())
+        self.additions = setup.load_session_additions(self)
         self.settings = self.additions.settings
         self.memory = load_memory(agent.cwd, agent.home, self.settings) if agent.loads else Memory()
         if self.additions.memory:
@@ -232,84 +237,24 @@ class Session:
         self.system_prompt = (
             system_prompt(self.environ, agent.cwd) if agent.system_prompt is None else agent.system_prompt
         )
-        self._start_recording()
+        if agent.records:
+            path = self._resumed[0] if self._resumed else setup.recording_path(self)
+            kind = "main" if self.parent is None else "subagent"
+            self.history.record(path, self.id, self.cwd, kind, self._pending.message)
         self.context = make_context(self)
-        self.hooks = self._load_hooks()
-        self.guard = self._load_guard()
-        self._start_transcript()
+        self.hooks, hook_warnings = setup.load_session_hooks(self)
+        self.guard = setup.load_guard(self)
+        self.history.start(setup.opening(self), self.restored)
+        self._notices += [Notice(warning, "hooks") for warning in hook_warnings]
+        self._notices += [Notice(warning, "policies") for warning in self.guard.warnings] if self.guard else []
         self._notices += [Notice(loss, "resume") for loss in self.losses]
         self._notices += [Notice(warning, "settings") for warning in self.settings.warnings]
         self._notices += [Notice(complaint, "extensions") for complaint in self.additions.complaints]
         self._open = True
         await self._fire_start()
 
-    def _load_additions(self, settings: AgentSettings) -> Additions:
-        from farhand.sdk.additions import Additions, load_additions
-
-        if self.parent is None or self.agent.loads_additions:
-            return load_additions(self.agent, settings)
-        # A subagent has its parent's tools already; the hooks and rules that hold for them go with it.
-        inherited = self.parent.additions
-        return Additions(inherited.settings, hooks=inherited.hooks, rules=inherited.rules)
-
-    def _load_hooks(self) -> HookSystem:
-        given = (*self.agent.hooks, *self.additions.hooks)
-        if not given and not self.settings.get("hooks"):
-            return NoHooks()
-        from farhand.sdk.hooks import load_hooks
-
-        hooks = load_hooks(given, self.settings, self.cwd, self.environ)
-        self._notices += [Notice(warning, "hooks") for warning in hooks.warnings]
-        return hooks
-
-    def _load_guard(self) -> Guard | None:
-        from farhand.sdk.policy_check import is_guarded
-
-        if not is_guarded(self.agent, self.settings) and not self.additions.rules:
-            return None
-        from farhand.sdk.policies.guard import Guard
-
-        guard = Guard(self, self.additions.rules)
-        self._notices += [Notice(warning, "policies") for warning in guard.warnings]
-        return guard
-
-    def _start_recording(self) -> None:
-        if not self.agent.records:
-            return
-        path = self._resumed[0] if self._resumed else self._new_path()
-        self._recording = Recording(path, self._recording_failed)
-        self._is_new_file = not path.exists()
-        if self._pending.message:
-            self._recording.go_on_from(self._pending.message)
-        if self._is_new_file:
-            self._recording.start(self.id, self.cwd, "main" if self.parent is None else "subagent")
-
-    def _new_path(self) -> Path:
-        if self.parent is None:
-            return session_path(self.folder, self.id)
-        return self.folder / "chats" / self.parent.id / f"{self.id}.jsonl"
-
     def _recording_failed(self, message: str) -> None:
         self._notices.append(Error(message, "recording", fatal=False))
-
-    def _start_transcript(self) -> None:
-        restored = self._resumed[1].contents if self._resumed else ()
-        self.transcript = [*self._opening(), *restored]
-        self.last_prompt = next(
-            (wire.text_of(each) for each in reversed(restored) if each["role"] == "user" and wire.text_of(each)), ""
-        )
-        if self._recording is not None and self._is_new_file:
-            self._recording.checkpoint(self.transcript)
-
-    def _opening(self) -> list[Content]:
-        from farhand.sdk.first_message import directory_tree, session_context
-
-        if not self.agent.loads:
-            return []
-        wanted = self.settings.get("context.includeDirectoryTree", True) is not False
-        tree = directory_tree(self.cwd) if wanted else ""
-        now = datetime.now().astimezone()
-        return [session_context(self.cwd, self.memory.project_text, now, self.folder, tree)]
 
     async def _fire_start(self) -> None:
         source = "resume" if self._resumed else "startup"
@@ -364,38 +309,11 @@ class Session:
         """Whether the model is told of a tool: one that the policies always refuse is not worth its tokens."""
         return self.guard is None or not self.guard.hides(tool)
 
-    # What the loop does to the transcript: memory first, then the recording.
-
-    def add_prompt(self, content: Content, prompt: str) -> None:
-        """A message of the person."""
-        self.last_prompt = prompt
-        self._compression_failed = False
-        self.transcript.append(content)
-        if self._recording is not None:
-            self._recording.said(content)
-
-    def add_answer(self, content: Content, usage: Mapping[str, Any], model: str) -> None:
-        """A message of the model, whole."""
-        self.transcript.append(content)
-        self._prompt_tokens = int(usage.get("promptTokenCount") or 0) or self._prompt_tokens
-        if self._recording is not None:
-            self._recording.answered(content, usage, model)
-
-    def add_results(self, content: Content, records: Sequence[CallRecord]) -> None:
-        """The responses to the calls of the model's last message."""
-        self.transcript.append(content)
-        if self._recording is not None:
-            self._recording.called(records)
-
     def clear(self) -> None:
         """Starts the conversation over, in the same session."""
-        self._start_over(self._opening())
+        from farhand.sdk.session_setup import opening
 
-    def _start_over(self, contents: Sequence[Content]) -> None:
-        self.transcript = list(contents)
-        self._prompt_tokens = 0
-        if self._recording is not None:
-            self._recording.checkpoint(self.transcript)
+        self.history.start_over(opening(self))
 
     def take_opening_context(self) -> str:
         """What SessionStart hooks had to say, once."""
@@ -413,67 +331,19 @@ class Session:
 
     # Compression.
 
-    async def compress_if_due(self) -> None:
-        """Shortens the conversation when the last request came near the model's window."""
-        from farhand.sdk.compress import DEFAULT_THRESHOLD, is_due
-
-        threshold = float(self.settings.get("model.compressionThreshold", DEFAULT_THRESHOLD))
-        if not self._compression_failed and is_due(self._prompt_tokens, self.model_name, threshold):
-            await self._compress("auto")
-
     async def compress(self) -> bool:
         """Shortens the conversation now. Returns whether it got shorter."""
         if self.busy:
             raise SessionBusy(f"Session {self.id} is in a turn. Wait for its end, or interrupt it.")
         await self._prepare()
-
         async with self.agent.leased():
-            return await self._compress("manual")
-
-    async def _compress(self, trigger: str) -> bool:
-        from farhand.sdk.compress import compress
-
-        if self.hooks.listens("PreCompress", trigger):
-            outcome = await self.hooks.fire("PreCompress", {"trigger": trigger}, self.context)
-            if outcome.system_message:
-                await self.tell(Notice(outcome.system_message, "PreCompress"))
-        before = wire.estimate_tokens(self.transcript)
-        try:
-            shortened = await compress(self.transcript, self.model, self.model_name)
-        except SdkError as error:
-            self._compression_failed = True
-            await self.tell(Error(f"The conversation could not be shortened: {error}", "compression", fatal=False))
-            return False
-        self._compression_failed = shortened is None
-        if shortened is None:
-            return False
-        self._start_over(shortened)
-        after = wire.estimate_tokens(self.transcript)
-        await self.tell(Notice(f"Shortened from about {before} to {after} tokens.", "compression"))
-        return True
+            return await compress_session(self, "manual")
 
     # Questions.
 
     async def approve(self, call: ToolCall, tool: Tool | None = None) -> Approval:
         """What the policies and the agent's approver say to a call: the harder of the two counts."""
-        from farhand.sdk.structured import Structured
-
-        if call.name == Structured.name:
-            return Approval("allow")
-        ruled = self.guard.approve(call, tool, self.context) if self.guard is not None else Approval("allow")
-        if self.agent.approver is None or ruled.decision == "deny":
-            return ruled
-        said = await self._ask_approver(call)
-        return ruled if ruled.decision == "ask" and said.decision == "allow" else said
-
-    async def _ask_approver(self, call: ToolCall) -> Approval:
-        approver = self.agent.approver
-        decide: Any = getattr(approver, "approve", approver)
-        try:
-            verdict = decide(call, self.context)
-            return as_approval(await verdict if inspect.isawaitable(verdict) else verdict)
-        except Exception as error:  # noqa: BLE001 - an approver is foreign code, and a broken one allows nothing
-            return Approval("deny", f"the approver failed: {type(error).__name__}: {error}")
+        return await approve(call, tool, self)
 
     @property
     def can_ask(self) -> bool:
@@ -529,13 +399,9 @@ class Session:
 
     def keep_questions(self) -> None:
         """Writes the open questions down, before anybody is told of them."""
-        if self._recording is not None and self._open and not self._pausing:
+        if self._open and not self._pausing:
             ended = self._calls.ended() if self._calls is not None else ()
-            content = next((each for each in reversed(self.transcript) if each["role"] == "model"), {})
-            try:
-                write_pending(pending_path(self._recording.path), self._questions.open, content, ended)
-            except OSError as error:
-                self._recording_failed(f"The question cannot be kept for another process: {error}")
+            self.history.write_questions(self._questions.open, ended)
 
     @property
     def leaves_calls_open(self) -> bool:

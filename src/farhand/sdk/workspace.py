@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from farhand.disk.atomic import replace_file
 from farhand.sdk.errors import SdkError
 from farhand.sdk.ignore import IgnoreRules
 
@@ -98,16 +98,8 @@ def read_text(path: Path) -> str | None:
 def write_text(path: Path, content: str) -> None:
     """Replaces a file in one step, so that a full disk or a kill leaves the old one; its mode stays."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".tmp")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content.encode("utf-8", errors="surrogatepass"))
-            mode = path.stat().st_mode & 0o7777 if path.exists() else 0o666 & ~_umask()
-            os.fchmod(file.fileno(), mode)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    mode = path.stat().st_mode & 0o7777 if path.exists() else 0o666 & ~_umask()
+    replace_file(path, content.encode("utf-8", errors="surrogatepass"), mode=mode)
 
 
 def _umask() -> int:

@@ -18,8 +18,8 @@ from farhand.model.words import Sender, Seq
 from farhand.server.sockets import listen
 
 log = structlog.get_logger("door")
-# A watcher that takes nothing for so long is cut off; it comes back with the number of its last event.
-PATIENCE_SECONDS = 30.0
+# Time-out for a client that does not read: it is cut off, and may come back with the number of its last event.
+WRITE_TIMEOUT_SECONDS = 30.0
 MOST_WATCHES = 32
 
 
@@ -44,7 +44,7 @@ class Door:
         async with anyio.create_task_group() as tasks:
 
             def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-                tasks.start_soon(self._talk, reader, writer, name="door visitor")
+                tasks.start_soon(self._serve_client, reader, writer, name="door client")
 
             server = await asyncio.start_unix_server(connected, sock=listen(self._path), limit=frames.LONGEST)
             try:
@@ -55,23 +55,23 @@ class Door:
                 self._path.unlink(missing_ok=True)
                 tasks.cancel_scope.cancel()
 
-    async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _serve_client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             async with anyio.create_task_group() as tasks:
-                visitor = _Visitor(self._hub, self._status, writer, tasks)
-                await visitor.serve(reader)
+                client = _ClientConnection(self._hub, self._status, writer, tasks)
+                await client.serve(reader)
                 tasks.cancel_scope.cancel()
         except* (OSError, TimeoutError) as group:
-            log.info("visitor gone", why=str(group.exceptions[0]))
+            log.info("client gone", why=str(group.exceptions[0]))
         except* Exception:
-            # Whatever it was, it is this visitor's trouble: it comes back with the number of its last event.
-            log.exception("visitor cut off")
+            # It costs this client alone, which may come back with the number of its last event.
+            log.exception("client cut off")
         finally:
             writer.close()
 
 
-class _Visitor:
-    """One open connection: its requests one after the other, its watches beside them."""
+class _ClientConnection:
+    """One client's connection: requests are handled one after the other, watches run concurrently."""
 
     def __init__(
         self,
@@ -87,14 +87,14 @@ class _Visitor:
         self._watches = 0
 
     async def serve(self, reader: asyncio.StreamReader) -> None:
-        """Answers until the visitor leaves, or sends what has no end."""
+        """Answers until the client disconnects, or sends a line over the limit."""
         while True:
             try:
                 line = await reader.readuntil(b"\n")
             except asyncio.IncompleteReadError:
                 return
             except asyncio.LimitOverrunError:
-                await self._say(frames.error_line(0, TooLarge("A request", frames.LONGEST)))
+                await self._send(frames.error_line(0, TooLarge("A request", frames.LONGEST)))
                 return
             road.reached("door.received")
             await self._answer(line)
@@ -104,46 +104,48 @@ class _Visitor:
         request = DoorRequest(do="look")
         try:
             request = frames.read_request(line)
-            await self._obey(request)
+            await self._handle(request)
         except FarhandError as error:
-            await self._say(frames.error_line(request.id, error))
+            await self._send(frames.error_line(request.id, error))
         except (OSError, TimeoutError):
             raise
         except Exception:
             log.exception("request failed", request=request.do)
-            await self._say(frames.error_line(request.id, FarhandError("Something went wrong inside; the log has it.")))
+            await self._send(
+                frames.error_line(request.id, FarhandError("Something went wrong inside; the log has it."))
+            )
 
-    async def _obey(self, request: DoorRequest) -> None:
+    async def _handle(self, request: DoorRequest) -> None:
         match request.do:
             case "send":
                 command = decode_command(request.command)
                 accepted = await self._hub.send(command, Sender(via=request.via, who=request.who))
-                await self._say(frames.write(DoorReply(id=request.id, accepted=accepted)))
+                await self._send(frames.write(DoorReply(id=request.id, accepted=accepted)))
             case "look":
-                await self._say(frames.write(DoorReply(id=request.id, present=await self._hub.look())))
+                await self._send(frames.write(DoorReply(id=request.id, present=await self._hub.look())))
             case "status":
-                await self._say(frames.write(DoorReply(id=request.id, status=self._status())))
+                await self._send(frames.write(DoorReply(id=request.id, status=self._status())))
             case "sessions":
                 found = await self._hub.sessions(request.backend, request.directory)
-                await self._say(frames.write(DoorReply(id=request.id, sessions=found)))
+                await self._send(frames.write(DoorReply(id=request.id, sessions=found)))
             case "watch":
                 if self._watches >= MOST_WATCHES:
                     raise BadFrame(f"One connection may have {MOST_WATCHES} watches.")
                 self._watches += 1
                 after = (await self._hub.look()).seq if request.after is None else max(request.after, 0)
-                await self._say(frames.write(DoorReply(id=request.id, watching=True)))
+                await self._send(frames.write(DoorReply(id=request.id, watching=True)))
                 self._tasks.start_soon(self._watch, request.id, after, name="door watch")
 
     async def _watch(self, request: int, after: Seq) -> None:
         async for bodies in self._hub.bodies(after):
             if bodies:
-                await self._say(frames.events_line(request, bodies))
+                await self._send(frames.events_line(request, bodies))
 
-    async def _say(self, line: bytes) -> None:
+    async def _send(self, line: bytes) -> None:
         self._writer.write(line)
         transport = self._writer.transport
         if not transport.get_write_buffer_size() and not transport.is_closing():
             # All of it is in the socket: there is nothing to wait for.
             return
-        with anyio.fail_after(PATIENCE_SECONDS):
+        with anyio.fail_after(WRITE_TIMEOUT_SECONDS):
             await self._writer.drain()

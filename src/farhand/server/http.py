@@ -1,7 +1,6 @@
 """The node's HTTP listener: health for anybody, the hub for whoever holds the node's key."""
 
 import asyncio
-import hmac
 import socket
 from collections.abc import AsyncIterator, Callable
 from typing import Any
@@ -18,10 +17,10 @@ from uvicorn.server import ServerState
 from farhand.model import compat, frames
 from farhand.model.errors import BadInput, FarhandError, NotAllowed, PortTaken, StoreError, TooLarge
 from farhand.model.frames import DoorReply
+from farhand.model.http_guard import has_bearer, why_refused
 from farhand.model.wire import decode_command, encode, error_fields
 from farhand.model.words import Sender
 from farhand.server.door import OpenHub
-from farhand.server.local import stranger
 
 
 def routes(hub: OpenHub, status: Callable[[], dict[str, Any]], key: str) -> list[BaseRoute]:
@@ -29,8 +28,7 @@ def routes(hub: OpenHub, status: Callable[[], dict[str, Any]], key: str) -> list
     `GET /healthz` for anybody."""
 
     def allow(request: Request) -> None:
-        given = request.headers.get("authorization", "").removeprefix("Bearer ")
-        if not hmac.compare_digest(given.encode(), key.encode()):
+        if not has_bearer(request.headers, key):
             raise NotAllowed("This needs the node's key: `Authorization: Bearer <key>`.")
 
     async def banner(_: Request) -> Response:
@@ -39,7 +37,7 @@ def routes(hub: OpenHub, status: Callable[[], dict[str, Any]], key: str) -> list
     async def healthz(request: Request) -> Response:
         client = request.client.host if request.client else None
         present = await hub.look()
-        if stranger(request.headers, client, key):
+        if why_refused(request.headers, client, key):
             # How many work here is nobody's business out there.
             return JSONResponse({"ok": True})
         return JSONResponse({"ok": True, "seq": present.seq, "workers": len(present.workers)})
@@ -55,7 +53,7 @@ def routes(hub: OpenHub, status: Callable[[], dict[str, Any]], key: str) -> list
         allow(request)
         return json_response(DoorReply(present=await hub.look()))
 
-    async def tell(request: Request) -> Response:
+    async def read_status(request: Request) -> Response:
         allow(request)
         return json_response(DoorReply(status=status()))
 
@@ -77,14 +75,14 @@ def routes(hub: OpenHub, status: Callable[[], dict[str, Any]], key: str) -> list
         Route("/healthz", healthz),
         Route("/api/hub/commands", send, methods=["POST"]),
         Route("/api/hub/present", look),
-        Route("/api/hub/status", tell),
+        Route("/api/hub/status", read_status),
         Route("/api/hub/sessions", sessions),
         Route("/api/hub/events", watch),
     ]
 
 
 async def lines(hub: OpenHub, after: int) -> AsyncIterator[bytes]:
-    """Events as lines; the first one is empty and says that the watch stands."""
+    """Events as lines (NDJSON); the first one is empty and confirms the subscription."""
     yield b"\n"
     async for bodies in hub.bodies(after):
         if bodies:
@@ -122,7 +120,7 @@ def json_response(reply: DoorReply) -> Response:
     return Response(encode(reply), media_type="application/json")
 
 
-async def told(_: Request, error: Exception) -> Response:
+async def error_response(_: Request, error: Exception) -> Response:
     """An error of our tree as a response."""
     if not isinstance(error, FarhandError):
         raise error
@@ -134,7 +132,7 @@ async def told(_: Request, error: Exception) -> Response:
 
 def application(parts: list[BaseRoute]) -> Starlette:
     """The ASGI application of a node, made of the routes that rooms handed in."""
-    return Starlette(routes=parts, exception_handlers={FarhandError: told})
+    return Starlette(routes=parts, exception_handlers={FarhandError: error_response})
 
 
 def bind(host: str, port: int) -> socket.socket:

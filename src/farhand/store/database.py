@@ -1,4 +1,4 @@
-"""One SQLite file with one writing and one reading thread: jobs that wait together are committed together."""
+"""One SQLite file (WAL) with a writer and a reader thread, each with a queue of jobs; queued writes share a commit."""
 
 import asyncio
 import sqlite3
@@ -12,11 +12,11 @@ from farhand.model.errors import StoreCorrupt, StoreError, StoreFull, StoreLocke
 from farhand.store.schema import MIGRATIONS, VERSION
 
 T = TypeVar("T")
-# No batch grows so long that the first of it waits for ever.
-_MOST_TOGETHER = 256
+# The most jobs in one transaction, so that the first of them does not wait for ever.
+_BATCH_LIMIT = 256
 
 
-def explained(error: sqlite3.Error, path: Path) -> StoreError:
+def as_store_error(error: sqlite3.Error, path: Path) -> StoreError:
     """SQLite's error as a sentence that says what to do."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code == sqlite3.SQLITE_FULL:
@@ -71,7 +71,7 @@ class _Job:
 
 
 class _Worker(threading.Thread):
-    """A thread that runs jobs on its own connection; those that wait together share a transaction."""
+    """A thread with a queue of jobs and its own connection; jobs that wait in the queue share a transaction."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path, name: str, *, writes: bool) -> None:
         super().__init__(name=name, daemon=True)
@@ -83,7 +83,7 @@ class _Worker(threading.Thread):
 
     def run(self) -> None:
         while (job := self.jobs.get()) is not None:
-            batch, last = self._together(job)
+            batch, last = self._take_batch(job)
             if self._writes:
                 self._transact(batch)
             else:
@@ -92,9 +92,9 @@ class _Worker(threading.Thread):
                 break
         self._connection.close()
 
-    def _together(self, first: _Job) -> tuple[list[_Job], bool]:
+    def _take_batch(self, first: _Job) -> tuple[list[_Job], bool]:
         batch = [first]
-        while len(batch) < _MOST_TOGETHER and not self.jobs.empty():
+        while len(batch) < _BATCH_LIMIT and not self.jobs.empty():
             job = self.jobs.get()
             if job is None:
                 return batch, True
@@ -105,7 +105,7 @@ class _Worker(threading.Thread):
         try:
             return job.work(self._connection), None
         except sqlite3.Error as error:
-            return None, explained(error, self._path)
+            return None, as_store_error(error, self._path)
         except BaseException as error:  # noqa: BLE001 - whoever awaits the job gets it
             return None, error
 
@@ -114,8 +114,8 @@ class _Worker(threading.Thread):
             done = self._commit(batch)
         except BaseException as error:  # noqa: BLE001 - told to the one whose job it was
             if len(batch) == 1:
-                told = explained(error, self._path) if isinstance(error, sqlite3.Error) else error
-                _resolve([(batch[0], None, told)])
+                reported = as_store_error(error, self._path) if isinstance(error, sqlite3.Error) else error
+                _resolve([(batch[0], None, reported)])
                 return
             # One bad job must not cost the others: each on its own, in order.
             for job in batch:
@@ -126,7 +126,7 @@ class _Worker(threading.Thread):
     def _commit(self, batch: list[_Job]) -> list[Any]:
         connection = self._connection
         durable = any(job.durable for job in batch)
-        self._be("FULL" if durable else "NORMAL")
+        self._set_synchronous("FULL" if durable else "NORMAL")
         connection.execute("BEGIN IMMEDIATE")
         try:
             done = [job.work(connection) for job in batch]
@@ -137,7 +137,7 @@ class _Worker(threading.Thread):
             raise
         return done
 
-    def _be(self, synchronous: str) -> None:
+    def _set_synchronous(self, synchronous: str) -> None:
         if synchronous != self._synchronous:
             self._connection.execute(f"PRAGMA synchronous = {synchronous}")
             self._synchronous = synchronous
@@ -170,9 +170,9 @@ class Database:
         try:
             connection = connect(path)
             migrate(connection, path)
-            reading, self._glancing = connect(path), connect(path)
+            reading, self._loop_connection = connect(path), connect(path)
         except sqlite3.Error as error:
-            raise explained(error, path) from error
+            raise as_store_error(error, path) from error
         path.chmod(0o600)
         self._writer = _Worker(connection, path, "store writer", writes=True)
         self._reader = _Worker(reading, path, "store reader", writes=False)
@@ -187,14 +187,14 @@ class Database:
         """Runs a reading job beside the writer."""
         return await self._submit(self._reader, work, durable=False)
 
-    def glance(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Reads at once, on the loop's own connection, and waits for no writer.
+    def read_now(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Reads synchronously on the event loop's own connection, without the reader's queue.
 
-        For one row by its key: that costs less than a change of threads."""
+        For one row by its key, which costs less than a switch of threads."""
         try:
-            return work(self._glancing)
+            return work(self._loop_connection)
         except sqlite3.Error as error:
-            raise explained(error, self.path) from error
+            raise as_store_error(error, self.path) from error
 
     async def _submit(self, thread: _Worker, work: Callable[[sqlite3.Connection], T], *, durable: bool) -> T:
         loop = asyncio.get_running_loop()
@@ -203,10 +203,10 @@ class Database:
         return await future
 
     def close(self) -> None:
-        """Commits what waits and closes the file."""
+        """Commits what is queued and closes the file."""
         for thread in (self._writer, self._reader):
             if thread.is_alive():
                 thread.jobs.put(None)
         for thread in (self._writer, self._reader):
             thread.join()
-        self._glancing.close()
+        self._loop_connection.close()

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from farhand.disk.atomic import write_private
 from farhand.model import compat
 from farhand.model.errors import NodeError, NodeRunning, StoreFull
 
@@ -26,17 +27,10 @@ def make(folder: Path) -> None:
 
 
 def write(path: Path, text: str) -> None:
-    """Writes a small file 0600, whole or not at all."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    """Writes a small file atomically, 0600 and on the disk; says so in a sentence when the disk is full."""
     try:
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(descriptor)
-        temporary.replace(path)
+        write_private(path, text, sync=True)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         if error.errno == errno.ENOSPC:
             raise StoreFull(f"The disk is full: {path} cannot be written.", path=str(path)) from None
         raise

@@ -1,4 +1,4 @@
-"""All events in order, stamped and written with the tables of the present in one transaction."""
+"""The journal (write-ahead log of the team): events in order, written with the tables of the present in one commit."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ class SqliteJournal:
         )
 
     def rewind(self, seq: int) -> None:
-        """Numbering goes on after `seq`: what was stamped beyond it was never written."""
+        """Rolls the numbering back to `seq` after a failed write: what was stamped beyond it was never written."""
         self._next = seq + 1
 
     async def append(
@@ -69,13 +69,13 @@ class SqliteJournal:
         return await self._database.write(write, durable=inbox is not None)
 
     async def seen(self, via: str, command: str) -> Accepted | None:
-        """What this command was answered when it came first."""
+        """The stored answer to a command that was taken before, to deduplicate repeats; None for a new one."""
 
         def read(db: sqlite3.Connection) -> Accepted | None:
             row = db.execute("SELECT accepted FROM inbox WHERE via = ? AND command = ?", (via, command)).fetchone()
             return _accepted.decode(row[0]) if row else None
 
-        return self._database.glance(read)
+        return self._database.read_now(read)
 
     async def read(self, after: int, limit: int) -> list[tuple[int, bytes]]:
         """Events after that number, as they were written, oldest first."""
@@ -86,7 +86,7 @@ class SqliteJournal:
         )
 
     async def cursor(self, owner: str) -> str:
-        """Where a wire or channel stands."""
+        """The stored cursor of a wire or channel; empty at first."""
 
         def read(db: sqlite3.Connection) -> str:
             row = db.execute("SELECT value FROM cursors WHERE owner = ?", (owner,)).fetchone()

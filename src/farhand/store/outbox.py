@@ -1,4 +1,4 @@
-"""What must still reach a surface: put in the transaction that moves the channel's cursor, marked before and after."""
+"""The outbox, a queue per chat: filled in the transaction that moves the channel's cursor, marked around each send."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ class SqliteOutbox:
         self._database = database
 
     async def put(self, channel: str, parcels: Sequence[Parcel], cursor: str | None = None) -> None:
-        """Adds the parcels, once each, and moves the cursor; a newer edit takes the place of one that still waits."""
+        """Enqueues the parcels, deduplicated by key, and moves the cursor; a newer edit replaces a queued one."""
 
         def write(db: sqlite3.Connection) -> None:
             for parcel in parcels:
@@ -27,7 +27,7 @@ class SqliteOutbox:
         await self._database.write(write)
 
     async def cursor(self, channel: str) -> str:
-        """Where the channel stands in the journal; empty at first."""
+        """The channel's cursor in the journal; empty at first."""
 
         def read(db: sqlite3.Connection) -> str:
             row = db.execute("SELECT value FROM cursors WHERE owner = ?", (f"channel:{channel}",)).fetchone()
@@ -74,11 +74,11 @@ class SqliteOutbox:
         await self._change("UPDATE outbox SET state = 'failed', problem = ? WHERE id = ?", (why, waiting))
 
     async def again(self, waiting: int) -> None:
-        """It certainly did not arrive: it waits again, and nothing is in doubt."""
+        """Retry: it certainly did not arrive, so it waits again, and nothing is in doubt."""
         await self._change("UPDATE outbox SET state = 'waiting' WHERE id = ?", (waiting,))
 
     async def doubt(self, waiting: int) -> None:
-        """Its answer never came: it waits again and is marked."""
+        """Retry in doubt (a time-out): its answer never came, so it waits again and is marked."""
         await self._change("UPDATE outbox SET state = 'waiting', doubtful = doubtful + 1 WHERE id = ?", (waiting,))
 
     async def reference(self, channel: str, slot: str) -> str:

@@ -14,7 +14,7 @@ from farhand.testing.models.anthropic import FakeAnthropic
 
 
 class ClaudeEnv(CliEnv):
-    """A workshop of Claude Code."""
+    """An isolated environment for Claude Code."""
 
     package = "claude"
 
@@ -22,6 +22,7 @@ class ClaudeEnv(CliEnv):
         self, folder: Path, server: tuple[str, ...], model: FakeAnthropic, address: str, programs: Path
     ) -> None:
         self.model = model
+        self.script = model.script
         variables = {
             "ANTHROPIC_BASE_URL": address,
             "ANTHROPIC_API_KEY": "sk-ant-fake-" + "0" * 60,
@@ -33,10 +34,10 @@ class ClaudeEnv(CliEnv):
         super().__init__(folder, folder / "home", server, programs, variables)
 
 
-async def until(studio: CliEnv, pane: Pane, words: str, *, shown: bool = True) -> str:
+async def until(cli_env: CliEnv, pane: Pane, words: str, *, shown: bool = True) -> str:
     """Waits until the pane shows these words, or no longer does; the whole screen."""
     with anyio.fail_after(60):
-        while (words in (screen := await studio.tmux.capture(pane))) is not shown:  # noqa: ASYNC110
+        while (words in (screen := await cli_env.tmux.capture(pane))) is not shown:  # noqa: ASYNC110
             await anyio.sleep(0.05)
     return screen
 

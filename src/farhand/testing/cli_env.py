@@ -17,7 +17,7 @@ from farhand.hooks.install import interpreter, place_program
 from farhand.model.ports import Driver
 from farhand.roster import built, keyed
 from farhand.sandbox.holders import LocalHolders
-from farhand.testing import cli_records as witness
+from farhand.testing import cli_records
 from farhand.testing.house import House, open_house, settings_in
 from farhand.testing.models.script import ModelScript
 
@@ -27,6 +27,8 @@ class CliEnv:
 
     # Whose drivers work here.
     package = ""
+    # What the fake model plays, where it plays a script.
+    script: ModelScript | None = None
 
     def __init__(
         self, folder: Path, home: Path, server: tuple[str, ...], programs: Path, variables: Mapping[str, str]
@@ -38,7 +40,7 @@ class CliEnv:
         self.project.mkdir()
         self.environment = {
             "HOME": str(home),
-            "PATH": f"{witness.overheard(programs, self.package)}:{programs}:{os.environ['PATH']}",
+            "PATH": f"{cli_records.recorded_programs(programs, self.package)}:{programs}:{os.environ['PATH']}",
             "LANG": "C.UTF-8",
             "TERM": "xterm-256color",
             "SHELL": "/bin/sh",
@@ -60,13 +62,12 @@ class CliEnv:
 
     def forget(self) -> None:
         """Drops what a test did not need of the model's script, where that matters."""
-        script = getattr(getattr(self, "model", None), "script", None)
-        if isinstance(script, ModelScript):
-            script.forget()
+        if self.script is not None:
+            self.script.forget()
 
     async def tidy(self) -> None:
         """Ends every held agent that a test has left here; tmux ends with its own fixture."""
-        witness.keep(self.folder, *(() if self.home.is_relative_to(self.folder) else (self.home,)))
+        cli_records.keep(self.folder, *(() if self.home.is_relative_to(self.folder) else (self.home,)))
         holders = LocalHolders(settings_in(self.folder).holders)
         for name in await holders.names():
             await holders.forget(name)

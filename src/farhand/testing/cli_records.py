@@ -48,7 +48,7 @@ def _keep(file: Path, wanted: Path) -> None:
         shutil.copyfile(file, wanted / f"{uuid.uuid4().hex}.jsonl")
 
 
-def overheard(programs: Path, name: str) -> Path:
+def recorded_programs(programs: Path, name: str) -> Path:
     """Where to find that program so that what it prints is kept, if that is wanted; else where it was."""
     wanted = os.environ.get(FOLDER)
     if not wanted or not (programs / name).exists():

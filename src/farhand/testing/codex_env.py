@@ -1,4 +1,4 @@
-"""A workshop of the real Codex: settings that name a fake model, and a home that is not a temporary one."""
+"""An environment for the real Codex: settings that name a fake model, and a home that is not a temporary one."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def lasting_home(preferred: Path) -> Iterator[Path]:
 
 
 class CodexEnv(CliEnv):
-    """A workshop of Codex."""
+    """An isolated environment for Codex."""
 
     package = "codex"
 
@@ -59,6 +59,7 @@ class CodexEnv(CliEnv):
         programs: Path,
     ) -> None:
         self.model = model
+        self.script = model.script
         super().__init__(folder, home, server, programs, {"FAKE_MODEL_KEY": "fake"})
         self.settings = home / ".codex" / "config.toml"
         self.settings.parent.mkdir()

@@ -1,4 +1,4 @@
-"""A workshop of the real Gemini CLI: a fresh home that nobody may touch, and a fake model."""
+"""An isolated environment for the real Gemini CLI: a fresh home that nobody may touch, and a fake model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SAFETY_SECONDS = 60.0
 
 
 class GeminiEnv(CliEnv):
-    """A workshop of the Gemini CLI."""
+    """An isolated environment for the Gemini CLI."""
 
     package = "gemini"
 
@@ -57,36 +57,35 @@ class GeminiEnv(CliEnv):
 class GeminiWorkers:
     """The CLI, scripted by its fake model."""
 
-    def __init__(self, studio: GeminiEnv, backend: str, wire: str) -> None:
-        self._studio = studio
-        self.backend = backend
-        self.options = {"wire": wire}
-        self.directory = str(studio.project)
+    def __init__(self, cli_env: GeminiEnv, backend: str, wire: str) -> None:
+        self._cli_env = cli_env
+        self.backend = f"{backend}/{wire}"
+        self.directory = str(cli_env.project)
 
     def answers(self, marker: str, text: str) -> None:
         """One answer."""
-        self._studio.model.expect(says(text), prompt=marker)
+        self._cli_env.model.expect(says(text), prompt=marker)
 
     def holds(self, marker: str, first: str, rest: str) -> Callable[[], None]:
         """One answer in two parts."""
         gate = Event()
-        self._studio.model.expect(held(gate, first, rest, before=1), prompt=marker)
+        self._cli_env.model.expect(held(gate, first, rest, before=1), prompt=marker)
         return gate.set
 
     def asks(self, marker: str, text: str) -> Callable[[], bool]:
         """A shell command that leaves a file."""
         arguments = {"command": f"touch {marker}.txt", "description": "Leave a file"}
-        self._studio.model.expect(calls("run_shell_command", arguments), says(text), prompt=marker)
-        return (self._studio.project / f"{marker}.txt").exists
+        self._cli_env.model.expect(calls("run_shell_command", arguments), says(text), prompt=marker)
+        return (self._cli_env.project / f"{marker}.txt").exists
 
     async def began(self, marker: str) -> None:
         """The model was asked."""
-        await self._studio.asked(marker)
+        await self._cli_env.asked(marker)
 
     async def kill_agent(self) -> None:
         """With -9."""
         import os
         import signal
 
-        for pid in await anyio.to_thread.run_sync(self._studio.agents):
+        for pid in await anyio.to_thread.run_sync(self._cli_env.agents):
             os.kill(pid, signal.SIGKILL)

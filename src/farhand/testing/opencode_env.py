@@ -1,4 +1,4 @@
-"""A workshop of the real OpenCode: a configuration that names a fake model, in a HOME of its own."""
+"""An isolated environment for the real OpenCode: a configuration that names a fake model, in a HOME of its own."""
 
 from __future__ import annotations
 
@@ -48,12 +48,13 @@ QUIET = {
 
 
 class OpenCodeEnv(CliEnv):
-    """A workshop of OpenCode."""
+    """An isolated environment for OpenCode."""
 
     package = "opencode"
 
     def __init__(self, folder: Path, server: tuple[str, ...], model: FakeOpenAi, address: str, programs: Path) -> None:
         self.model = model
+        self.script = model.script
         super().__init__(folder, folder / "home", server, programs, QUIET)
         (self.project / ".git").mkdir()
         self.settings = self.home / ".config" / "opencode" / "opencode.json"

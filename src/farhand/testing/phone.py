@@ -25,8 +25,8 @@ FARHAND = (sys.executable, "-m", "farhand")
 class Phone:
     """What the manager sees, and the node that can be killed behind it."""
 
-    def __init__(self, studio: CliEnv, bot: FakeBot, variables: Mapping[str, str]) -> None:
-        self.studio = studio
+    def __init__(self, cli_env: CliEnv, bot: FakeBot, variables: Mapping[str, str]) -> None:
+        self.cli_env = cli_env
         self.bot = bot
         self.manager: Person = bot.person(MANAGER, "Mo")
         self._variables = dict(variables)
@@ -38,31 +38,31 @@ class Phone:
     async def start(self) -> None:
         """`farhand run`, as a person starts it."""
         token = {"TELEGRAM_BOT_TOKEN": self.bot.token, "TELEGRAM_API_URL": self.bot.address}
-        with (self.studio.folder / "node.log").open("ab") as log:
+        with (self.cli_env.folder / "node.log").open("ab") as log:
             self._process = await anyio.open_process(
                 [*FARHAND, "run", "--node", "test", "--no-tunnel", "--headless"],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
                 env={**self._environment, **token},
-                cwd=self.studio.project,
+                cwd=self.cli_env.project,
             )
 
     @property
     def _environment(self) -> dict[str, str]:
         return {
-            **self.studio.environment,
-            "FARHAND_HOME": str(self.studio.folder / "farhand"),
-            "FARHAND_TMUX_SOCKET": str(self.studio.folder / "tmux"),
+            **self.cli_env.environment,
+            "FARHAND_HOME": str(self.cli_env.folder / "farhand"),
+            "FARHAND_TMUX_SOCKET": str(self.cli_env.folder / "tmux"),
             "FARHAND_HOST": "127.0.0.1",
-            "FARHAND_TEMPORARY": str(self.studio.folder / "temporary"),
+            "FARHAND_TEMPORARY": str(self.cli_env.folder / "temporary"),
             "PORT": str(self.port),
             **self._variables,
         }
 
     async def types(self, *words: str) -> str:
         """A `farhand` command, typed at the desk in the project; what it says."""
-        done = await anyio.run_process([*FARHAND, *words], env=self._environment, cwd=self.studio.project)
+        done = await anyio.run_process([*FARHAND, *words], env=self._environment, cwd=self.cli_env.project)
         return done.stdout.decode()
 
     async def kill(self) -> None:
@@ -73,7 +73,7 @@ class Phone:
 
     async def tidy(self) -> None:
         """Ends every held agent that outlives the node; tmux ends with its own fixture."""
-        holders = LocalHolders(self.studio.folder / "farhand" / "nodes" / "test" / "holders")
+        holders = LocalHolders(self.cli_env.folder / "farhand" / "nodes" / "test" / "holders")
         for name in await holders.names():
             await holders.forget(name)
 
@@ -104,9 +104,9 @@ def _buzzed(message: ShownMessage, text: str) -> bool:
 
 
 @asynccontextmanager
-async def with_phone(studio: CliEnv, bot: FakeBot, **variables: str) -> AsyncIterator[Phone]:
+async def with_phone(cli_env: CliEnv, bot: FakeBot, **variables: str) -> AsyncIterator[Phone]:
     """A phone and its node, which leaves no traceback in its log."""
-    phone = Phone(studio, bot, variables)
+    phone = Phone(cli_env, bot, variables)
     await phone.start()
     try:
         yield phone
@@ -114,4 +114,4 @@ async def with_phone(studio: CliEnv, bot: FakeBot, **variables: str) -> AsyncIte
         with anyio.CancelScope(shield=True):
             await phone.kill()
             await phone.tidy()
-    assert b"Traceback" not in (studio.folder / "node.log").read_bytes()
+    assert b"Traceback" not in (cli_env.folder / "node.log").read_bytes()

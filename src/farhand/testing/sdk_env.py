@@ -46,7 +46,7 @@ def nobody(_question: Question) -> Reply:
     return Reply(answered=False)
 
 
-def stage(
+def sdk_context(
     cwd: Path,
     *,
     raw: Mapping[str, Any] | None = None,

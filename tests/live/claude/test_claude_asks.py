@@ -32,23 +32,23 @@ from farhand.testing.models.script import ScriptedReply, say, use
 pytestmark = pytest.mark.anyio
 
 
-async def hired(house: House, studio: ClaudeEnv, mode: Mode = Mode.DEFAULT) -> None:
+async def hired(house: House, cli_env: ClaudeEnv, mode: Mode = Mode.DEFAULT) -> None:
     """A worker who asks before it acts."""
-    await house.send(Hire(id=house.id(), worker="ann", backend="claude", directory=str(studio.project), mode=mode))
+    await house.send(Hire(id=house.id(), worker="ann", backend="claude", directory=str(cli_env.project), mode=mode))
     await house.fact(CameOnline)
 
 
-def touch(studio: ClaudeEnv, marker: str, name: str, then: str = "done") -> Path:
+def touch(cli_env: ClaudeEnv, marker: str, name: str, then: str = "done") -> Path:
     """The model wants to create a file; the file."""
     command = use("Bash", said="I will", command=f"touch {name}", description="Create a file")
-    studio.model.script.conversation(marker, command, say(then))
-    return studio.project / name
+    cli_env.model.script.conversation(marker, command, say(then))
+    return cli_env.project / name
 
 
-async def test_an_ask_allowed_from_the_phone_runs_what_was_shown(studio: ClaudeEnv) -> None:
-    file = touch(studio, "zz-one", "one.txt")
-    async with studio.open() as house:
-        await hired(house, studio)
+async def test_an_ask_allowed_from_the_phone_runs_what_was_shown(cli_env: ClaudeEnv) -> None:
+    file = touch(cli_env, "zz-one", "one.txt")
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-one")
         ask = await house.fact(AskRaised)
         assert (ask.about, ask.detail) == (AskKind.PERMISSION, "touch one.txt")
@@ -68,24 +68,26 @@ async def test_an_ask_allowed_from_the_phone_runs_what_was_shown(studio: ClaudeE
         assert "".join(said) == "I will\n\ndone"
 
 
-async def test_an_ask_denied_with_advice_tells_the_agent_why(studio: ClaudeEnv) -> None:
-    file = touch(studio, "zz-two", "two.txt", then="understood")
-    async with studio.open() as house:
-        await hired(house, studio)
+async def test_an_ask_denied_with_advice_tells_the_agent_why(cli_env: ClaudeEnv) -> None:
+    file = touch(cli_env, "zz-two", "two.txt", then="understood")
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-two")
         ask = await house.fact(AskRaised)
         await house.answer(ask.ask, "deny", note="use the other folder")
         await house.fact(TurnEnded)
         assert not file.exists()
         assert not (await house.fact(ToolEnded)).ok
-    assert studio.model.prompted("use the other folder")
+    assert cli_env.model.prompted("use the other folder")
 
 
-async def test_allowed_for_the_session_is_not_asked_again(studio: ClaudeEnv) -> None:
-    touch(studio, "zz-three", "three.txt")
-    studio.model.script.conversation("zz-again", use("Bash", command="touch three.txt", description="Again"), say("ok"))
-    async with studio.open() as house:
-        await hired(house, studio)
+async def test_allowed_for_the_session_is_not_asked_again(cli_env: ClaudeEnv) -> None:
+    touch(cli_env, "zz-three", "three.txt")
+    cli_env.model.script.conversation(
+        "zz-again", use("Bash", command="touch three.txt", description="Again"), say("ok")
+    )
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-three")
         ask = await house.fact(AskRaised)
         await house.answer(ask.ask, "session")
@@ -95,40 +97,40 @@ async def test_allowed_for_the_session_is_not_asked_again(studio: ClaudeEnv) -> 
         assert sum(isinstance(event.fact, AskRaised) for event in await house.history()) == 1
 
 
-async def test_an_ask_answered_at_the_desk_is_over_everywhere(studio: ClaudeEnv) -> None:
-    file = touch(studio, "zz-four", "four.txt")
-    async with studio.open() as house:
-        await hired(house, studio)
+async def test_an_ask_answered_at_the_desk_is_over_everywhere(cli_env: ClaudeEnv) -> None:
+    file = touch(cli_env, "zz-four", "four.txt")
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-four")
         await house.fact(AskRaised)
-        pane = (await studio.tmux.find("claude-test-ann"))["claude-test-ann"]
-        await press(studio, pane, "1")
+        pane = (await cli_env.tmux.find("claude-test-ann"))["claude-test-ann"]
+        await press(cli_env, pane, "1")
         assert (await house.fact(AskSettled)).how is HowSettled.DESK
         assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
         assert file.exists()
 
 
-async def test_an_ask_refused_at_the_desk_is_over_everywhere(studio: ClaudeEnv) -> None:
-    studio.model.script.conversation("zz-five", use("Bash", command="touch five.txt", description="Five"))
-    async with studio.open() as house:
-        await hired(house, studio)
+async def test_an_ask_refused_at_the_desk_is_over_everywhere(cli_env: ClaudeEnv) -> None:
+    cli_env.model.script.conversation("zz-five", use("Bash", command="touch five.txt", description="Five"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-five")
         await house.fact(AskRaised)
-        pane = (await studio.tmux.find("claude-test-ann"))["claude-test-ann"]
-        await press(studio, pane, "Escape")
+        pane = (await cli_env.tmux.find("claude-test-ann"))["claude-test-ann"]
+        await press(cli_env, pane, "Escape")
         assert (await house.fact(AskSettled)).how in (HowSettled.DESK, HowSettled.WITHDRAWN)
         assert (await house.fact(TurnEnded)).how is HowEnded.INTERRUPTED
-        assert not (studio.project / "five.txt").exists()
+        assert not (cli_env.project / "five.txt").exists()
 
 
-async def test_an_ask_outlives_the_node(studio: ClaudeEnv) -> None:
-    file = touch(studio, "zz-six", "six.txt")
-    async with studio.open() as house:
-        await hired(house, studio)
+async def test_an_ask_outlives_the_node(cli_env: ClaudeEnv) -> None:
+    file = touch(cli_env, "zz-six", "six.txt")
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-six")
         ask = await house.fact(AskRaised)
     assert not file.exists()
-    async with studio.open() as house:
+    async with cli_env.open() as house:
         assert house.worker().asks[0].id == ask.ask
         await house.answer(ask.ask, "allow")
         assert (await house.fact(AnswerDelivered)).problem == ""
@@ -137,34 +139,34 @@ async def test_an_ask_outlives_the_node(studio: ClaudeEnv) -> None:
         assert sum(isinstance(event.fact, AskRaised) for event in await house.history()) == 1
 
 
-async def test_a_killed_hook_lets_nothing_run(studio: ClaudeEnv) -> None:
-    studio.model.script.conversation("zz-seven", use("Bash", command="touch seven.txt", description="Seven"))
-    async with studio.open() as house:
-        await hired(house, studio)
+async def test_a_killed_hook_lets_nothing_run(cli_env: ClaudeEnv) -> None:
+    cli_env.model.script.conversation("zz-seven", use("Bash", command="touch seven.txt", description="Seven"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-seven")
         ask = await house.fact(AskRaised)
-        await kill_hooks(studio)
+        await kill_hooks(cli_env)
         assert (await house.fact(AskSettled)).how is HowSettled.WITHDRAWN
         assert "nothing was allowed" in (await house.fact(Noted)).text
         with pytest.raises(Exception, match="Too late"):
             await house.answer(ask.ask, "allow")
         await house.interrupt()
         assert (await house.fact(TurnEnded)).how is HowEnded.INTERRUPTED
-        assert not (studio.project / "seven.txt").exists()
+        assert not (cli_env.project / "seven.txt").exists()
 
 
-async def press(studio: ClaudeEnv, pane: Pane, key: str) -> None:
+async def press(cli_env: ClaudeEnv, pane: Pane, key: str) -> None:
     """Answers the dialog as a person does: again, if it did not hear the first time."""
-    await until(studio, pane, "Do you want to proceed?")
+    await until(cli_env, pane, "Do you want to proceed?")
     with anyio.fail_after(20):
-        while "Do you want to proceed?" in await studio.tmux.capture(pane):
-            await studio.tmux.press(pane, key)
+        while "Do you want to proceed?" in await cli_env.tmux.capture(pane):
+            await cli_env.tmux.press(pane, key)
             await anyio.sleep(0.5)
 
 
-async def kill_hooks(studio: ClaudeEnv) -> None:
-    """Kills every hook program that this studio runs."""
-    done = await anyio.run_process(["pgrep", "-f", f"{studio.folder}/hooks/farhand-hook.pyc ask"])
+async def kill_hooks(cli_env: ClaudeEnv) -> None:
+    """Kills every hook program that this environment runs."""
+    done = await anyio.run_process(["pgrep", "-f", f"{cli_env.folder}/hooks/farhand-hook.pyc ask"])
     for pid in done.stdout.split():
         os.kill(int(pid), signal.SIGKILL)
 
@@ -180,11 +182,11 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("program", BROKEN.values(), ids=BROKEN)
-async def test_a_broken_hook_lets_nothing_run_and_the_dialog_is_told(studio: ClaudeEnv, program: str | None) -> None:
-    studio.model.script.conversation("zz-broken", use("Bash", command="touch broken.txt", description="Broken"))
-    async with studio.open() as house:
-        await hired(house, studio)
-        hook = studio.folder / "hooks/farhand-hook.pyc"
+async def test_a_broken_hook_lets_nothing_run_and_the_dialog_is_told(cli_env: ClaudeEnv, program: str | None) -> None:
+    cli_env.model.script.conversation("zz-broken", use("Bash", command="touch broken.txt", description="Broken"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
+        hook = cli_env.folder / "hooks/farhand-hook.pyc"
         hook.unlink()
         if program is not None:
             hook.write_bytes(compiled(program.encode()))
@@ -194,30 +196,30 @@ async def test_a_broken_hook_lets_nothing_run_and_the_dialog_is_told(studio: Cla
         assert "touch broken.txt" in told.text
         await house.interrupt()
         assert (await house.fact(TurnEnded)).how is HowEnded.INTERRUPTED
-        assert not (studio.project / "broken.txt").exists()
+        assert not (cli_env.project / "broken.txt").exists()
 
 
-async def test_the_deadline_denies(studio: ClaudeEnv) -> None:
-    file = touch(studio, "zz-eight", "eight.txt", then="too bad")
-    async with studio.open(ask_seconds=1.5) as house:
-        await hired(house, studio)
+async def test_the_deadline_denies(cli_env: ClaudeEnv) -> None:
+    file = touch(cli_env, "zz-eight", "eight.txt", then="too bad")
+    async with cli_env.open(ask_seconds=1.5) as house:
+        await hired(house, cli_env)
         await house.say("zz-eight")
         assert (await house.fact(AskSettled)).how is HowSettled.EXPIRED
         assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
         assert not file.exists()
-    assert studio.model.prompted("Nobody answered in time")
+    assert cli_env.model.prompted("Nobody answered in time")
 
 
-async def test_a_questionnaire_is_asked_question_by_question(studio: ClaudeEnv) -> None:
+async def test_a_questionnaire_is_asked_question_by_question(cli_env: ClaudeEnv) -> None:
     red = {"label": "Red", "description": "warm"}
     blue = {"label": "Blue", "description": "cold"}
     questions = [
         {"question": "Which color?", "header": "Color", "multiSelect": False, "options": [red, blue]},
         {"question": "Which sizes?", "header": "Size", "multiSelect": True, "options": [red, blue]},
     ]
-    studio.model.script.conversation("zz-ask", use("AskUserQuestion", questions=questions), say("thanks"))
-    async with studio.open() as house:
-        await hired(house, studio)
+    cli_env.model.script.conversation("zz-ask", use("AskUserQuestion", questions=questions), say("thanks"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-ask")
         first = await house.event(AskRaised)
         assert isinstance(first.fact, AskRaised)
@@ -228,11 +230,11 @@ async def test_a_questionnaire_is_asked_question_by_question(studio: ClaudeEnv) 
         assert (first.fact.several, second.several) == (False, True)
         await house.answer(second.ask, "1,2")
         assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
-    call = await studio.model.asked("zz-ask", times=2)
+    call = await cli_env.model.asked("zz-ask", times=2)
     assert any("Blue" in text and "Red, Blue" in text for text in call.texts)
 
 
-async def test_a_plan_is_shown_whole_and_gone_ahead_with(studio: ClaudeEnv) -> None:
+async def test_a_plan_is_shown_whole_and_gone_ahead_with(cli_env: ClaudeEnv) -> None:
     plan = "# Plan\n\n1. Do one thing\n2. Do another"
 
     def write(texts: list[str]) -> ScriptedReply:
@@ -240,9 +242,9 @@ async def test_a_plan_is_shown_whole_and_gone_ahead_with(studio: ClaudeEnv) -> N
         assert path is not None
         return use("Write", file_path=path.group(), content=plan)
 
-    studio.model.script.conversation("zz-plan", write, use("ExitPlanMode"), say("on it"))
-    async with studio.open() as house:
-        await hired(house, studio, Mode.PLAN)
+    cli_env.model.script.conversation("zz-plan", write, use("ExitPlanMode"), say("on it"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env, Mode.PLAN)
         await house.say("zz-plan")
         ask = await house.fact(AskRaised)
         assert (ask.about, ask.detail) == (AskKind.PLAN, plan)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from farhand.testing.claude_env import ClaudeEnv
-from farhand.testing.contracts.agent import AgentAlone, AgentAtWork, ScriptedStage
+from farhand.testing.contracts.agent import AgentAlone, AgentAtWork, CliScript
 from farhand.testing.models.anthropic import limited
 from farhand.testing.models.script import Hold, ScriptedReply, ScriptedText, say, use
 
@@ -18,8 +18,8 @@ def shell(command: str) -> ScriptedReply:
 class TestInTheTerminal(AgentAlone):
     kind = "claude"
 
-    def plays(self, studio: ClaudeEnv) -> None:
-        script = studio.model.script
+    def plays(self, cli_env: ClaudeEnv) -> None:
+        script = cli_env.model.script
         script.conversation("zz-plain", *[say("hello there")] * 3)
         script.conversation("zz-tool", use("Bash", command="ls", description="Look"), say("looked"))
         script.conversation("zz-ask", shell("touch a"), say("made"))
@@ -35,5 +35,5 @@ class TestWithoutATerminal(TestInTheTerminal):
 
 class TestAtWork(AgentAtWork):
     @pytest.fixture(params=["claude", "claude-headless"])
-    def stage(self, request: pytest.FixtureRequest, studio: ClaudeEnv) -> ScriptedStage:
-        return ScriptedStage(studio, request.param, shell)
+    def agent_script(self, request: pytest.FixtureRequest, cli_env: ClaudeEnv) -> CliScript:
+        return CliScript(cli_env, request.param, shell)

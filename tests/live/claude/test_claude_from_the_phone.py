@@ -24,53 +24,55 @@ IN_BOTH = pytest.mark.parametrize("phone", ["", " --headless"], ids=["tmux", "he
 
 
 @pytest.fixture
-async def phone(request: pytest.FixtureRequest, studio: ClaudeEnv, bot: FakeBot) -> AsyncIterator[Phone]:
+async def phone(request: pytest.FixtureRequest, cli_env: ClaudeEnv, bot: FakeBot) -> AsyncIterator[Phone]:
     """A phone with a hired worker, in tmux unless the test says otherwise."""
-    async with with_phone(studio, bot) as opened:
+    async with with_phone(cli_env, bot) as opened:
         await opened.manager.says("/hire ann --ask" + getattr(request, "param", ""))
         await opened.reads("Ann is added")
         yield opened
 
 
 @IN_BOTH
-async def test_an_ask_is_allowed_and_another_denied_on_the_phone(studio: ClaudeEnv, phone: Phone) -> None:
+async def test_an_ask_is_allowed_and_another_denied_on_the_phone(cli_env: ClaudeEnv, phone: Phone) -> None:
     one = use("Bash", command="touch one.txt", description="Create one")
     two = use("Bash", command="touch two.txt", description="Create two")
-    studio.model.script.conversation("zz-one", one, say("made one"))
-    studio.model.script.conversation("zz-two", two, say("left two"))
+    cli_env.model.script.conversation("zz-one", one, say("made one"))
+    cli_env.model.script.conversation("zz-two", two, say("left two"))
     await phone.manager.says("zz-one")
     await phone.manager.taps(await phone.reads("touch one.txt"), "Allow once")
     await phone.reads("made one")
     await phone.manager.says("zz-two")
     await phone.manager.taps(await phone.reads("touch two.txt"), "Deny")
     await phone.reads("left two")
-    assert (studio.project / "one.txt").exists()
-    assert not (studio.project / "two.txt").exists()
+    assert (cli_env.project / "one.txt").exists()
+    assert not (cli_env.project / "two.txt").exists()
 
 
 @IN_BOTH
-async def test_an_ask_outlives_a_killed_node(studio: ClaudeEnv, phone: Phone) -> None:
-    studio.model.script.conversation("zz-one", use("Bash", command="touch one.txt", description="One"), say("made one"))
+async def test_an_ask_outlives_a_killed_node(cli_env: ClaudeEnv, phone: Phone) -> None:
+    cli_env.model.script.conversation(
+        "zz-one", use("Bash", command="touch one.txt", description="One"), say("made one")
+    )
     await phone.manager.says("zz-one")
     ask = await phone.reads("touch one.txt")
     await phone.kill()
     await phone.manager.taps(ask, "Allow once")
-    assert not (studio.project / "one.txt").exists()
+    assert not (cli_env.project / "one.txt").exists()
     await phone.start()
     await phone.reads("made one")
-    assert (studio.project / "one.txt").exists()
+    assert (cli_env.project / "one.txt").exists()
 
 
 @IN_BOTH
-async def test_a_node_killed_in_mid_turn_brings_the_answer_once(studio: ClaudeEnv, phone: Phone) -> None:
-    studio.model.script.conversation(
+async def test_a_node_killed_in_mid_turn_brings_the_answer_once(cli_env: ClaudeEnv, phone: Phone) -> None:
+    cli_env.model.script.conversation(
         "zz-away", ScriptedReply((ScriptedText("the first half"), Hold("away"), ScriptedText("the second half")))
     )
-    studio.model.script.conversation("zz-more", say("still here"))
+    cli_env.model.script.conversation("zz-more", say("still here"))
     await phone.manager.says("zz-away")
-    await studio.model.asked("zz-away")
+    await cli_env.model.asked("zz-away")
     await phone.kill()
-    studio.model.script.release("away")
+    cli_env.model.script.release("away")
     await phone.manager.says("zz-more")
     await phone.start()
     await phone.hears("the second half")
@@ -79,55 +81,55 @@ async def test_a_node_killed_in_mid_turn_brings_the_answer_once(studio: ClaudeEn
     assert await phone.answers("still here") == 1
 
 
-async def test_what_was_answered_while_the_node_was_dead_is_told(studio: ClaudeEnv, phone: Phone) -> None:
+async def test_what_was_answered_while_the_node_was_dead_is_told(cli_env: ClaudeEnv, phone: Phone) -> None:
     wait = use("Bash", command="ls", description="Look")
-    studio.model.script.conversation(
+    cli_env.model.script.conversation(
         "zz-dead", ScriptedReply((Hold("dead"), *wait.blocks)), say("all done while you were away")
     )
     await phone.manager.says("zz-dead")
-    await studio.model.asked("zz-dead")
+    await cli_env.model.asked("zz-dead")
     await phone.kill()
-    studio.model.script.release("dead")
-    await studio.model.asked("zz-dead", times=2)
+    cli_env.model.script.release("dead")
+    await cli_env.model.asked("zz-dead", times=2)
     await phone.start()
     await phone.hears("all done while you were away")
     assert await phone.answers("all done while you were away") == 1
 
 
-async def test_the_token_is_nowhere_an_agent_can_look(studio: ClaudeEnv, phone: Phone) -> None:
-    studio.model.script.conversation("zz-look", say("looked"))
+async def test_the_token_is_nowhere_an_agent_can_look(cli_env: ClaudeEnv, phone: Phone) -> None:
+    cli_env.model.script.conversation("zz-look", say("looked"))
     await phone.manager.says("zz-look")
     await phone.reads("looked")
     token = phone.bot.token.encode()
-    for pid in await anyio.to_thread.run_sync(studio.agents):
+    for pid in await anyio.to_thread.run_sync(cli_env.agents):
         assert token not in await anyio.Path(f"/proc/{pid}/environ").read_bytes()
-    written = [path for path in Path(studio.folder).rglob("*") if path.is_file() and path.suffix in (".json", ".log")]
+    written = [path for path in Path(cli_env.folder).rglob("*") if path.is_file() and path.suffix in (".json", ".log")]
     assert not [path for path in written if token in path.read_bytes()]
 
 
-async def test_a_hook_that_is_killed_lets_nothing_run(studio: ClaudeEnv, phone: Phone) -> None:
-    studio.model.script.conversation("zz-kill", use("Bash", command="touch no.txt", description="No"))
+async def test_a_hook_that_is_killed_lets_nothing_run(cli_env: ClaudeEnv, phone: Phone) -> None:
+    cli_env.model.script.conversation("zz-kill", use("Bash", command="touch no.txt", description="No"))
     await phone.manager.says("zz-kill")
     await phone.reads("touch no.txt")
-    found = await anyio.run_process(["pgrep", "-f", f"{studio.folder}/.*farhand-hook.pyc ask"])
+    found = await anyio.run_process(["pgrep", "-f", f"{cli_env.folder}/.*farhand-hook.pyc ask"])
     for pid in found.stdout.split():
         os.kill(int(pid), signal.SIGKILL)
     await phone.reads("nothing was allowed")
-    assert not (studio.project / "no.txt").exists()
+    assert not (cli_env.project / "no.txt").exists()
 
 
-async def test_a_picture_goes_both_ways(studio: ClaudeEnv, phone: Phone) -> None:
+async def test_a_picture_goes_both_ways(cli_env: ClaudeEnv, phone: Phone) -> None:
     def read(texts: list[str]) -> ScriptedReply:
         path = re.search(r"Manager sent image: (\S+)", "\n".join(texts))
         assert path is not None
         return use("Read", file_path=path.group(1))
 
-    shown = studio.project / "shown.png"
+    shown = cli_env.project / "shown.png"
     shown.write_bytes(red_pixel())
-    studio.model.script.conversation("zz-photo", read, say(f"I saw it. [[image:{shown}|mine]]"))
+    cli_env.model.script.conversation("zz-photo", read, say(f"I saw it. [[image:{shown}|mine]]"))
     await phone.manager.sends_photo(red_pixel(), name="red.png", caption="zz-photo")
     # A picture lies outside the project: Claude Code asks before it reads it.
     await phone.manager.taps(await phone.asks(""), "Allow once")
     await phone.manager.sees(lambda chat: any(one.from_bot and one.photo for one in chat), seconds=SECONDS)
     await phone.reads("I saw it.")
-    assert studio.model.prompted("zz-photo")[-1].images == 1
+    assert cli_env.model.prompted("zz-photo")[-1].images == 1

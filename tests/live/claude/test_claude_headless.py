@@ -34,9 +34,9 @@ from farhand.testing.models.script import Hold, ScriptedReply, ScriptedText, say
 pytestmark = pytest.mark.anyio
 
 
-async def hired(house: House, studio: ClaudeEnv) -> None:
+async def hired(house: House, cli_env: ClaudeEnv) -> None:
     """A worker without a terminal."""
-    await house.send(Hire(id=house.id(), worker="ann", backend="claude-headless", directory=str(studio.project)))
+    await house.send(Hire(id=house.id(), worker="ann", backend="claude-headless", directory=str(cli_env.project)))
     await house.fact(CameOnline)
 
 
@@ -45,11 +45,11 @@ async def said(house: House) -> str:
     return "".join(event.fact.text for event in await house.history() if isinstance(event.fact, Said))
 
 
-async def test_a_message_is_answered_and_the_next_one_remembers(studio: ClaudeEnv) -> None:
-    studio.model.script.conversation("zz-hello", say("hello manager", piece=4))
-    studio.model.script.conversation("zz-again", say("hello again"))
-    async with studio.open() as house:
-        await hired(house, studio)
+async def test_a_message_is_answered_and_the_next_one_remembers(cli_env: ClaudeEnv) -> None:
+    cli_env.model.script.conversation("zz-hello", say("hello manager", piece=4))
+    cli_env.model.script.conversation("zz-again", say("hello again"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         accepted = await house.say("zz-hello")
         ended = await house.event(TurnEnded)
         assert isinstance(ended.fact, TurnEnded)
@@ -61,49 +61,49 @@ async def test_a_message_is_answered_and_the_next_one_remembers(studio: ClaudeEn
         await house.say("zz-again")
         await house.event(TurnEnded, after=ended.seq)
         assert await said(house) == "hello managerhello again"
-    assert "hello manager" in studio.model.prompted("zz-again")[-1].texts
+    assert "hello manager" in cli_env.model.prompted("zz-again")[-1].texts
 
 
-async def test_an_ask_is_answered_from_the_phone(studio: ClaudeEnv) -> None:
-    studio.model.script.conversation("zz-one", use("Bash", command="touch one.txt", description="One"), say("done"))
-    studio.model.script.conversation("zz-two", use("Bash", command="touch two.txt", description="Two"), say("no"))
-    async with studio.open() as house:
-        await hired(house, studio)
+async def test_an_ask_is_answered_from_the_phone(cli_env: ClaudeEnv) -> None:
+    cli_env.model.script.conversation("zz-one", use("Bash", command="touch one.txt", description="One"), say("done"))
+    cli_env.model.script.conversation("zz-two", use("Bash", command="touch two.txt", description="Two"), say("no"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-one")
         ask = await house.fact(AskRaised)
-        assert not (studio.project / "one.txt").exists()
+        assert not (cli_env.project / "one.txt").exists()
         await house.answer(ask.ask, "allow")
         assert (await house.fact(AnswerDelivered)).problem == ""
         ended = await house.event(TurnEnded)
-        assert (studio.project / "one.txt").exists()
+        assert (cli_env.project / "one.txt").exists()
         assert (await house.fact(ToolEnded)).call == (await house.fact(ToolStarted)).call
         await house.say("zz-two")
         second = await house.fact(AskRaised, after=ended.seq)
         await house.answer(second.ask, "deny", note="not that one")
         await house.event(TurnEnded, after=ended.seq)
-        assert not (studio.project / "two.txt").exists()
-    assert studio.model.prompted("not that one")
+        assert not (cli_env.project / "two.txt").exists()
+    assert cli_env.model.prompted("not that one")
 
 
-async def test_an_ask_that_nobody_answers_is_a_no(studio: ClaudeEnv) -> None:
-    studio.model.script.conversation("zz-one", use("Bash", command="touch one.txt", description="One"), say("too bad"))
-    async with studio.open(ask_seconds=1.5) as house:
-        await hired(house, studio)
+async def test_an_ask_that_nobody_answers_is_a_no(cli_env: ClaudeEnv) -> None:
+    cli_env.model.script.conversation("zz-one", use("Bash", command="touch one.txt", description="One"), say("too bad"))
+    async with cli_env.open(ask_seconds=1.5) as house:
+        await hired(house, cli_env)
         await house.say("zz-one")
         assert (await house.fact(AskSettled)).how is HowSettled.EXPIRED
         assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
         assert await said(house) == "too bad"
-    assert not (studio.project / "one.txt").exists()
+    assert not (cli_env.project / "one.txt").exists()
 
 
-async def test_an_agent_that_is_killed_while_it_asks_lets_nothing_run(studio: ClaudeEnv) -> None:
-    studio.model.script.conversation("zz-one", use("Bash", command="touch one.txt", description="One"))
-    studio.model.script.conversation("zz-two", say("here again"))
-    async with studio.open() as house:
-        await hired(house, studio)
+async def test_an_agent_that_is_killed_while_it_asks_lets_nothing_run(cli_env: ClaudeEnv) -> None:
+    cli_env.model.script.conversation("zz-one", use("Bash", command="touch one.txt", description="One"))
+    cli_env.model.script.conversation("zz-two", say("here again"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-one")
         ask = await house.fact(AskRaised)
-        await kill_agents(studio)
+        await kill_agents(cli_env)
         settled = await house.event(AskSettled)
         assert isinstance(settled.fact, AskSettled)
         assert settled.fact.how is HowSettled.WITHDRAWN
@@ -112,51 +112,51 @@ async def test_an_agent_that_is_killed_while_it_asks_lets_nothing_run(studio: Cl
         await house.fact(CameOnline, after=settled.seq)
         await house.say("zz-two")
         await house.fact(Said, after=settled.seq)
-    assert not (studio.project / "one.txt").exists()
+    assert not (cli_env.project / "one.txt").exists()
 
 
-async def test_an_ask_outlives_the_node(studio: ClaudeEnv) -> None:
-    studio.model.script.conversation("zz-one", use("Bash", command="touch one.txt", description="One"), say("done"))
-    async with studio.open() as house:
-        await hired(house, studio)
+async def test_an_ask_outlives_the_node(cli_env: ClaudeEnv) -> None:
+    cli_env.model.script.conversation("zz-one", use("Bash", command="touch one.txt", description="One"), say("done"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-one")
         ask = await house.fact(AskRaised)
-    async with studio.open() as house:
+    async with cli_env.open() as house:
         await house.answer(ask.ask, "allow")
         assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
-        assert (studio.project / "one.txt").exists()
+        assert (cli_env.project / "one.txt").exists()
         assert sum(isinstance(event.fact, AskRaised) for event in await house.history()) == 1
 
 
-async def test_a_questionnaire_keeps_its_answers_when_the_node_dies_between_two(studio: ClaudeEnv) -> None:
+async def test_a_questionnaire_keeps_its_answers_when_the_node_dies_between_two(cli_env: ClaudeEnv) -> None:
     options = [{"label": "Red", "description": "warm"}, {"label": "Blue", "description": "cold"}]
     questions = [
         {"question": "Which color?", "header": "Color", "multiSelect": False, "options": options},
         {"question": "Which others?", "header": "Others", "multiSelect": True, "options": options},
     ]
-    studio.model.script.conversation("zz-ask", use("AskUserQuestion", questions=questions), say("thanks"))
-    async with studio.open() as house:
-        await hired(house, studio)
+    cli_env.model.script.conversation("zz-ask", use("AskUserQuestion", questions=questions), say("thanks"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-ask")
         first = await house.event(AskRaised)
         second = await house.fact(AskRaised, after=first.seq)
         assert isinstance(first.fact, AskRaised)
         await house.answer(first.fact.ask, "2")
         await house.fact(AnswerDelivered)
-    async with studio.open() as house:
+    async with cli_env.open() as house:
         await house.answer(second.ask, "1,2")
         assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
         told = [event.fact for event in await house.history() if isinstance(event.fact, AnswerDelivered)]
         assert [one.problem for one in told] == ["", ""]
-    call = await studio.model.asked("zz-ask", times=2)
+    call = await cli_env.model.asked("zz-ask", times=2)
     assert any("Which color?" in text and "Blue" in text and "Red, Blue" in text for text in call.texts)
 
 
-async def test_a_turn_is_stopped(studio: ClaudeEnv) -> None:
-    studio.model.script.conversation("zz-slow", ScriptedReply((ScriptedText("started"), Hold("never"))))
-    studio.model.script.conversation("zz-next", say("next"))
-    async with studio.open() as house:
-        await hired(house, studio)
+async def test_a_turn_is_stopped(cli_env: ClaudeEnv) -> None:
+    cli_env.model.script.conversation("zz-slow", ScriptedReply((ScriptedText("started"), Hold("never"))))
+    cli_env.model.script.conversation("zz-next", say("next"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-slow")
         await house.fact(Said)
         await house.interrupt()
@@ -167,43 +167,45 @@ async def test_a_turn_is_stopped(studio: ClaudeEnv) -> None:
         assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
 
 
-async def test_the_answer_arrives_once_when_the_node_was_away(studio: ClaudeEnv) -> None:
-    studio.model.script.conversation("zz-away", ScriptedReply((ScriptedText("one"), Hold("away"), ScriptedText("two"))))
-    async with studio.open() as house:
-        await hired(house, studio)
+async def test_the_answer_arrives_once_when_the_node_was_away(cli_env: ClaudeEnv) -> None:
+    cli_env.model.script.conversation(
+        "zz-away", ScriptedReply((ScriptedText("one"), Hold("away"), ScriptedText("two")))
+    )
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-away")
-        await studio.model.asked("zz-away")
-    studio.model.script.release("away")
-    async with studio.open() as house:
+        await cli_env.model.asked("zz-away")
+    cli_env.model.script.release("away")
+    async with cli_env.open() as house:
         await house.event(TurnEnded)
         assert "".join((await said(house)).split()) == "onetwo"
 
 
-async def test_a_killed_agent_comes_back_with_its_memory(studio: ClaudeEnv) -> None:
-    studio.model.script.conversation("zz-before", say("before"))
-    studio.model.script.conversation("zz-after", say("after"))
-    async with studio.open() as house:
-        await hired(house, studio)
+async def test_a_killed_agent_comes_back_with_its_memory(cli_env: ClaudeEnv) -> None:
+    cli_env.model.script.conversation("zz-before", say("before"))
+    cli_env.model.script.conversation("zz-after", say("after"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-before")
         ended = await house.event(TurnEnded)
-        await kill_agents(studio)
+        await kill_agents(cli_env)
         offline = await house.event(WentOffline)
         await house.fact(CameOnline, after=offline.seq)
         await house.say("zz-after")
         assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
-    assert "before" in studio.model.prompted("zz-after")[-1].texts
+    assert "before" in cli_env.model.prompted("zz-after")[-1].texts
 
 
-async def kill_agents(studio: ClaudeEnv) -> None:
-    """Kills the Claude Code of this studio, which alone has its folder for a home."""
-    for pid in await anyio.to_thread.run_sync(studio.agents):
+async def kill_agents(cli_env: ClaudeEnv) -> None:
+    """Kills the Claude Code of this environment, which alone has its folder for a home."""
+    for pid in await anyio.to_thread.run_sync(cli_env.agents):
         os.kill(pid, signal.SIGKILL)
 
 
-async def test_a_limit_parks_the_message_and_a_try_brings_it_once(studio: ClaudeEnv) -> None:
-    studio.model.script.conversation("zz-limit", limited("limited until tomorrow"), say("here I am again"))
-    async with studio.open() as house:
-        await hired(house, studio)
+async def test_a_limit_parks_the_message_and_a_try_brings_it_once(cli_env: ClaudeEnv) -> None:
+    cli_env.model.script.conversation("zz-limit", limited("limited until tomorrow"), say("here I am again"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-limit")
         parked = await house.event(TurnEnded)
         assert isinstance(parked.fact, TurnEnded)

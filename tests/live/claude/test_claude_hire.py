@@ -20,16 +20,16 @@ from farhand.testing.models.script import say
 pytestmark = pytest.mark.anyio
 
 
-async def hired(house: House, studio: ClaudeEnv, name: str = "ann") -> None:
+async def hired(house: House, cli_env: ClaudeEnv, name: str = "ann") -> None:
     """A worker who can be spoken to."""
-    await house.send(Hire(id=house.id(), worker=name, backend="claude", directory=str(studio.project)))
+    await house.send(Hire(id=house.id(), worker=name, backend="claude", directory=str(cli_env.project)))
     await house.fact(CameOnline, lambda event: event.worker == name)
 
 
-async def test_a_message_is_answered_in_a_fresh_home(studio: ClaudeEnv) -> None:
-    studio.model.script.conversation("zz-hello", say("hello manager"))
-    async with studio.open() as house:
-        await hired(house, studio)
+async def test_a_message_is_answered_in_a_fresh_home(cli_env: ClaudeEnv) -> None:
+    cli_env.model.script.conversation("zz-hello", say("hello manager"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         accepted = await house.say("zz-hello")
         ended = await house.event(TurnEnded)
         assert ended.turn == accepted.message
@@ -38,27 +38,27 @@ async def test_a_message_is_answered_in_a_fresh_home(studio: ClaudeEnv) -> None:
         assert (await house.fact(Seen)).message == accepted.message
 
 
-async def test_an_untrusted_folder_of_an_older_account_is_trusted_by_keys(studio: ClaudeEnv) -> None:
+async def test_an_untrusted_folder_of_an_older_account_is_trusted_by_keys(cli_env: ClaudeEnv) -> None:
     account = {"hasCompletedOnboarding": True, "customApiKeyResponses": {"approved": [], "rejected": []}}
-    (studio.folder / "home/.claude.json").write_text(json.dumps(account))
-    studio.model.script.conversation("zz-hello", say("hello manager"))
-    async with studio.open() as house:
-        await hired(house, studio)
+    (cli_env.folder / "home/.claude.json").write_text(json.dumps(account))
+    cli_env.model.script.conversation("zz-hello", say("hello manager"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-hello")
         assert (await house.fact(Said)).text == "hello manager"
         await house.event(TurnEnded)
 
 
 async def test_a_dialog_that_nobody_knows_is_told_and_answered_at_the_desk(
-    studio: ClaudeEnv, monkeypatch: pytest.MonkeyPatch
+    cli_env: ClaudeEnv, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     account = {"hasCompletedOnboarding": True, "customApiKeyResponses": {"approved": [], "rejected": []}}
-    (studio.folder / "home/.claude.json").write_text(json.dumps(account))
+    (cli_env.folder / "home/.claude.json").write_text(json.dumps(account))
     # To a driver that knows no dialogs, the question whether the folder is trusted is a strange one.
     monkeypatch.setitem(MANIFEST, "dialogs", [])
-    studio.model.script.conversation("zz-hello", say("hello manager"))
-    async with studio.open() as house:
-        await hired(house, studio)
+    cli_env.model.script.conversation("zz-hello", say("hello manager"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         told = (await house.fact(Noted)).text
         assert "waits in a dialog" in told
         assert "attach -t" in told
@@ -68,43 +68,43 @@ async def test_a_dialog_that_nobody_knows_is_told_and_answered_at_the_desk(
         failed = await house.event(TurnEnded)
         assert "no input box" in failed.fact.error  # type: ignore[union-attr]
         assert "Yes, I trust this folder" in failed.fact.error  # type: ignore[union-attr]
-        pane = (await studio.tmux.find("claude-test-ann"))["claude-test-ann"]
-        await studio.tmux.press(pane, "Down", "Enter")
-        await until(studio, pane, "Do you want to use this API key?")
+        pane = (await cli_env.tmux.find("claude-test-ann"))["claude-test-ann"]
+        await cli_env.tmux.press(pane, "Down", "Enter")
+        await until(cli_env, pane, "Do you want to use this API key?")
         # A dialog hears no key in its first moments.
         with anyio.fail_after(20):
-            while read_box(await studio.tmux.capture(pane, colours=True)) is None:
-                await studio.tmux.press(pane, "Up", "Enter")
+            while read_box(await cli_env.tmux.capture(pane, colours=True)) is None:
+                await cli_env.tmux.press(pane, "Up", "Enter")
                 await anyio.sleep(0.5)
         await house.say("zz-hello")
         assert (await house.fact(TurnEnded, after=failed.seq)).how is HowEnded.COMPLETED
 
 
-async def closed(studio: ClaudeEnv, pane: Pane) -> None:
+async def closed(cli_env: ClaudeEnv, pane: Pane) -> None:
     """Closes the panel: an Escape, and another only where that was not enough."""
     with anyio.fail_after(30):
-        while read_box(await studio.tmux.capture(pane, colours=True)) is None:
-            await studio.tmux.press(pane, "Escape")
+        while read_box(await cli_env.tmux.capture(pane, colours=True)) is None:
+            await cli_env.tmux.press(pane, "Escape")
             # One that came late would take the next message back.
             with anyio.move_on_after(3):
-                while read_box(await studio.tmux.capture(pane, colours=True)) is None:  # noqa: ASYNC110
+                while read_box(await cli_env.tmux.capture(pane, colours=True)) is None:  # noqa: ASYNC110
                     await anyio.sleep(0.05)
 
 
-async def test_a_panel_at_the_desk_keeps_a_message_out_and_is_told(studio: ClaudeEnv) -> None:
-    studio.model.script.conversation("zz-hello", say("hello manager"))
-    async with studio.open() as house:
-        await hired(house, studio)
-        pane = (await studio.tmux.find("claude-test-ann"))["claude-test-ann"]
-        await studio.tmux.type(pane, "/config")
-        await studio.tmux.press(pane, "Enter")
+async def test_a_panel_at_the_desk_keeps_a_message_out_and_is_told(cli_env: ClaudeEnv) -> None:
+    cli_env.model.script.conversation("zz-hello", say("hello manager"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
+        pane = (await cli_env.tmux.find("claude-test-ann"))["claude-test-ann"]
+        await cli_env.tmux.type(pane, "/config")
+        await cli_env.tmux.press(pane, "Enter")
         with anyio.fail_after(20):
-            while read_box(await studio.tmux.capture(pane, colours=True)) is not None:  # noqa: ASYNC110
+            while read_box(await cli_env.tmux.capture(pane, colours=True)) is not None:  # noqa: ASYNC110
                 await anyio.sleep(0.05)
         await house.say("zz-hello")
         failed = await house.event(TurnEnded)
         assert "no input box" in failed.fact.error  # type: ignore[union-attr]
         assert "attach -t" in failed.fact.error  # type: ignore[union-attr]
-        await closed(studio, pane)
+        await closed(cli_env, pane)
         await house.say("zz-hello")
         assert (await house.fact(TurnEnded, after=failed.seq)).how is HowEnded.COMPLETED

@@ -36,9 +36,9 @@ from farhand.testing.models.script import Hold, ScriptedReply, ScriptedText, Scr
 pytestmark = pytest.mark.anyio
 
 
-async def hired(house: House, studio: ClaudeEnv, name: str = "ann", mode: Mode = Mode.DEFAULT) -> None:
+async def hired(house: House, cli_env: ClaudeEnv, name: str = "ann", mode: Mode = Mode.DEFAULT) -> None:
     """A worker who can be spoken to."""
-    await house.send(Hire(id=house.id(), worker=name, backend="claude", directory=str(studio.project), mode=mode))
+    await house.send(Hire(id=house.id(), worker=name, backend="claude", directory=str(cli_env.project), mode=mode))
     await house.fact(CameOnline, lambda event: event.worker == name)
 
 
@@ -48,7 +48,7 @@ async def said(house: House, worker: str = "ann") -> str:
     return "".join(event.fact.text for event in history if isinstance(event.fact, Said) and event.worker == worker)
 
 
-async def test_a_long_answer_is_told_while_it_is_written(studio: ClaudeEnv) -> None:
+async def test_a_long_answer_is_told_while_it_is_written(cli_env: ClaudeEnv) -> None:
     head = "First paragraph of a long answer.\n\n" + "".join(f"- point {number}\n" for number in range(20))
     tail = "".join(f"line {number} of many more words\n" for number in range(400)) + "the end"
     blocks = (
@@ -57,12 +57,12 @@ async def test_a_long_answer_is_told_while_it_is_written(studio: ClaudeEnv) -> N
         Hold("half"),
         ScriptedText(tail, piece=200),
     )
-    studio.model.script.conversation("zz-long", ScriptedReply(blocks))
-    async with studio.open() as house:
-        await hired(house, studio)
+    cli_env.model.script.conversation("zz-long", ScriptedReply(blocks))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-long")
         first = await house.event(Said)
-        studio.model.script.release("half")
+        cli_env.model.script.release("half")
         ended = await house.event(TurnEnded)
         assert first.seq < ended.seq
         text = await said(house)
@@ -71,13 +71,13 @@ async def test_a_long_answer_is_told_while_it_is_written(studio: ClaudeEnv) -> N
         assert (await house.fact(Used)).usage.input_tokens == 100
 
 
-async def test_two_workers_do_not_hear_each_other(studio: ClaudeEnv) -> None:
-    studio.model.script.conversation("zz-first", say("I am ann"))
-    studio.model.script.conversation("zz-second", say("I am bob"))
-    async with studio.open() as house:
+async def test_two_workers_do_not_hear_each_other(cli_env: ClaudeEnv) -> None:
+    cli_env.model.script.conversation("zz-first", say("I am ann"))
+    cli_env.model.script.conversation("zz-second", say("I am bob"))
+    async with cli_env.open() as house:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(hired, house, studio, "ann")
-            tasks.start_soon(hired, house, studio, "bob")
+            tasks.start_soon(hired, house, cli_env, "ann")
+            tasks.start_soon(hired, house, cli_env, "bob")
         await house.say("zz-first", worker="ann")
         await house.say("zz-second", worker="bob")
         for name in ("ann", "bob"):
@@ -85,13 +85,13 @@ async def test_two_workers_do_not_hear_each_other(studio: ClaudeEnv) -> None:
             assert await said(house, name) == f"I am {name}"
 
 
-async def test_a_turn_is_paused_and_the_next_message_is_answered(studio: ClaudeEnv) -> None:
-    studio.model.script.conversation("zz-slow", ScriptedReply((ScriptedText("started"), Hold("never"))))
-    studio.model.script.conversation("zz-next", say("next"))
-    async with studio.open() as house:
-        await hired(house, studio)
+async def test_a_turn_is_paused_and_the_next_message_is_answered(cli_env: ClaudeEnv) -> None:
+    cli_env.model.script.conversation("zz-slow", ScriptedReply((ScriptedText("started"), Hold("never"))))
+    cli_env.model.script.conversation("zz-next", say("next"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-slow")
-        await studio.model.asked("zz-slow")
+        await cli_env.model.asked("zz-slow")
         await house.fact(Seen)
         await house.interrupt()
         ended = await house.event(TurnEnded)
@@ -103,14 +103,14 @@ async def test_a_turn_is_paused_and_the_next_message_is_answered(studio: ClaudeE
         assert (await said(house)).endswith("next")
 
 
-async def test_each_turn_is_told_with_what_it_cost(studio: ClaudeEnv) -> None:
-    studio.model.script.conversation("zz-cost", say("one"), say("two"))
+async def test_each_turn_is_told_with_what_it_cost(cli_env: ClaudeEnv) -> None:
+    cli_env.model.script.conversation("zz-cost", say("one"), say("two"))
 
     def priced(event: Event) -> bool:
         return isinstance(event.fact, Used) and bool(event.fact.usage.cost_dollars)
 
-    async with studio.open() as house:
-        await hired(house, studio)
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         costs, after = [], 0
         for _ in range(2):
             said = await house.say("zz-cost")
@@ -122,11 +122,11 @@ async def test_each_turn_is_told_with_what_it_cost(studio: ClaudeEnv) -> None:
     assert costs[0] == costs[1]
 
 
-async def test_a_relaunched_worker_remembers(studio: ClaudeEnv) -> None:
-    studio.model.script.conversation("zz-remember", say("I will remember the plum"))
-    studio.model.script.conversation("zz-recall", say("plum"))
-    async with studio.open() as house:
-        await hired(house, studio)
+async def test_a_relaunched_worker_remembers(cli_env: ClaudeEnv) -> None:
+    cli_env.model.script.conversation("zz-remember", say("I will remember the plum"))
+    cli_env.model.script.conversation("zz-recall", say("plum"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-remember")
         ended = await house.event(TurnEnded)
         session = house.worker().session
@@ -136,53 +136,55 @@ async def test_a_relaunched_worker_remembers(studio: ClaudeEnv) -> None:
         await house.event(TurnEnded, after=ended.seq)
         assert house.worker().session == session
         assert await said(house) == "I will remember the plumplum"
-    assert "I will remember the plum" in studio.model.prompted("zz-recall")[-1].texts
+    assert "I will remember the plum" in cli_env.model.prompted("zz-recall")[-1].texts
 
 
-async def test_the_answer_arrives_once_when_the_node_was_away(studio: ClaudeEnv) -> None:
-    studio.model.script.conversation("zz-away", ScriptedReply((ScriptedText("one"), Hold("away"), ScriptedText("two"))))
-    async with studio.open() as house:
-        await hired(house, studio)
+async def test_the_answer_arrives_once_when_the_node_was_away(cli_env: ClaudeEnv) -> None:
+    cli_env.model.script.conversation(
+        "zz-away", ScriptedReply((ScriptedText("one"), Hold("away"), ScriptedText("two")))
+    )
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         accepted = await house.say("zz-away")
         await house.fact(Seen)
-        await studio.model.asked("zz-away")
-    studio.model.script.release("away")
+        await cli_env.model.asked("zz-away")
+    cli_env.model.script.release("away")
     pane_says = "two"
-    async with studio.tmux.opened() as tmux:
+    async with cli_env.tmux.opened() as tmux:
         pane = (await tmux.find("claude-test-ann"))["claude-test-ann"]
-        await until(studio, pane, pane_says)
-    async with studio.open() as house:
+        await until(cli_env, pane, pane_says)
+    async with cli_env.open() as house:
         ended = await house.event(TurnEnded)
         assert ended.turn == accepted.message
         assert "".join((await said(house)).split()) == "onetwo"
         assert sum(isinstance(event.fact, TurnEnded) for event in await house.history()) == 1
 
 
-async def test_a_killed_agent_is_told_and_started_again_with_its_memory(studio: ClaudeEnv) -> None:
-    studio.model.script.conversation("zz-before", say("before"))
-    studio.model.script.conversation("zz-after", say("after"))
-    async with studio.open() as house:
-        await hired(house, studio)
+async def test_a_killed_agent_is_told_and_started_again_with_its_memory(cli_env: ClaudeEnv) -> None:
+    cli_env.model.script.conversation("zz-before", say("before"))
+    cli_env.model.script.conversation("zz-after", say("after"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-before")
         ended = await house.event(TurnEnded)
-        pane = (await studio.tmux.find("claude-test-ann"))["claude-test-ann"]
+        pane = (await cli_env.tmux.find("claude-test-ann"))["claude-test-ann"]
         os.kill(pane.pid, signal.SIGKILL)
         assert "Claude Code" in (await house.fact(Noted)).text
         offline = await house.event(WentOffline)
         await house.fact(CameOnline, after=offline.seq)
         await house.say("zz-after")
         assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
-    assert "before" in studio.model.prompted("zz-after")[-1].texts
+    assert "before" in cli_env.model.prompted("zz-after")[-1].texts
 
 
-async def test_a_killed_tmux_is_told_and_the_worker_comes_back(studio: ClaudeEnv) -> None:
-    studio.model.script.conversation("zz-before", say("before"))
-    studio.model.script.conversation("zz-after", say("after"))
-    async with studio.open() as house:
-        await hired(house, studio)
+async def test_a_killed_tmux_is_told_and_the_worker_comes_back(cli_env: ClaudeEnv) -> None:
+    cli_env.model.script.conversation("zz-before", say("before"))
+    cli_env.model.script.conversation("zz-after", say("after"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-before")
         ended = await house.event(TurnEnded)
-        server = int((await studio.tmux.command("display-message", "-p", "#{pid}"))[0])
+        server = int((await cli_env.tmux.command("display-message", "-p", "#{pid}"))[0])
         os.kill(server, signal.SIGKILL)
         assert "tmux" in (await house.fact(Noted)).text
         offline = await house.event(WentOffline)
@@ -191,27 +193,27 @@ async def test_a_killed_tmux_is_told_and_the_worker_comes_back(studio: ClaudeEnv
         assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
 
 
-async def test_a_quit_at_the_desk_is_respected(studio: ClaudeEnv) -> None:
-    async with studio.open() as house:
-        await hired(house, studio)
+async def test_a_quit_at_the_desk_is_respected(cli_env: ClaudeEnv) -> None:
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("/exit")
         assert "ended at the desk" in (await house.fact(WentOffline)).why
 
 
-async def test_an_ended_worker_leaves_nothing(studio: ClaudeEnv) -> None:
-    async with studio.open() as house:
-        await hired(house, studio)
+async def test_an_ended_worker_leaves_nothing(cli_env: ClaudeEnv) -> None:
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.end("ann")
         await house.fact(Ended)
-        assert await studio.tmux.find("claude-") == {}
-        assert not list((studio.folder / "node/claude").iterdir())
+        assert await cli_env.tmux.find("claude-") == {}
+        assert not list((cli_env.folder / "node/claude").iterdir())
 
 
-async def test_a_cleared_conversation_is_followed(studio: ClaudeEnv) -> None:
-    studio.model.script.conversation("zz-old", say("old"))
-    studio.model.script.conversation("zz-new", say("new"))
-    async with studio.open() as house:
-        await hired(house, studio)
+async def test_a_cleared_conversation_is_followed(cli_env: ClaudeEnv) -> None:
+    cli_env.model.script.conversation("zz-old", say("old"))
+    cli_env.model.script.conversation("zz-new", say("new"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-old")
         first = await house.event(TurnEnded)
         await house.say("/clear")
@@ -222,30 +224,30 @@ async def test_a_cleared_conversation_is_followed(studio: ClaudeEnv) -> None:
         assert await said(house) == "oldnew"
         assert isinstance(known.fact, SessionKnown)
         assert house.worker().session == known.fact.session
-    assert "old" not in studio.model.prompted("zz-new")[-1].texts
+    assert "old" not in cli_env.model.prompted("zz-new")[-1].texts
 
 
-async def test_a_message_joins_a_running_turn(studio: ClaudeEnv) -> None:
+async def test_a_message_joins_a_running_turn(cli_env: ClaudeEnv) -> None:
     slow = use("Bash", command="until [ -e go ]; do sleep 0.05; done", description="Wait for it")
-    studio.model.script.conversation("zz-steer", slow, say("seen both"))
-    async with studio.open() as house:
-        await hired(house, studio, mode=Mode.YOLO)
+    cli_env.model.script.conversation("zz-steer", slow, say("seen both"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env, mode=Mode.YOLO)
         await house.say("zz-steer")
         await house.fact(Seen)
         joined = await house.send(Say(id="joins", text="also this", steer=True))
         await house.fact(HandedOver, lambda event: event.fact.message == joined.message)  # type: ignore[union-attr]
-        (studio.project / "go").touch()
+        (cli_env.project / "go").touch()
         ended = await house.event(TurnEnded)
         seen = await house.fact(Seen, lambda event: event.fact.message == joined.message)  # type: ignore[union-attr]
         assert seen.message == joined.message
         assert ended.fact.how is HowEnded.COMPLETED  # type: ignore[union-attr]
-    assert any("also this" in text for text in studio.model.prompted("zz-steer")[-1].texts)
+    assert any("also this" in text for text in cli_env.model.prompted("zz-steer")[-1].texts)
 
 
-async def test_a_limit_parks_the_message_and_a_try_brings_it_once(studio: ClaudeEnv) -> None:
-    studio.model.script.conversation("zz-limit", limited("limited until tomorrow"), say("here I am again"))
-    async with studio.open() as house:
-        await hired(house, studio)
+async def test_a_limit_parks_the_message_and_a_try_brings_it_once(cli_env: ClaudeEnv) -> None:
+    cli_env.model.script.conversation("zz-limit", limited("limited until tomorrow"), say("here I am again"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-limit")
         parked = await house.event(TurnEnded)
         assert isinstance(parked.fact, TurnEnded)
@@ -260,52 +262,52 @@ async def test_a_limit_parks_the_message_and_a_try_brings_it_once(studio: Claude
         assert "".join(told) == "here I am again"
 
 
-async def test_what_is_typed_at_the_desk_is_told_too(studio: ClaudeEnv) -> None:
-    studio.model.script.conversation("zz-desk", say("hello desk"))
-    async with studio.open() as house:
-        await hired(house, studio)
-        pane = (await studio.tmux.find("claude-test-ann"))["claude-test-ann"]
-        await studio.tmux.type(pane, "zz-desk")
-        await studio.tmux.press(pane, "Enter")
+async def test_what_is_typed_at_the_desk_is_told_too(cli_env: ClaudeEnv) -> None:
+    cli_env.model.script.conversation("zz-desk", say("hello desk"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
+        pane = (await cli_env.tmux.find("claude-test-ann"))["claude-test-ann"]
+        await cli_env.tmux.type(pane, "zz-desk")
+        await cli_env.tmux.press(pane, "Enter")
         started = await house.event(TurnStarted)
         ended = await house.event(TurnEnded)
         assert started.turn == ended.turn
         assert await said(house) == "hello desk"
 
 
-async def test_what_is_half_typed_at_the_desk_survives(studio: ClaudeEnv) -> None:
-    studio.model.script.conversation("zz-phone", say("hello phone"))
-    async with studio.open() as house:
-        await hired(house, studio)
-        pane = (await studio.tmux.find("claude-test-ann"))["claude-test-ann"]
-        await studio.tmux.type(pane, "half a thought")
-        await until(studio, pane, "half a thought")
+async def test_what_is_half_typed_at_the_desk_survives(cli_env: ClaudeEnv) -> None:
+    cli_env.model.script.conversation("zz-phone", say("hello phone"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
+        pane = (await cli_env.tmux.find("claude-test-ann"))["claude-test-ann"]
+        await cli_env.tmux.type(pane, "half a thought")
+        await until(cli_env, pane, "half a thought")
         await house.say("zz-phone")
         await house.event(TurnEnded)
-        await until(studio, pane, "❯\xa0half a thought")
-    assert studio.model.prompted("zz-phone")[0].texts.count("zz-phone") == 1
+        await until(cli_env, pane, "❯\xa0half a thought")
+    assert cli_env.model.prompted("zz-phone")[0].texts.count("zz-phone") == 1
 
 
-async def test_model_and_mode_are_changed(studio: ClaudeEnv) -> None:
-    async with studio.open() as house:
-        await hired(house, studio)
+async def test_model_and_mode_are_changed(cli_env: ClaudeEnv) -> None:
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.send(Tune(id="t1", mode=Mode.AUTO_EDIT))
         assert (await house.fact(Tuned)).refused == ""
-        pane = (await studio.tmux.find("claude-test-ann"))["claude-test-ann"]
-        await until(studio, pane, "accept edits on")
+        pane = (await cli_env.tmux.find("claude-test-ann"))["claude-test-ann"]
+        await until(cli_env, pane, "accept edits on")
 
 
-async def test_an_image_reaches_the_model(studio: ClaudeEnv) -> None:
-    file = studio.project / "red.png"
+async def test_an_image_reaches_the_model(cli_env: ClaudeEnv) -> None:
+    file = cli_env.project / "red.png"
     file.write_bytes(red_pixel())
-    studio.model.script.conversation("zz-look", use("Read", file_path=str(file)), say("it is red"))
-    async with studio.open() as house:
-        await hired(house, studio)
+    cli_env.model.script.conversation("zz-look", use("Read", file_path=str(file)), say("it is red"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         image = Attachment(path=str(file), media_type="image/png")
         await house.send(Say(id="picture", text="zz-look", attachments=(image,)))
         assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
         assert await said(house) == "it is red"
-    call = studio.model.prompted("zz-look")[-1]
+    call = cli_env.model.prompted("zz-look")[-1]
     assert call.images == 1
     assert any(f"Manager sent image: {file}" in text for text in call.texts)
 
@@ -321,16 +323,16 @@ TEXTS = [
 ]
 
 
-async def test_messages_arrive_as_they_were_written(studio: ClaudeEnv) -> None:
-    studio.model.script.conversation("zz-v", *[say("ok")] * len(TEXTS))
-    async with studio.open() as house:
-        await hired(house, studio)
+async def test_messages_arrive_as_they_were_written(cli_env: ClaudeEnv) -> None:
+    cli_env.model.script.conversation("zz-v", *[say("ok")] * len(TEXTS))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         for text in TEXTS:
             accepted = await house.say(text)
             matching = _message(accepted.message)
             await house.event(Seen, matching)
             await house.event(TurnEnded, lambda event, turn=accepted.message: event.turn == turn)  # type: ignore[misc]
-    asked = [text.strip() for text in studio.model.prompted("#zz-v")[-1].texts]
+    asked = [text.strip() for text in cli_env.model.prompted("#zz-v")[-1].texts]
     assert [text for text in asked if "zz-v" in text and "<" not in text] == TEXTS
 
 
@@ -341,14 +343,14 @@ def _message(message: str) -> Callable[[Event], bool]:
     return matching
 
 
-async def test_a_turn_is_paused_before_its_first_word(studio: ClaudeEnv) -> None:
-    studio.model.script.conversation("zz-silent", ScriptedReply((Hold("never"), ScriptedText("never said"))))
-    studio.model.script.conversation("zz-next", say("next"))
-    async with studio.open() as house:
-        await hired(house, studio)
+async def test_a_turn_is_paused_before_its_first_word(cli_env: ClaudeEnv) -> None:
+    cli_env.model.script.conversation("zz-silent", ScriptedReply((Hold("never"), ScriptedText("never said"))))
+    cli_env.model.script.conversation("zz-next", say("next"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-silent")
         await house.fact(Seen)
-        await studio.model.asked("zz-silent")
+        await cli_env.model.asked("zz-silent")
         await house.interrupt()
         ended = await house.event(TurnEnded)
         assert isinstance(ended.fact, TurnEnded)
@@ -356,4 +358,4 @@ async def test_a_turn_is_paused_before_its_first_word(studio: ClaudeEnv) -> None
         await house.say("zz-next")
         assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
         assert await said(house) == "next"
-    assert studio.model.prompted("zz-next")[-1].texts.count("zz-next") == 1
+    assert cli_env.model.prompted("zz-next")[-1].texts.count("zz-next") == 1

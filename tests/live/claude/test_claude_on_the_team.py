@@ -24,17 +24,17 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-async def phone(studio: ClaudeEnv, bot: FakeBot) -> AsyncIterator[Phone]:
+async def phone(cli_env: ClaudeEnv, bot: FakeBot) -> AsyncIterator[Phone]:
     """A phone with a worker who was welcomed."""
-    studio.model.script.conversation("You are ann", say("Ann is ready."))
-    async with with_phone(studio, bot) as opened:
+    cli_env.model.script.conversation("You are ann", say("Ann is ready."))
+    async with with_phone(cli_env, bot) as opened:
         await opened.manager.says("/hire ann")
         await opened.manager.reads("ann:\nAnn is ready.", seconds=SECONDS)
         yield opened
 
 
-async def tmux(studio: ClaudeEnv, *words: str) -> str:
-    done = await anyio.run_process([*studio.server, *words], env=studio.environment, check=False)
+async def tmux(cli_env: ClaudeEnv, *words: str) -> str:
+    done = await anyio.run_process([*cli_env.server, *words], env=cli_env.environment, check=False)
     return done.stdout.decode()
 
 
@@ -55,12 +55,12 @@ async def called(phone: Phone, path: str, body: Any = None) -> Any:
 
 
 @promise("flows.1", "backend.13", "claude.3", "claude.4", "security.1", "files.8")
-async def test_whoever_is_hired_is_welcomed_and_knows_the_node(studio: ClaudeEnv, phone: Phone) -> None:
-    welcome = json.dumps((await studio.model.asked("You are ann")).body)
+async def test_whoever_is_hired_is_welcomed_and_knows_the_node(cli_env: ClaudeEnv, phone: Phone) -> None:
+    welcome = json.dumps((await cli_env.model.asked("You are ann")).body)
     assert f"http://localhost:{port(phone)}/workers" in welcome
-    folder = studio.folder / "farhand" / "nodes" / "test"
+    folder = cli_env.folder / "farhand" / "nodes" / "test"
     assert (folder / "sessions" / "ann" / "backend").read_text() == "claude"
-    shown = await tmux(studio, "show-environment", "-t", "claude-test-ann")
+    shown = await tmux(cli_env, "show-environment", "-t", "claude-test-ann")
     expected = {
         "BRIDGE_URL": f"http://localhost:{port(phone)}",
         "PORT": str(port(phone)),
@@ -71,50 +71,50 @@ async def test_whoever_is_hired_is_welcomed_and_knows_the_node(studio: ClaudeEnv
     known = dict(line.split("=", maxsplit=1) for line in shown.splitlines() if "=" in line)
     assert {name: known.get(name) for name in expected} == expected
     assert phone.bot.token not in shown
-    assert phone.bot.token not in await tmux(studio, "show-environment", "-g")
-    assert len(await anyio.to_thread.run_sync(studio.agents)) == 1
+    assert phone.bot.token not in await tmux(cli_env, "show-environment", "-g")
+    assert len(await anyio.to_thread.run_sync(cli_env.agents)) == 1
     await phone.manager.says("/progress")
     progress = await phone.manager.reads("Progress for focused worker: ann", seconds=SECONDS)
     assert progress.text.endswith("Working: no\nBackend: claude\nOnline: yes\nReady: yes\nMode: tmux")
 
 
 @promise("flows.2", "running.11", "routing.10", "routing.12")
-async def test_a_message_its_answer_and_a_reply_to_it(studio: ClaudeEnv, phone: Phone) -> None:
-    studio.model.script.conversation("zz-what", say("**All** is `well` & good"))
-    studio.model.script.conversation("zz-sure", say("I am sure"))
+async def test_a_message_its_answer_and_a_reply_to_it(cli_env: ClaudeEnv, phone: Phone) -> None:
+    cli_env.model.script.conversation("zz-what", say("**All** is `well` & good"))
+    cli_env.model.script.conversation("zz-sure", say("I am sure"))
     spoken = await phone.manager.says("zz-what is up?")
     answer = await phone.manager.reads("ann:\nAll is well", seconds=SECONDS)
     assert answer.text == "ann:\nAll is well & good"
     await phone.manager.says("zz-sure?", reply_to=answer.message_id)
     await phone.manager.reads("I am sure", seconds=SECONDS)
-    told = str((await studio.model.asked("zz-sure")).body)
+    told = str((await cli_env.model.asked("zz-sure")).body)
     assert "Manager reply:\\nzz-sure?\\n\\nContext (your previous message):\\nAll is well & good" in told
     chat = await phone.bot.messages(MANAGER)
     assert next(one for one in chat if one.message_id == spoken.message_id).reactions == ("👀",)
 
 
 @promise("workers.6", "http.16", "http.5", "flows.3", "claude.2")
-async def test_others_find_it_and_write_to_it(studio: ClaudeEnv, phone: Phone) -> None:
-    studio.model.script.conversation("zz-pipe", say("the pipe is heard"))
-    studio.model.script.conversation("your message", say("the keys are heard"))
+async def test_others_find_it_and_write_to_it(cli_env: ClaudeEnv, phone: Phone) -> None:
+    cli_env.model.script.conversation("zz-pipe", say("the pipe is heard"))
+    cli_env.model.script.conversation("your message", say("the keys are heard"))
     (entry,) = json.loads(await called(phone, "/workers"))["workers"]
     assert (entry["name"], entry["protocol"], entry["address"]) == ("ann", "tmux", "claude-test-ann")
-    pipe = studio.folder / "temporary" / "test" / "ann" / "in.pipe"
+    pipe = cli_env.folder / "temporary" / "test" / "ann" / "in.pipe"
     await anyio.to_thread.run_sync(pipe.write_text, "zz-pipe from bob\n")
     await phone.manager.reads("the pipe is heard", seconds=SECONDS)
-    example = entry["send_example"].replace("tmux ", " ".join(studio.server) + " ")
-    await anyio.run_process(["sh", "-c", example], env=studio.environment)
+    example = entry["send_example"].replace("tmux ", " ".join(cli_env.server) + " ")
+    await anyio.run_process(["sh", "-c", example], env=cli_env.environment)
     await phone.manager.reads("the keys are heard", seconds=SECONDS)
     assert await called(phone, "/response", {"session": "ann", "text": "<b>by</b> hand", "id": 1}) == "OK"
     assert (await phone.manager.reads("by hand", seconds=SECONDS)).text == "ann:\nby hand"
 
 
 @promise("media.2", "updates.8")
-async def test_a_file_from_the_phone_is_read_once(studio: ClaudeEnv, phone: Phone) -> None:
-    studio.model.script.conversation("zz-file", say("read it"))
+async def test_a_file_from_the_phone_is_read_once(cli_env: ClaudeEnv, phone: Phone) -> None:
+    cli_env.model.script.conversation("zz-file", say("read it"))
     await phone.manager.sends_document(b"1,2\n", "data.csv", mime_type="text/csv", caption="zz-file, please")
     await phone.manager.reads("read it", seconds=SECONDS)
-    told = str((await studio.model.asked("zz-file")).body)
+    told = str((await cli_env.model.asked("zz-file")).body)
     found = re.search(r"zz-file, please\\n\\nManager sent file: data\.csv \(4 B, text/csv\)\\nPath: (\S+?\.csv)", told)
     assert found
     assert Path(found.group(1)).read_bytes() == b"1,2\n"
@@ -122,11 +122,11 @@ async def test_a_file_from_the_phone_is_read_once(studio: ClaudeEnv, phone: Phon
 
 
 @promise("commands.5", "commands.6", "commands.9", "states.1", "workers.5")
-async def test_paused_relaunched_and_let_go(studio: ClaudeEnv, phone: Phone) -> None:
-    studio.model.script.conversation("zz-long", ScriptedReply((ScriptedText("thinking"), Hold("for ever"))))
-    studio.model.script.conversation("zz-again", say("here again"))
+async def test_paused_relaunched_and_let_go(cli_env: ClaudeEnv, phone: Phone) -> None:
+    cli_env.model.script.conversation("zz-long", ScriptedReply((ScriptedText("thinking"), Hold("for ever"))))
+    cli_env.model.script.conversation("zz-again", say("here again"))
     await phone.manager.says("zz-long")
-    await studio.model.asked("zz-long")
+    await cli_env.model.asked("zz-long")
     await phone.manager.says("/pause")
     await phone.manager.reads("Ann is paused. I'll pick up where we left off.", seconds=SECONDS)
     await phone.manager.reads("■ Stopped.", seconds=SECONDS)
@@ -136,18 +136,18 @@ async def test_paused_relaunched_and_let_go(studio: ClaudeEnv, phone: Phone) -> 
     await phone.manager.reads("here again", seconds=SECONDS)
     await phone.manager.says("/end ann")
     await phone.manager.reads("Ann removed from your team.", seconds=SECONDS)
-    folder = studio.folder / "temporary" / "test" / "ann"
+    folder = cli_env.folder / "temporary" / "test" / "ann"
     await until(lambda: not folder.exists())
-    assert "claude-test-ann" not in await tmux(studio, "list-sessions")
+    assert "claude-test-ann" not in await tmux(cli_env, "list-sessions")
     assert json.loads(await called(phone, "/workers")) == {"workers": []}
 
 
 @promise("media.18", "media.12", "texts.17")
-async def test_files_in_its_answer_go_by_the_rules(studio: ClaudeEnv, phone: Phone) -> None:
-    notes = studio.project / "notes.md"
+async def test_files_in_its_answer_go_by_the_rules(cli_env: ClaudeEnv, phone: Phone) -> None:
+    notes = cli_env.project / "notes.md"
     notes.write_text("for the manager")
     answer = f"Here. [[file:{notes}|the notes]] [[image:/no/such.png]] `[[file:/in/code.md]]` [[file:/etc/x.pem]]"
-    studio.model.script.conversation("zz-files", say(answer))
+    cli_env.model.script.conversation("zz-files", say(answer))
     await phone.manager.says("zz-files")
     await phone.manager.reads("ann: [Image failed: /no/such.png]", seconds=SECONDS)
     await phone.manager.reads("ann: [File failed: /etc/x.pem]", seconds=SECONDS)
@@ -156,28 +156,28 @@ async def test_files_in_its_answer_go_by_the_rules(studio: ClaudeEnv, phone: Pho
     assert [call.parameters["caption"] for call in sent] == ["ann: the notes"]
 
 
-async def test_relaunched_and_let_go_in_mid_turn(studio: ClaudeEnv, phone: Phone) -> None:
-    studio.model.script.conversation("zz-one", ScriptedReply((ScriptedText("half of one"), Hold("one"))))
-    studio.model.script.conversation("zz-next", say("here again"))
-    studio.model.script.conversation("zz-two", ScriptedReply((ScriptedText("half of two"), Hold("two"))))
+async def test_relaunched_and_let_go_in_mid_turn(cli_env: ClaudeEnv, phone: Phone) -> None:
+    cli_env.model.script.conversation("zz-one", ScriptedReply((ScriptedText("half of one"), Hold("one"))))
+    cli_env.model.script.conversation("zz-next", say("here again"))
+    cli_env.model.script.conversation("zz-two", ScriptedReply((ScriptedText("half of two"), Hold("two"))))
     await phone.manager.says("zz-one")
-    await studio.model.asked("zz-one")
+    await cli_env.model.asked("zz-one")
     await phone.manager.says("/relaunch")
     await phone.manager.reads("■ Stopped.", seconds=SECONDS)
     await phone.manager.says("zz-next")
     await phone.manager.reads("here again", seconds=SECONDS)
     await phone.manager.says("zz-two")
-    await studio.model.asked("zz-two")
+    await cli_env.model.asked("zz-two")
     await phone.manager.says("/end ann")
     await phone.manager.reads("Ann removed from your team.", seconds=SECONDS)
     chat = await phone.bot.messages(MANAGER)
     assert sum("■ Stopped." in one.text for one in chat if not one.deleted) == 2
-    assert "claude-test-ann" not in await tmux(studio, "list-sessions")
-    await until(lambda: not studio.agents())
+    assert "claude-test-ann" not in await tmux(cli_env, "list-sessions")
+    await until(lambda: not cli_env.agents())
 
 
 @promise("commands.3", "commands.7", "commands.14", "routing.6", "texts.1")
-async def test_what_the_manager_asks_the_bot_about_it(studio: ClaudeEnv, phone: Phone) -> None:
+async def test_what_the_manager_asks_the_bot_about_it(cli_env: ClaudeEnv, phone: Phone) -> None:
     async def asks(text: str) -> str:
         spoken = await phone.manager.says(text)
         chat = await phone.manager.sees(lambda seen: any(one.reply_to == spoken.message_id for one in seen))
@@ -189,17 +189,17 @@ async def test_what_the_manager_asks_the_bot_about_it(studio: ClaudeEnv, phone: 
     assert f"Bot token: {phone.bot.token[:4]}...{phone.bot.token[-4:]}" in settings
     assert "ann" in settings
     assert "not supported" in await asks("/compact")
-    studio.model.script.conversation("What did you learn", say("Problem, fix, why."))
+    cli_env.model.script.conversation("What did you learn", say("Problem, fix, why."))
     assert "zz" not in await asks("/focus ann")
     await phone.manager.says("/learn")
     await phone.manager.reads("Problem, fix, why.", seconds=SECONDS)
 
 
-async def test_mentions_and_colleagues(studio: ClaudeEnv, phone: Phone) -> None:
-    studio.model.script.conversation("You are bob", say("Bob is ready."))
-    studio.model.script.conversation("zz-everyone", say("one of us"))
-    studio.model.script.conversation("zz-everyone", say("one of us"))
-    studio.model.script.conversation("zz-only", say("ann alone"))
+async def test_mentions_and_colleagues(cli_env: ClaudeEnv, phone: Phone) -> None:
+    cli_env.model.script.conversation("You are bob", say("Bob is ready."))
+    cli_env.model.script.conversation("zz-everyone", say("one of us"))
+    cli_env.model.script.conversation("zz-everyone", say("one of us"))
+    cli_env.model.script.conversation("zz-only", say("ann alone"))
     await phone.manager.says("/hire bob")
     await phone.manager.reads("bob:\nBob is ready.", seconds=SECONDS)
     await phone.manager.says("@all zz-everyone")
@@ -211,18 +211,18 @@ async def test_mentions_and_colleagues(studio: ClaudeEnv, phone: Phone) -> None:
     assert [(one["name"], one["protocol"]) for one in listed] == [("ann", "tmux"), ("bob", "tmux")]
 
 
-async def test_a_long_answer_while_the_node_is_dead_is_told_whole(studio: ClaudeEnv, phone: Phone) -> None:
+async def test_a_long_answer_while_the_node_is_dead_is_told_whole(cli_env: ClaudeEnv, phone: Phone) -> None:
     long = "\n\n".join(f"Paragraph {number}: " + "word " * 60 for number in range(40)).strip()
-    studio.model.script.conversation(
+    cli_env.model.script.conversation(
         "zz-dead", ScriptedReply((Hold("dead"), ScriptedText(f"the first line\n\n{long}\n\nthe last line")))
     )
     await phone.manager.says("zz-dead")
-    await studio.model.asked("zz-dead")
+    await cli_env.model.asked("zz-dead")
     await phone.kill()
-    studio.model.script.release("dead")
+    cli_env.model.script.release("dead")
     await until(
         lambda: any(
-            "the last line" in path.read_text() for path in studio.folder.glob("home/.claude/projects/*/*.jsonl")
+            "the last line" in path.read_text() for path in cli_env.folder.glob("home/.claude/projects/*/*.jsonl")
         )
     )
     await phone.start()

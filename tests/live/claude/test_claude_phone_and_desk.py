@@ -20,13 +20,13 @@ pytestmark = pytest.mark.anyio
 __all__ = ["phone"]
 
 
-async def tmux(workshop: CliEnv, *words: str) -> str:
-    done = await anyio.run_process([*workshop.server, *words], env=workshop.environment, check=False)
+async def tmux(cli_env: CliEnv, *words: str) -> str:
+    done = await anyio.run_process([*cli_env.server, *words], env=cli_env.environment, check=False)
     return done.stdout.decode()
 
 
 async def screen(phone: Phone, worker: str) -> str:
-    return await tmux(phone.studio, "capture-pane", "-p", "-t", f"=claude-test-{worker}:")
+    return await tmux(phone.cli_env, "capture-pane", "-p", "-t", f"=claude-test-{worker}:")
 
 
 async def shows(phone: Phone, worker: str, words: str) -> None:
@@ -50,37 +50,37 @@ async def progress(phone: Phone) -> str:
     return next(one.text for one in chat if one.reply_to == asked.message_id)
 
 
-async def test_an_ask_answered_at_the_desk_is_over_on_the_phone(studio: ClaudeEnv, phone: Phone) -> None:
-    studio.model.script.conversation("zz-desk", use("Bash", command="touch desk.txt", description="Desk"), say("made"))
+async def test_an_ask_answered_at_the_desk_is_over_on_the_phone(cli_env: ClaudeEnv, phone: Phone) -> None:
+    cli_env.model.script.conversation("zz-desk", use("Bash", command="touch desk.txt", description="Desk"), say("made"))
     await phone.manager.says("zz-desk")
     ask = await phone.reads("touch desk.txt")
     await shows(phone, "ann", "Do you want to proceed?")
     # A dialog hears no key in its first moments.
     while "Do you want to proceed?" in await screen(phone, "ann"):
-        await tmux(studio, "send-keys", "-t", "=claude-test-ann:", "1")
+        await tmux(cli_env, "send-keys", "-t", "=claude-test-ann:", "1")
         await anyio.sleep(0.3)
     settled = await phone.manager.reads("→ answered at the desk", seconds=SECONDS)
     assert settled.message_id == ask.message_id
     assert not settled.buttons
     await phone.manager.reads("made", seconds=SECONDS)
-    assert (studio.project / "desk.txt").exists()
+    assert (cli_env.project / "desk.txt").exists()
 
 
-async def test_a_refusal_with_a_word_of_advice_reaches_the_agent(studio: ClaudeEnv, phone: Phone) -> None:
-    studio.model.script.conversation("zz-no", use("Bash", command="touch no.txt", description="No"), say("I see"))
+async def test_a_refusal_with_a_word_of_advice_reaches_the_agent(cli_env: ClaudeEnv, phone: Phone) -> None:
+    cli_env.model.script.conversation("zz-no", use("Bash", command="touch no.txt", description="No"), say("I see"))
     await phone.manager.says("zz-no")
     await phone.manager.taps(await phone.reads("touch no.txt"), "Deny, and say why")
     request = await phone.manager.reads("as a reply to this message", seconds=SECONDS)
     await phone.manager.says("never on a Friday", reply_to=request.message_id)
     await phone.manager.reads("I see", seconds=SECONDS)
-    assert not (studio.project / "no.txt").exists()
-    assert any("never on a Friday" in text for text in studio.model.prompted("zz-no")[-1].texts)
+    assert not (cli_env.project / "no.txt").exists()
+    assert any("never on a Friday" in text for text in cli_env.model.prompted("zz-no")[-1].texts)
 
 
-async def test_several_choices_are_ticked_on_the_phone(studio: ClaudeEnv, phone: Phone) -> None:
+async def test_several_choices_are_ticked_on_the_phone(cli_env: ClaudeEnv, phone: Phone) -> None:
     options = [{"label": label, "description": ""} for label in ("Red", "Green", "Blue")]
     question = {"question": "Which colors?", "header": "Colors", "multiSelect": True, "options": options}
-    studio.model.script.conversation("zz-many", use("AskUserQuestion", questions=[question]), say("thanks"))
+    cli_env.model.script.conversation("zz-many", use("AskUserQuestion", questions=[question]), say("thanks"))
     await phone.manager.says("zz-many")
     ask = await phone.reads("Which colors?")
     for label in ("Red", "Blue"):
@@ -88,7 +88,7 @@ async def test_several_choices_are_ticked_on_the_phone(studio: ClaudeEnv, phone:
         ask = await ticked(phone, ask, f"☑ {label}")
     await phone.manager.taps(ask, "✓ Send 2")
     await phone.manager.reads("thanks", seconds=SECONDS)
-    assert any("Red, Blue" in text for text in studio.model.prompted("zz-many")[-1].texts)
+    assert any("Red, Blue" in text for text in cli_env.model.prompted("zz-many")[-1].texts)
 
 
 async def ticked(phone: Phone, ask: ShownMessage, label: str) -> ShownMessage:
@@ -98,7 +98,7 @@ async def ticked(phone: Phone, ask: ShownMessage, label: str) -> ShownMessage:
     return now(await phone.manager.sees(lambda chat: label in now(chat).labels, seconds=SECONDS))
 
 
-async def test_a_plan_is_read_on_the_phone_and_gone_ahead_with(studio: ClaudeEnv, phone: Phone) -> None:
+async def test_a_plan_is_read_on_the_phone_and_gone_ahead_with(cli_env: ClaudeEnv, phone: Phone) -> None:
     plan = "# Plan\n\n1. Do one thing\n2. Do another"
 
     def write(texts: list[str]) -> ScriptedReply:
@@ -106,7 +106,7 @@ async def test_a_plan_is_read_on_the_phone_and_gone_ahead_with(studio: ClaudeEnv
         assert path is not None
         return use("Write", file_path=path.group(), content=plan)
 
-    studio.model.script.conversation("zz-plan", write, use("ExitPlanMode"), say("on it"))
+    cli_env.model.script.conversation("zz-plan", write, use("ExitPlanMode"), say("on it"))
     await phone.manager.says("/hire pat --mode plan")
     await phone.manager.reads("Pat is added", seconds=SECONDS)
     await phone.manager.says("@pat zz-plan")
@@ -116,11 +116,11 @@ async def test_a_plan_is_read_on_the_phone_and_gone_ahead_with(studio: ClaudeEnv
     await phone.manager.reads("on it", seconds=SECONDS)
 
 
-async def test_two_workers_at_once_a_long_answer_and_a_killed_tmux(studio: ClaudeEnv, phone: Phone) -> None:
+async def test_two_workers_at_once_a_long_answer_and_a_killed_tmux(cli_env: ClaudeEnv, phone: Phone) -> None:
     long = " ".join(f"word{number}" for number in range(1500))
-    studio.model.script.conversation("zz-ann", ScriptedReply((ScriptedText(long),)))
-    studio.model.script.conversation("zz-bob", say("bob here"))
-    studio.model.script.conversation("zz-again", say("ann again"))
+    cli_env.model.script.conversation("zz-ann", ScriptedReply((ScriptedText(long),)))
+    cli_env.model.script.conversation("zz-bob", say("bob here"))
+    cli_env.model.script.conversation("zz-again", say("ann again"))
     await phone.manager.says("/hire bob --ask")
     await phone.manager.reads("Bob is added", seconds=SECONDS)
     await phone.manager.says("@ann zz-ann")
@@ -130,10 +130,10 @@ async def test_two_workers_at_once_a_long_answer_and_a_killed_tmux(studio: Claud
     pages = [one.text for one in await phone.bot.messages(MANAGER) if one.text.startswith("ann:\nword")]
     assert len(pages) > 1
     assert " ".join(page.removeprefix("ann:\n") for page in pages) == long
-    os.kill(int(await tmux(studio, "display-message", "-p", "#{pid}")), signal.SIGKILL)
+    os.kill(int(await tmux(cli_env, "display-message", "-p", "#{pid}")), signal.SIGKILL)
     await phone.manager.reads("ann: The tmux server has ended", seconds=SECONDS)
     await phone.manager.reads("bob: The tmux server has ended", seconds=SECONDS)
     await online(phone, "ann")
     await phone.manager.says("@ann zz-again")
     await phone.manager.reads("ann again", seconds=SECONDS)
-    assert any("word1499" in text for text in studio.model.prompted("zz-again")[-1].texts)
+    assert any("word1499" in text for text in cli_env.model.prompted("zz-again")[-1].texts)

@@ -21,23 +21,23 @@ from farhand.testing.models.script import say
 pytestmark = pytest.mark.anyio
 
 
-async def at_the_desk(studio: CliEnv, command: str) -> str:
+async def at_the_desk(cli_env: CliEnv, command: str) -> str:
     """What a shell in a terminal shows for that command, without one: the answer of a single turn."""
     words = ["sh", "-c", command]
-    done = await anyio.run_process(words, env=studio.environment, cwd=studio.project, stdin=subprocess.DEVNULL)
+    done = await anyio.run_process(words, env=cli_env.environment, cwd=cli_env.project, stdin=subprocess.DEVNULL)
     return done.stdout.decode()
 
 
-async def test_a_conversation_goes_from_the_desk_to_the_phone_and_back(studio: ClaudeEnv) -> None:
-    script = studio.model.script
+async def test_a_conversation_goes_from_the_desk_to_the_phone_and_back(cli_env: ClaudeEnv) -> None:
+    script = cli_env.model.script
     script.conversation("zz-desk", say("said at the desk"))
     script.conversation("zz-phone", say("said on the phone"))
     script.conversation("zz-again", say("said at the desk again"))
     # A desk at which Claude Code has been used before.
-    prepare_account(ClaudePaths.of(studio.environment), studio.environment, studio.project)
-    assert "said at the desk" in await at_the_desk(studio, "claude -p 'zz-desk begins'")
-    async with studio.open() as house:
-        (found,) = await house.hub.sessions("claude", str(studio.project))
+    prepare_account(ClaudePaths.of(cli_env.environment), cli_env.environment, cli_env.project)
+    assert "said at the desk" in await at_the_desk(cli_env, "claude -p 'zz-desk begins'")
+    async with cli_env.open() as house:
+        (found,) = await house.hub.sessions("claude", str(cli_env.project))
         assert (found.title, found.answer, found.open, found.worker) == (
             "zz-desk begins",
             "said at the desk",
@@ -60,9 +60,9 @@ async def test_a_conversation_goes_from_the_desk_to_the_phone_and_back(studio: C
         # Nothing of its past was told as new, and the agent remembers it.
         told = [event.fact.text for event in await house.history() if isinstance(event.fact, Said)]
         assert "".join(told) == "said on the phone"
-        assert any("zz-desk begins" in text for text in (await studio.model.asked("zz-phone")).texts)
+        assert any("zz-desk begins" in text for text in (await cli_env.model.asked("zz-phone")).texts)
         await house.send(End(id="back", worker="ann", hand_back=True))
         resume = (await house.fact(Ended)).resume
     assert shlex.split(resume)[-3:] == ["claude", "--resume", found.id]
-    assert "said at the desk again" in await at_the_desk(studio, f"{resume} -p zz-again")
-    assert any("zz-phone" in text for text in (await studio.model.asked("zz-again")).texts)
+    assert "said at the desk again" in await at_the_desk(cli_env, f"{resume} -p zz-again")
+    assert any("zz-phone" in text for text in (await cli_env.model.asked("zz-again")).texts)

@@ -22,14 +22,14 @@ LOOK = "env > tool.env; ps axwwe > ps.txt; tmux show-environment > tmux.txt; tmu
 
 
 @pytest.fixture
-async def phone(studio: ClaudeEnv, bot: FakeBot) -> AsyncIterator[Phone]:
+async def phone(cli_env: ClaudeEnv, bot: FakeBot) -> AsyncIterator[Phone]:
     """A phone with a worker that asks nobody, in a home with a hook that writes down what it sees."""
-    settings = studio.folder / "home" / ".claude" / "settings.json"
+    settings = cli_env.folder / "home" / ".claude" / "settings.json"
     settings.parent.mkdir()
-    hook = {"type": "command", "command": f"env > {studio.folder}/hook.env; cat > {studio.folder}/hook.in"}
+    hook = {"type": "command", "command": f"env > {cli_env.folder}/hook.env; cat > {cli_env.folder}/hook.in"}
     settings.write_text(json.dumps({"hooks": {"Stop": [{"hooks": [hook]}], "PreToolUse": [{"hooks": [hook]}]}}))
-    studio.model.script.conversation("You are ann", say("Ann is ready."))
-    async with with_phone(studio, bot) as opened:
+    cli_env.model.script.conversation("You are ann", say("Ann is ready."))
+    async with with_phone(cli_env, bot) as opened:
         await opened.manager.says("/hire ann --mode yolo")
         await opened.manager.reads("Ann is ready.", seconds=SECONDS)
         yield opened
@@ -49,11 +49,11 @@ def processes(folder: Path) -> Iterator[tuple[str, bytes]]:
 
 
 @promise("security.1")
-async def test_the_token_is_nowhere(studio: ClaudeEnv, phone: Phone) -> None:
+async def test_the_token_is_nowhere(cli_env: ClaudeEnv, phone: Phone) -> None:
     token = phone.bot.token
     secret = token.split(":")[1].encode()
-    studio.model.script.conversation("zz-look", use("Bash", command=LOOK, description="Look"), say("looked around"))
-    studio.model.script.conversation("zz-error", say("said in spite of errors"))
+    cli_env.model.script.conversation("zz-look", use("Bash", command=LOOK, description="Look"), say("looked around"))
+    cli_env.model.script.conversation("zz-error", say("said in spite of errors"))
     await phone.manager.says("zz-look")
     await phone.manager.reads("looked around", seconds=SECONDS)
     # What goes wrong is told and logged: with the address, of which the token is a part, if nobody took it out.
@@ -66,13 +66,13 @@ async def test_the_token_is_nowhere(studio: ClaudeEnv, phone: Phone) -> None:
     await phone.manager.says("/settings")
     await phone.manager.reads("Bot token:", seconds=SECONDS)
 
-    seen = dict(processes(studio.folder))
+    seen = dict(processes(cli_env.folder))
     assert len(seen) > 3
     assert not [pid for pid, shown in seen.items() if secret in shown]
     for name in ("project/tool.env", "project/ps.txt", "project/tmux.txt", "hook.env", "hook.in", "node.log"):
-        assert (studio.folder / name).stat().st_size, name
-    written = [path for path in studio.folder.rglob("*") if path.is_file() and not path.is_symlink()]
-    log = studio.folder / "farhand/nodes/test/bridge.log"
+        assert (cli_env.folder / name).stat().st_size, name
+    written = [path for path in cli_env.folder.rglob("*") if path.is_file() and not path.is_symlink()]
+    log = cli_env.folder / "farhand/nodes/test/bridge.log"
     assert log in written
     assert log.stat().st_mode & 0o777 == 0o600
     assert not [path for path in written if secret in path.read_bytes()]
@@ -82,9 +82,9 @@ async def test_the_token_is_nowhere(studio: ClaudeEnv, phone: Phone) -> None:
     assert phone.bot.username.encode() in b"".join(path.read_bytes() for path in written)
 
 
-async def test_nothing_the_node_says_at_the_desk_has_it(studio: ClaudeEnv, phone: Phone) -> None:
+async def test_nothing_the_node_says_at_the_desk_has_it(cli_env: ClaudeEnv, phone: Phone) -> None:
     secret = phone.bot.token.split(":")[1].encode()
-    environment = {**studio.environment, "FARHAND_HOME": str(studio.folder / "farhand"), "NODE_NAME": "test"}
+    environment = {**cli_env.environment, "FARHAND_HOME": str(cli_env.folder / "farhand"), "NODE_NAME": "test"}
     for words in (["status", "--json"], ["status"], ["events"]):
         done = await anyio.run_process([sys.executable, "-m", "farhand", *words], env=environment, check=False)
         assert secret not in done.stdout + done.stderr

@@ -1,4 +1,4 @@
-"""A studio of the real Codex for every test here."""
+"""An environment of the real Codex for every test here."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ PROGRAMS = programs(ROOT)
 
 
 @pytest.fixture
-async def studio(short_folder: Path, tmux_server: tuple[str, ...]) -> AsyncIterator[CodexEnv]:
-    """A studio whose fake model fails the test on steps that nobody asked for, and on calls of any other kind."""
+async def cli_env(short_folder: Path, tmux_server: tuple[str, ...]) -> AsyncIterator[CodexEnv]:
+    """An environment whose fake model fails the test on steps that nobody asked for, and on calls of any other kind."""
     model = FakeResponses()
     async with model.served() as address:
         with lasting_home(ROOT / ".cache" / "homes") as home:

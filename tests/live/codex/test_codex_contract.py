@@ -8,8 +8,8 @@ from farhand.model.words import replace
 from farhand.testing.claude_env import red_pixel
 from farhand.testing.codex_env import CodexEnv
 from farhand.testing.contracts import worker
-from farhand.testing.contracts.agent import ALL, AgentAlone, AgentAtWork, Promise, ScriptedStage
-from farhand.testing.contracts.worker import Stage
+from farhand.testing.contracts.agent import ALL, AgentAlone, AgentAtWork, CliScript, Promise
+from farhand.testing.contracts.worker import AgentScript
 from farhand.testing.models.responses import limited
 from farhand.testing.models.script import Hold, ScriptedReply, ScriptedText, say, use
 
@@ -22,11 +22,11 @@ def shell(command: str) -> ScriptedReply:
 class TestOverTheAppServer(AgentAlone):
     kind = "codex/headless"
 
-    def plays(self, studio: CodexEnv) -> None:
-        (studio.project / "red.png").write_bytes(red_pixel())
-        script = studio.model.script
+    def plays(self, cli_env: CodexEnv) -> None:
+        (cli_env.project / "red.png").write_bytes(red_pixel())
+        script = cli_env.model.script
         script.conversation("zz-plain", *[say("hello there", piece=4)] * 3)
-        script.conversation("zz-tool", use("view_image", path=str(studio.project / "red.png")), say("looked"))
+        script.conversation("zz-tool", use("view_image", path=str(cli_env.project / "red.png")), say("looked"))
         script.conversation("zz-ask", shell("touch a"), say("made"))
         script.conversation("zz-fail", limited("come back tomorrow"))
         script.conversation("zz-slow", ScriptedReply((ScriptedText("started"), Hold("never"))))
@@ -47,10 +47,10 @@ class TestAProcessATurn(TestOverTheAppServer):
 
 class TestAtWork(AgentAtWork):
     @pytest.fixture(params=["codex", "codex/tmux", "codex/exec"])
-    def stage(self, request: pytest.FixtureRequest, studio: CodexEnv) -> ScriptedStage:
-        return ScriptedStage(studio, request.param, shell)
+    def agent_script(self, request: pytest.FixtureRequest, cli_env: CodexEnv) -> CliScript:
+        return CliScript(cli_env, request.param, shell)
 
-    def wants(self, stage: Stage, promise: Promise) -> None:
+    def wants(self, agent_script: AgentScript, promise: Promise) -> None:
         asks_or_rests = (worker.nothing_runs_before_it_is_allowed, worker.a_killed_agent_is_told_and_comes_back)
-        if stage.backend == "codex/exec" and promise in asks_or_rests:
+        if agent_script.backend == "codex/exec" and promise in asks_or_rests:
             pytest.skip("a process a turn cannot ask, and at rest there is none to kill")

@@ -16,50 +16,50 @@ ESCALATED = {"sandbox_permissions": "require_escalated", "justification": "to ma
 
 
 @pytest.fixture(params=["", " --tmux"], ids=["headless", "tmux"])
-async def phone(request: pytest.FixtureRequest, studio: CodexEnv, bot: FakeBot) -> AsyncIterator[Phone]:
+async def phone(request: pytest.FixtureRequest, cli_env: CodexEnv, bot: FakeBot) -> AsyncIterator[Phone]:
     """A phone with a worker who asks."""
-    async with with_phone(studio, bot) as opened:
+    async with with_phone(cli_env, bot) as opened:
         await opened.manager.says(f"/hire ann --codex --ask{request.param}")
         await opened.reads("Ann is added")
         yield opened
 
 
-async def test_an_ask_is_allowed_and_another_denied_on_the_phone(studio: CodexEnv, phone: Phone) -> None:
+async def test_an_ask_is_allowed_and_another_denied_on_the_phone(cli_env: CodexEnv, phone: Phone) -> None:
     one, two = (use("exec_command", cmd=f"touch {name}.txt", **ESCALATED) for name in ("one", "two"))
-    studio.model.script.conversation("zz-one", one, say("made one"))
-    studio.model.script.conversation("zz-two", two, say("left two"))
+    cli_env.model.script.conversation("zz-one", one, say("made one"))
+    cli_env.model.script.conversation("zz-two", two, say("left two"))
     await phone.manager.says("zz-one")
     await phone.manager.taps(await phone.asks("touch one.txt"), "Allow once")
     await phone.reads("made one")
     await phone.manager.says("zz-two")
     await phone.manager.taps(await phone.asks("touch two.txt"), "Deny")
     await phone.reads("left two")
-    assert (studio.project / "one.txt").exists()
-    assert not (studio.project / "two.txt").exists()
+    assert (cli_env.project / "one.txt").exists()
+    assert not (cli_env.project / "two.txt").exists()
 
 
-async def test_an_ask_outlives_a_killed_node(studio: CodexEnv, phone: Phone) -> None:
+async def test_an_ask_outlives_a_killed_node(cli_env: CodexEnv, phone: Phone) -> None:
     one = use("exec_command", cmd="echo x >> one.txt", **ESCALATED)
-    studio.model.script.conversation("zz-one", one, say("made one"))
+    cli_env.model.script.conversation("zz-one", one, say("made one"))
     await phone.manager.says("zz-one")
     ask = await phone.asks("one.txt")
     await phone.kill()
     await phone.manager.taps(ask, "Allow once")
-    assert not (studio.project / "one.txt").exists()
+    assert not (cli_env.project / "one.txt").exists()
     await phone.start()
     await phone.reads("made one")
-    assert (studio.project / "one.txt").read_text() == "x\n"
+    assert (cli_env.project / "one.txt").read_text() == "x\n"
 
 
-async def test_a_node_killed_in_mid_turn_brings_the_answer_once(studio: CodexEnv, phone: Phone) -> None:
-    studio.model.script.conversation(
+async def test_a_node_killed_in_mid_turn_brings_the_answer_once(cli_env: CodexEnv, phone: Phone) -> None:
+    cli_env.model.script.conversation(
         "zz-away", ScriptedReply((ScriptedText("the first half"), Hold("away"), ScriptedText("the second half")))
     )
-    studio.model.script.conversation("zz-more", say("still here"))
+    cli_env.model.script.conversation("zz-more", say("still here"))
     await phone.manager.says("zz-away")
-    await studio.model.asked("zz-away")
+    await cli_env.model.asked("zz-away")
     await phone.kill()
-    studio.model.script.release("away")
+    cli_env.model.script.release("away")
     await phone.manager.says("zz-more")
     await phone.start()
     await phone.hears("the second half")

@@ -42,9 +42,9 @@ pytestmark = pytest.mark.anyio
 PATCH = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: new.txt\n+hello\n*** End Patch\nEOF\n"
 
 
-async def hired(house: House, studio: CodexEnv, mode: Mode = Mode.DEFAULT) -> None:
+async def hired(house: House, cli_env: CodexEnv, mode: Mode = Mode.DEFAULT) -> None:
     """A worker without a terminal."""
-    command = Hire(id=house.id(), worker="ann", backend="codex", directory=str(studio.project), mode=mode)
+    command = Hire(id=house.id(), worker="ann", backend="codex", directory=str(cli_env.project), mode=mode)
     after = (await house.send(command)).seq
     await house.fact(CameOnline, after=after - 1)
 
@@ -54,14 +54,14 @@ async def said(house: House) -> str:
     return "".join(event.fact.text for event in await house.history() if isinstance(event.fact, Said))
 
 
-async def test_an_answer_has_its_thoughts_and_its_cost(studio: CodexEnv) -> None:
+async def test_an_answer_has_its_thoughts_and_its_cost(cli_env: CodexEnv) -> None:
     reply = ScriptedReply(
         (ScriptedThinking("**Pondering**\n\nhm"), ScriptedText("deep thought", 4)), input_tokens=120, output_tokens=30
     )
-    studio.model.script.conversation("zz-one", reply)
-    studio.model.script.conversation("zz-two", say("again"))
-    async with studio.open() as house:
-        await hired(house, studio)
+    cli_env.model.script.conversation("zz-one", reply)
+    cli_env.model.script.conversation("zz-two", say("again"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-one")
         first = await house.event(TurnEnded)
         assert (await house.fact(Thought)).text == "**Pondering**\n\nhm"
@@ -75,18 +75,18 @@ async def test_an_answer_has_its_thoughts_and_its_cost(studio: CodexEnv) -> None
         assert await said(house) == "deep thoughtagain"
 
 
-async def test_a_command_is_allowed_for_the_session_and_another_is_refused(studio: CodexEnv) -> None:
+async def test_a_command_is_allowed_for_the_session_and_another_is_refused(cli_env: CodexEnv) -> None:
     touch = use("exec_command", cmd="touch one.txt")
-    studio.model.script.conversation("zz-one", touch, touch, say("done"))
-    studio.model.script.conversation("zz-two", use("exec_command", cmd="touch two.txt"), say("a pity"))
-    async with studio.open() as house:
-        await hired(house, studio)
+    cli_env.model.script.conversation("zz-one", touch, touch, say("done"))
+    cli_env.model.script.conversation("zz-two", use("exec_command", cmd="touch two.txt"), say("a pity"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-one")
         ask = await house.fact(AskRaised)
         assert ask.question == "Run: touch one.txt"
         assert ask.detail.startswith("touch one.txt\n\nIn: ")
         assert [choice.id for choice in ask.choices] == ["allow", "session", "deny"]
-        assert not (studio.project / "one.txt").exists()
+        assert not (cli_env.project / "one.txt").exists()
         await house.answer(ask.ask, "session")
         ended = await house.event(TurnEnded)
         history = await house.history()
@@ -97,54 +97,54 @@ async def test_a_command_is_allowed_for_the_session_and_another_is_refused(studi
         second = await house.fact(AskRaised, after=ended.seq)
         await house.answer(second.ask, "deny", note="not that one")
         assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
-        assert not (studio.project / "two.txt").exists()
-    assert studio.model.prompted("not that one")
+        assert not (cli_env.project / "two.txt").exists()
+    assert cli_env.model.prompted("not that one")
 
 
-async def test_a_change_of_files_is_shown_whole_before_it_is_made(studio: CodexEnv) -> None:
-    studio.model.script.conversation("zz-patch", use("exec_command", cmd=PATCH), say("patched"))
-    async with studio.open() as house:
-        await hired(house, studio)
+async def test_a_change_of_files_is_shown_whole_before_it_is_made(cli_env: CodexEnv) -> None:
+    cli_env.model.script.conversation("zz-patch", use("exec_command", cmd=PATCH), say("patched"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-patch")
         ask = await house.fact(AskRaised)
-        assert ask.question == f"Write {studio.project}/new.txt"
-        assert ask.detail == f"Write {studio.project}/new.txt\nhello"
-        assert not (studio.project / "new.txt").exists()
+        assert ask.question == f"Write {cli_env.project}/new.txt"
+        assert ask.detail == f"Write {cli_env.project}/new.txt\nhello"
+        assert not (cli_env.project / "new.txt").exists()
         await house.answer(ask.ask, "allow")
         assert (await house.fact(AnswerDelivered)).problem == ""
         await house.event(TurnEnded)
-        assert (studio.project / "new.txt").read_text() == "hello\n"
+        assert (cli_env.project / "new.txt").read_text() == "hello\n"
 
 
-async def test_an_ask_that_nobody_answers_is_a_no(studio: CodexEnv) -> None:
-    studio.model.script.conversation("zz-one", use("exec_command", cmd="touch one.txt"), say("a pity"))
-    async with studio.open(ask_seconds=1.0) as house:
-        await hired(house, studio)
+async def test_an_ask_that_nobody_answers_is_a_no(cli_env: CodexEnv) -> None:
+    cli_env.model.script.conversation("zz-one", use("exec_command", cmd="touch one.txt"), say("a pity"))
+    async with cli_env.open(ask_seconds=1.0) as house:
+        await hired(house, cli_env)
         await house.say("zz-one")
         assert (await house.fact(AskSettled)).how is HowSettled.EXPIRED
         assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
-        assert not (studio.project / "one.txt").exists()
+        assert not (cli_env.project / "one.txt").exists()
 
 
 @pytest.mark.parametrize("whom", ["the app-server", "its holder"])
-async def test_a_question_whose_link_is_killed_lets_nothing_run(studio: CodexEnv, whom: str) -> None:
-    studio.model.script.conversation("zz-one", use("exec_command", cmd="touch one.txt"), say("never said"))
-    studio.model.script.conversation("zz-two", say("back again"))
-    async with studio.open() as house:
-        await hired(house, studio)
+async def test_a_question_whose_link_is_killed_lets_nothing_run(cli_env: CodexEnv, whom: str) -> None:
+    cli_env.model.script.conversation("zz-one", use("exec_command", cmd="touch one.txt"), say("never said"))
+    cli_env.model.script.conversation("zz-two", say("back again"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-one")
         ask = await house.event(AskRaised)
-        agents = await anyio.to_thread.run_sync(studio.agents)
+        agents = await anyio.to_thread.run_sync(cli_env.agents)
         assert agents
         for pid in agents if whom == "the app-server" else [_parent(agents[0])]:
             os.kill(pid, signal.SIGKILL)
         await house.event(WentOffline, after=ask.seq)
-        await until(lambda: not set(agents) & set(studio.agents()))
+        await until(lambda: not set(agents) & set(cli_env.agents()))
         online = await house.event(CameOnline, after=ask.seq)
         await house.say("zz-two")
         await house.event(TurnEnded, after=online.seq)
-        assert not (studio.project / "one.txt").exists()
-    studio.model.script.forget()
+        assert not (cli_env.project / "one.txt").exists()
+    cli_env.model.script.forget()
 
 
 def _parent(pid: int) -> int:
@@ -152,22 +152,22 @@ def _parent(pid: int) -> int:
         return int(stat.read().rpartition(")")[2].split()[1])
 
 
-async def test_an_ask_outlives_the_node_and_its_answer_runs_it_once(studio: CodexEnv) -> None:
-    studio.model.script.conversation("zz-one", use("exec_command", cmd="echo x >> one.txt"), say("done"))
-    async with studio.open() as house:
-        await hired(house, studio)
+async def test_an_ask_outlives_the_node_and_its_answer_runs_it_once(cli_env: CodexEnv) -> None:
+    cli_env.model.script.conversation("zz-one", use("exec_command", cmd="echo x >> one.txt"), say("done"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-one")
         ask = await house.fact(AskRaised)
-    async with studio.open() as house:
+    async with cli_env.open() as house:
         await house.answer(ask.ask, "allow")
         assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
-        assert (studio.project / "one.txt").read_text() == "x\n"
+        assert (cli_env.project / "one.txt").read_text() == "x\n"
 
 
-async def test_a_usage_limit_is_told_with_its_end_and_a_try_brings_the_message_once(studio: CodexEnv) -> None:
-    studio.model.script.conversation("zz-one", limited("come back tomorrow", 4_102_444_800), say("here I am"))
-    async with studio.open() as house:
-        await hired(house, studio)
+async def test_a_usage_limit_is_told_with_its_end_and_a_try_brings_the_message_once(cli_env: CodexEnv) -> None:
+    cli_env.model.script.conversation("zz-one", limited("come back tomorrow", 4_102_444_800), say("here I am"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-one")
         assert (await house.fact(Limited)).until == 4_102_444_800
         parked = await house.event(TurnEnded)
@@ -179,13 +179,13 @@ async def test_a_usage_limit_is_told_with_its_end_and_a_try_brings_the_message_o
         assert await said(house) == "here I am"
 
 
-async def test_a_picture_is_seen_and_model_and_mode_are_changed(studio: CodexEnv) -> None:
-    studio.model.script.conversation("zz-look", say("a red dot"))
-    studio.model.script.conversation("zz-free", use("exec_command", cmd="touch free.txt"), say("free"))
-    picture = studio.project / "red.png"
+async def test_a_picture_is_seen_and_model_and_mode_are_changed(cli_env: CodexEnv) -> None:
+    cli_env.model.script.conversation("zz-look", say("a red dot"))
+    cli_env.model.script.conversation("zz-free", use("exec_command", cmd="touch free.txt"), say("free"))
+    picture = cli_env.project / "red.png"
     picture.write_bytes(red_pixel())
-    async with studio.open() as house:
-        await hired(house, studio)
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         shown = (Attachment(path=str(picture), media_type="image/png"),)
         await house.send(Say(id=house.id(), text="zz-look", attachments=shown))
         ended = await house.event(TurnEnded)
@@ -194,26 +194,26 @@ async def test_a_picture_is_seen_and_model_and_mode_are_changed(studio: CodexEnv
         await house.say("zz-free")
         await house.event(TurnEnded, after=ended.seq)
         assert not any(isinstance(event.fact, AskRaised) for event in await house.history())
-    assert (studio.project / "free.txt").exists()
-    assert studio.model.prompted("zz-look")[-1].images == 1
-    assert studio.model.prompted("zz-free")[-1].body["model"] == "other-model"
+    assert (cli_env.project / "free.txt").exists()
+    assert cli_env.model.prompted("zz-look")[-1].images == 1
+    assert cli_env.model.prompted("zz-free")[-1].body["model"] == "other-model"
 
 
-async def test_a_worker_that_may_do_all_asks_nothing(studio: CodexEnv) -> None:
-    studio.model.script.conversation("zz-free", use("exec_command", cmd="touch free.txt"), say("free"))
-    async with studio.open() as house:
-        await hired(house, studio, Mode.YOLO)
+async def test_a_worker_that_may_do_all_asks_nothing(cli_env: CodexEnv) -> None:
+    cli_env.model.script.conversation("zz-free", use("exec_command", cmd="touch free.txt"), say("free"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env, Mode.YOLO)
         await house.say("zz-free")
         await house.event(TurnEnded)
-        assert (studio.project / "free.txt").exists()
+        assert (cli_env.project / "free.txt").exists()
         assert not any(isinstance(event.fact, AskRaised) for event in await house.history())
 
 
-async def test_a_turn_that_waits_for_an_answer_can_be_stopped(studio: CodexEnv) -> None:
-    studio.model.script.conversation("zz-one", use("exec_command", cmd="touch one.txt"))
-    studio.model.script.conversation("zz-two", say("still here"))
-    async with studio.open() as house:
-        await hired(house, studio)
+async def test_a_turn_that_waits_for_an_answer_can_be_stopped(cli_env: CodexEnv) -> None:
+    cli_env.model.script.conversation("zz-one", use("exec_command", cmd="touch one.txt"))
+    cli_env.model.script.conversation("zz-two", say("still here"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-one")
         await house.fact(AskRaised)
         await house.interrupt()
@@ -222,17 +222,17 @@ async def test_a_turn_that_waits_for_an_answer_can_be_stopped(studio: CodexEnv) 
         assert ended.fact.how is HowEnded.INTERRUPTED
         await house.say("zz-two")
         assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
-        assert not (studio.project / "one.txt").exists()
+        assert not (cli_env.project / "one.txt").exists()
 
 
 @pytest.mark.parametrize("kind", ["codex/headless", "codex/tmux", "codex/exec"])
-async def test_a_session_that_is_gone_begins_anew_and_says_so(studio: CodexEnv, kind: str) -> None:
-    studio.model.script.conversation("zz-one", say("one"))
-    driver = studio.drivers()[kind]
+async def test_a_session_that_is_gone_begins_anew_and_says_so(cli_env: CodexEnv, kind: str) -> None:
+    cli_env.model.script.conversation("zz-one", say("one"))
+    driver = cli_env.drivers()[kind]
     lost = "01a1e1df-fb7a-7bf1-b5a9-63f4d494312f"
-    worker = Worker(name="ann", since=1, backend="codex", directory=str(studio.project), session=lost)
+    worker = Worker(name="ann", since=1, backend="codex", directory=str(cli_env.project), session=lost)
     async with anyio.create_task_group() as tasks:
-        await open_drivers(tasks, [driver], settings_in(studio.folder).hooks)
+        await open_drivers(tasks, [driver], settings_in(cli_env.folder).hooks)
         async with talking(driver, worker) as talk:
             await talk.say("t1", "zz-one")
             assert (await talk.ended("t1")).how is HowEnded.COMPLETED
@@ -242,33 +242,33 @@ async def test_a_session_that_is_gone_begins_anew_and_says_so(studio: CodexEnv, 
         tasks.cancel_scope.cancel()
 
 
-async def test_a_word_into_a_running_turn_joins_it(studio: CodexEnv) -> None:
+async def test_a_word_into_a_running_turn_joins_it(cli_env: CodexEnv) -> None:
     held = ScriptedReply((ScriptedText("one "), Hold("gate"), ScriptedText("two")))
-    studio.model.script.conversation("zz-slow", held, say("and three"))
-    async with studio.open() as house:
-        await hired(house, studio)
+    cli_env.model.script.conversation("zz-slow", held, say("and three"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-slow")
-        await studio.model.asked("zz-slow")
+        await cli_env.model.asked("zz-slow")
         await house.fact(Said)
         await house.send(Say(id=house.id(), text="also three", steer=True))
         await until(lambda: not house.worker().queue)
-        studio.model.script.release("gate")
+        cli_env.model.script.release("gate")
         ended = await house.fact(TurnEnded)
         assert ended.how is HowEnded.COMPLETED
-    assert studio.model.prompted("also three")
+    assert cli_env.model.prompted("also three")
 
 
-async def test_the_questions_of_a_form_are_asked_one_by_one_and_answered_together(studio: CodexEnv) -> None:
-    with studio.settings.open("a") as settings:
+async def test_the_questions_of_a_form_are_asked_one_by_one_and_answered_together(cli_env: CodexEnv) -> None:
+    with cli_env.settings.open("a") as settings:
         settings.write("\n[features]\ndefault_mode_request_user_input = true\n")
     options = [{"label": "Red", "description": "warm"}, {"label": "Blue", "description": "cold"}]
     form = [
         {"id": "colour", "header": "Colour", "question": "Which colour?", "options": options},
         {"id": "size", "header": "Size", "question": "Which size?", "options": options},
     ]
-    studio.model.script.conversation("zz-form", use("request_user_input", questions=form), say("thank you"))
-    async with studio.open() as house:
-        await hired(house, studio)
+    cli_env.model.script.conversation("zz-form", use("request_user_input", questions=form), say("thank you"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-form")
         first = await house.event(AskRaised)
         second = await house.fact(AskRaised, after=first.seq)
@@ -277,23 +277,23 @@ async def test_the_questions_of_a_form_are_asked_one_by_one_and_answered_togethe
         await house.answer(second.ask, "other", note="huge")
         await house.answer(first.fact.ask, "2")
         assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
-    told = "\n".join(studio.model.prompted("zz-form")[-1].texts)
+    told = "\n".join(cli_env.model.prompted("zz-form")[-1].texts)
     assert "Blue" in told
     assert "huge" in told
 
 
-async def test_sessions_are_listed_and_handed_back(studio: CodexEnv) -> None:
-    studio.model.script.conversation("zz-first", say("the answer"))
-    driver = studio.drivers()["codex"]
-    async with studio.open() as house:
-        await hired(house, studio)
+async def test_sessions_are_listed_and_handed_back(cli_env: CodexEnv) -> None:
+    cli_env.model.script.conversation("zz-first", say("the answer"))
+    driver = cli_env.drivers()["codex"]
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-first words of all")
         await house.event(TurnEnded)
         worker = house.worker()
     assert isinstance(driver, KeepsSessions)
-    (found,) = await driver.sessions(str(studio.project))
-    assert (found.id, found.directory) == (worker.session, str(studio.project))
+    (found,) = await driver.sessions(str(cli_env.project))
+    assert (found.id, found.directory) == (worker.session, str(cli_env.project))
     assert (found.title, found.answer) == ("zz-first words of all", "the answer")
-    assert await driver.sessions(str(studio.folder)) == []
+    assert await driver.sessions(str(cli_env.folder)) == []
     assert [one.id for one in await driver.sessions("")] == [worker.session]
-    assert driver.resume_command(worker) == f"cd {studio.project} && codex resume {worker.session}"
+    assert driver.resume_command(worker) == f"cd {cli_env.project} && codex resume {worker.session}"

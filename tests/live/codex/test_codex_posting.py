@@ -21,16 +21,16 @@ EVENTS = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop
 
 
 async def test_what_a_persons_programs_post_changes_nothing_and_a_stranger_is_heard_by_nobody(
-    studio: CodexEnv,
+    cli_env: CodexEnv,
 ) -> None:
-    studio.model.script.conversation("zz-one", use("exec_command", cmd="touch one.txt"), say("made one"))
-    studio.model.script.conversation("zz-stranger", use("exec_command", cmd="touch two.txt"), say("made two"))
-    answers, settings = studio.folder / "answers", studio.settings.read_text()
-    options, directory = {"wire": "tmux"}, str(studio.project)
-    async with studio.open() as house:
+    cli_env.model.script.conversation("zz-one", use("exec_command", cmd="touch one.txt"), say("made one"))
+    cli_env.model.script.conversation("zz-stranger", use("exec_command", cmd="touch two.txt"), say("made two"))
+    answers, settings = cli_env.folder / "answers", cli_env.settings.read_text()
+    options, directory = {"wire": "tmux"}, str(cli_env.project)
+    async with cli_env.open() as house:
         # At the end of a turn Codex runs a program with what happened as its last word.
         told = f'printf "%s" "$0" | ({posts(house.node.port, "codex", "AgentTurnComplete", answers)})'
-        studio.settings.write_text(f"notify = {json.dumps(['sh', '-c', told])}\n{settings}")
+        cli_env.settings.write_text(f"notify = {json.dumps(['sh', '-c', told])}\n{settings}")
         await house.send(
             Hire(id=house.id(), worker="ann", backend="codex", directory=directory, mode=Mode.YOLO, options=options)
         )
@@ -47,14 +47,14 @@ async def test_what_a_persons_programs_post_changes_nothing_and_a_stranger_is_he
             event: [{"hooks": [{"type": "command", "command": posts(house.node.port, "codex", event, answers)}]}]
             for event in EVENTS
         }
-        (studio.project / ".codex").mkdir()
-        (studio.project / ".codex" / "hooks.json").write_text(json.dumps({"hooks": hooks}))
+        (cli_env.project / ".codex").mkdir()
+        (cli_env.project / ".codex" / "hooks.json").write_text(json.dumps({"hooks": hooks}))
         before, posted = house.hub.present.seq, len(answered(answers))
-        words = [str(studio.environment["PATH"]).split(":")[0] + "/codex", "exec", "--yolo", "--skip-git-repo-check"]
+        words = [str(cli_env.environment["PATH"]).split(":")[0] + "/codex", "exec", "--yolo", "--skip-git-repo-check"]
         words += ["-c", f'projects={{"{directory}"={{trust_level="trusted"}}}}', "--dangerously-bypass-hook-trust"]
         with anyio.fail_after(60):
-            await anyio.run_process([*words, "zz-stranger"], cwd=directory, env=studio.environment, stdin=DEVNULL)
-        assert (studio.project / "two.txt").exists()
+            await anyio.run_process([*words, "zz-stranger"], cwd=directory, env=cli_env.environment, stdin=DEVNULL)
+        assert (cli_env.project / "two.txt").exists()
         assert {event for event, _ in answered(answers)[posted:]} >= {"PreToolUse", "Stop"}
         assert {answer for _, answer in answered(answers)} == {"{}"}
         late = [event.fact for event in await house.history() if event.seq > before]

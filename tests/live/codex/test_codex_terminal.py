@@ -36,11 +36,11 @@ pytestmark = pytest.mark.anyio
 ESCALATED = {"sandbox_permissions": "require_escalated", "justification": "to make it"}
 
 
-async def hired(house: House, studio: CodexEnv, name: str = "ann", mode: Mode = Mode.DEFAULT) -> None:
+async def hired(house: House, cli_env: CodexEnv, name: str = "ann", mode: Mode = Mode.DEFAULT) -> None:
     """A worker in a terminal."""
     options = {"wire": "tmux"}
     command = Hire(
-        id=house.id(), worker=name, backend="codex", directory=str(studio.project), mode=mode, options=options
+        id=house.id(), worker=name, backend="codex", directory=str(cli_env.project), mode=mode, options=options
     )
     after = (await house.send(command)).seq
     await house.fact(CameOnline, after=after - 1)
@@ -52,9 +52,9 @@ async def said(house: House, worker: str = "ann") -> str:
     return "".join(event.fact.text for event in events if isinstance(event.fact, Said))
 
 
-def hooks(studio: CodexEnv) -> list[int]:
-    """The hook programs that wait in this studio."""
-    program = str(studio.folder / "hooks").encode()
+def hooks(cli_env: CodexEnv) -> list[int]:
+    """The hook programs that wait in this environment."""
+    program = str(cli_env.folder / "hooks").encode()
     found = []
     for entry in Path("/proc").iterdir():
         try:
@@ -66,20 +66,20 @@ def hooks(studio: CodexEnv) -> list[int]:
     return found
 
 
-async def test_an_ask_is_answered_from_the_phone(studio: CodexEnv) -> None:
-    script = studio.model.script
+async def test_an_ask_is_answered_from_the_phone(cli_env: CodexEnv) -> None:
+    script = cli_env.model.script
     script.conversation("zz-one", use("exec_command", cmd="touch one.txt", **ESCALATED), say("done"))
     script.conversation("zz-two", use("exec_command", cmd="touch two.txt", **ESCALATED), say("a pity"))
-    async with studio.open() as house:
-        await hired(house, studio)
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-one")
         ask = await house.fact(AskRaised)
         assert (ask.question, ask.detail) == ("Run: touch one.txt", "touch one.txt\n\nReason: to make it")
-        assert not (studio.project / "one.txt").exists()
+        assert not (cli_env.project / "one.txt").exists()
         await house.answer(ask.ask, "allow")
         assert (await house.fact(AnswerDelivered)).problem == ""
         ended = await house.event(TurnEnded)
-        assert (studio.project / "one.txt").exists()
+        assert (cli_env.project / "one.txt").exists()
         started = await house.fact(ToolStarted)
         assert started.title == "touch one.txt"
         assert (await house.fact(ToolEnded)).call == started.call
@@ -87,40 +87,40 @@ async def test_an_ask_is_answered_from_the_phone(studio: CodexEnv) -> None:
         second = await house.fact(AskRaised, after=ended.seq)
         await house.answer(second.ask, "deny", note="not that one")
         assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
-        assert not (studio.project / "two.txt").exists()
-    assert studio.model.prompted("not that one")
+        assert not (cli_env.project / "two.txt").exists()
+    assert cli_env.model.prompted("not that one")
 
 
-async def test_what_needs_no_leave_is_only_read(studio: CodexEnv) -> None:
-    studio.model.script.conversation("zz-one", use("exec_command", cmd="touch one.txt; ls"), say("could not"))
-    async with studio.open() as house:
-        await hired(house, studio)
+async def test_what_needs_no_leave_is_only_read(cli_env: CodexEnv) -> None:
+    cli_env.model.script.conversation("zz-one", use("exec_command", cmd="touch one.txt; ls"), say("could not"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-one")
         await house.event(TurnEnded)
-        assert not (studio.project / "one.txt").exists()
+        assert not (cli_env.project / "one.txt").exists()
         assert not any(isinstance(event.fact, AskRaised) for event in await house.history())
 
 
-async def test_an_ask_that_nobody_answers_is_a_no(studio: CodexEnv) -> None:
+async def test_an_ask_that_nobody_answers_is_a_no(cli_env: CodexEnv) -> None:
     touch = use("exec_command", cmd="touch one.txt", **ESCALATED)
-    studio.model.script.conversation("zz-one", touch, say("a pity"))
-    async with studio.open(ask_seconds=1.0) as house:
-        await hired(house, studio)
+    cli_env.model.script.conversation("zz-one", touch, say("a pity"))
+    async with cli_env.open(ask_seconds=1.0) as house:
+        await hired(house, cli_env)
         await house.say("zz-one")
         assert (await house.fact(AskSettled)).how is HowSettled.EXPIRED
         assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
-        assert not (studio.project / "one.txt").exists()
+        assert not (cli_env.project / "one.txt").exists()
 
 
-async def test_a_hook_that_is_killed_lets_nothing_run(studio: CodexEnv) -> None:
+async def test_a_hook_that_is_killed_lets_nothing_run(cli_env: CodexEnv) -> None:
     touch = use("exec_command", cmd="touch one.txt", **ESCALATED)
-    studio.model.script.conversation("zz-one", touch, say("never said"))
-    studio.model.script.conversation("zz-two", say("still here"))
-    async with studio.open() as house:
-        await hired(house, studio)
+    cli_env.model.script.conversation("zz-one", touch, say("never said"))
+    cli_env.model.script.conversation("zz-two", say("still here"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-one")
         await house.fact(AskRaised)
-        for pid in await anyio.to_thread.run_sync(hooks, studio):
+        for pid in await anyio.to_thread.run_sync(hooks, cli_env):
             os.kill(pid, signal.SIGKILL)
         assert (await house.fact(AskSettled)).how is HowSettled.WITHDRAWN
         assert "nothing was allowed" in (await house.fact(Noted)).text
@@ -130,15 +130,15 @@ async def test_a_hook_that_is_killed_lets_nothing_run(studio: CodexEnv) -> None:
         assert ended.fact.how is HowEnded.INTERRUPTED
         await house.say("zz-two")
         assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
-        assert not (studio.project / "one.txt").exists()
-    studio.model.script.forget()
+        assert not (cli_env.project / "one.txt").exists()
+    cli_env.model.script.forget()
 
 
-async def test_a_turn_that_waits_for_an_answer_can_be_stopped(studio: CodexEnv) -> None:
-    studio.model.script.conversation("zz-one", use("exec_command", cmd="touch one.txt", **ESCALATED))
-    studio.model.script.conversation("zz-two", say("still here"))
-    async with studio.open() as house:
-        await hired(house, studio)
+async def test_a_turn_that_waits_for_an_answer_can_be_stopped(cli_env: CodexEnv) -> None:
+    cli_env.model.script.conversation("zz-one", use("exec_command", cmd="touch one.txt", **ESCALATED))
+    cli_env.model.script.conversation("zz-two", say("still here"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-one")
         await house.fact(AskRaised)
         await house.interrupt()
@@ -147,33 +147,33 @@ async def test_a_turn_that_waits_for_an_answer_can_be_stopped(studio: CodexEnv) 
         assert ended.fact.how is HowEnded.INTERRUPTED
         await house.say("zz-two")
         assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
-        assert not (studio.project / "one.txt").exists()
-        assert await anyio.to_thread.run_sync(hooks, studio) == []
+        assert not (cli_env.project / "one.txt").exists()
+        assert await anyio.to_thread.run_sync(hooks, cli_env) == []
 
 
-async def test_an_ask_outlives_the_node(studio: CodexEnv) -> None:
+async def test_an_ask_outlives_the_node(cli_env: CodexEnv) -> None:
     touch = use("exec_command", cmd="echo x >> one.txt", **ESCALATED)
-    studio.model.script.conversation("zz-one", touch, say("done"))
-    async with studio.open() as house:
-        await hired(house, studio)
+    cli_env.model.script.conversation("zz-one", touch, say("done"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-one")
         ask = await house.fact(AskRaised)
-    async with studio.open() as house:
+    async with cli_env.open() as house:
         await house.answer(ask.ask, "allow")
         assert (await house.fact(AnswerDelivered)).problem == ""
         assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
-        assert (studio.project / "one.txt").read_text() == "x\n"
+        assert (cli_env.project / "one.txt").read_text() == "x\n"
 
 
-async def test_two_workers_in_one_folder_do_not_mix(studio: CodexEnv) -> None:
-    script = studio.model.script
+async def test_two_workers_in_one_folder_do_not_mix(cli_env: CodexEnv) -> None:
+    script = cli_env.model.script
     script.conversation("zz-ann", ScriptedReply((ScriptedText("I am ann"), Hold("ann"))))
     script.conversation("zz-bob", say("I am bob"))
-    async with studio.open() as house:
-        await hired(house, studio, "ann")
-        await hired(house, studio, "bob")
+    async with cli_env.open() as house:
+        await hired(house, cli_env, "ann")
+        await hired(house, cli_env, "bob")
         await house.say("zz-ann", "ann")
-        await studio.model.asked("zz-ann")
+        await cli_env.model.asked("zz-ann")
         await house.say("zz-bob", "bob")
         ended = await house.event(TurnEnded)
         assert ended.worker == "bob"
@@ -189,10 +189,10 @@ async def test_two_workers_in_one_folder_do_not_mix(studio: CodexEnv) -> None:
         )
 
 
-async def test_a_limit_is_told_with_its_end_and_a_try_brings_the_message_once(studio: CodexEnv) -> None:
-    studio.model.script.conversation("zz-one", limited("come back tomorrow", 4_102_444_800), say("here I am"))
-    async with studio.open() as house:
-        await hired(house, studio)
+async def test_a_limit_is_told_with_its_end_and_a_try_brings_the_message_once(cli_env: CodexEnv) -> None:
+    cli_env.model.script.conversation("zz-one", limited("come back tomorrow", 4_102_444_800), say("here I am"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-one")
         assert (await house.fact(Limited)).until == 4_102_444_800
         parked = await house.event(TurnEnded)
@@ -203,23 +203,23 @@ async def test_a_limit_is_told_with_its_end_and_a_try_brings_the_message_once(st
         assert await said(house) == "here I am"
 
 
-async def test_hooks_of_the_project_that_nobody_trusts_stand_in_nobodys_way(studio: CodexEnv) -> None:
-    studio.model.script.conversation("zz-one", say("here I am"))
-    (studio.project / ".codex").mkdir()
-    hooks = {"Stop": [{"hooks": [{"type": "command", "command": f"touch {studio.project}/ran"}]}]}
-    (studio.project / ".codex" / "hooks.json").write_text(json.dumps({"hooks": hooks}))
-    async with studio.open() as house:
-        await hired(house, studio)
+async def test_hooks_of_the_project_that_nobody_trusts_stand_in_nobodys_way(cli_env: CodexEnv) -> None:
+    cli_env.model.script.conversation("zz-one", say("here I am"))
+    (cli_env.project / ".codex").mkdir()
+    hooks = {"Stop": [{"hooks": [{"type": "command", "command": f"touch {cli_env.project}/ran"}]}]}
+    (cli_env.project / ".codex" / "hooks.json").write_text(json.dumps({"hooks": hooks}))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-one")
         assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
         assert await said(house) == "here I am"
-        assert not (studio.project / "ran").exists()
+        assert not (cli_env.project / "ran").exists()
 
 
-async def test_a_command_of_the_cli_is_typed_and_its_words_are_read_off(studio: CodexEnv) -> None:
-    studio.model.script.conversation("zz-one", say("one"))
-    async with studio.open() as house:
-        await hired(house, studio)
+async def test_a_command_of_the_cli_is_typed_and_its_words_are_read_off(cli_env: CodexEnv) -> None:
+    cli_env.model.script.conversation("zz-one", say("one"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("/status")
         ended = await house.event(TurnEnded)
         assert "fake-model" in await said(house)
@@ -228,26 +228,26 @@ async def test_a_command_of_the_cli_is_typed_and_its_words_are_read_off(studio: 
         assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
 
 
-async def test_a_word_into_a_running_turn_joins_it(studio: CodexEnv) -> None:
+async def test_a_word_into_a_running_turn_joins_it(cli_env: CodexEnv) -> None:
     held = ScriptedReply((ScriptedText("one "), Hold("gate"), ScriptedText("two")))
-    studio.model.script.conversation("zz-slow", held, say("and three"))
-    async with studio.open() as house:
-        await hired(house, studio)
+    cli_env.model.script.conversation("zz-slow", held, say("and three"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-slow")
-        await studio.model.asked("zz-slow")
+        await cli_env.model.asked("zz-slow")
         await house.send(Say(id=house.id(), text="also three", steer=True))
         await until(lambda: not house.worker().queue)
-        studio.model.script.release("gate")
+        cli_env.model.script.release("gate")
         assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
-    assert studio.model.prompted("also three")
+    assert cli_env.model.prompted("also three")
 
 
-async def test_what_is_said_at_the_desk_is_told(studio: CodexEnv) -> None:
-    studio.model.script.conversation("zz-desk", say("hello desk"))
-    async with studio.open() as house:
-        await hired(house, studio)
-        pane = (await studio.tmux.find("claude-test-"))["claude-test-ann"]
-        await studio.tmux.paste(pane, "zz-desk", "Enter")
+async def test_what_is_said_at_the_desk_is_told(cli_env: CodexEnv) -> None:
+    cli_env.model.script.conversation("zz-desk", say("hello desk"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
+        pane = (await cli_env.tmux.find("claude-test-"))["claude-test-ann"]
+        await cli_env.tmux.paste(pane, "zz-desk", "Enter")
         ended = await house.event(TurnEnded)
         assert ended.turn is not None
         assert ended.turn.startswith("desk-")

@@ -1,4 +1,4 @@
-"""A studio of the real Gemini CLI for every test here."""
+"""An environment of the real Gemini CLI for every test here."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ PROGRAMS = programs(ROOT)
 
 
 @pytest.fixture
-async def studio(short_folder: Path, tmux_server: tuple[str, ...]) -> AsyncIterator[GeminiEnv]:
-    """A studio whose fake model fails the test on requests that nobody expected."""
+async def cli_env(short_folder: Path, tmux_server: tuple[str, ...]) -> AsyncIterator[GeminiEnv]:
+    """An environment whose fake model fails the test on requests that nobody expected."""
     if not (PROGRAMS / "gemini").exists():
         pytest.skip("the agent CLIs are not installed: sh scripts/setup-tests.sh")
     model = FakeGemini().start()

@@ -15,8 +15,8 @@ from farhand.testing.models.gemini import calls, held, refuses, says
 class TestOverAcp(AgentAlone):
     kind = "gemini/headless"
 
-    def plays(self, studio: GeminiEnv) -> None:
-        model = studio.model
+    def plays(self, cli_env: GeminiEnv) -> None:
+        model = cli_env.model
         make = {"command": "touch a", "description": "Make"}
         model.expect(*[says("hello ", "there")] * 3, prompt="zz-plain")
         model.expect(calls("list_directory", {"dir_path": "."}), says("looked"), prompt="zz-tool")
@@ -40,5 +40,5 @@ class TestInTheTerminal(TestOverAcp):
 
 class TestAtWork(AgentAtWork):
     @pytest.fixture(params=["headless", "tmux"])
-    def stage(self, request: pytest.FixtureRequest, studio: GeminiEnv) -> GeminiWorkers:
-        return GeminiWorkers(studio, "gemini", request.param)
+    def agent_script(self, request: pytest.FixtureRequest, cli_env: GeminiEnv) -> GeminiWorkers:
+        return GeminiWorkers(cli_env, "gemini", request.param)

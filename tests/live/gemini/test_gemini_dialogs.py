@@ -16,13 +16,13 @@ from farhand.testing.models.gemini import calls, says
 pytestmark = pytest.mark.anyio
 
 
-async def hired(house: House, studio: GeminiEnv, mode: Mode = Mode.DEFAULT) -> str:
+async def hired(house: House, cli_env: GeminiEnv, mode: Mode = Mode.DEFAULT) -> str:
     """A worker in a terminal; its session."""
     command = Hire(
         id=house.id(),
         worker="ann",
         backend="gemini",
-        directory=str(studio.project),
+        directory=str(cli_env.project),
         mode=mode,
         options={"wire": "tmux"},
     )
@@ -36,18 +36,18 @@ def asks(question: str, *labels: str, **more: Any) -> dict[str, Any]:
     return {"question": question, "header": "Header", "type": "choice", "options": options, **more}
 
 
-def answers(studio: GeminiEnv) -> str:
-    return str(studio.model.last["contents"][-1])
+def answers(cli_env: GeminiEnv) -> str:
+    return str(cli_env.model.last["contents"][-1])
 
 
-async def test_a_question_is_answered_by_its_number_or_in_words(studio: GeminiEnv) -> None:
+async def test_a_question_is_answered_by_its_number_or_in_words(cli_env: GeminiEnv) -> None:
     colour = {"questions": [asks("Which colour is it?", "Red", "Red and blue", "Blue")]}
-    studio.model.expect(calls("ask_user", colour), says("blue then"), prompt="zz-number")
-    studio.model.expect(calls("ask_user", colour), says("green then"), prompt="zz-words")
+    cli_env.model.expect(calls("ask_user", colour), says("blue then"), prompt="zz-number")
+    cli_env.model.expect(calls("ask_user", colour), says("green then"), prompt="zz-words")
     many = {"questions": [asks("Which sizes?", "Small", "Large", multiSelect=True)]}
-    studio.model.expect(calls("ask_user", many), prompt="zz-many")
-    async with studio.open() as house:
-        await hired(house, studio)
+    cli_env.model.expect(calls("ask_user", many), prompt="zz-many")
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-number")
         ask = await house.fact(AskRaised)
         assert (ask.about, ask.question) == (AskKind.CHOICE, "Which colour is it?")
@@ -56,13 +56,13 @@ async def test_a_question_is_answered_by_its_number_or_in_words(studio: GeminiEn
         await house.answer(ask.ask, "3")
         assert (await house.fact(AnswerDelivered)).problem == ""
         ended = await house.event(TurnEnded)
-        assert "Blue" in answers(studio)
+        assert "Blue" in answers(cli_env)
         await house.say("zz-words")
         ask = await house.fact(AskRaised, after=ended.seq)
         await house.answer(ask.ask, "other", note="rather a dark green")
         assert (await house.fact(AnswerDelivered, after=ended.seq)).problem == ""
         ended = await house.event(TurnEnded, after=ended.seq)
-        assert "rather a dark green" in answers(studio)
+        assert "rather a dark green" in answers(cli_env)
         # One with several answers is for the desk, and told.
         await house.say("zz-many")
         told = await house.fact(Noted, lambda event: "waits in a dialog" in getattr(event.fact, "text", ""))
@@ -71,14 +71,14 @@ async def test_a_question_is_answered_by_its_number_or_in_words(studio: GeminiEn
         assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.INTERRUPTED
 
 
-async def test_a_plan_is_sent_back_with_words_and_then_agreed_to(studio: GeminiEnv) -> None:
+async def test_a_plan_is_sent_back_with_words_and_then_agreed_to(cli_env: GeminiEnv) -> None:
     plan = "# The plan\n\n1. Look around\n2. No, suggest changes\n3. Paint it\n"
-    async with studio.open() as house:
-        session = await hired(house, studio, Mode.PLAN)
-        kept = studio.folder / "node" / "gemini" / "home" / ".gemini" / "tmp" / "project" / session / "plans"
+    async with cli_env.open() as house:
+        session = await hired(house, cli_env, Mode.PLAN)
+        kept = cli_env.folder / "node" / "gemini" / "home" / ".gemini" / "tmp" / "project" / session / "plans"
         write = calls("write_file", {"file_path": str(kept / "plan.md"), "content": plan})
         present = calls("exit_plan_mode", {"plan_filename": "plan.md"})
-        studio.model.expect(write, present, present, says("now I start"), prompt="zz-plan")
+        cli_env.model.expect(write, present, present, says("now I start"), prompt="zz-plan")
         await house.say("zz-plan")
         ask = await house.fact(AskRaised)
         assert (ask.about, ask.detail) == (AskKind.PLAN, plan)
@@ -88,21 +88,21 @@ async def test_a_plan_is_sent_back_with_words_and_then_agreed_to(studio: GeminiE
         assert isinstance(first.fact, AnswerDelivered)
         assert first.fact.problem == ""
         ask = await house.fact(AskRaised, after=first.seq)
-        assert "paint it twice, and then once more" in answers(studio)
-        assert "and be done" in answers(studio)
+        assert "paint it twice, and then once more" in answers(cli_env)
+        assert "and be done" in answers(cli_env)
         await house.answer(ask.ask, "allow")
         assert (await house.fact(AnswerDelivered, after=first.seq)).problem == ""
         assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
-        assert "approved" in answers(studio).lower()
+        assert "approved" in answers(cli_env).lower()
         assert [event.fact.text for event in await house.history() if isinstance(event.fact, Said)] == ["now I start"]
 
 
-async def test_advice_that_comes_with_a_refusal_is_the_next_message(studio: GeminiEnv) -> None:
+async def test_advice_that_comes_with_a_refusal_is_the_next_message(cli_env: GeminiEnv) -> None:
     touch = {"command": "touch zz-no.txt", "description": "Leave a file"}
-    studio.model.expect(calls("run_shell_command", touch), prompt="zz-no")
-    studio.model.expect(says("as you wish"), prompt="zz-advice")
-    async with studio.open() as house:
-        await hired(house, studio)
+    cli_env.model.expect(calls("run_shell_command", touch), prompt="zz-no")
+    cli_env.model.expect(says("as you wish"), prompt="zz-advice")
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-no")
         ask = await house.fact(AskRaised)
         await house.answer(ask.ask, "deny", note="zz-advice: write a list instead")
@@ -111,4 +111,4 @@ async def test_advice_that_comes_with_a_refusal_is_the_next_message(studio: Gemi
         assert refused.fact.how is HowEnded.INTERRUPTED
         assert (await house.fact(TurnEnded, after=refused.seq)).how is HowEnded.COMPLETED
         assert (await house.fact(Said)).text == "as you wish"
-        assert not (studio.project / "zz-no.txt").exists()
+        assert not (cli_env.project / "zz-no.txt").exists()

@@ -19,32 +19,32 @@ pytestmark = pytest.mark.anyio
 WIRES = ["headless", "tmux"]
 
 
-def touches(studio: GeminiEnv, marker: str, name: str, *then: str) -> Path:
+def touches(cli_env: GeminiEnv, marker: str, name: str, *then: str) -> Path:
     """The model wants to create a file; the file."""
     arguments = {"command": f"touch {name}", "description": f"Create {name}"}
-    studio.model.expect(calls("run_shell_command", arguments), *map(says, then), prompt=marker)
-    return studio.project / name
+    cli_env.model.expect(calls("run_shell_command", arguments), *map(says, then), prompt=marker)
+    return cli_env.project / name
 
 
-async def hire(studio: GeminiEnv, phone: Phone, wire: str) -> None:
+async def hire(cli_env: GeminiEnv, phone: Phone, wire: str) -> None:
     """A worker who asks, and has said that it is ready."""
     option = " --tmux" if wire == "tmux" else ""
-    studio.model.expect(says("I am ready"), prompt="a long-lived worker on this team")
+    cli_env.model.expect(says("I am ready"), prompt="a long-lived worker on this team")
     await phone.manager.says(f"/hire ann --gemini --ask{option}")
     await phone.reads("I am ready")
 
 
 @pytest.mark.parametrize("wire", WIRES)
 async def test_asks_are_allowed_and_denied_and_the_answer_comes_once_after_a_kill(
-    studio: GeminiEnv, bot: FakeBot, wire: str
+    cli_env: GeminiEnv, bot: FakeBot, wire: str
 ) -> None:
-    one = touches(studio, "zz-one", "one.txt", "made one")
-    two = touches(studio, "zz-two", "two.txt", *(["left two"] if wire == "headless" else []))
-    three = touches(studio, "zz-three", "three.txt", "made three")
+    one = touches(cli_env, "zz-one", "one.txt", "made one")
+    two = touches(cli_env, "zz-two", "two.txt", *(["left two"] if wire == "headless" else []))
+    three = touches(cli_env, "zz-three", "three.txt", "made three")
     gate = Event()
-    studio.model.expect(held(gate, "the first half ", "and the second half", before=1), prompt="zz-away")
-    async with with_phone(studio, bot) as phone:
-        await hire(studio, phone, wire)
+    cli_env.model.expect(held(gate, "the first half ", "and the second half", before=1), prompt="zz-away")
+    async with with_phone(cli_env, bot) as phone:
+        await hire(cli_env, phone, wire)
         await phone.manager.says("zz-one")
         await phone.manager.taps(await phone.reads("touch one.txt"), "Allow once" if wire == "tmux" else "Allow")
         await phone.reads("made one")
@@ -63,7 +63,7 @@ async def test_asks_are_allowed_and_denied_and_the_answer_comes_once_after_a_kil
         await phone.reads("made three")
         # A node that is killed in mid-turn brings the answer once.
         await phone.manager.says("zz-away")
-        await studio.asked("zz-away")
+        await cli_env.asked("zz-away")
         await phone.kill()
         gate.set()
         await phone.start()
@@ -75,11 +75,11 @@ async def test_asks_are_allowed_and_denied_and_the_answer_comes_once_after_a_kil
 
 
 @pytest.mark.parametrize("wire", WIRES)
-async def test_an_ask_that_nobody_answers_is_denied(studio: GeminiEnv, bot: FakeBot, wire: str) -> None:
-    file = touches(studio, "zz-late", "late.txt", *(["what a pity"] if wire == "headless" else []))
-    studio.model.expect(says("still here"), prompt="zz-more")
-    async with with_phone(studio, bot, FARHAND_ASK_DEADLINE_SECONDS="2") as phone:
-        await hire(studio, phone, wire)
+async def test_an_ask_that_nobody_answers_is_denied(cli_env: GeminiEnv, bot: FakeBot, wire: str) -> None:
+    file = touches(cli_env, "zz-late", "late.txt", *(["what a pity"] if wire == "headless" else []))
+    cli_env.model.expect(says("still here"), prompt="zz-more")
+    async with with_phone(cli_env, bot, FARHAND_ASK_DEADLINE_SECONDS="2") as phone:
+        await hire(cli_env, phone, wire)
         await phone.manager.says("zz-late")
         await phone.reads("touch late.txt")
         await phone.manager.says("zz-more")
@@ -87,13 +87,13 @@ async def test_an_ask_that_nobody_answers_is_denied(studio: GeminiEnv, bot: Fake
     assert not file.exists()
 
 
-async def test_an_agent_whose_link_is_killed_runs_nothing(studio: GeminiEnv, bot: FakeBot) -> None:
-    file = touches(studio, "zz-kill", "kill.txt")
-    async with with_phone(studio, bot) as phone:
-        await hire(studio, phone, "headless")
+async def test_an_agent_whose_link_is_killed_runs_nothing(cli_env: GeminiEnv, bot: FakeBot) -> None:
+    file = touches(cli_env, "zz-kill", "kill.txt")
+    async with with_phone(cli_env, bot) as phone:
+        await hire(cli_env, phone, "headless")
         await phone.manager.says("zz-kill")
         await phone.reads("touch kill.txt")
-        for pid in await anyio.to_thread.run_sync(studio.agents):
+        for pid in await anyio.to_thread.run_sync(cli_env.agents):
             os.kill(pid, signal.SIGKILL)
         await phone.reads("The agent")
     assert not file.exists()

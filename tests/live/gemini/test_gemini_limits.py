@@ -16,13 +16,13 @@ pytestmark = pytest.mark.anyio
 SOON = "Quota exceeded for metric: free_tier_requests, limit: 0, model: gemini-2.5-flash\nPlease retry in 1.25s."
 
 
-async def hired(house: House, studio: GeminiEnv, wire: str) -> None:
+async def hired(house: House, cli_env: GeminiEnv, wire: str) -> None:
     """A worker over that wire."""
     command = Hire(
         id=house.id(),
         worker="ann",
         backend="gemini",
-        directory=str(studio.project),
+        directory=str(cli_env.project),
         mode=Mode.DEFAULT,
         options={"wire": wire},
     )
@@ -32,12 +32,12 @@ async def hired(house: House, studio: GeminiEnv, wire: str) -> None:
 
 @pytest.mark.parametrize("wire", ["headless", "exec", "tmux"])
 async def test_a_limit_parks_the_queue_which_goes_on_by_itself_or_when_somebody_wants(
-    studio: GeminiEnv, wire: str
+    cli_env: GeminiEnv, wire: str
 ) -> None:
-    studio.model.expect(exhausted(SOON), says("first, after all"), prompt="zz-one")
-    studio.model.expect(exhausted(daily=True), says("second, after all"), prompt="zz-two")
-    async with studio.open() as house:
-        await hired(house, studio, wire)
+    cli_env.model.expect(exhausted(SOON), says("first, after all"), prompt="zz-one")
+    cli_env.model.expect(exhausted(daily=True), says("second, after all"), prompt="zz-two")
+    async with cli_env.open() as house:
+        await hired(house, cli_env, wire)
         await house.say("zz-one")
         limited = await house.event(Limited)
         assert isinstance(limited.fact, Limited)
@@ -65,10 +65,10 @@ async def test_a_limit_parks_the_queue_which_goes_on_by_itself_or_when_somebody_
 
 
 @pytest.mark.parametrize("wire", ["headless", "tmux"])
-async def test_a_short_limit_is_waited_for_by_the_cli_itself(studio: GeminiEnv, wire: str) -> None:
-    studio.model.expect(exhausted("Quota exceeded for a minute.", seconds=2), says("waited"), prompt="zz-one")
-    async with studio.open() as house:
-        await hired(house, studio, wire)
+async def test_a_short_limit_is_waited_for_by_the_cli_itself(cli_env: GeminiEnv, wire: str) -> None:
+    cli_env.model.expect(exhausted("Quota exceeded for a minute.", seconds=2), says("waited"), prompt="zz-one")
+    async with cli_env.open() as house:
+        await hired(house, cli_env, wire)
         await house.say("zz-one")
         assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
         assert not any(isinstance(event.fact, Limited) for event in await house.history())

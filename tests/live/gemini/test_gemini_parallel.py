@@ -38,8 +38,8 @@ for line in sys.stdin:
 """
 
 
-async def hired(house: House, studio: GeminiEnv) -> None:
-    options, directory = {"wire": "tmux"}, str(studio.project)
+async def hired(house: House, cli_env: GeminiEnv) -> None:
+    options, directory = {"wire": "tmux"}, str(cli_env.project)
     await house.send(
         Hire(id=house.id(), worker="ann", backend="gemini", directory=directory, mode=Mode.DEFAULT, options=options)
     )
@@ -54,11 +54,11 @@ def runs(command: str) -> tuple[str, dict[str, str], str]:
     return ("run_shell_command", {"command": command, "description": "Something"}, "")
 
 
-def with_deleter(studio: GeminiEnv) -> Path:
+def with_deleter(cli_env: GeminiEnv) -> Path:
     """Gives the project an MCP server; where it writes down what it deleted."""
-    program, deleted = studio.folder / "deleter.py", studio.folder / "deleted"
+    program, deleted = cli_env.folder / "deleter.py", cli_env.folder / "deleted"
     program.write_text(SERVER)
-    settings = studio.project / ".gemini" / "settings.json"
+    settings = cli_env.project / ".gemini" / "settings.json"
     settings.parent.mkdir()
     server = {"command": sys.executable, "args": [str(program), str(deleted)]}
     settings.write_text(json.dumps({"mcpServers": {"fs": server}}))
@@ -76,15 +76,15 @@ def allows(ask: AskRaised) -> list[str]:
     return [choice.id for choice in ask.choices if choice.allows]
 
 
-async def test_a_yes_runs_the_call_that_was_shown_and_no_other(studio: GeminiEnv) -> None:
-    deleted = with_deleter(studio)
-    listing = ("list_directory", {"dir_path": str(studio.project)}, "")
-    studio.model.expect(calls_all(deletes("/zz/thesis.tex"), listing), says("one"), prompt="zz-mixed")
-    studio.model.expect(calls_all(deletes("/zz/a"), deletes("/zz/b")), says("two"), prompt="zz-pair")
+async def test_a_yes_runs_the_call_that_was_shown_and_no_other(cli_env: GeminiEnv) -> None:
+    deleted = with_deleter(cli_env)
+    listing = ("list_directory", {"dir_path": str(cli_env.project)}, "")
+    cli_env.model.expect(calls_all(deletes("/zz/thesis.tex"), listing), says("one"), prompt="zz-mixed")
+    cli_env.model.expect(calls_all(deletes("/zz/a"), deletes("/zz/b")), says("two"), prompt="zz-pair")
     long = "/zz/" + "x" * 300
-    studio.model.expect(calls_all(deletes(long + "1"), deletes(long + "2")), prompt="zz-alike")
-    async with studio.open() as house:
-        await hired(house, studio)
+    cli_env.model.expect(calls_all(deletes(long + "1"), deletes(long + "2")), prompt="zz-alike")
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-mixed")
         ask, seq = await asked(house)
         assert "delete_file" in ask.question
@@ -114,22 +114,22 @@ async def test_a_yes_runs_the_call_that_was_shown_and_no_other(studio: GeminiEnv
         assert not [event for event in await house.history() if isinstance(event.fact, Noted)]
 
 
-async def test_every_one_of_several_questions_is_asked_and_one_yes_runs_one(studio: GeminiEnv) -> None:
-    made, line = studio.project / "zz.txt", "echo zz >> zz.txt"
-    studio.model.expect(calls_all(runs("touch one.txt"), runs("touch two.txt")), says("made"), prompt="zz-both")
-    studio.model.expect(calls_all(runs(line), runs(line)), says("written"), prompt="zz-twins")
-    async with studio.open() as house:
-        await hired(house, studio)
+async def test_every_one_of_several_questions_is_asked_and_one_yes_runs_one(cli_env: GeminiEnv) -> None:
+    made, line = cli_env.project / "zz.txt", "echo zz >> zz.txt"
+    cli_env.model.expect(calls_all(runs("touch one.txt"), runs("touch two.txt")), says("made"), prompt="zz-both")
+    cli_env.model.expect(calls_all(runs(line), runs(line)), says("written"), prompt="zz-twins")
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-both")
         first, seq = await asked(house)
     # A question that nobody has seen yet outlives the node as well.
-    async with studio.open() as house:
+    async with cli_env.open() as house:
         await house.answer(first.ask, "allow")
         second, seq = await asked(house, seq)
         assert {first.detail, second.detail} == {"touch one.txt", "touch two.txt"}
         await house.answer(second.ask, "allow")
         seq = (await house.event(TurnEnded, after=seq)).seq
-        assert {path.name for path in studio.project.glob("*.txt")} == {"one.txt", "two.txt"}
+        assert {path.name for path in cli_env.project.glob("*.txt")} == {"one.txt", "two.txt"}
         # The same thing twice is asked twice.
         await house.say("zz-twins")
         ask, seq = await asked(house, seq)

@@ -25,26 +25,26 @@ EVENTS = ("SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "Notificatio
 
 
 @contextmanager
-def posting(studio: GeminiEnv, port: int) -> Iterator[Path]:
+def posting(cli_env: GeminiEnv, port: int) -> Iterator[Path]:
     """The person's own settings, with a hook for each event; where their answers are kept."""
-    before, answers = studio.settings.read_text(), studio.folder / "answers"
+    before, answers = cli_env.settings.read_text(), cli_env.folder / "answers"
     hooks = {
         event: [{"matcher": "*", "hooks": [{"type": "command", "command": posts(port, "gemini", event, answers)}]}]
         for event in EVENTS
     }
     signed_in = {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}}
-    studio.settings.write_text(
+    cli_env.settings.write_text(
         json.dumps({"hooks": hooks, "security": signed_in, "privacy": {"usageStatisticsEnabled": False}})
     )
     try:
         yield answers
     finally:
-        studio.settings.write_text(before)
+        cli_env.settings.write_text(before)
 
 
-def touches(studio: GeminiEnv, marker: str) -> None:
+def touches(cli_env: GeminiEnv, marker: str) -> None:
     arguments = {"command": f"touch {marker}.txt", "description": "Leave a file"}
-    studio.model.expect(calls("run_shell_command", arguments), says(f"made {marker}"), prompt=marker)
+    cli_env.model.expect(calls("run_shell_command", arguments), says(f"made {marker}"), prompt=marker)
 
 
 async def turn(house: House, marker: str, after: int) -> list[object]:
@@ -62,18 +62,18 @@ def count(facts: list[object], kind: type[object]) -> int:
     return sum(isinstance(fact, kind) for fact in facts)
 
 
-async def test_what_a_persons_hooks_post_is_told_once_and_a_stranger_is_heard_by_nobody(studio: GeminiEnv) -> None:
-    touches(studio, "zz-both")
-    touches(studio, "zz-alone")
-    studio.model.expect(says("I am nobody's"), prompt="zz-stranger")
-    async with studio.open() as house:
-        with posting(studio, house.node.port) as answers:
+async def test_what_a_persons_hooks_post_is_told_once_and_a_stranger_is_heard_by_nobody(cli_env: GeminiEnv) -> None:
+    touches(cli_env, "zz-both")
+    touches(cli_env, "zz-alone")
+    cli_env.model.expect(says("I am nobody's"), prompt="zz-stranger")
+    async with cli_env.open() as house:
+        with posting(cli_env, house.node.port) as answers:
             await house.send(
                 Hire(
                     id=house.id(),
                     worker="ann",
                     backend="gemini",
-                    directory=str(studio.project),
+                    directory=str(cli_env.project),
                     mode=Mode.DEFAULT,
                     options={"wire": "tmux"},
                 )
@@ -84,15 +84,15 @@ async def test_what_a_persons_hooks_post_is_told_once_and_a_stranger_is_heard_by
             kinds = (TurnStarted, AskRaised, ToolStarted, ToolEnded, Said, TurnEnded)
             assert [count(facts, kind) for kind in kinds] == [1] * len(kinds)
             # Instead of them.
-            (studio.folder / "hooks" / COMPILED).write_bytes(compiled(b""))
+            (cli_env.folder / "hooks" / COMPILED).write_bytes(compiled(b""))
             facts = await turn(house, "zz-alone", house.hub.present.seq)
             assert [count(facts, kind) for kind in kinds] == [1] * len(kinds)
-            assert (studio.project / "zz-alone.txt").exists()
+            assert (cli_env.project / "zz-alone.txt").exists()
             assert {event for event, _ in answered(answers)} >= {"BeforeTool", "AfterTool", "Notification"}
             # Another agent in the same folder, started by a person.
             before, posted = house.hub.present.seq, len(answered(answers))
-            words = [str(studio.environment["PATH"]).split(":")[0] + "/gemini", "-p", "zz-stranger"]
-            stranger = await anyio.run_process(words, cwd=studio.project, env=studio.environment, stdin=DEVNULL)
+            words = [str(cli_env.environment["PATH"]).split(":")[0] + "/gemini", "-p", "zz-stranger"]
+            stranger = await anyio.run_process(words, cwd=cli_env.project, env=cli_env.environment, stdin=DEVNULL)
             assert b"I am nobody's" in stranger.stdout
             assert len(answered(answers)) > posted
             assert {answer for _, answer in answered(answers)} == {"{}"}

@@ -31,98 +31,98 @@ pytestmark = pytest.mark.anyio
 NAME = "claude-test-ann"
 
 
-async def hired(house: House, studio: GeminiEnv, mode: Mode = Mode.DEFAULT, wire: str = "tmux") -> None:
+async def hired(house: House, cli_env: GeminiEnv, mode: Mode = Mode.DEFAULT, wire: str = "tmux") -> None:
     """A worker in a terminal."""
     options = {"wire": wire}
-    directory = str(studio.project)
+    directory = str(cli_env.project)
     await house.send(
         Hire(id=house.id(), worker="ann", backend="gemini", directory=directory, mode=mode, options=options)
     )
     await house.fact(CameOnline)
 
 
-def touches(studio: GeminiEnv, marker: str, *then: str) -> None:
+def touches(cli_env: GeminiEnv, marker: str, *then: str) -> None:
     """The model wants to create a file."""
     arguments = {"command": f"touch {marker}.txt", "description": "Leave a file"}
-    studio.model.expect(calls("run_shell_command", arguments), *map(says, then), prompt=marker)
+    cli_env.model.expect(calls("run_shell_command", arguments), *map(says, then), prompt=marker)
 
 
-async def pane_of(studio: GeminiEnv) -> Pane:
-    return (await studio.tmux.find(NAME))[NAME]
+async def pane_of(cli_env: GeminiEnv) -> Pane:
+    return (await cli_env.tmux.find(NAME))[NAME]
 
 
-async def shows(studio: GeminiEnv, pane: Pane, words: str) -> None:
+async def shows(cli_env: GeminiEnv, pane: Pane, words: str) -> None:
     """Returns when the pane shows this."""
     with anyio.fail_after(30):
-        while words not in await studio.tmux.capture(pane):  # noqa: ASYNC110
+        while words not in await cli_env.tmux.capture(pane):  # noqa: ASYNC110
             await anyio.sleep(0.05)
 
 
-async def test_an_edit_is_shown_whole_and_an_answer_at_the_desk_is_over_everywhere(studio: GeminiEnv) -> None:
-    edit = {"file_path": str(studio.project / "w.txt"), "content": "alpha\nbeta\n"}
-    studio.model.expect(calls("write_file", edit, text="I will"), says("wrote"), prompt="zz-write")
-    touches(studio, "zz-no")
-    async with studio.open() as house:
-        await hired(house, studio)
+async def test_an_edit_is_shown_whole_and_an_answer_at_the_desk_is_over_everywhere(cli_env: GeminiEnv) -> None:
+    edit = {"file_path": str(cli_env.project / "w.txt"), "content": "alpha\nbeta\n"}
+    cli_env.model.expect(calls("write_file", edit, text="I will"), says("wrote"), prompt="zz-write")
+    touches(cli_env, "zz-no")
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-write")
         ask = await house.fact(AskRaised)
         assert [choice.id for choice in ask.choices] == ["allow", "session", "deny"]
-        assert str(studio.project / "w.txt") in ask.detail
+        assert str(cli_env.project / "w.txt") in ask.detail
         assert "+beta" in ask.detail
-        pane = await pane_of(studio)
-        await studio.tmux.press(pane, "1")
+        pane = await pane_of(cli_env)
+        await cli_env.tmux.press(pane, "1")
         assert (await house.fact(AskSettled)).how is HowSettled.DESK
         ended = await house.event(TurnEnded)
-        assert (studio.project / "w.txt").read_text() == "alpha\nbeta\n"
+        assert (cli_env.project / "w.txt").read_text() == "alpha\nbeta\n"
         said = [event.fact.text for event in await house.history() if isinstance(event.fact, Said)]
         assert said == ["I will", "\n\nwrote"]
         assert (await house.fact(ToolEnded)).call == (await house.fact(ToolStarted)).call
         await house.say("zz-no")
         second = await house.event(AskRaised, after=ended.seq)
-        await studio.tmux.press(pane, "Escape")
+        await cli_env.tmux.press(pane, "Escape")
         settled = await house.fact(AskSettled, after=second.seq)
         assert settled.how is HowSettled.DESK
         assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.INTERRUPTED
-        assert not (studio.project / "zz-no.txt").exists()
+        assert not (cli_env.project / "zz-no.txt").exists()
 
 
-async def test_the_deadline_denies(studio: GeminiEnv) -> None:
-    touches(studio, "zz-late")
-    async with studio.open(ask_seconds=1.5) as house:
-        await hired(house, studio)
+async def test_the_deadline_denies(cli_env: GeminiEnv) -> None:
+    touches(cli_env, "zz-late")
+    async with cli_env.open(ask_seconds=1.5) as house:
+        await hired(house, cli_env)
         await house.say("zz-late")
         assert (await house.fact(AskSettled)).how is HowSettled.EXPIRED
         assert (await house.fact(AnswerDelivered)).problem == ""
         assert (await house.fact(TurnEnded)).how is HowEnded.INTERRUPTED
-        assert not (studio.project / "zz-late.txt").exists()
+        assert not (cli_env.project / "zz-late.txt").exists()
 
 
-async def test_without_its_hook_nothing_runs_and_the_dialog_is_told(studio: GeminiEnv) -> None:
-    touches(studio, "zz-broken")
-    async with studio.open() as house:
-        await hired(house, studio)
-        for program in (studio.folder / "hooks").glob("farhand-hook.py*"):
+async def test_without_its_hook_nothing_runs_and_the_dialog_is_told(cli_env: GeminiEnv) -> None:
+    touches(cli_env, "zz-broken")
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
+        for program in (cli_env.folder / "hooks").glob("farhand-hook.py*"):
             program.write_bytes(b"import os; os.kill(os.getpid(), 9)")
         await house.say("zz-broken")
         told = await house.fact(Noted, lambda event: "waits in a dialog" in getattr(event.fact, "text", ""))
         assert "touch zz-broken.txt" in told.text
         await house.interrupt()
         assert (await house.fact(TurnEnded)).how is HowEnded.INTERRUPTED
-        assert not (studio.project / "zz-broken.txt").exists()
+        assert not (cli_env.project / "zz-broken.txt").exists()
 
 
 async def test_a_kill_just_before_the_key_forgets_no_question(
-    studio: GeminiEnv, monkeypatch: pytest.MonkeyPatch
+    cli_env: GeminiEnv, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    touches(studio, "zz-between", "done")
+    touches(cli_env, "zz-between", "done")
     pressing = anyio.Event()
 
     async def never(*_: object) -> None:
         pressing.set()
         await anyio.sleep_forever()
 
-    async with studio.open() as house:
-        await hired(house, studio)
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-between")
         ask = await house.fact(AskRaised)
         with monkeypatch.context() as patched:
@@ -131,43 +131,43 @@ async def test_a_kill_just_before_the_key_forgets_no_question(
             with anyio.fail_after(30):
                 await pressing.wait()
             # Something else is written down, and where the link stands with it.
-            file = next((studio.folder / "node" / "gemini").glob("home/.gemini/tmp/*/chats/*.jsonl"))
+            file = next((cli_env.folder / "node" / "gemini").glob("home/.gemini/tmp/*/chats/*.jsonl"))
             with file.open("a") as session:
                 session.write('{"id":"zz-1","timestamp":"2026-11-16T06:00:00.000Z","type":"warning","content":"hm"}\n')
             assert (await house.fact(Noted)).text == "hm"
-    assert not (studio.project / "zz-between.txt").exists()
-    async with studio.open() as house:
+    assert not (cli_env.project / "zz-between.txt").exists()
+    async with cli_env.open() as house:
         assert (await house.fact(AnswerDelivered)).problem == ""
         assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
-    assert (studio.project / "zz-between.txt").exists()
+    assert (cli_env.project / "zz-between.txt").exists()
 
 
-async def test_an_ask_outlives_the_node_and_is_answered_once(studio: GeminiEnv) -> None:
-    touches(studio, "zz-six", "done")
-    async with studio.open() as house:
-        await hired(house, studio)
+async def test_an_ask_outlives_the_node_and_is_answered_once(cli_env: GeminiEnv) -> None:
+    touches(cli_env, "zz-six", "done")
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         await house.say("zz-six")
         ask = await house.fact(AskRaised)
-    assert not (studio.project / "zz-six.txt").exists()
-    async with studio.open() as house:
+    assert not (cli_env.project / "zz-six.txt").exists()
+    async with cli_env.open() as house:
         await house.answer(ask.ask, "allow")
         assert (await house.fact(AnswerDelivered)).problem == ""
         assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
-        assert (studio.project / "zz-six.txt").exists()
+        assert (cli_env.project / "zz-six.txt").exists()
         assert sum(isinstance(event.fact, AskRaised) for event in await house.history()) == 1
 
 
-async def test_modes_models_and_a_cleared_conversation(studio: GeminiEnv) -> None:
-    touches(studio, "zz-free", "made freely")
-    studio.model.expect(says("fresh"), prompt="zz-fresh")
-    async with studio.open() as house:
-        await hired(house, studio)
+async def test_modes_models_and_a_cleared_conversation(cli_env: GeminiEnv) -> None:
+    touches(cli_env, "zz-free", "made freely")
+    cli_env.model.expect(says("fresh"), prompt="zz-fresh")
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
         first = house.worker().session
         await house.send(Tune(id=house.id(), worker="ann", mode=Mode.YOLO))
         assert (await house.fact(Tuned)).refused == ""
         await house.say("zz-free")
         ended = await house.event(TurnEnded)
-        assert (studio.project / "zz-free.txt").exists()
+        assert (cli_env.project / "zz-free.txt").exists()
         await house.send(Tune(id=house.id(), worker="ann", mode=Mode.DEFAULT))
         tuned = await house.event(Tuned, after=ended.seq)
         assert isinstance(tuned.fact, Tuned)
@@ -183,42 +183,42 @@ async def test_modes_models_and_a_cleared_conversation(studio: GeminiEnv) -> Non
         assert said[-1] == "fresh"
 
 
-async def test_what_is_typed_at_the_desk_is_a_turn_of_its_own(studio: GeminiEnv) -> None:
-    studio.model.expect(says("hello desk"), prompt="zz-desk")
-    async with studio.open() as house:
-        await hired(house, studio)
-        pane = await pane_of(studio)
-        await studio.tmux.paste(pane, "zz-desk")
-        await shows(studio, pane, "zz-desk")
+async def test_what_is_typed_at_the_desk_is_a_turn_of_its_own(cli_env: GeminiEnv) -> None:
+    cli_env.model.expect(says("hello desk"), prompt="zz-desk")
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
+        pane = await pane_of(cli_env)
+        await cli_env.tmux.paste(pane, "zz-desk")
+        await shows(cli_env, pane, "zz-desk")
         await anyio.sleep(0.15)
-        await studio.tmux.press(pane, "Enter")
+        await cli_env.tmux.press(pane, "Enter")
         ended = await house.event(TurnEnded)
         assert str(ended.turn).startswith("desk-")
         assert (await house.fact(Said)).text == "hello desk"
 
 
-async def test_sessions_are_listed_and_can_be_gone_on_with_at_the_desk(studio: GeminiEnv) -> None:
-    studio.model.expect(says("hello"), prompt="zz-hello")
-    async with studio.open() as house:
-        await hired(house, studio, wire="exec")
+async def test_sessions_are_listed_and_can_be_gone_on_with_at_the_desk(cli_env: GeminiEnv) -> None:
+    cli_env.model.expect(says("hello"), prompt="zz-hello")
+    async with cli_env.open() as house:
+        await hired(house, cli_env, wire="exec")
         await house.say("zz-hello, how are you?")
         await house.event(TurnEnded)
         worker = house.worker()
-    driver = studio.drivers()["gemini"]
-    found = await driver.sessions(str(studio.project))  # type: ignore[attr-defined]
+    driver = cli_env.drivers()["gemini"]
+    found = await driver.sessions(str(cli_env.project))  # type: ignore[attr-defined]
     assert [(one.id, one.title, one.directory) for one in found] == [
-        (worker.session, "zz-hello, how are you?", str(studio.project.resolve()))
+        (worker.session, "zz-hello, how are you?", str(cli_env.project.resolve()))
     ]
-    assert driver.resume_command(worker) == f"cd {studio.project} && gemini --resume {worker.session}"  # type: ignore[attr-defined]
+    assert driver.resume_command(worker) == f"cd {cli_env.project} && gemini --resume {worker.session}"  # type: ignore[attr-defined]
     assert await driver.sessions("/nowhere") == []  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("wire", ["headless", "exec", "tmux"])
-async def test_a_relaunched_worker_remembers(studio: GeminiEnv, wire: str) -> None:
-    studio.model.expect(says("the word is plover"), prompt="zz-first")
-    studio.model.expect(says("it was plover"), prompt="zz-second")
-    async with studio.open() as house:
-        await hired(house, studio, wire=wire)
+async def test_a_relaunched_worker_remembers(cli_env: GeminiEnv, wire: str) -> None:
+    cli_env.model.expect(says("the word is plover"), prompt="zz-first")
+    cli_env.model.expect(says("it was plover"), prompt="zz-second")
+    async with cli_env.open() as house:
+        await hired(house, cli_env, wire=wire)
         await house.say("zz-first")
         ended = await house.event(TurnEnded)
         await house.relaunch("ann")
@@ -227,38 +227,38 @@ async def test_a_relaunched_worker_remembers(studio: GeminiEnv, wire: str) -> No
         await house.event(TurnEnded, after=ended.seq)
         said = [event.fact.text for event in await house.history() if isinstance(event.fact, Said)]
         assert said == ["the word is plover", "it was plover"]
-    assert "the word is plover" in str(studio.model.last)
+    assert "the word is plover" in str(cli_env.model.last)
 
 
 @pytest.mark.parametrize("wire", ["exec", "tmux"])
 async def test_a_session_that_began_in_an_earlier_minute_is_gone_on_with_again_and_again(
-    studio: GeminiEnv, wire: str
+    cli_env: GeminiEnv, wire: str
 ) -> None:
     # Taken up in a later minute, the CLI begins a new file, leaves it empty and goes on in the old one.
     words = ["one", "two", "three"]
     for word in words:
-        studio.model.expect(says(word), prompt=f"zz-{word}")
-    async with studio.open() as house:
-        await hired(house, studio, wire=wire)
+        cli_env.model.expect(says(word), prompt=f"zz-{word}")
+    async with cli_env.open() as house:
+        await hired(house, cli_env, wire=wire)
         for word in words:
             after = house.hub.present.seq
             await house.say(f"zz-{word}")
             assert (await house.fact(TurnEnded, after=after)).how is HowEnded.COMPLETED
-            age(house.worker().session, studio.home / ".gemini", minute="")
+            age(house.worker().session, cli_env.home / ".gemini", minute="")
             after = house.hub.present.seq
             await house.relaunch("ann")
             await house.fact(CameOnline, after=after)
         said = [event.fact.text for event in await house.history() if isinstance(event.fact, Said)]
         assert said == words
-    assert all(f'"{word}"' in str(studio.model.last).replace("'", '"') for word in words[:2])
+    assert all(f'"{word}"' in str(cli_env.model.last).replace("'", '"') for word in words[:2])
 
 
 @pytest.mark.parametrize("wire", ["headless", "tmux"])
-async def test_a_session_of_the_desk_is_taken_up_and_its_past_is_not_told(studio: GeminiEnv, wire: str) -> None:
-    studio.model.expect(says("the word is plover"), prompt="zz-first")
-    studio.model.expect(says("it was plover"), prompt="zz-second")
-    async with studio.open() as house:
-        await hired(house, studio, wire="exec")
+async def test_a_session_of_the_desk_is_taken_up_and_its_past_is_not_told(cli_env: GeminiEnv, wire: str) -> None:
+    cli_env.model.expect(says("the word is plover"), prompt="zz-first")
+    cli_env.model.expect(says("it was plover"), prompt="zz-second")
+    async with cli_env.open() as house:
+        await hired(house, cli_env, wire="exec")
         await house.say("zz-first")
         ended = await house.event(TurnEnded)
         session = house.worker().session
@@ -270,7 +270,7 @@ async def test_a_session_of_the_desk_is_taken_up_and_its_past_is_not_told(studio
                 id=house.id(),
                 worker="bob",
                 backend="gemini",
-                directory=str(studio.project),
+                directory=str(cli_env.project),
                 mode=Mode.DEFAULT,
                 options=options,
                 session=session,
@@ -282,4 +282,4 @@ async def test_a_session_of_the_desk_is_taken_up_and_its_past_is_not_told(studio
         assert house.worker("bob").session == session
         told = [event.fact.text for event in await house.history() if isinstance(event.fact, Said)]
         assert told == ["the word is plover", "it was plover"]
-    assert "the word is plover" in str(studio.model.last)
+    assert "the word is plover" in str(cli_env.model.last)

@@ -1,4 +1,4 @@
-"""A workshop for the real OpenCode."""
+"""An isolated environment for the real OpenCode."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from farhand.testing.opencode_env import OpenCodeEnv, configuration
 
 
 @pytest.fixture
-async def studio(short_folder: Path, tmux_server: tuple[str, ...]) -> AsyncIterator[OpenCodeEnv]:
-    """A studio whose fake model fails the test on steps that nobody asked for."""
+async def cli_env(short_folder: Path, tmux_server: tuple[str, ...]) -> AsyncIterator[OpenCodeEnv]:
+    """An environment whose fake model fails the test on steps that nobody asked for."""
     if not (PROGRAMS / "opencode").exists():
         pytest.skip("OpenCode is not installed: sh scripts/setup-tests.sh")
     model = FakeOpenAi()

@@ -22,15 +22,15 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-def driver(studio: OpenCodeEnv) -> Driver:
+def driver(cli_env: OpenCodeEnv) -> Driver:
     """The driver over the server."""
-    return studio.drivers()["opencode"]
+    return cli_env.drivers()["opencode"]
 
 
 @pytest.fixture
-async def worker(studio: OpenCodeEnv, driver: Driver) -> AsyncIterator[Worker]:
+async def worker(cli_env: OpenCodeEnv, driver: Driver) -> AsyncIterator[Worker]:
     """A worker that asks; it is ended after the test."""
-    hired = Worker(name="ann", since=1, backend="opencode", directory=str(studio.project))
+    hired = Worker(name="ann", since=1, backend="opencode", directory=str(cli_env.project))
     yield hired
     await driver.end(hired)
 
@@ -48,11 +48,11 @@ async def settle(talk: Talk, raised: facts.AskRaised, choice: str, note: str = "
 
 
 async def test_what_is_allowed_for_the_session_asks_no_more(
-    studio: OpenCodeEnv, driver: Driver, worker: Worker
+    cli_env: OpenCodeEnv, driver: Driver, worker: Worker
 ) -> None:
-    script = studio.model.script
+    script = cli_env.model.script
     script.conversation("zz-one", touch("one"), touch("two"), say("done"))
-    script.conversation("zz-edit", use("write", filePath=str(studio.project / "x"), content="hello\n"), say("wrote"))
+    script.conversation("zz-edit", use("write", filePath=str(cli_env.project / "x"), content="hello\n"), say("wrote"))
     script.conversation("zz-limit", Failure(429, "rate_limit_error", "come back later", {"retry-after": "7200"}))
     async with talking(driver, worker) as talk:
         await talk.say("t1", "zz-one")
@@ -75,19 +75,19 @@ async def test_what_is_allowed_for_the_session_asks_no_more(
         assert limited.until is not None
         assert limited.until > time.time() + 3600
         assert (await talk.ended("t3")).how is HowEnded.FAILED
-    assert (studio.project / "two").exists()
-    assert not (studio.project / "x").exists()
-    assert "not there" in str((await studio.model.asked("zz-edit", times=2)).body)
+    assert (cli_env.project / "two").exists()
+    assert not (cli_env.project / "x").exists()
+    assert "not there" in str((await cli_env.model.asked("zz-edit", times=2)).body)
 
 
-async def test_a_question_with_choices_is_answered(studio: OpenCodeEnv, driver: Driver, worker: Worker) -> None:
+async def test_a_question_with_choices_is_answered(cli_env: OpenCodeEnv, driver: Driver, worker: Worker) -> None:
     colours = [{"label": "red", "description": "warm"}, {"label": "blue", "description": "cold"}]
     sizes = [{"label": "small", "description": "s"}, {"label": "large", "description": "l"}]
     questions = [
         {"question": "Which colour?", "header": "Colour", "options": colours},
         {"question": "Which sizes?", "header": "Size", "options": sizes, "multiple": True},
     ]
-    studio.model.script.conversation("zz-ask", use("question", questions=questions), say("thanks"))
+    cli_env.model.script.conversation("zz-ask", use("question", questions=questions), say("thanks"))
     async with talking(driver, worker) as talk:
         await talk.say("t1", "zz-ask")
         colour = await talk.hear(facts.AskRaised, lambda ask: "colour" in ask.question)
@@ -103,9 +103,9 @@ async def test_a_question_with_choices_is_answered(studio: OpenCodeEnv, driver: 
 
 
 async def test_modes_models_pictures_and_words_into_a_turn(
-    studio: OpenCodeEnv, driver: Driver, worker: Worker, tmp_path: Path
+    cli_env: OpenCodeEnv, driver: Driver, worker: Worker, tmp_path: Path
 ) -> None:
-    script = studio.model.script
+    script = cli_env.model.script
     script.conversation("zz-free", touch("free"), say("made it"))
     script.conversation("zz-asks", touch("asks"), say("made it"))
     script.conversation("zz-look", say("a red pixel"))
@@ -125,14 +125,14 @@ async def test_modes_models_pictures_and_words_into_a_turn(
         await talk.say("t2", "zz-asks")
         await settle(talk, await talk.hear(facts.AskRaised), "once")
         await talk.ended("t2")
-        assert (await studio.model.asked("zz-asks")).body["model"] == "other-model"
+        assert (await cli_env.model.asked("zz-asks")).body["model"] == "other-model"
         shown = Attachment(path=str(picture), media_type="image/png")
         message = Message(id="t3", text="zz-look", at=0.0, by=Sender(via="test"), attachments=(shown,))
         await talk.link.perform(_deliver("t3", message))
         await talk.ended("t3")
-        assert "data:image/png;base64," in str((await studio.model.asked("zz-look")).body)
+        assert "data:image/png;base64," in str((await cli_env.model.asked("zz-look")).body)
         await talk.say("t4", "zz-slow")
-        await studio.model.asked("zz-slow")
+        await cli_env.model.asked("zz-slow")
         more = Message(id="m5", text="zz-more", at=0.0, by=Sender(via="test"))
         await talk.link.perform(_deliver("t4", more, joins=True))
         script.release("slow")
@@ -145,28 +145,28 @@ def _deliver(turn: str, message: Message, *, joins: bool = False) -> Deliver:
     return Deliver(turn=turn, message=message, joins=joins)
 
 
-async def test_sessions_are_listed_handed_back_and_taken_up_without_their_past(studio: OpenCodeEnv) -> None:
-    studio.model.script.conversation("zz-hello", say("hello manager"))
-    studio.model.script.conversation("zz-again", say("here again"))
-    async with studio.open() as house:
-        await house.send(Hire(id="h", worker="ann", backend="opencode", directory=str(studio.project)))
+async def test_sessions_are_listed_handed_back_and_taken_up_without_their_past(cli_env: OpenCodeEnv) -> None:
+    cli_env.model.script.conversation("zz-hello", say("hello manager"))
+    cli_env.model.script.conversation("zz-again", say("here again"))
+    async with cli_env.open() as house:
+        await house.send(Hire(id="h", worker="ann", backend="opencode", directory=str(cli_env.project)))
         await house.fact(facts.CameOnline)
         await house.send(Say(id="s", text="zz-hello"))
         await house.fact(facts.TurnEnded)
         worker = house.worker()
-        keeper = studio.drivers()["opencode"]
+        keeper = cli_env.drivers()["opencode"]
         assert isinstance(keeper, KeepsSessions)
-        (found,) = await keeper.sessions(str(studio.project))
+        (found,) = await keeper.sessions(str(cli_env.project))
         # Whether the server that runs has it open cannot be told.
         assert (found.id, found.answer, found.open) == (worker.session, "hello manager", None)
-        assert keeper.resume_command(worker) == f"cd {studio.project} && opencode --session {worker.session}"
+        assert keeper.resume_command(worker) == f"cd {cli_env.project} && opencode --session {worker.session}"
         await house.end("ann")
         await house.fact(facts.Ended)
-    assert studio.agents() == []
-    (found,) = await keeper.sessions(str(studio.project))
+    assert cli_env.agents() == []
+    (found,) = await keeper.sessions(str(cli_env.project))
     assert (found.id, found.open) == (worker.session, False)
-    async with studio.open() as house:
-        hire = Hire(id="b", worker="bob", backend="opencode", directory=str(studio.project), session=found.id)
+    async with cli_env.open() as house:
+        hire = Hire(id="b", worker="bob", backend="opencode", directory=str(cli_env.project), session=found.id)
         after = (await house.send(hire)).seq
         await house.fact(facts.CameOnline, after=after - 1)
         await house.send(Say(id="t", text="zz-again", worker="bob"))
@@ -174,18 +174,18 @@ async def test_sessions_are_listed_handed_back_and_taken_up_without_their_past(s
         history = await house.history()
         said = [event.fact.text for event in history if isinstance(event.fact, facts.Said) and event.worker == "bob"]
         assert (said, house.worker("bob").session) == (["here again"], found.id)
-    assert "hello manager" in str((await studio.model.asked("zz-again")).body)
+    assert "hello manager" in str((await cli_env.model.asked("zz-again")).body)
 
 
-async def test_the_helpers_of_a_worker_ask_too(studio: OpenCodeEnv, driver: Driver, worker: Worker) -> None:
+async def test_the_helpers_of_a_worker_ask_too(cli_env: OpenCodeEnv, driver: Driver, worker: Worker) -> None:
     task = use("task", description="help", prompt="zz-helper please", subagent_type="general")
-    studio.model.script.conversation("zz-delegate", task, say("all done"))
-    studio.model.script.conversation("zz-helper", touch("helped"), say("helped"))
+    cli_env.model.script.conversation("zz-delegate", task, say("all done"))
+    cli_env.model.script.conversation("zz-helper", touch("helped"), say("helped"))
     async with talking(driver, worker) as talk:
         await talk.say("t1", "zz-delegate")
         raised = await talk.hear(facts.AskRaised)
         assert raised.detail == "touch helped"
-        assert not (studio.project / "helped").exists()
+        assert not (cli_env.project / "helped").exists()
         await settle(talk, raised, "once")
         assert (await talk.ended("t1")).how is HowEnded.COMPLETED
-    assert (studio.project / "helped").exists()
+    assert (cli_env.project / "helped").exists()

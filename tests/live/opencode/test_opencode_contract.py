@@ -6,8 +6,8 @@ import pytest
 
 from farhand.model.words import replace
 from farhand.testing.contracts import worker
-from farhand.testing.contracts.agent import ALL, AgentAlone, AgentAtWork, Promise, ScriptedStage
-from farhand.testing.contracts.worker import Stage
+from farhand.testing.contracts.agent import ALL, AgentAlone, AgentAtWork, CliScript, Promise
+from farhand.testing.contracts.worker import AgentScript
 from farhand.testing.models.script import Failure, Hold, ScriptedReply, ScriptedText, say, use
 from farhand.testing.opencode_env import OpenCodeEnv
 
@@ -33,8 +33,8 @@ def shell(command: str) -> ScriptedReply:
 class TestHeadless(AgentAlone):
     kind = "opencode/headless"
 
-    def plays(self, studio: OpenCodeEnv) -> None:
-        script = studio.model.script
+    def plays(self, cli_env: OpenCodeEnv) -> None:
+        script = cli_env.model.script
         script.conversation("zz-plain", *[say("hello there", piece=4)] * 3)
         script.conversation("zz-tool", use("glob", pattern="*"), say("looked"))
         script.conversation("zz-ask", shell("touch a"), say("made"))
@@ -57,16 +57,16 @@ class TestInTheTerminal(TestHeadless):
 
 class TestAtWork(AgentAtWork):
     @pytest.fixture(params=["opencode/headless", "opencode/tmux"])
-    def stage(self, request: pytest.FixtureRequest, studio: OpenCodeEnv) -> ScriptedStage:
-        return ScriptedStage(studio, request.param, shell)
+    def agent_script(self, request: pytest.FixtureRequest, cli_env: OpenCodeEnv) -> CliScript:
+        return CliScript(cli_env, request.param, shell)
 
-    def wants(self, stage: Stage, promise: Promise) -> None:
-        if stage.backend == "opencode/tmux" and promise not in IN_THE_TERMINAL:
+    def wants(self, agent_script: AgentScript, promise: Promise) -> None:
+        if agent_script.backend == "opencode/tmux" and promise not in IN_THE_TERMINAL:
             pytest.skip("the terminal shows what is its own")
 
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("promise", IN_RUNS, ids=lambda promise: promise.__name__)
-async def test_promise_in_runs(studio: OpenCodeEnv, promise: Promise) -> None:
-    async with studio.open() as house:
-        await promise(house, ScriptedStage(studio, "opencode/exec", shell))
+async def test_promise_in_runs(cli_env: OpenCodeEnv, promise: Promise) -> None:
+    async with cli_env.open() as house:
+        await promise(house, CliScript(cli_env, "opencode/exec", shell))

@@ -17,19 +17,19 @@ from farhand.testing.opencode_env import OpenCodeEnv
 pytestmark = pytest.mark.anyio
 
 
-async def hire(house: House, studio: OpenCodeEnv, wire: str) -> None:
+async def hire(house: House, cli_env: OpenCodeEnv, wire: str) -> None:
     """A worker that asks."""
     command = Hire(
-        id=house.id(), worker="ann", backend="opencode", directory=str(studio.project), options={"wire": wire}
+        id=house.id(), worker="ann", backend="opencode", directory=str(cli_env.project), options={"wire": wire}
     )
     after = (await house.send(command)).seq
     await house.fact(facts.CameOnline, after=after - 1)
 
 
-def detour(studio: OpenCodeEnv, wire: str, port: int) -> int:
+def detour(cli_env: OpenCodeEnv, wire: str, port: int) -> int:
     """Writes another port where the node has written down the agent's; the port that was there."""
     name, found = ("sign", rb'"port":(\d+)') if wire == "tmux" else ("server.json", rb":(\d+)\"")
-    file = next(studio.folder.rglob(name))
+    file = next(cli_env.folder.rglob(name))
     content = file.read_bytes()
     place = re.search(found, content)
     assert place is not None
@@ -38,16 +38,16 @@ def detour(studio: OpenCodeEnv, wire: str, port: int) -> int:
 
 
 @pytest.mark.parametrize("wire", ["headless", "tmux"])
-async def test_an_agent_that_is_cut_off_while_it_asks_runs_nothing_unasked(studio: OpenCodeEnv, wire: str) -> None:
-    script = studio.model.script
+async def test_an_agent_that_is_cut_off_while_it_asks_runs_nothing_unasked(cli_env: OpenCodeEnv, wire: str) -> None:
+    script = cli_env.model.script
     script.conversation("zz-ask", use("bash", command="echo x >> one.txt", description="Leave a line"), say("made it"))
     script.conversation("zz-long", ScriptedReply((ScriptedText("one "), Hold("long"), ScriptedText("two"))))
-    made = studio.project / "one.txt"
-    async with studio.open() as house:
-        await hire(house, studio, wire)
-    async with CuttableProxy(detour(studio, wire, 0)).opened() as road:
-        detour(studio, wire, road.port)
-        async with studio.open() as house:
+    made = cli_env.project / "one.txt"
+    async with cli_env.open() as house:
+        await hire(house, cli_env, wire)
+    async with CuttableProxy(detour(cli_env, wire, 0)).opened() as road:
+        detour(cli_env, wire, road.port)
+        async with cli_env.open() as house:
             await house.say("zz-ask")
             ask = await house.fact(facts.AskRaised)
             road.cut()

@@ -25,30 +25,30 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-def drivers(studio: OpenCodeEnv) -> dict[str, Driver]:
-    """Every wire, over the studio's one tmux."""
-    return studio.drivers()
+def drivers(cli_env: OpenCodeEnv) -> dict[str, Driver]:
+    """Every wire, over the environment's one tmux."""
+    return cli_env.drivers()
 
 
 @pytest.fixture
-async def driver(studio: OpenCodeEnv, drivers: dict[str, Driver]) -> AsyncIterator[TmuxDriver]:
+async def driver(cli_env: OpenCodeEnv, drivers: dict[str, Driver]) -> AsyncIterator[TmuxDriver]:
     """The driver in tmux."""
     chosen = drivers["opencode/tmux"]
     assert isinstance(chosen, TmuxDriver)
     async with anyio.create_task_group() as tasks:
-        await open_drivers(tasks, [chosen], settings_in(studio.folder).hooks)
+        await open_drivers(tasks, [chosen], settings_in(cli_env.folder).hooks)
         yield chosen
         tasks.cancel_scope.cancel()
 
 
 @pytest.fixture
-async def worker(studio: OpenCodeEnv, driver: TmuxDriver) -> AsyncIterator[Worker]:
+async def worker(cli_env: OpenCodeEnv, driver: TmuxDriver) -> AsyncIterator[Worker]:
     """A worker in a terminal; it is ended after the test, and nothing of it is left."""
-    hired = Worker(name="ann", since=1, backend="opencode", directory=str(studio.project))
+    hired = Worker(name="ann", since=1, backend="opencode", directory=str(cli_env.project))
     yield hired
     await driver.end(hired)
     assert await driver.station.found(hired) is None
-    assert await anyio.to_thread.run_sync(studio.agents) == []
+    assert await anyio.to_thread.run_sync(cli_env.agents) == []
 
 
 async def seat(driver: TmuxDriver, worker: Worker) -> Pane:
@@ -58,56 +58,56 @@ async def seat(driver: TmuxDriver, worker: Worker) -> Pane:
     return pane
 
 
-async def types(studio: OpenCodeEnv, pane: Pane, words: str) -> None:
+async def types(cli_env: OpenCodeEnv, pane: Pane, words: str) -> None:
     """Types a line at the desk; it is seen in the box before it is sent."""
-    await studio.tmux.type(pane, words)
-    await until(studio, pane, words)
-    await studio.tmux.press(pane, "Enter")
+    await cli_env.tmux.type(pane, words)
+    await until(cli_env, pane, words)
+    await cli_env.tmux.press(pane, "Enter")
 
 
-async def begins(studio: OpenCodeEnv, pane: Pane, words: str) -> None:
+async def begins(cli_env: OpenCodeEnv, pane: Pane, words: str) -> None:
     """Begins a session at the desk with these words."""
-    await types(studio, pane, "/new")
-    await until(studio, pane, "Ask anything")
-    await types(studio, pane, words)
+    await types(cli_env, pane, "/new")
+    await until(cli_env, pane, "Ask anything")
+    await types(cli_env, pane, words)
 
 
-async def takes_up(studio: OpenCodeEnv, pane: Pane, title: str, current: str) -> None:
+async def takes_up(cli_env: OpenCodeEnv, pane: Pane, title: str, current: str) -> None:
     """Chooses the session of that title from the list."""
-    await types(studio, pane, "/sessions")
-    await until(studio, pane, "Search")
-    await studio.tmux.type(pane, title)
-    await until(studio, pane, f"● {current}", shown=False)
-    await studio.tmux.press(pane, "Enter")
+    await types(cli_env, pane, "/sessions")
+    await until(cli_env, pane, "Search")
+    await cli_env.tmux.type(pane, title)
+    await until(cli_env, pane, f"● {current}", shown=False)
+    await cli_env.tmux.press(pane, "Enter")
 
 
 async def test_what_is_answered_and_said_at_the_desk_is_told(
-    studio: OpenCodeEnv, driver: TmuxDriver, worker: Worker
+    cli_env: OpenCodeEnv, driver: TmuxDriver, worker: Worker
 ) -> None:
     touch = use("bash", command="touch desk.txt", description="Make a file")
-    studio.model.script.conversation("zz-desk", touch, say("made it"))
-    studio.model.script.conversation("zz-typed", say("heard you at the desk"))
+    cli_env.model.script.conversation("zz-desk", touch, say("made it"))
+    cli_env.model.script.conversation("zz-typed", say("heard you at the desk"))
     async with talking(driver, worker) as talk:
         await talk.say("t1", "zz-desk")
         raised = await talk.hear(facts.AskRaised)
         pane = await seat(driver, worker)
-        await until(studio, pane, "Permission required")
-        assert not (studio.project / "desk.txt").exists()
-        await studio.tmux.press(pane, "Enter")
+        await until(cli_env, pane, "Permission required")
+        assert not (cli_env.project / "desk.txt").exists()
+        await cli_env.tmux.press(pane, "Enter")
         settled = await talk.hear(facts.AskSettled)
         assert (settled.ask, settled.how) == (raised.ask, HowSettled.DESK)
         assert (await talk.ended("t1")).how is HowEnded.COMPLETED
-        assert (studio.project / "desk.txt").exists()
-        await until(studio, pane, "made it")
-        await types(studio, pane, "zz-typed")
+        assert (cli_env.project / "desk.txt").exists()
+        await until(cli_env, pane, "made it")
+        await types(cli_env, pane, "zz-typed")
         await talk.hear(facts.TurnStarted)
         await talk.hear(facts.Said, lambda said: "at the desk" in said.text)
 
 
 async def test_a_session_begun_at_the_desk_is_followed_when_the_turn_is_over(
-    studio: OpenCodeEnv, drivers: dict[str, Driver], driver: TmuxDriver, worker: Worker
+    cli_env: OpenCodeEnv, drivers: dict[str, Driver], driver: TmuxDriver, worker: Worker
 ) -> None:
-    script, lines = studio.model.script, {"old": "the old word", "new": "the new word", "bob": "hello from bob"}
+    script, lines = cli_env.model.script, {"old": "the old word", "new": "the new word", "bob": "hello from bob"}
     lines |= {"last": "the last word", "again": "another word", "back": "here as before"}
     for name, line in lines.items():
         script.conversation(f"zz-{name}", say(line))
@@ -127,8 +127,8 @@ async def test_a_session_begun_at_the_desk_is_followed_when_the_turn_is_over(
         await talk.say("t2", "zz-slow")
         await talk.hear(facts.Said, lambda said: "half" in said.text)
         pane = await seat(driver, worker)
-        await begins(studio, pane, "zz-new")
-        await until(studio, pane, "the new word")
+        await begins(cli_env, pane, "zz-new")
+        await until(cli_env, pane, "the new word")
         assert talk.count(facts.SessionKnown) == 1
         script.release("slow")
         assert (await talk.ended("t2")).how is HowEnded.COMPLETED
@@ -140,27 +140,27 @@ async def test_a_session_begun_at_the_desk_is_followed_when_the_turn_is_over(
         raised = await talk.hear(facts.AskRaised)
         await talk.link.perform(Settle(ask=answered(raised, worker, "t3")))
         await talk.ended("t3")
-        await until(studio, pane, "made it")
+        await until(cli_env, pane, "made it")
         cursor = talk.cursor
-    assert (studio.project / "new.txt").exists()
-    asked = str((await studio.model.asked("zz-ask")).body)
+    assert (cli_env.project / "new.txt").exists()
+    asked = str((await cli_env.model.asked("zz-ask")).body)
     assert "the new word" in asked
     assert "the old word" not in asked
     async with talking(driver, replace(worker, session=new), cursor) as talk:
         await talk.say("t4", "zz-last")
         await talk.ended("t4")
         assert (talk.count(facts.SessionKnown), talk.text("t4")) == (0, "the last word")
-        assert "the new word" in str((await studio.model.asked("zz-last")).body)
+        assert "the new word" in str((await cli_env.model.asked("zz-last")).body)
         # Nothing runs: it is followed at once.
-        await begins(studio, pane, "zz-again")
+        await begins(cli_env, pane, "zz-again")
         assert (await talk.hear(facts.SessionKnown)).session not in (old, new)
         await talk.hear(facts.Said, lambda said: said.text == "another word")
-        await until(studio, pane, "another word")
+        await until(cli_env, pane, "another word")
         # One of the list, too; its past was told before.
-        await takes_up(studio, pane, "ann", current="An aside")
-        await until(studio, pane, "the old word")
-        await types(studio, pane, "zz-back")
+        await takes_up(cli_env, pane, "ann", current="An aside")
+        await until(cli_env, pane, "the old word")
+        await types(cli_env, pane, "zz-back")
         await talk.hear(facts.SessionKnown, lambda known: known.session == old)
         await talk.hear(facts.Said, lambda said: said.text == "here as before")
         assert not any("old word" in one.fact.text for one in talk.heard if isinstance(one.fact, facts.Said))
-    assert "the old word" in str((await studio.model.asked("zz-back")).body)
+    assert "the old word" in str((await cli_env.model.asked("zz-back")).body)

@@ -13,16 +13,16 @@ pytestmark = pytest.mark.anyio
 
 
 async def test_a_worker_of_one_command_a_turn_remembers_and_outlives_the_node(
-    studio: OpenCodeEnv, bot: FakeBot
+    cli_env: OpenCodeEnv, bot: FakeBot
 ) -> None:
-    script = studio.model.script
+    script = cli_env.model.script
     script.conversation("zz-first", say("the word is plover"))
     script.conversation("zz-ask", use("bash", command="touch no.txt", description="Leave a file"))
     script.conversation(
         "zz-away", ScriptedReply((ScriptedText("the first half "), Hold("away"), ScriptedText("and the second")))
     )
     script.conversation("zz-more", say("still here"))
-    async with with_phone(studio, bot) as phone:
+    async with with_phone(cli_env, bot) as phone:
         await phone.manager.says("/team")
         await phone.reads("No team members")
         await phone.types("hire", "ann", "--node", "test", "--backend", "opencode", "--wire", "exec", "--ask")
@@ -32,7 +32,7 @@ async def test_a_worker_of_one_command_a_turn_remembers_and_outlives_the_node(
         await phone.manager.says("zz-ask")
         await phone.hears("cannot ask for it")
         await phone.manager.says("zz-away")
-        await studio.model.asked("zz-away")
+        await cli_env.model.asked("zz-away")
         await phone.kill()
         script.release("away")
         await phone.manager.says("zz-more")
@@ -40,6 +40,6 @@ async def test_a_worker_of_one_command_a_turn_remembers_and_outlives_the_node(
         await phone.hears("and the second")
         await phone.hears("still here")
         assert [await phone.answers(text) for text in ("plover", "the second", "still here")] == [1, 1, 1]
-    assert not (studio.project / "no.txt").exists()
-    remembered = str((await studio.model.asked("zz-more")).body)
+    assert not (cli_env.project / "no.txt").exists()
+    remembered = str((await cli_env.model.asked("zz-more")).body)
     assert all(text in remembered for text in ("the word is plover", "the first half and the second"))

@@ -26,30 +26,30 @@ def wire(request: pytest.FixtureRequest) -> str:
 
 
 @asynccontextmanager
-async def hired(studio: OpenCodeEnv, bot: FakeBot, wire: str, **variables: str) -> AsyncIterator[Phone]:
+async def hired(cli_env: OpenCodeEnv, bot: FakeBot, wire: str, **variables: str) -> AsyncIterator[Phone]:
     """A phone with a worker that asks, and has answered its welcome."""
-    async with with_phone(studio, bot, **variables) as phone:
+    async with with_phone(cli_env, bot, **variables) as phone:
         await phone.manager.says(f"/hire ann --opencode --ask{' --tmux' if wire == 'tmux' else ''}")
         await phone.hears("An aside")
         yield phone
 
 
-def touching(studio: OpenCodeEnv, name: str, *steps: ScriptedReply) -> Path:
+def touching(cli_env: OpenCodeEnv, name: str, *steps: ScriptedReply) -> Path:
     """The model wants to touch a file of that name; the file."""
     touch = use("bash", command=f"touch {name}.txt", description=f"Create {name}")
-    studio.model.script.conversation(f"zz-{name}", touch, *steps)
-    return studio.project / f"{name}.txt"
+    cli_env.model.script.conversation(f"zz-{name}", touch, *steps)
+    return cli_env.project / f"{name}.txt"
 
 
 async def test_asks_are_allowed_and_denied_and_outlive_the_node_as_answers_do(
-    studio: OpenCodeEnv, bot: FakeBot, wire: str
+    cli_env: OpenCodeEnv, bot: FakeBot, wire: str
 ) -> None:
-    one, two = touching(studio, "one", say("made one")), touching(studio, "two", say("left two"))
-    three = touching(studio, "three", say("made three"))
+    one, two = touching(cli_env, "one", say("made one")), touching(cli_env, "two", say("left two"))
+    three = touching(cli_env, "three", say("made three"))
     away = ScriptedReply((ScriptedText("the first half"), Hold("away"), ScriptedText("the second half")))
-    studio.model.script.conversation("zz-away", away)
-    studio.model.script.conversation("zz-more", say("still here"))
-    async with hired(studio, bot, wire) as phone:
+    cli_env.model.script.conversation("zz-away", away)
+    cli_env.model.script.conversation("zz-more", say("still here"))
+    async with hired(cli_env, bot, wire) as phone:
         await phone.manager.says("zz-one")
         ask = await phone.asks("touch one.txt")
         assert not one.exists()
@@ -67,9 +67,9 @@ async def test_asks_are_allowed_and_denied_and_outlive_the_node_as_answers_do(
         await phone.start()
         await phone.hears("made three")
         await phone.manager.says("zz-away")
-        await studio.model.asked("zz-away")
+        await cli_env.model.asked("zz-away")
         await phone.kill()
-        studio.model.script.release("away")
+        cli_env.model.script.release("away")
         await phone.manager.says("zz-more")
         await phone.start()
         await phone.hears("the second half")
@@ -80,24 +80,24 @@ async def test_asks_are_allowed_and_denied_and_outlive_the_node_as_answers_do(
     assert not two.exists()
 
 
-async def test_an_ask_that_nobody_answers_is_denied(studio: OpenCodeEnv, bot: FakeBot, wire: str) -> None:
-    late = touching(studio, "late", say("what a pity"))
-    async with hired(studio, bot, wire, FARHAND_ASK_DEADLINE_SECONDS="1") as phone:
+async def test_an_ask_that_nobody_answers_is_denied(cli_env: OpenCodeEnv, bot: FakeBot, wire: str) -> None:
+    late = touching(cli_env, "late", say("what a pity"))
+    async with hired(cli_env, bot, wire, FARHAND_ASK_DEADLINE_SECONDS="1") as phone:
         await phone.manager.says("zz-late")
         await phone.reads("touch late.txt")
         await phone.hears("what a pity")
     assert not late.exists()
-    assert "Nobody answered in time" in str((await studio.model.asked("zz-late", times=2)).body)
+    assert "Nobody answered in time" in str((await cli_env.model.asked("zz-late", times=2)).body)
 
 
 async def test_an_agent_that_is_killed_while_it_asks_lets_nothing_run(
-    studio: OpenCodeEnv, bot: FakeBot, wire: str
+    cli_env: OpenCodeEnv, bot: FakeBot, wire: str
 ) -> None:
-    no = touching(studio, "no")
-    async with hired(studio, bot, wire) as phone:
+    no = touching(cli_env, "no")
+    async with hired(cli_env, bot, wire) as phone:
         await phone.manager.says("zz-no")
         await phone.asks("touch no.txt")
-        for pid in await anyio.to_thread.run_sync(studio.agents):
+        for pid in await anyio.to_thread.run_sync(cli_env.agents):
             os.kill(pid, signal.SIGKILL)
         await phone.reads("killed by signal 9" if wire == "headless" else "OpenCode ended in its terminal")
         await phone.reads("no longer asked")

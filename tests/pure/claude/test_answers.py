@@ -137,13 +137,13 @@ def test_different_arguments_have_different_digests(one: dict[str, Any], two: di
     ("text", "shown"),
     [
         ("rm -rf /tmp/x", "rm -rf /tmp/x"),
-        ("echo safe\u202e fr- mr", "echo safe⟨U+202E⟩ fr- mr"),
-        ("a\u200bb\ufeffc", "a⟨U+200B⟩b⟨U+FEFF⟩c"),
-        ("a\x1b[2Kb\r", "a⟨U+001B⟩[2Kb⟨U+000D⟩"),
+        ("echo safe\u202e fr- mr", "echo safe‹U+202E› fr- mr"),
+        ("a\u200bb\ufeffc", "a‹U+200B›b‹U+FEFF›c"),
+        ("a\x1b[2Kb\r", "a‹U+001B›[2Kb‹U+000D›"),
         ("line\n\tindented é 漢字 🎉", "line\n\tindented é 漢字 🎉"),
-        ("no\xa0break", "no⟨U+00A0⟩break"),
-        ("\u3164\u2800", "⟨U+3164⟩⟨U+2800⟩"),
-        ("\U000e0041", "⟨U+E0041⟩"),
+        ("no\xa0break", "no‹U+00A0›break"),
+        ("\u3164\u2800", "‹U+3164›‹U+2800›"),
+        ("\U000e0041", "‹U+E0041›"),
     ],
 )
 def test_what_an_eye_cannot_see_is_made_visible(text: str, shown: str) -> None:
@@ -152,7 +152,7 @@ def test_what_an_eye_cannot_see_is_made_visible(text: str, shown: str) -> None:
 
 def test_the_ask_shows_hidden_characters_and_is_bound_to_them() -> None:
     honest, hidden = (ClaudeQuestion(tool="Bash", arguments={"command": text}) for text in ("ls", "l\u200bs"))
-    assert raised("a", hidden, None).detail == "l⟨U+200B⟩s"
+    assert raised("a", hidden, None).detail == "l‹U+200B›s"
     assert digest(honest) != digest(hidden)
 
 

@@ -121,7 +121,7 @@ def test_an_ask_names_exactly_what_runs_and_shows_what_is_hidden() -> None:
     one, two = shell("touch a"), shell("touch a ")
     assert digest_of(one) != digest_of(two)
     ask = raised("a", shell("touch a\u202eb"), None, dialog("touch a"))
-    assert "⟨U+202E⟩" in ask.detail
+    assert "‹U+202E›" in ask.detail
     assert next(choice for choice in ask.choices if not choice.allows).id == DENY
 
 

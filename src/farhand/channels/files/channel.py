@@ -15,7 +15,8 @@ from farhand.channels.files.pipes import Pipes
 from farhand.channels.files.routes import WorkerRoutes
 from farhand.channels.files.sessions import SessionFiles
 from farhand.channels.files.spooled_answers import left_answers
-from farhand.channels.files.worker_files import WorkerFiles, read, write
+from farhand.channels.files.worker_files import WorkerFiles, read
+from farhand.disk.atomic import write_private
 from farhand.model import facts
 from farhand.model.commands import Focus, Respond, Say
 from farhand.model.compat import LAST_ACTIVE_FILE, node_of_prefix
@@ -175,7 +176,7 @@ class FilesChannel:
                     (self._options.folder / LAST_ACTIVE_FILE).unlink(missing_ok=True)
                 await self._outbox.put(NAME, (), str(event.seq))
             case facts.Focused():
-                write(self._options.folder / LAST_ACTIVE_FILE, event.worker)
+                write_private(self._options.folder / LAST_ACTIVE_FILE, event.worker)
             case _:
                 worker = (await self._hub.look()).workers.get(event.worker)
                 if worker is not None:

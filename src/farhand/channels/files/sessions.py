@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 
-from farhand.channels.files.worker_files import WorkerFiles, read, write
+from farhand.channels.files.worker_files import WorkerFiles, read
+from farhand.disk.atomic import write_private
 from farhand.model import facts
 from farhand.model.compat import PENDING_SECONDS
 from farhand.model.facts import Event
@@ -23,7 +24,7 @@ class SessionFiles:
     def begin(self, worker: Worker) -> None:
         """Makes the folder of a worker and writes what is known of it."""
         folder = self.places.make_session(worker.name)
-        write(folder / BACKEND, worker.backend)
+        write_private(folder / BACKEND, worker.backend)
         self.write_chat(worker.name)
 
     def write_chat(self, worker: str) -> None:
@@ -31,7 +32,7 @@ class SessionFiles:
         chat = self._chat()
         folder = self.places.session(worker)
         if chat and folder.is_dir() and read(folder / CHAT) != chat:
-            write(folder / CHAT, chat)
+            write_private(folder / CHAT, chat)
 
     def has_chat(self, worker: str) -> bool:
         """Whether it is known where the worker's answers go."""
@@ -47,11 +48,11 @@ class SessionFiles:
         match event.fact:
             case facts.Queued():
                 self.write_chat(worker.name)
-                write(self.places.make_session(worker.name) / PENDING, str(int(event.at)))
+                write_private(self.places.make_session(worker.name) / PENDING, str(int(event.at)))
             case facts.TurnEnded() if not worker.queue and worker.turn is None:
                 self.clear(worker.name)
             case facts.SessionKnown(session=session):
-                write(self.places.make_session(worker.name) / f"{worker.backend}{SESSION_ID}", session)
+                write_private(self.places.make_session(worker.name) / f"{worker.backend}{SESSION_ID}", session)
             case facts.InterruptAsked() | facts.RelaunchAsked() | facts.Responded():
                 self.clear(worker.name)
             case _:

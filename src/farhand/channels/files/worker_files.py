@@ -88,15 +88,6 @@ class WorkerFiles:
                 shutil.rmtree(folder, ignore_errors=True)
 
 
-def write(path: Path, text: str) -> None:
-    """Writes a small file 0600, whole or not at all."""
-    fresh = path.with_name(f".{path.name}.new")
-    handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(text)
-    fresh.replace(path)
-
-
 def read(path: Path) -> str:
     """A small file's text; empty when there is none."""
     try:

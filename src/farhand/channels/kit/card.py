@@ -1,7 +1,6 @@
 """A view laid out with buttons: what every chat surface shows of a fact, before its own limits and markup. Pure."""
 
 import html
-import unicodedata
 from collections.abc import Sequence
 from typing import TypeAlias
 
@@ -11,6 +10,7 @@ from farhand.model.facts import Event
 from farhand.model.ports import SessionFound
 from farhand.model.present import Ask
 from farhand.model.view import AskView, TurnView
+from farhand.model.visible import visible
 from farhand.model.words import AskKind, Attachment, Choice, HowEnded, HowSettled, MessageId, Sender, Word, replace
 
 TAIL_CHARACTERS = 280
@@ -161,12 +161,7 @@ def shortened(text: str, limit: int) -> str:
 
 def revealed(text: str) -> str:
     """The text with every character that cannot be seen spelled out: what is approved is what is read."""
-    return "".join(
-        f"‹U+{ord(character):04X}›"
-        if unicodedata.category(character) in {"Cf", "Cc", "Co", "Cn", "Zl", "Zp"} and character not in "\n\t"
-        else character
-        for character in text.replace("\r\n", "\n")
-    )
+    return visible(text.replace("\r\n", "\n"), spaces=False)
 
 
 def cards(event: Event, turn: TurnView | None, *, waited: bool = False) -> list[Card]:

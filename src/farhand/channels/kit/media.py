@@ -1,7 +1,8 @@
 """Files that travel with messages: what kind they are, and where those that came in are kept."""
 
-import os
 from pathlib import Path, PurePath
+
+from farhand.disk.atomic import write_private
 
 PICTURES = frozenset({".jpg", ".jpeg", ".png", ".webp"})
 
@@ -21,7 +22,4 @@ def safe_suffix(name: str, media_type: str) -> str:
 
 def keep(path: Path, content: bytes) -> None:
     """Writes a file that only its owner can read, in a folder that only its owner can enter."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(handle, "wb") as file:
-        file.write(content)
+    write_private(path, content)

@@ -5,6 +5,7 @@ import re
 
 from farhand.channels.kit.markdown import read_markdown
 from farhand.channels.kit.split import CODE, Span, Styled, split
+from farhand.model.visible import without_controls
 
 TEXT_UNITS = 4096
 TAGS = {"bold": "b", "italic": "i", "underline": "u", "strike": "s", "code": "code", "quote": "blockquote", "link": "a"}
@@ -13,8 +14,6 @@ LINK = re.compile(
     r"https?://(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,24}(?::\d{1,4})?(?:[/?#][^\s<>\"]*)?\Z",
     re.IGNORECASE,
 )
-# Nothing that cannot be seen may hide in what a manager reads; line ends and tabs are text.
-CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
 def keeps_link(url: str) -> bool:
@@ -24,7 +23,7 @@ def keeps_link(url: str) -> bool:
 
 def visible(text: str) -> str:
     """The text without what Telegram would drop in silence."""
-    return CONTROLS.sub("", text)
+    return without_controls(text)
 
 
 def styled(markdown: str) -> Styled:

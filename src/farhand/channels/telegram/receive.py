@@ -1,6 +1,5 @@
 """How we hear Telegram: our own long poll, or the webhook. An update is written down before it is confirmed."""
 
-import hmac
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
@@ -18,6 +17,7 @@ from farhand.channels.telegram.parse import update_number
 from farhand.channels.telegram.stored import TelegramStored
 from farhand.model import road
 from farhand.model.errors import StoreError
+from farhand.model.http_guard import is_secret
 from farhand.model.ports import Clock
 
 log = structlog.get_logger("telegram")
@@ -109,8 +109,7 @@ class WebhookReceiver:
 
     async def receive(self, request: Request) -> Response:
         """One update: 200 when it is written down, 503 when Telegram shall bring it again."""
-        given = request.headers.get(SECRET_HEADER, "")
-        if not hmac.compare_digest(given.encode(), self._secret.encode()):
+        if not is_secret(request.headers.get(SECRET_HEADER, ""), self._secret):
             return Response("Forbidden", 403)
         body = bytearray()
         async for piece in request.stream():

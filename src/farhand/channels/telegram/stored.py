@@ -1,9 +1,9 @@
 """The few small files that the channel keeps in the node's folder: atomic, and readable by their owner alone."""
 
-import os
 import secrets
 from pathlib import Path
 
+from farhand.disk.atomic import write_private
 from farhand.model.compat import ADMIN_CHAT_FILE, LAST_CHAT_FILE
 
 WEBHOOK_FILE = "webhook_url"
@@ -26,13 +26,7 @@ class TelegramStored:
 
     def write(self, name: str, text: str) -> None:
         """Replaces the file at once, and on the disk."""
-        fresh = self._folder / f"{name}.new"
-        handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(handle, "w") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(self._folder / name)
+        write_private(self._folder / name, text, sync=True)
 
     def admin(self) -> int | None:
         text = self.read(LAST_CHAT_FILE) or self.read(ADMIN_CHAT_FILE)

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import msgspec
 
+from farhand.disk.atomic import write_private
 from farhand.drivers.claude.tmux.cost import status_line
 from farhand.drivers.wires.foreign_json import parse
 from farhand.drivers.wires.preflight import program_path
@@ -181,12 +182,7 @@ def variables(mode: Mode, *, root: bool) -> dict[str, str]:
 
 def write_settings(path: Path, settings: Mapping[str, Any]) -> None:
     """Writes a worker's settings for its owner alone, whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    fresh = path.with_name(f".{path.name}.new")
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(msgspec.json.format(msgspec.json.encode(settings), indent=2))
-    fresh.replace(path)
+    write_private(path, msgspec.json.format(msgspec.json.encode(settings), indent=2))
 
 
 def kept_key(path: Path) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import tomllib
 from collections.abc import Mapping
@@ -12,6 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
+from farhand.disk.atomic import write_private
 from farhand.drivers.wires.preflight import program_path
 from farhand.model.errors import DriverError
 from farhand.model.words import Mode
@@ -105,7 +105,7 @@ def prepare(places: GeminiPaths, directory: Path, environment: Mapping[str, str]
     if (places.home / ".env").exists():
         _link(places.view / ".env", places.home / ".env")
     settings = session_settings(_person(places.kept / SETTINGS), environment, hooks)
-    _write(target / SETTINGS, msgspec.json.format(msgspec.json.encode(settings), indent=2))
+    write_private(target / SETTINGS, msgspec.json.format(msgspec.json.encode(settings), indent=2))
 
 
 def session_settings(
@@ -158,11 +158,3 @@ def _link(link: Path, target: Path) -> None:
         link.unlink()
     if not link.exists() and not link.is_symlink():
         link.symlink_to(target)
-
-
-def _write(path: Path, data: bytes) -> None:
-    fresh = path.with_name(f".{path.name}.{os.getpid()}.new")
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(data)
-    fresh.replace(path)

@@ -1,4 +1,4 @@
-"""The agent's process: how it is born, how it is told from others, and how it is known to have ended."""
+"""The agent's process: fork and exec, its identity against reuse of its pid, and its exit."""
 # Pathlib and subprocess would cost memory that every holder pays.
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ REPORT_LIMIT = 4096
 PR_SET_PDEATHSIG = 1
 
 
-class NotBorn(Exception):
+class ChildNotStarted(Exception):
     """The child could not be started: what failed, and why."""
 
     def __init__(self, what: str, number: int, why: str) -> None:
@@ -27,12 +27,12 @@ class Order:
 
     def __init__(self, said: object) -> None:
         if not isinstance(said, dict):
-            raise NotBorn("order", errno.EINVAL, "order.json is no object")
+            raise ChildNotStarted("order", errno.EINVAL, "order.json is no object")
         argv, env, limit = said.get("argv"), said.get("env"), said.get("err_limit")
         if not isinstance(argv, list) or not argv or not all(isinstance(word, str) for word in argv):
-            raise NotBorn("order", errno.EINVAL, "'argv' is a list of at least one string")
+            raise ChildNotStarted("order", errno.EINVAL, "'argv' is a list of at least one string")
         if not isinstance(env, dict) or not all(isinstance(value, str) for value in env.values()):
-            raise NotBorn("order", errno.EINVAL, "'env' is an object of strings")
+            raise ChildNotStarted("order", errno.EINVAL, "'env' is an object of strings")
         self.argv: list[str] = argv
         self.env: dict[str, str] = env
         self.cwd = str(said.get("cwd", "/"))
@@ -53,18 +53,18 @@ class Child:
         for descriptor in (*theirs, reporter):
             os.close(descriptor)
         self.stdin, self.stdout, self.stderr = ends[0][1], ends[1][0], ends[2][0]
-        self._hear(report)
+        self._read_report(report)
         for descriptor in (self.stdin, self.stdout, self.stderr):
             os.set_blocking(descriptor, False)
 
-    def _hear(self, report: int) -> None:
-        """The pipe closes by itself when the program has begun; otherwise it says what went wrong."""
+    def _read_report(self, report: int) -> None:
+        """The pipe closes on exec; otherwise it has the error. Raises ChildNotStarted with that."""
         said = os.read(report, REPORT_LIMIT)
         os.close(report)
         if said:
             os.waitpid(self.pid, 0)
             what, number, why = said.decode().split(":", 2)
-            raise NotBorn(what, int(number), why)
+            raise ChildNotStarted(what, int(number), why)
 
     def ended(self) -> Json | None:
         """How it ended. It stays a zombie until the holder leaves, so that its number names nobody else."""
@@ -81,7 +81,7 @@ class Child:
         except (ProcessLookupError, PermissionError):
             return  # nobody of the group is left, or what is left became another user's
 
-    def bury(self) -> None:
+    def reap(self) -> None:
         os.waitpid(self.pid, 0)
 
     def life(self) -> Json:

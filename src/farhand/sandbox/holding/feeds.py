@@ -1,4 +1,4 @@
-"""Writes bytes to the child's stdin, once for each id, and tells whoever waits what became of them."""
+"""The input queue of the child: writes bytes to its stdin once for each id, and answers waiting clients."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CHUNK = 65_536
 
 
 class Feed:
-    """Bytes on their way, and the clients that wait to hear of them."""
+    """Queued bytes, and the clients that wait for their outcome."""
 
     __slots__ = ("begun", "data", "feed_id", "sent", "waiting")
 
@@ -25,7 +25,7 @@ class Feed:
 
 
 class Feeds:
-    """The queue before the pipe: one feed at a time, whole, in the order of their coming."""
+    """The queue before the pipe (FIFO): one feed at a time, whole."""
 
     def __init__(self, poll: Poll, stdin: int) -> None:
         self._poll = poll
@@ -48,7 +48,7 @@ class Feeds:
             self._wait(client, feed)
 
     def fed(self, client: Client, feed_id: str) -> None:
-        """The fate of an id; of one that is on its way, as soon as there is one."""
+        """The outcome of an id; of one that is queued, as soon as there is one."""
         feed = self._on_its_way(feed_id)
         if feed is None:
             client.answer({"reply": self._ledger.answer(feed_id)})

@@ -1,4 +1,4 @@
-"""The files of a held child: its output, its errors, the ledger of what it was fed, and words written whole."""
+"""The files of a held child: its output, its errors, the ledger (write-ahead log) of its input; atomic writes."""
 # Pathlib would cost memory that every holder pays.
 
 from __future__ import annotations

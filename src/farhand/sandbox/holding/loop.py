@@ -1,4 +1,4 @@
-"""Between one child and many clients: reads the one, serves the others, and knows when it is over."""
+"""The holder's event loop: reads the child's output, serves clients, and ends after the child."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class Holder:
         self._waiting: list[Client] = []
         self._reading = {child.stdout, child.stderr}
         self._exit: Json | None = None  # how the child ended
-        self._told = False  # ... and that is on disk, after the whole output
+        self._exit_written = False  # ... and that is on disk, after the whole output
         self._ending = False
-        self._poll.watch(wake, READ, self._woken)
+        self._poll.watch(wake, READ, self._on_signal)
         self._poll.watch(door.fileno(), READ, self._accept)
         self._poll.watch(child.stdout, READ, self._read_output)
         self._poll.watch(child.stderr, READ, self._read_errors)
@@ -47,11 +47,11 @@ class Holder:
         self._poll.run()
         self._child.signal(signal.SIGKILL)
         self._drain(self._child.stderr, self._read_errors)
-        self._child.bury()
+        self._child.reap()
 
     # --- the child
 
-    def _woken(self, _events: int) -> None:
+    def _on_signal(self, _events: int) -> None:
         if signal.SIGTERM in os.read(self._wake, 512):
             self._end(LINGER_SECONDS)
         self._reap()
@@ -87,7 +87,7 @@ class Holder:
         if data:
             self._append(data)
         elif data is not None:
-            self._tell()
+            self._write_exit()
 
     def _append(self, data: bytes) -> None:
         self._output.append(data)
@@ -101,7 +101,7 @@ class Holder:
         self._append(b"")
         if not self._output.waiting and self._child.stdout in self._reading:
             self._poll.watch(self._child.stdout, READ, self._read_output)
-        self._tell()
+        self._write_exit()
 
     def _reap(self) -> None:
         if self._exit is not None:
@@ -113,22 +113,22 @@ class Holder:
         self._feeds.lose()
         # What the child leaves in its process group ends with it: asked first, killed when the holder leaves.
         self._child.signal(signal.SIGKILL if self._ending else signal.SIGTERM)
-        self._poll.after("cut", LINGER_SECONDS, self._cut)
-        self._tell()
+        self._poll.after("cut", LINGER_SECONDS, self._close_output)
+        self._write_exit()
 
-    def _cut(self) -> None:
+    def _close_output(self) -> None:
         """Somebody still holds the child's stdout: take what is in the pipe, and no more."""
         self._child.signal(signal.SIGKILL)
         self._drain(self._child.stdout, self._read_output)
         if self._output.waiting:
-            self._poll.after("cut", RETRY_SECONDS, self._cut)
+            self._poll.after("cut", RETRY_SECONDS, self._close_output)
         else:
             self._close(self._child.stdout)
-            self._tell()
+            self._write_exit()
 
-    def _tell(self) -> None:
+    def _write_exit(self) -> None:
         """Once the child is gone and its output is whole: the exit file, the waiting clients, and time to leave."""
-        if self._exit is None or self._told or self._child.stdout in self._reading or self._output.waiting:
+        if self._exit is None or self._exit_written or self._child.stdout in self._reading or self._output.waiting:
             return
         try:
             os.fsync(self._output.file)
@@ -137,9 +137,9 @@ class Holder:
             sys.stderr.write("the folder is gone: nobody can be told how the child ended\n")
         except OSError as error:
             sys.stderr.write(f"the exit could not be written, trying again: {error}\n")
-            self._poll.after("tell", RETRY_SECONDS, self._tell)
+            self._poll.after("tell", RETRY_SECONDS, self._write_exit)
             return
-        self._told = True
+        self._exit_written = True
         self._poll.after("leave", 0 if self._ending else LINGER_SECONDS, self._poll.stop)
         for client in self._waiting:
             client.answer({"status": self._status()})
@@ -153,10 +153,10 @@ class Holder:
         if self._exit is None:
             self._child.signal(signal.SIGTERM)
             self._poll.after("kill", grace_seconds, lambda: self._child.signal(signal.SIGKILL))
-        elif self._told:
+        elif self._exit_written:
             self._poll.after("leave", 0, self._poll.stop)
         else:
-            self._poll.after("cut", 0, self._cut)
+            self._poll.after("cut", 0, self._close_output)
 
     def _status(self) -> Json:
         ended = self._exit or {"code": None, "signal": None}
@@ -177,13 +177,13 @@ class Holder:
         except OSError:
             return
         sock.setblocking(False)
-        client = Client(self._poll, sock, self._serve, self._gone)
-        client.over = self._told
+        client = Client(self._poll, sock, self._serve, self._on_client_gone)
+        client.over = self._exit_written
         self._clients.append(client)
         if len(self._clients) > CLIENTS:
             client.refuse(f"the holder serves {CLIENTS} clients at once")
 
-    def _gone(self, client: Client) -> None:
+    def _on_client_gone(self, client: Client) -> None:
         self._clients.remove(client)
         if client in self._waiting:
             self._waiting.remove(client)
@@ -228,7 +228,7 @@ class Holder:
         client.answer({"reply": "done" if self._exit is None else "gone"})
 
     def _wait(self, client: Client) -> None:
-        if self._told:
+        if self._exit_written:
             client.answer({"status": self._status()})
         else:
             client.busy = True

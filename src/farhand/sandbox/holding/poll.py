@@ -1,4 +1,4 @@
-"""Waits for whatever happens next on any descriptor, without a clock unless something is due."""
+"""An event loop over poll(2): handlers for descriptors, and timers; without a timer it has no time-out."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ BROKEN = select.POLLERR | select.POLLHUP | select.POLLNVAL
 
 
 class Poll:
-    """Descriptors with their handlers, and the few things that have a moment."""
+    """Descriptors with their handlers, and named timers."""
 
     def __init__(self) -> None:
         self._poll = select.poll()
@@ -21,7 +21,7 @@ class Poll:
         self.stopped = False
 
     def watch(self, descriptor: int, events: int, handler: Callable[[int], None]) -> None:
-        """Calls the handler with what happened; hang-ups and errors are told whatever was asked for."""
+        """Calls the handler with what happened; hang-ups and errors are reported whatever was asked for."""
         self._poll.register(descriptor, events)
         self._handlers[descriptor] = handler
 
@@ -30,7 +30,7 @@ class Poll:
             self._poll.unregister(descriptor)
 
     def after(self, name: str, seconds: float, act: Callable[[], None]) -> None:
-        """Acts once, after that long; what is due under the same name already keeps the earlier moment."""
+        """Starts a one-shot timer; of two under the same name the earlier one counts."""
         moment = time.monotonic() + seconds
         if name not in self._due or moment < self._due[name][0]:
             self._due[name] = (moment, act)
@@ -40,14 +40,14 @@ class Poll:
 
     def run(self) -> None:
         while not self.stopped:
-            happened = self._poll.poll(self._patience())
+            happened = self._poll.poll(self._timeout())
             # Whoever hung up goes first: what it took back is gone before another client can ask for it.
             for descriptor, events in sorted(happened, key=lambda pair: not pair[1] & BROKEN):
                 if descriptor in self._handlers:
                     self._handlers[descriptor](events)
             self._act()
 
-    def _patience(self) -> float | None:
+    def _timeout(self) -> float | None:
         if not self._due:
             return None
         soonest = min(moment for moment, _ in self._due.values())

@@ -23,7 +23,7 @@ from farhand.model.words import HowEnded
 from farhand.testing.house import House
 
 
-class Stage(Protocol):
+class AgentScript(Protocol):
     """Where a driver can be made to play: its agent does what a marker in the prompt says."""
 
     @property
@@ -57,12 +57,12 @@ class Stage(Protocol):
         ...
 
 
-async def hired(house: House, stage: Stage) -> None:
+async def hired(house: House, agent_script: AgentScript) -> None:
     """A worker who can be spoken to."""
-    # `backend/wire` chooses among the wires of a backend; so do a stage's own `options`.
-    backend, _, wire = stage.backend.partition("/")
-    options: dict[str, str] = {WIRE: wire} if wire else getattr(stage, "options", {})
-    command = Hire(id=house.id(), worker="ann", backend=backend, directory=stage.directory, options=options)
+    # `backend/wire` chooses among the wires of a backend.
+    backend, _, wire = agent_script.backend.partition("/")
+    options = {WIRE: wire} if wire else {}
+    command = Hire(id=house.id(), worker="ann", backend=backend, directory=agent_script.directory, options=options)
     after = (await house.send(command)).seq
     await house.fact(CameOnline, after=after - 1)
 
@@ -73,10 +73,10 @@ async def said(house: House) -> str:
     return " ".join("".join(event.fact.text for event in history if isinstance(event.fact, Said)).split())
 
 
-async def a_message_is_answered_in_its_own_turn(house: House, stage: Stage) -> None:
+async def a_message_is_answered_in_its_own_turn(house: House, agent_script: AgentScript) -> None:
     """The answer belongs to the message, and the receipts never claim more than was proven."""
-    stage.answers("zz-hello", "hello manager")
-    await hired(house, stage)
+    agent_script.answers("zz-hello", "hello manager")
+    await hired(house, agent_script)
     accepted = await house.say("zz-hello")
     ended = await house.event(TurnEnded)
     assert ended.turn == accepted.message
@@ -88,11 +88,11 @@ async def a_message_is_answered_in_its_own_turn(house: House, stage: Stage) -> N
     assert house.worker().session
 
 
-async def messages_are_answered_in_order(house: House, stage: Stage) -> None:
+async def messages_are_answered_in_order(house: House, agent_script: AgentScript) -> None:
     """What is said while a turn runs waits for it."""
     for name in ("one", "two", "three"):
-        stage.answers(f"zz-{name}", name)
-    await hired(house, stage)
+        agent_script.answers(f"zz-{name}", name)
+    await hired(house, agent_script)
     for name in ("one", "two", "three"):
         await house.say(f"zz-{name}")
     await house.until(lambda present: not present.workers["ann"].queue and present.workers["ann"].turn is None)
@@ -100,13 +100,13 @@ async def messages_are_answered_in_order(house: House, stage: Stage) -> None:
     assert texts == ["one", "two", "three"]
 
 
-async def a_turn_is_stopped_and_the_next_one_runs(house: House, stage: Stage) -> None:
+async def a_turn_is_stopped_and_the_next_one_runs(house: House, agent_script: AgentScript) -> None:
     """Stopping ends the turn as interrupted, and harms nothing."""
-    stage.holds("zz-slow", "started", "never said")
-    stage.answers("zz-next", "next")
-    await hired(house, stage)
+    agent_script.holds("zz-slow", "started", "never said")
+    agent_script.answers("zz-next", "next")
+    await hired(house, agent_script)
     await house.say("zz-slow")
-    await stage.began("zz-slow")
+    await agent_script.began("zz-slow")
     await house.fact(Seen)
     await house.interrupt()
     ended = await house.event(TurnEnded)
@@ -117,10 +117,10 @@ async def a_turn_is_stopped_and_the_next_one_runs(house: House, stage: Stage) ->
     assert (await said(house)).endswith("next")
 
 
-async def nothing_runs_before_it_is_allowed(house: House, stage: Stage) -> None:
+async def nothing_runs_before_it_is_allowed(house: House, agent_script: AgentScript) -> None:
     """An ask is open until it is answered; allowed, the tool runs, denied, it does not."""
-    ran_allowed, ran_denied = stage.asks("zz-yes", "thank you"), stage.asks("zz-no", "what a pity")
-    await hired(house, stage)
+    ran_allowed, ran_denied = agent_script.asks("zz-yes", "thank you"), agent_script.asks("zz-no", "what a pity")
+    await hired(house, agent_script)
     await house.say("zz-yes")
     ask = await house.fact(AskRaised)
     assert ask.digest
@@ -137,11 +137,11 @@ async def nothing_runs_before_it_is_allowed(house: House, stage: Stage) -> None:
     assert not ran_denied()
 
 
-async def a_relaunched_worker_keeps_its_session(house: House, stage: Stage) -> None:
+async def a_relaunched_worker_keeps_its_session(house: House, agent_script: AgentScript) -> None:
     """Another process, the same conversation."""
-    stage.answers("zz-before", "before")
-    stage.answers("zz-after", "after")
-    await hired(house, stage)
+    agent_script.answers("zz-before", "before")
+    agent_script.answers("zz-after", "after")
+    await hired(house, agent_script)
     await house.say("zz-before")
     ended = await house.event(TurnEnded)
     session = house.worker().session
@@ -153,15 +153,15 @@ async def a_relaunched_worker_keeps_its_session(house: House, stage: Stage) -> N
     assert await said(house) == "beforeafter"
 
 
-async def a_killed_agent_is_told_and_comes_back(house: House, stage: Stage) -> None:
+async def a_killed_agent_is_told_and_comes_back(house: House, agent_script: AgentScript) -> None:
     """A death is noticed, told, and healed with the session kept."""
-    stage.answers("zz-before", "before")
-    stage.answers("zz-after", "after")
-    await hired(house, stage)
+    agent_script.answers("zz-before", "before")
+    agent_script.answers("zz-after", "after")
+    await hired(house, agent_script)
     await house.say("zz-before")
     ended = await house.event(TurnEnded)
     session = house.worker().session
-    await stage.kill_agent()
+    await agent_script.kill_agent()
     await house.event(Noted, after=ended.seq)
     offline = await house.event(WentOffline)
     await house.fact(CameOnline, after=offline.seq)
@@ -170,25 +170,25 @@ async def a_killed_agent_is_told_and_comes_back(house: House, stage: Stage) -> N
     assert house.worker().session == session
 
 
-async def an_ended_worker_is_gone(house: House, stage: Stage) -> None:
+async def an_ended_worker_is_gone(house: House, agent_script: AgentScript) -> None:
     """The worker leaves, and can be hired anew as somebody else."""
-    stage.answers("zz-hello", "hello")
-    await hired(house, stage)
+    agent_script.answers("zz-hello", "hello")
+    await hired(house, agent_script)
     session = house.worker().session
     await house.end("ann")
     await house.fact(Ended)
-    await hired(house, stage)
+    await hired(house, agent_script)
     await house.say("zz-hello")
     await house.event(TurnEnded)
     assert house.worker().session != session
 
 
-async def before_a_restart(house: House, stage: Stage) -> Callable[[], None]:
+async def before_a_restart(house: House, agent_script: AgentScript) -> Callable[[], None]:
     """The first half of a turn that outlives its node; the function lets the agent go on."""
-    release = stage.holds("zz-away", "one", "two")
-    await hired(house, stage)
+    release = agent_script.holds("zz-away", "one", "two")
+    await hired(house, agent_script)
     await house.say("zz-away")
-    await stage.began("zz-away")
+    await agent_script.began("zz-away")
     return release
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import msgspec
 
+from farhand.disk.atomic import write_private
 from farhand.drivers.codex.tmux.translate import CodexRolloutState
 from farhand.model.words import Word
 
@@ -35,12 +35,7 @@ class CodexStartFile:
 
     def write(self, began: CodexStart) -> None:
         """Writes it down, whole or not at all."""
-        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        fresh = self._path.with_name(f".{self._path.name}.new")
-        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(msgspec.json.encode(began))
-        fresh.replace(self._path)
+        write_private(self._path, msgspec.json.encode(began))
 
     def read(self) -> CodexStart:
         """What was written; nothing when there is none."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hmac
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,10 +15,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from farhand.model.http_guard import forwarding_header, is_secret
+
 log = structlog.get_logger("hooks")
 POST_PATH = "/hooks/of/"
-# Whoever comes through a tunnel or a proxy is not a hook on this machine.
-FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip", "cf-connecting-ip", "via")
 
 
 class HookReport(msgspec.Struct, frozen=True):
@@ -169,9 +168,9 @@ class HookEndpoint:
 
     async def _post(self, request: Request) -> Response:
         worker = request.path_params["worker"]
-        key, given = self._keys.get(worker, ""), request.headers.get("x-farhand-key", "")
-        forwarded = any(name in request.headers for name in FORWARDED)
-        if forwarded or not key or not hmac.compare_digest(key.encode(), given.encode()):
+        given, key = request.headers.get("x-farhand-key", ""), self._keys.get(worker, "")
+        # Whoever comes through a tunnel or a proxy is not a hook on this machine.
+        if forwarding_header(request.headers) or not is_secret(given, key):
             return Response(status_code=403)
         if listener := self._workers.get(worker):
             await listener.hear(msgspec.structs.replace(await _arrived(request), keyed=True))

@@ -14,6 +14,7 @@ import anyio
 import anyio.to_thread
 import msgspec
 
+from farhand.disk.atomic import write_private
 from farhand.drivers.wires.holder.process import Program, start
 from farhand.drivers.wires.oneshot.spec import OneshotCli, OneshotOutput, parsed, told
 from farhand.model.errors import DriverError
@@ -178,11 +179,5 @@ async def locked(path: Path) -> AsyncIterator[None]:
 
 
 def keep(path: Path, text: str) -> None:
-    """Writes a small file for its owner alone, whole or not at all."""
-    fresh = path.with_name(f".{path.name}.new")
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(descriptor)
-    fresh.replace(path)
+    """Writes a small file, on the disk when this returns; letters that are none become question marks."""
+    write_private(path, text.encode(errors="replace"), sync=True)

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from scripts import live
 
-from farhand.testing import cli_records as witness
+from farhand.testing import cli_records
 from farhand.testing import format_changes as changes
 from farhand.testing.clis import programs
 
@@ -29,20 +29,20 @@ def test_a_line_is_called_by_its_type_and_by_what_is_in_it() -> None:
         "$set": {"$set": {}},
         "(no type)": {"id": 7},
     }
-    assert {kind: witness.kind_of(line) for kind, line in named.items()} == {kind: kind for kind in named}
+    assert {kind: cli_records.kind_of(line) for kind, line in named.items()} == {kind: kind for kind in named}
 
 
-def changed(recorded: witness.Kinds, before: witness.Kinds, now: witness.Kinds) -> list[str]:
+def changed(recorded: cli_records.Kinds, before: cli_records.Kinds, now: cli_records.Kinds) -> list[str]:
     sources = {"translate.py": 'record.text("x")', "schema.py": "class A:\n    y: int = 0\n"}
     return changes.report(changes.changes(recorded, before, now), lambda field: changes.readers(sources, field))
 
 
 def test_what_a_driver_may_lean_on_comes_first_then_what_nobody_reads_then_what_is_new() -> None:
-    recorded = witness.kinds_of(lines({"type": "rare", "x": 1}))
-    before = witness.kinds_of(
+    recorded = cli_records.kinds_of(lines({"type": "rare", "x": 1}))
+    before = cli_records.kinds_of(
         lines({"type": "a", "x": 1, "y": 2, "w": 1, "v": 1}, {"type": "a", "x": 1, "y": 2, "w": 1}, {"type": "b"})
     )
-    now = witness.kinds_of(
+    now = cli_records.kinds_of(
         lines({"type": "a", "y": [], "z": None}, {"type": "fresh", "q": 1, "item": {"r": 1}}, {"type": "fresh"})
     )
     assert [" ".join(line.split()) for line in changed(recorded, before, now)] == [
@@ -56,21 +56,21 @@ def test_what_a_driver_may_lean_on_comes_first_then_what_nobody_reads_then_what_
 
 
 def test_what_only_the_recordings_bring_up_is_no_change() -> None:
-    recorded = witness.kinds_of(lines({"type": "rare"}, {"type": "a", "x": 1}, {"type": "a"}))
-    seen = witness.kinds_of(lines({"type": "a", "x": None}, {"id": 7}))
+    recorded = cli_records.kinds_of(lines({"type": "rare"}, {"type": "a", "x": 1}, {"type": "a"}))
+    seen = cli_records.kinds_of(lines({"type": "a", "x": None}, {"id": 7}))
     assert changed(recorded, seen, seen) == []
-    assert changed(recorded, witness.kinds_of([]), witness.kinds_of(lines({"type": "a"}))) == []
+    assert changed(recorded, cli_records.kinds_of([]), cli_records.kinds_of(lines({"type": "a"}))) == []
 
 
 def test_lines_of_another_protocol_are_no_news() -> None:
-    known = witness.kinds_of(lines({"t": 1, "dir": "in", "msg": {"type": "a"}}, {"id": 7}))
-    same = witness.kinds_of([*lines({"type": "a"}), b"no json", b"[1]", b"\xff"])
-    other = witness.kinds_of(lines({"type": "ours"}, {"id": 1}))
+    known = cli_records.kinds_of(lines({"t": 1, "dir": "in", "msg": {"type": "a"}}, {"id": 7}))
+    same = cli_records.kinds_of([*lines({"type": "a"}), b"no json", b"[1]", b"\xff"])
+    other = cli_records.kinds_of(lines({"type": "ours"}, {"id": 1}))
     assert changes.spoken([same, other], known) == same
 
 
 def test_what_the_tests_saw_is_kept_in_a_file() -> None:
-    kinds = witness.kinds_of(lines({"type": "a", "x": 1}, {"type": "a", "x": None}))
+    kinds = cli_records.kinds_of(lines({"type": "a", "x": 1}, {"type": "a", "x": None}))
     seen = changes.SeenFormat("1.2.3", kinds)
     assert msgspec.json.decode(msgspec.json.encode(seen), type=changes.SeenFormat) == seen
 
@@ -89,12 +89,12 @@ def test_what_a_program_prints_is_kept_and_its_screen_is_its_own(
     program = tmp_path / "agent"
     program.write_text("#!/bin/sh\necho '{}'\nexit 3\n")
     program.chmod(0o755)
-    monkeypatch.delenv(witness.FOLDER, raising=False)
-    assert witness.overheard(tmp_path, "agent") == tmp_path
+    monkeypatch.delenv(cli_records.FOLDER, raising=False)
+    assert cli_records.recorded_programs(tmp_path, "agent") == tmp_path
     (tmp_path / "kept").mkdir()
-    monkeypatch.setenv(witness.FOLDER, str(tmp_path / "kept"))
-    assert witness.overheard(tmp_path, "nobody") == tmp_path
-    ear = witness.overheard(tmp_path, "agent") / "agent"
+    monkeypatch.setenv(cli_records.FOLDER, str(tmp_path / "kept"))
+    assert cli_records.recorded_programs(tmp_path, "nobody") == tmp_path
+    ear = cli_records.recorded_programs(tmp_path, "agent") / "agent"
     done = subprocess.run([ear], capture_output=True, check=False)
     assert (done.returncode, done.stdout) == (3, b"{}\n")
     assert [file.read_text() for file in (tmp_path / "kept").glob("*.jsonl")] == ["{}\n"]
@@ -112,11 +112,11 @@ def test_what_a_cli_wrote_is_kept_only_when_somebody_wants_it(tmp_path: Path, mo
         folder.mkdir()
     (home / "session.jsonl").write_text('{"type": "a"}\n')
     (home / "settings.json").write_text("{\n}\n")
-    monkeypatch.delenv(witness.FOLDER, raising=False)
-    witness.keep(home)
+    monkeypatch.delenv(cli_records.FOLDER, raising=False)
+    cli_records.keep(home)
     assert list(kept.iterdir()) == []
-    monkeypatch.setenv(witness.FOLDER, str(kept))
-    witness.keep(home)
+    monkeypatch.setenv(cli_records.FOLDER, str(kept))
+    cli_records.keep(home)
     assert [file.read_text() for file in kept.iterdir()] == ['{"type": "a"}\n']
 
 

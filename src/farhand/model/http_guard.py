@@ -1,0 +1,79 @@
+"""Who sent an HTTP request, by its headers alone: forwarding headers, keys, Host and Origin. Pure.
+
+Header names are lower case, as every server of ours hands them in."""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+# Whatever passes a request on (a proxy, a tunnel) says so in one of these; no program on this machine does.
+_FORWARDING = frozenset(
+    (
+        "forwarded via x-real-ip x-client-ip x-cluster-client-ip true-client-ip fastly-client-ip x-original-host "
+        "x-original-url x-rewrite-url x-proxyuser-ip x-envoy-external-address x-appengine-user-ip cdn-loop x-host"
+    ).split()
+)
+_FORWARDING_PREFIXES = ("x-forwarded", "cf-", "ngrok-", "x-ngrok", "fly-", "x-amz-cf", "tailscale-", "x-tunnel")
+_LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+def forwarding_header(headers: Mapping[str, str]) -> str:
+    """The header by which a proxy or tunnel shows that it passed the request on; empty when there is none."""
+    found = (name for name in headers if name in _FORWARDING or name.startswith(_FORWARDING_PREFIXES))
+    return next(found, "")
+
+
+def is_secret(given: str, expected: str) -> bool:
+    """Compares in constant time. An empty secret is known to nobody."""
+    return bool(expected) and hmac.compare_digest(given.encode(), expected.encode())
+
+
+def has_bearer(headers: Mapping[str, str], key: str) -> bool:
+    """Whether the request has `Authorization: Bearer <key>`."""
+    given = headers.get("authorization", "")
+    return given.startswith("Bearer ") and is_secret(given.removeprefix("Bearer "), key)
+
+
+def is_loopback(address: str) -> bool:
+    """Whether the address is one of this machine's own."""
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return False
+    if isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped is not None:
+        return found.ipv4_mapped.is_loopback
+    return found.is_loopback
+
+
+def is_local_host(host: str) -> bool:
+    """Whether the Host header names this machine, with any port: a rebound DNS name does not."""
+    try:
+        return (urlsplit(f"//{host}").hostname or "").lower().rstrip(".") in _LOCAL_NAMES
+    except ValueError:
+        return False
+
+
+def is_own_origin(origin: str, host: str) -> bool:
+    """Whether the page came from this very listener; another port is another program."""
+    return origin.lower() in {f"http://{host.lower()}", f"https://{host.lower()}"} and is_local_host(host)
+
+
+def why_refused(headers: Mapping[str, str], client: str | None, key: str) -> str:
+    """Why the caller may not use a route of this machine alone; empty for one on it, and for whoever has the key.
+
+    `client` is the caller's address, None for one on the unix socket."""
+    if has_bearer(headers, key):
+        return ""
+    if name := forwarding_header(headers):
+        return f"forwarded ({name})"
+    host, origin = headers.get("host", ""), headers.get("origin")
+    if client is not None and not is_loopback(client):
+        return "another address"
+    if client is not None and not is_local_host(host):
+        return "foreign Host"
+    if origin is not None and not is_own_origin(origin, host):
+        return "foreign Origin"
+    return "another site" if headers.get("sec-fetch-site", "none") not in {"none", "same-origin"} else ""

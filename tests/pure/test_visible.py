@@ -1,0 +1,34 @@
+"""What an eye cannot see is spelled out before anybody allows it, from one set of characters for the whole house."""
+
+from __future__ import annotations
+
+import pytest
+
+from farhand.channels.kit.card import revealed
+from farhand.channels.telegram import markup
+from farhand.model.visible import is_hidden, visible, without_controls
+
+HIDDEN = "\u202e\u2066\u200b\u200d\ufeff\x00\x1b\r\x7f\x85\u2028\u3164\u2800\u180e\U000e0041\ue000"
+
+
+@pytest.mark.parametrize("character", HIDDEN)
+def test_one_set_for_agents_words_and_for_cards(character: str) -> None:
+    spelled = f"a‹U+{ord(character):04X}›b"
+    assert is_hidden(character)
+    assert visible(f"a{character}b") == revealed(f"a{character}b") == spelled
+    # Twice is once: what a driver spelled out, a card shows as it is.
+    assert revealed(visible(f"a{character}b")) == spelled
+
+
+@pytest.mark.parametrize("text", ["", "plain", "line\n\tindented é 漢字 🎉"])
+def test_text_stays(text: str) -> None:
+    assert visible(text) == revealed(text) == without_controls(text) == text
+
+
+def test_other_spaces_are_spelled_out_only_in_what_is_allowed() -> None:
+    assert visible("rm\xa0-rf\u2003x") == "rm‹U+00A0›-rf‹U+2003›x"
+    assert visible("Vraiment\xa0?", spaces=False) == revealed("Vraiment\xa0?") == "Vraiment\xa0?"
+
+
+def test_control_characters_are_taken_out() -> None:
+    assert without_controls("a\x00b\x1b[2K\x7f\n\tc\r") == markup.visible("a\x00b\x1b[2K\x7f\n\tc\r") == "ab[2K\n\tc"
