@@ -152,7 +152,7 @@ def bare_lines(executable: Path) -> list[float]:
 async def opened(folder: Path, kind: str, environment: dict[str, str]) -> AsyncIterator[tuple[Driver, Worker]]:
     """A driver, and a worker for it that is ended after."""
     holders = LocalHolders(folder / "h")
-    signs = TmuxHostOptions(
+    options = TmuxHostOptions(
         node="bench",
         tmux_prefix="bench-",
         folder=folder / "node",
@@ -163,7 +163,7 @@ async def opened(folder: Path, kind: str, environment: dict[str, str]) -> AsyncI
     given = DriverContext(
         folder=folder / "node",
         holders=holders,
-        station=TmuxHost(signs, Tmux(("tmux", "-S", str(folder / "t")), "bench", environment)),
+        tmux_host=TmuxHost(options, Tmux(("tmux", "-S", str(folder / "t")), "bench", environment)),
         python=sys.executable,
         variables=environment,
         child=lambda more: {**environment, **more},

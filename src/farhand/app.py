@@ -191,13 +191,13 @@ async def _running(
     deadlines = Deadlines(hub, clock)
     key = folder.key(settings.key)
     address = f"http://127.0.0.1:{port}"
-    seats = stations(drivers.values())
-    posted = [route for station in seats for route in station.open_routes(address)]
+    seats = tmux_hosts(drivers.values())
+    posted = [route for host in seats for route in host.open_routes(address)]
 
     def whose(backend: str, session: str) -> str:
         return hub.present.having(backend, session)
 
-    posted += [route for station in seats[:1] for route in station.intake_routes(whose, asking_events())]
+    posted += [route for host in seats[:1] for route in host.intake_routes(whose, asking_events())]
     handed_in = [route for channel in built.channels for route in getattr(channel, "routes", list)()]
     for_neighbours = [route for channel in built.channels for route in getattr(channel, "local_routes", list)()]
     app = http.application([*http.routes(hub, built.status, key), *handed_in, *closed([*for_neighbours, *posted], key)])
@@ -217,23 +217,23 @@ async def _running(
             tasks.cancel_scope.cancel()
 
 
-def stations(drivers: Iterable[Driver]) -> "list[TmuxHost]":
+def tmux_hosts(drivers: Iterable[Driver]) -> "list[TmuxHost]":
     """Where the drivers' interactive agents sit, each place once."""
-    found = (getattr(driver, "station", None) for driver in drivers)
-    return list(dict.fromkeys(station for station in found if station is not None))
+    found = (getattr(driver, "tmux_host", None) for driver in drivers)
+    return list(dict.fromkeys(host for host in found if host is not None))
 
 
 async def open_drivers(tasks: anyio.abc.TaskGroup, drivers: Iterable[Driver], socket: Path) -> None:
     """Starts what drivers keep running for all their workers, and the door at which their hooks knock."""
     everyone = list(dict.fromkeys(drivers))
-    places = stations(everyone)
+    places = tmux_hosts(everyone)
     if places:
-        routes: list[BaseRoute] = [route for station in places for route in station.routes()]
+        routes: list[BaseRoute] = [route for host in places for route in host.routes()]
         await tasks.start(http.serve, http.application(routes), listen(socket), name="hooks")
     for part in (*places, *everyone):
         run = getattr(part, "run", None)
         if run is not None:
-            await tasks.start(run, name=f"driver {getattr(part, 'backend', 'station')}")
+            await tasks.start(run, name=f"driver {getattr(part, 'backend', 'tmux')}")
 
 
 async def _prune(journal: SqliteJournal, days: float, clock: Clock) -> None:

@@ -37,7 +37,7 @@ def given(settings: Settings) -> DriverContext:
     return DriverContext(
         folder=settings.folder,
         holders=LocalHolders(settings.holders),
-        station=station(settings, child({})),
+        tmux_host=tmux_host(settings, child({})),
         python=sys.executable,
         variables=settings.environment,
         child=child,
@@ -45,12 +45,12 @@ def given(settings: Settings) -> DriverContext:
     )
 
 
-def station(settings: Settings, environment: Mapping[str, str]) -> TmuxHost:
+def tmux_host(settings: Settings, environment: Mapping[str, str]) -> TmuxHost:
     """Where interactive agents sit: the manager's own tmux, their hooks on the node's own socket."""
     from farhand.drivers.wires.tmux import Tmux
     from farhand.hooks.install import interpreter, place_program
 
-    signs = TmuxHostOptions(
+    options = TmuxHostOptions(
         node=settings.node,
         tmux_prefix=settings.tmux_prefix,
         folder=settings.folder,
@@ -66,7 +66,7 @@ def station(settings: Settings, environment: Mapping[str, str]) -> TmuxHost:
         ask_seconds=settings.ask_deadline_seconds,
     )
     server = ("tmux", "-S", settings.tmux_socket) if settings.tmux_socket else ("tmux",)
-    return TmuxHost(signs, Tmux(server, f"farhand-{settings.node}", environment))
+    return TmuxHost(options, Tmux(server, f"farhand-{settings.node}", environment))
 
 
 def packages() -> list[str]:

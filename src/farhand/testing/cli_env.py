@@ -75,7 +75,7 @@ class CliEnv:
         """The agent's drivers, as a worker's kind names them."""
         self.tmux = Tmux(self.server, "farhand-test", self.environment)
         node = settings_in(self.folder)
-        signs = TmuxHostOptions(
+        options = TmuxHostOptions(
             node="test",
             tmux_prefix="claude-test-",
             folder=self.folder / "node",
@@ -87,7 +87,7 @@ class CliEnv:
         given = DriverContext(
             folder=self.folder / "node",
             holders=LocalHolders(node.holders),
-            station=TmuxHost(signs, self.tmux),
+            tmux_host=TmuxHost(options, self.tmux),
             python=sys.executable,
             variables=self.environment,
             child=lambda added: {**self.environment, **added},
