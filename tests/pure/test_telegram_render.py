@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from farhand.channels.kit.card import AnswerTap, Button, Card, ask, cards, progress, revealed, tail_of
-from farhand.channels.telegram.render import notice, render
+from farhand.channels.kit.card import AnswerTap, Button, Card, ask, cards, plain_notice, progress, revealed, tail_of
+from farhand.channels.telegram.render import render
 from farhand.channels.telegram.words import Amend, Post, React, Remove, Show, unseal
 from farhand.model.facts import AskRaised, AskSettled, Event, Said, ToolStarted, TurnEnded, TurnStarted
 from farhand.model.ports import Parcel
@@ -147,7 +147,7 @@ def test_a_file_is_a_photo_or_a_document() -> None:
 
 @given(st.text(min_size=1).filter(str.strip))
 def test_any_notice_is_taken(text: str) -> None:
-    letter = unseal(notice("k", CHAT, text).body)
+    letter = unseal(laid_out(plain_notice("k", text))[0].body)
     assert isinstance(letter, Post)
     shown = letter.plain
     check_text(shown)

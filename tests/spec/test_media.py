@@ -14,6 +14,7 @@ from tests.spec.promises import promise
 from tests.spec.team import Team
 from tests.spec.test_http import DOT, known
 
+from farhand.channels.kit.inbox import as_size
 from farhand.channels.kit.shown_files import (
     BLOCKED_ENDINGS,
     DOCUMENTS,
@@ -24,7 +25,6 @@ from farhand.channels.kit.shown_files import (
     refusal,
 )
 from farhand.channels.kit.tags import take
-from farhand.channels.telegram.media import as_size
 from farhand.model.facts import Said, TurnEnded
 from farhand.model.ports import Deliver
 from farhand.model.words import HowEnded

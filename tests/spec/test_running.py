@@ -178,7 +178,7 @@ async def _end_children(folder: Path) -> None:
 
 @promise("running.9")
 async def test_nothing_is_said_after_the_node_is_back_about_its_going(tmp_path: Path, bot: FakeBot) -> None:
-    from farhand.app import drain
+    from farhand.run import drain
 
     async with team_house(tmp_path, bot) as team:
         await team.asks("/team")

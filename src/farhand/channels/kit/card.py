@@ -16,6 +16,7 @@ from farhand.model.words import AskKind, Attachment, Choice, HowEnded, HowSettle
 TAIL_CHARACTERS = 280
 TITLE_CHARACTERS = 160
 MOST_SESSIONS = 8
+NOTICE_CHARACTERS = 2000
 
 
 class AnswerTap(Word, tag="answer"):
@@ -105,12 +106,22 @@ class Card(Word):
     file: Attachment | None = None
     # Whether the file is shown as a picture; None leaves it to the surface.
     picture: bool | None = None
-    # The message that this one answers, if the surface knows it.
+    # The message that this one answers, if the surface knows it: by the hub's id, by the slot of one of our own
+    # messages, or by what the surface calls it.
     answers: MessageId | None = None
+    answers_slot: str = ""
+    answers_reference: str = ""
+    # The surface should open a reply to this message.
+    wants_reply: bool = False
     reaction: str = ""
     silent: bool = False
     edit: bool = False
     remove: bool = False
+
+
+def plain_notice(key: str, text: str, *, answers_reference: str = "", silent: bool = False) -> Card:
+    """A short message of the channel itself."""
+    return Card(key=key, head=text[:NOTICE_CHARACTERS], answers_reference=answers_reference, silent=silent)
 
 
 def progress_slot(turn: TurnView) -> str:

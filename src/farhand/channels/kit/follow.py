@@ -8,7 +8,7 @@ import structlog
 
 from farhand.model import road, view
 from farhand.model.errors import StoreError
-from farhand.model.facts import Event, Queued, TurnEnded, TurnStarted
+from farhand.model.facts import Doubted, Event, HandedOver, Queued, Reworded, TurnEnded, TurnStarted, Withdrawn
 from farhand.model.ports import Clock, Hub, Outbox, Parcel
 from farhand.model.view import TurnView
 from farhand.model.words import MessageId, Seq
@@ -46,8 +46,13 @@ class TurnViews:
 
     def waited(self, event: Event) -> bool:
         """Whether the message of this event had to wait; of one from before this node's start nobody knows: yes."""
-        message = getattr(event.fact, "message", None)
-        return message is not None and self._waited.get(message, True)
+        match event.fact:
+            case Queued(message=message) | Reworded(message=message) | Withdrawn(message=message):
+                return self._waited.get(message, True)
+            case TurnStarted(message=str(message)) | HandedOver(message=message) | Doubted(message=message):
+                return self._waited.get(message, True)
+            case _:
+                return False
 
     def fold(self, event: Event) -> TurnView | None:
         """The event's turn after it; None for an event of no turn. A turn that ended is forgotten."""

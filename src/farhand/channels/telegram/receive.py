@@ -1,8 +1,7 @@
 """How we hear Telegram: our own long poll, or the webhook. An update is written down before it is confirmed."""
 
 import hmac
-from collections.abc import Awaitable, Callable
-from typing import TypeAlias
+from typing import Protocol
 
 import anyio
 import msgspec
@@ -12,8 +11,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 from telegram.error import InvalidToken, TelegramError
 
+from farhand.channels.kit.health import ChatHealth
 from farhand.channels.telegram.gateway import ALLOWED_UPDATES, Deaf, Gateway
-from farhand.channels.telegram.health import Health
 from farhand.channels.telegram.parse import update_number
 from farhand.channels.telegram.stored import TelegramStored
 from farhand.model import road
@@ -22,9 +21,6 @@ from farhand.model.ports import Clock
 
 log = structlog.get_logger("telegram")
 
-# Obeys one update; returns when it is written down, raises StoreError when it could not be.
-Take: TypeAlias = Callable[[bytes], Awaitable[None]]
-
 FIRST_PAUSE_SECONDS = 0.2
 LONGEST_PAUSE_SECONDS = 30.0
 CHECK_SECONDS = 60.0
@@ -32,18 +28,29 @@ LARGEST_UPDATE = 4_000_000
 SECRET_HEADER = "x-telegram-bot-api-secret-token"  # noqa: S105
 
 
-class PollingReceiver:
-    """The long poll. Nothing ends it but the node's end: every fault is told, waited out and tried again."""
+class TakesUpdates(Protocol):
+    """Obeys updates."""
 
-    def __init__(self, gateway: Gateway, take: Take, health: Health, clock: Clock, kept: TelegramStored) -> None:
+    async def take(self, update: bytes) -> None:
+        """Returns when the update is written down, raises StoreError when it could not be."""
+        ...
+
+
+class PollingReceiver:
+    """The long poll. Nothing ends it but the node's end: every fault is reported, waited out and retried."""
+
+    def __init__(
+        self, gateway: Gateway, inbound: TakesUpdates, health: ChatHealth, clock: Clock, stored: TelegramStored
+    ) -> None:
         self._gateway = gateway
-        self._take = take
+        self._inbound = inbound
         self._health = health
         self._clock = clock
-        self._kept = kept
+        self._stored = stored
         self._offset: int | None = None
 
     async def run(self) -> None:
+        """Polls until it is cancelled."""
         self._health.mode = "polling"
         pause = FIRST_PAUSE_SECONDS
         while True:
@@ -69,7 +76,7 @@ class PollingReceiver:
     async def _obey(self, updates: list[msgspec.Raw]) -> None:
         for update in updates:
             road.reached("door.received")
-            await self._take(bytes(update))
+            await self._inbound.take(bytes(update))
             self._offset = update_number(update) + 1
             road.reached("door.acknowledged")
 
@@ -79,7 +86,7 @@ class PollingReceiver:
             return
         try:
             where = (await self._gateway.bot.get_webhook_info()).url
-            if where and where == self._kept.webhook_url():
+            if where and where == self._stored.webhook_url():
                 # It is the one that this node had set when it ran behind a tunnel.
                 await self._gateway.bot.delete_webhook()
                 return
@@ -93,18 +100,26 @@ class WebhookReceiver:
     """The webhook: the route that Telegram posts to, and the watch over its being set."""
 
     def __init__(
-        self, gateway: Gateway, take: Take, health: Health, clock: Clock, kept: TelegramStored, url: str, secret: str
+        self,
+        gateway: Gateway,
+        inbound: TakesUpdates,
+        health: ChatHealth,
+        clock: Clock,
+        stored: TelegramStored,
+        url: str,
+        secret: str,
     ) -> None:
         self._gateway = gateway
-        self._take = take
+        self._inbound = inbound
         self._health = health
         self._clock = clock
-        self._kept = kept
+        self._stored = stored
         self._url = url.rstrip("/") + "/"
         self._secret = secret
         self._one_at_a_time = anyio.Lock()
 
     def route(self) -> Route:
+        """Where Telegram posts its updates."""
         return Route("/", self.receive, methods=["POST"])
 
     async def receive(self, request: Request) -> Response:
@@ -120,15 +135,16 @@ class WebhookReceiver:
         road.reached("door.received")
         try:
             async with self._one_at_a_time:
-                await self._take(bytes(body))
+                await self._inbound.take(bytes(body))
         except StoreError as error:
             await self._health.ill(f"Updates cannot be written down: {error.text}", "store")
             return Response("Try again", 503)
         road.reached("door.acknowledged")
-        self._health.heard_at = self._clock.now()
+        self._health.received_at = self._clock.now()
         return Response("OK")
 
     async def run(self) -> None:
+        """Checks the webhook every minute until it is cancelled."""
         self._health.mode = "webhook"
         pause = FIRST_PAUSE_SECONDS
         ours = False
@@ -158,7 +174,7 @@ class WebhookReceiver:
         return True
 
     async def _set(self) -> None:
-        self._kept.keep_webhook_url(self._url)
+        self._stored.keep_webhook_url(self._url)
         await self._gateway.bot.set_webhook(
             self._url, secret_token=self._secret, max_connections=1, allowed_updates=list(ALLOWED_UPDATES)
         )

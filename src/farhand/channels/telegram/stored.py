@@ -34,12 +34,14 @@ class TelegramStored:
             os.fsync(file.fileno())
         fresh.replace(self._folder / name)
 
-    def admin(self) -> int | None:
+    def manager(self) -> str:
+        """The manager's chat; empty while nobody is known."""
         text = self.read(LAST_CHAT_FILE) or self.read(ADMIN_CHAT_FILE)
-        return int(text) if text.lstrip("-").isascii() and text.lstrip("-").isdigit() else None
+        return str(int(text)) if text.lstrip("-").isascii() and text.lstrip("-").isdigit() else ""
 
-    def keep_admin(self, chat: int) -> None:
-        self.write(LAST_CHAT_FILE, str(chat))
+    def keep_manager(self, chat: str) -> None:
+        """Keeps it: on the disk when this returns."""
+        self.write(LAST_CHAT_FILE, chat)
 
     def webhook_url(self) -> str:
         return self.read(WEBHOOK_FILE)

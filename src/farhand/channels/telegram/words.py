@@ -85,7 +85,7 @@ class Update(msgspec.Struct, frozen=True):
     callback_query: msgspec.Raw = msgspec.Raw()
 
 
-Heard: TypeAlias = TelegramMessage | CallbackQuery | None
+UpdateContent: TypeAlias = TelegramMessage | CallbackQuery | None
 
 
 # --- what goes out: the bodies of parcels
