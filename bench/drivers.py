@@ -27,7 +27,7 @@ from farhand.model.facts import TurnEnded
 from farhand.model.ports import Deliver, Driver, Link
 from farhand.model.present import Message, Worker
 from farhand.model.words import HowEnded, Sender
-from farhand.roster import built, keyed
+from farhand.roster import build_drivers, drivers_by_kind
 from farhand.sandbox.holders import LocalHolders
 from farhand.testing.models.openai import FakeOpenAi
 from farhand.testing.opencode_env import OpenCodeEnv
@@ -169,7 +169,7 @@ async def opened(folder: Path, kind: str, environment: dict[str, str]) -> AsyncI
         child=lambda more: {**environment, **more},
     )
     backend = kind.partition("/")[0]
-    driver = keyed(built(given, [backend]))[kind]
+    driver = drivers_by_kind(build_drivers(given, [backend]))[kind]
     worker = Worker(name="ann", since=1, backend=backend, directory=str(folder))
     try:
         yield driver, worker

@@ -28,10 +28,10 @@ MANIFEST = "manifest.toml"
 
 def drivers(settings: Settings) -> dict[str, Driver]:
     """Everything that can run an agent here."""
-    return keyed(built(given(settings)))
+    return drivers_by_kind(build_drivers(driver_context(settings)))
 
 
-def given(settings: Settings) -> DriverContext:
+def driver_context(settings: Settings) -> DriverContext:
     """What drivers are built from."""
     import sys
 
@@ -102,7 +102,7 @@ def asking_events() -> dict[str, frozenset[str]]:
     return found
 
 
-def hooks_of(backend: str) -> ModuleType:
+def hook_settings_of(backend: str) -> ModuleType:
     """What puts hooks into the settings of that backend's CLI; raises UnknownBackend with those that have any."""
     known = {name: f"farhand.drivers.{name}.hook_settings" for name in packages()}
     able = {name: module for name, module in known.items() if find_spec(module) is not None}
@@ -111,7 +111,7 @@ def hooks_of(backend: str) -> ModuleType:
     return import_module(able[backend])
 
 
-def calls_of(backend: str, folder: Path, environment: Mapping[str, str]) -> tuple[str, OneshotRunner]:
+def oneshot_runner_of(backend: str, folder: Path, environment: Mapping[str, str]) -> tuple[str, OneshotRunner]:
     """The source and the calls of that backend's CLI for the worker of this folder; raises UnknownBackend."""
     from farhand.sandbox.holders import LocalHolders
 
@@ -123,18 +123,18 @@ def calls_of(backend: str, folder: Path, environment: Mapping[str, str]) -> tupl
     return adapter.source, OneshotRunner(adapter, folder, LocalHolders(folder / FOLDER), environment)
 
 
-def built(parts: DriverContext, names: Iterable[str] | None = None) -> list[Driver]:
+def build_drivers(context: DriverContext, names: Iterable[str] | None = None) -> list[Driver]:
     """The drivers of these packages, or of all; one that cannot be built costs nobody else."""
     everyone: list[Driver] = []
     for name in packages() if names is None else names:
         try:
-            everyone += import_module(f"farhand.drivers.{name}.driver").build(parts)
+            everyone += import_module(f"farhand.drivers.{name}.driver").build(context)
         except Exception:
             log.exception("no driver", package=name)
     return everyone
 
 
-def keyed(everyone: Iterable[Driver]) -> dict[str, Driver]:
+def drivers_by_kind(everyone: Iterable[Driver]) -> dict[str, Driver]:
     """The drivers as a worker's `kind` names them: `<backend>` for the usual one, `<backend>/<wire>` for each."""
     found: dict[str, Driver] = {}
     for driver in everyone:

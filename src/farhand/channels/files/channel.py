@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute
 from farhand.channels.files.pipes import Pipes
 from farhand.channels.files.routes import WorkerRoutes
 from farhand.channels.files.sessions import SessionFiles
-from farhand.channels.files.spooled_answers import left_answers
+from farhand.channels.files.spooled_answers import read_spooled_answers
 from farhand.channels.files.worker_files import WorkerFiles, read, write
 from farhand.model import facts
 from farhand.model.channel_ports import Channel, ChannelContext
@@ -128,7 +128,7 @@ class FilesChannel:
 
     async def _pass_on(self, worker: str) -> None:
         """Passes on what the worker's hook left here while the node was away; a repeat of a post is not a second."""
-        for answer in left_answers(self.worker_files.session(worker), self._clock.now()):
+        for answer in read_spooled_answers(self.worker_files.session(worker), self._clock.now()):
             command = Respond(id=f"{worker}:{answer.name}", worker=worker, text=answer.text, html=answer.html)
             try:
                 await self._hub.send(command, Sender(via="http", who=worker))

@@ -47,8 +47,8 @@ class SessionFiles:
 
     def chats(self, present: Present) -> list[str]:
         """All chats that are known, each once."""
-        kept = [read(self.worker_files.session(name) / CHAT) for name in present.workers]
-        return list(dict.fromkeys(chat for chat in (self._manager.manager_chat(), *kept) if chat))
+        stored = [read(self.worker_files.session(name) / CHAT) for name in present.workers]
+        return list(dict.fromkeys(chat for chat in (self._manager.manager_chat(), *stored) if chat))
 
     def follow(self, event: Event, worker: Worker) -> None:
         """Keeps the files true after one more event."""

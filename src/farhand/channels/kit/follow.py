@@ -82,17 +82,17 @@ class JournalFollower:
     """One channel's place in the journal. What it put is never put twice, however often it starts anew."""
 
     def __init__(
-        self, channel: str, hub: Hub, outbox: Outbox, compose: Compose, put: Callable[[], None], clock: Clock
+        self, channel: str, hub: Hub, outbox: Outbox, compose: Compose, wake: Callable[[], None], clock: Clock
     ) -> None:
         self._channel = channel
         self._hub = hub
         self._outbox = outbox
         self._compose = compose
-        self._put = put
+        self._wake = wake
         self._clock = clock
         self.turns = TurnViews()
-        # Set once the channel's place is known: what is written after that will be told.
-        self.placed = anyio.Event()
+        # Set once the channel's cursor is known: every event after it will be laid out.
+        self.cursor_known = anyio.Event()
 
     async def run(self) -> None:
         """Follows until it is cancelled. When the store refuses, it starts anew from what the store has."""
@@ -105,8 +105,8 @@ class JournalFollower:
             await self._clock.sleep(STORE_PAUSE_SECONDS)
 
     async def _follow(self) -> None:
-        put, since = await self._place()
-        self.placed.set()
+        put, since = await self._read_cursor()
+        self.cursor_known.set()
         async for event in self._hub.watch(after=since):
             turn = self.turns.fold(event)
             if event.seq <= put:
@@ -116,13 +116,13 @@ class JournalFollower:
             if parcels:
                 await self._outbox.put(self._channel, parcels, f"{event.seq} {self.turns.since(event.seq)}")
                 road.reached("follow.put")
-                self._put()
+                self._wake()
 
-    async def _place(self) -> tuple[Seq, Seq]:
+    async def _read_cursor(self) -> tuple[Seq, Seq]:
         """Up to which event the channel has put everything, and from where it must read to see its turns whole."""
-        kept = await self._outbox.cursor(self._channel)
-        if kept:
-            put, _, since = kept.partition(" ")
+        cursor = await self._outbox.cursor(self._channel)
+        if cursor:
+            put, _, since = cursor.partition(" ")
             return int(put), int(since or put)
         # A new channel starts with now, and with the turns that run now.
         present = await self._hub.look()

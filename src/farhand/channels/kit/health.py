@@ -39,16 +39,16 @@ class ChatHealth:
         self._announced = ""
         self._count = 0
 
-    async def well(self) -> None:
+    async def report_working(self) -> None:
         """The surface answered as it should."""
         self.received_at = self._clock.now()
         self.problem, self.why, self.since, self._count = "", "", None, 0
         if self._announced:
             self._announced = ""
-            log.info("chat is heard again", chat=self._title)
+            log.info("chat works again", chat=self._title)
             await self._news.announce(f"{self._title} works again.")
 
-    async def ill(self, sentence: str, why: str) -> None:
+    async def report_problem(self, sentence: str, why: str) -> None:
         """Something keeps us from hearing; announced once for each reason, and only if it lasts where it may pass."""
         now = self._clock.now()
         self._count = self._count + 1 if why == self.why else 1
@@ -57,7 +57,7 @@ class ChatHealth:
         lasting = now - self.since >= PATIENCE_SECONDS or (why == "conflict" and self._count >= 2)
         if self._announced != why and (why in AT_ONCE or lasting):
             self._announced = why
-            log.warning("chat is deaf", chat=self._title, why=why, problem=sentence)
+            log.warning("chat cannot be heard", chat=self._title, why=why, problem=sentence)
             await self._news.announce(sentence if sentence.startswith(self._title) else f"{self._title}: {sentence}")
 
     def line(self) -> str:

@@ -45,7 +45,7 @@ class Inbound:
 
     async def take(self, said: ChatMessage | ChatTap) -> bool:
         """Obeys it and returns once the command is written down; False for what did not come from the manager."""
-        await self._outbound.wait_placed()
+        await self._outbound.wait_for_cursor()
         is_first = not self._members.chat
         if not self._members.may(said):
             return False

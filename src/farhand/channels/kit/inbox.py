@@ -9,7 +9,7 @@ import structlog
 
 from farhand.channels.kit import texts
 from farhand.channels.kit.media import keep, safe_suffix
-from farhand.channels.kit.shown_files import LARGEST_BYTES
+from farhand.channels.kit.sendable_files import LARGEST_BYTES
 from farhand.channels.kit.surface import ChatMessage, ChatSurface, NotFetched, SentFile
 from farhand.model.channel_ports import KeepsInboxes
 from farhand.model.errors import NodeError

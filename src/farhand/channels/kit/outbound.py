@@ -10,7 +10,7 @@ from farhand.channels.kit.outbox import Dispatcher
 from farhand.channels.kit.pace import Pace
 from farhand.channels.kit.progress import Progress
 from farhand.channels.kit.surface import ChatSurface, KnowsManager, RateLimits, SeesEvents
-from farhand.channels.kit.tags import parted
+from farhand.channels.kit.tags import split_off_files
 from farhand.channels.kit.typing import TypingIndicator
 from farhand.model.channel_ports import ChannelContext
 from farhand.model.facts import Event
@@ -60,9 +60,9 @@ class Outbound:
         tasks.start_soon(self._progress.run, name=f"{name} progress")
         tasks.start_soon(self._typing.run, name=f"{name} typing")
 
-    async def wait_placed(self) -> None:
+    async def wait_for_cursor(self) -> None:
         """Returns once the chat has a place in the journal: what is obeyed before that would never be answered."""
-        await self._follower.placed.wait()
+        await self._follower.cursor_known.wait()
 
     async def show(self, card: Card, chat: str = "") -> None:
         """Puts a card into the queue of that chat, or of the manager's, if there is one."""
@@ -90,7 +90,9 @@ class Outbound:
         chat = self._manager.chat
         if not chat:
             return ()
-        shown = [part for card in cards(event, turn, waited=self._turns.waited(event)) for part in parted(card)]
+        shown = [
+            part for card in cards(event, turn, waited=self._turns.waited(event)) for part in split_off_files(card)
+        ]
         return [parcel for card in shown for parcel in self._surface.render(card, chat)]
 
     def _given_up(self, waiting: Waiting, why: str) -> Parcel | None:

@@ -8,7 +8,7 @@ from starlette.routing import BaseRoute
 from farhand.channels.kit.background import BackgroundJobs
 from farhand.channels.kit.chat import Chat, ChatParts
 from farhand.channels.kit.health import ChatHealth
-from farhand.channels.kit.shown_files import ShownFiles
+from farhand.channels.kit.sendable_files import SendableFiles
 from farhand.channels.kit.texts import About, redacted
 from farhand.channels.kit.who_may_speak import Pairing, WhoMaySpeak
 from farhand.channels.telegram.gateway import Gateway
@@ -42,7 +42,7 @@ class TelegramChannel:
         self._gateway = Gateway(
             settings.token,
             settings.api_url,
-            shown=ShownFiles(context.sessions, context.working_directory, node=context.folder),
+            shown=SendableFiles(context.sessions, context.working_directory, node=context.folder),
             directory=WorkerFolders(context.hub).of,
             answer_seconds=settings.answer_seconds,
             poll_seconds=settings.poll_seconds,

@@ -14,7 +14,7 @@ from farhand.channels.kit.surface import SentFile
 from farhand.channels.telegram.gateway import Gateway
 from farhand.channels.telegram.media import download
 from farhand.channels.telegram.render import render
-from farhand.channels.telegram.words import Amend, Post, React, Remove, Show, unseal
+from farhand.channels.telegram.words import Amend, Post, React, Remove, Show, decode_outgoing
 from farhand.model.ports import Clock, Hub, Outbox, Parcel, Waiting
 
 log = structlog.get_logger("telegram")
@@ -46,47 +46,47 @@ class TelegramSurface:
 
     def counts(self, parcel: Parcel) -> bool:
         """Whether Telegram counts it: what is sent and edited, not what is taken away or reacted to."""
-        return not isinstance(unseal(parcel.body), Remove | React)
+        return not isinstance(decode_outgoing(parcel.body), Remove | React)
 
     async def send(self, waiting: Waiting) -> str:
         """Sends a parcel; raises what the outbox understands."""
-        letter = unseal(waiting.parcel.body)
+        outgoing = decode_outgoing(waiting.parcel.body)
         reference, reply_to = "", None
-        match letter:
+        match outgoing:
             case Amend(slot=slot) | Remove(slot=slot):
                 reference = await self._store.reference(self.outbox, slot)
             case Post():
-                slot = letter.reply_to_slot
+                slot = outgoing.reply_to_slot
                 known = await self._store.reference(self.outbox, slot) if slot else ""
-                reply_to = int(known) if known else letter.reply_to
+                reply_to = int(known) if known else outgoing.reply_to
             case React() | Show():
                 pass
             case None:
                 raise SendRefused("another version of farhand wrote it")
-        sent = await self._gateway.send(letter, reference, reply_to)
-        if waiting.doubtful and isinstance(letter, Post):
-            self._background.start("telegram twin", self._remove_twin, letter, int(sent))
+        sent = await self._gateway.send(outgoing, reference, reply_to)
+        if waiting.doubtful and isinstance(outgoing, Post):
+            self._background.start("telegram duplicate", self._remove_duplicate, outgoing, int(sent))
         return sent
 
-    async def _remove_twin(self, letter: Post, newest: int) -> None:
+    async def _remove_duplicate(self, outgoing: Post, newest: int) -> None:
         """A message was sent again because its answer never came: if it had arrived, the first copy goes."""
-        references = await self._store.references(self.outbox, str(letter.chat), 20)
+        references = await self._store.references(self.outbox, str(outgoing.chat), 20)
         known = [int(one) for one in references if one.isdigit()]
         try:
             # With nothing of ours known, only what came after the first message that we received can be ours.
-            floor = self._first_received.get(letter.chat, newest)
+            floor = self._first_received.get(outgoing.chat, newest)
             before = max((one for one in known if one < newest), default=floor)
-            gone = await self._gateway.remove_twin(letter, newest, before)
-            log.info("sent again after no answer", chat=letter.chat, message=newest, twin_removed=gone)
+            gone = await self._gateway.remove_duplicate(outgoing, newest, before)
+            log.info("sent again after no answer", chat=outgoing.chat, message=newest, duplicate_removed=gone)
         except TelegramError as error:
-            log.info("twin not removed", error=self._gateway.redacted(error))
+            log.info("duplicate not removed", error=self._gateway.redacted(error))
 
     def failure(self, waiting: Waiting, why: str) -> str:
         """What the manager reads in place of a message or a file; of edits and reactions nothing is missed."""
-        match unseal(waiting.parcel.body):
-            case Show() as letter:
-                kind = "Image" if letter.photo else "File"
-                return f"{letter.worker}: [{kind} failed: {letter.file.path}]"
+        match decode_outgoing(waiting.parcel.body):
+            case Show() as outgoing:
+                kind = "Image" if outgoing.photo else "File"
+                return f"{outgoing.worker}: [{kind} failed: {outgoing.file.path}]"
             case Post(plain=plain):
                 return lost_message(plain, waiting, why)
             case _:

@@ -12,7 +12,7 @@ from starlette.routing import Route
 from telegram.error import InvalidToken, TelegramError
 
 from farhand.channels.kit.health import ChatHealth
-from farhand.channels.telegram.gateway import ALLOWED_UPDATES, Deaf, Gateway
+from farhand.channels.telegram.gateway import ALLOWED_UPDATES, Gateway, ReceiveFailed
 from farhand.channels.telegram.parse import update_number
 from farhand.channels.telegram.stored import TelegramStored
 from farhand.model import road
@@ -56,20 +56,20 @@ class PollingReceiver:
         while True:
             try:
                 updates = await self._gateway.updates(self._offset)
-                await self._health.well()
+                await self._health.report_working()
                 # Everything is confirmed when nothing more comes: an offset that stays would hide lower numbers.
                 self._offset = None if not updates else self._offset
                 await self._obey(updates)
                 pause = FIRST_PAUSE_SECONDS
                 continue
-            except Deaf as error:
-                await self._deaf(error)
+            except ReceiveFailed as error:
+                await self._handle_failure(error)
             except StoreError as error:
-                await self._health.ill(f"Updates cannot be written down: {error.text}", "store")
+                await self._health.report_problem(f"Updates cannot be written down: {error.text}", "store")
             except Exception as error:
-                # A fault that nobody foresaw must not make us deaf for ever.
+                # A fault that nobody foresaw must not end the polling for ever.
                 log.exception("poll failed", error=type(error).__name__)
-                await self._health.ill(f"An error in farhand itself: {type(error).__name__}.", "bug")
+                await self._health.report_problem(f"An error in farhand itself: {type(error).__name__}.", "bug")
             await self._clock.sleep(pause)
             pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
 
@@ -80,9 +80,9 @@ class PollingReceiver:
             self._offset = update_number(update) + 1
             road.reached("door.acknowledged")
 
-    async def _deaf(self, error: Deaf) -> None:
+    async def _handle_failure(self, error: ReceiveFailed) -> None:
         if error.why != "webhook":
-            await self._health.ill(error.text, error.why)
+            await self._health.report_problem(error.text, error.why)
             return
         try:
             where = (await self._gateway.bot.get_webhook_info()).url
@@ -93,7 +93,9 @@ class PollingReceiver:
         except TelegramError as problem:
             log.info("webhook unknown", error=self._gateway.redacted(problem))
             where = "somewhere"
-        await self._health.ill(f"A webhook is set elsewhere ({host(where)}), so this node hears nothing.", "webhook")
+        await self._health.report_problem(
+            f"A webhook is set elsewhere ({host(where)}), so this node hears nothing.", "webhook"
+        )
 
 
 class WebhookReceiver:
@@ -137,7 +139,7 @@ class WebhookReceiver:
             async with self._one_at_a_time:
                 await self._inbound.take(bytes(body))
         except StoreError as error:
-            await self._health.ill(f"Updates cannot be written down: {error.text}", "store")
+            await self._health.report_problem(f"Updates cannot be written down: {error.text}", "store")
             return Response("Try again", 503)
         road.reached("door.acknowledged")
         self._health.received_at = self._clock.now()
@@ -159,18 +161,20 @@ class WebhookReceiver:
                 pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
 
     async def _check(self, ours: bool) -> bool:
-        """Sets the webhook, and sets it again when it was taken away; one that points elsewhere is told, not fought."""
+        """Sets the webhook, again when it was taken away; one that points elsewhere is reported, not fought."""
         info = await self._gateway.bot.get_webhook_info() if ours else None
         if info is not None and info.url and info.url != self._url:
             sentence = f"The bot's webhook points elsewhere now ({host(info.url)}), so this node hears nothing."
-            await self._health.ill(sentence, "stolen")
+            await self._health.report_problem(sentence, "stolen")
             return True
         if info is None or not info.url:
             await self._set()
         if info is not None and info.last_error_message and info.pending_update_count:
-            await self._health.ill(f"Telegram cannot bring its updates: {info.last_error_message}", "undelivered")
+            await self._health.report_problem(
+                f"Telegram cannot bring its updates: {info.last_error_message}", "undelivered"
+            )
         else:
-            await self._health.well()
+            await self._health.report_working()
         return True
 
     async def _set(self) -> None:
@@ -183,9 +187,11 @@ class WebhookReceiver:
     async def _unset(self, error: TelegramError) -> None:
         if isinstance(error, InvalidToken):
             sentence = "Telegram refuses the bot token: set TELEGRAM_BOT_TOKEN to a valid one."
-            await self._health.ill(sentence, "token")
+            await self._health.report_problem(sentence, "token")
         else:
-            await self._health.ill(f"The webhook cannot be set: {self._gateway.redacted(error)}", "unreachable")
+            await self._health.report_problem(
+                f"The webhook cannot be set: {self._gateway.redacted(error)}", "unreachable"
+            )
 
 
 def host(url: str) -> str:

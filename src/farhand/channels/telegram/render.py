@@ -3,12 +3,12 @@
 from pathlib import PurePath
 
 from farhand.channels.kit.card import Card
-from farhand.channels.kit.shown_files import IMAGES
+from farhand.channels.kit.sendable_files import IMAGES
 from farhand.channels.kit.split import Span, Styled, joined, split
 from farhand.channels.kit.tap_data import tap_data
 from farhand.channels.telegram.markup import TEXT_UNITS, pages, styled, to_html, visible
 from farhand.channels.telegram.parse import message_place
-from farhand.channels.telegram.words import Amend, Key, Letter, Post, React, Remove, Show, seal
+from farhand.channels.telegram.words import Amend, Key, Outgoing, Post, React, Remove, Show, encode_outgoing
 from farhand.model.ports import Parcel
 from farhand.model.split import shown as shown_of
 from farhand.model.split import split_html, utf16_length
@@ -85,7 +85,7 @@ def whole_name(card: Card) -> str:
 def _whole(card: Card, chat: int) -> Parcel:
     file = Attachment(path=whole_name(card), name=whole_name(card))
     show = Show(chat=chat, file=file, text=visible(card.verbatim), caption="", photo=False, silent=True)
-    return Parcel(key=f"{card.key}#whole", chat=str(chat), body=seal(show))
+    return Parcel(key=f"{card.key}#whole", chat=str(chat), body=encode_outgoing(show))
 
 
 def _bold(text: str) -> Styled:
@@ -141,7 +141,7 @@ def _posts(card: Card, chat: int, via: str, bot: str) -> list[Parcel]:
             reply_to_slot=f"{card.key}#{number - 1}" if number else card.answers_slot,
         )
         key = card.key if not number else f"{card.key}#{number}"
-        parcels.append(Parcel(key=key, chat=str(chat), body=seal(post), slot=slot))
+        parcels.append(Parcel(key=key, chat=str(chat), body=encode_outgoing(post), slot=slot))
     return parcels
 
 
@@ -179,7 +179,11 @@ def _show(card: Card, file: Attachment, chat: int) -> Show:
     )
 
 
-def _parcel(card: Card, letter: Letter) -> Parcel:
+def _parcel(card: Card, outgoing: Outgoing) -> Parcel:
     return Parcel(
-        key=card.key, chat=str(letter.chat), body=seal(letter), slot=card.slot if card.edit else "", edit=card.edit
+        key=card.key,
+        chat=str(outgoing.chat),
+        body=encode_outgoing(outgoing),
+        slot=card.slot if card.edit else "",
+        edit=card.edit,
     )

@@ -54,11 +54,11 @@ class TelegramStored:
         """The secret that was set, or one of our own: a webhook without one does not exist here."""
         if given:
             return given
-        kept = self.read(SECRET_FILE)
-        if not kept:
-            kept = secrets.token_urlsafe(32)
-            self.write(SECRET_FILE, kept)
-        return kept
+        secret = self.read(SECRET_FILE)
+        if not secret:
+            secret = secrets.token_urlsafe(32)
+            self.write(SECRET_FILE, secret)
+        return secret
 
     def keep_bot(self, bot_id: int, username: str) -> None:
         self.write(BOT_ID_FILE, str(bot_id))
