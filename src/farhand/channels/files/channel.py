@@ -61,7 +61,7 @@ class FilesChannel:
         self._queued = anyio.Event()
         self.worker_files = WorkerFiles(context.sessions, context.temporary, node_of_prefix(context.tmux_prefix))
         self.sessions = SessionFiles(self.worker_files, context.peers)
-        self._pipes = Pipes(self._say_line)
+        self._pipes = Pipes(self)
         self._routes = WorkerRoutes(context, self.sessions)
 
     def local_routes(self) -> Sequence[BaseRoute]:
@@ -178,7 +178,7 @@ class FilesChannel:
         except Refused as error:
             log.info("not welcomed", worker=event.worker, why=error.text)
 
-    async def _say_line(self, worker: str, line: str) -> None:
+    async def say_line(self, worker: str, line: str) -> None:
         """One line of a pipe; a store that cannot write is waited for, so that no line is lost."""
         command = Say(id=f"pipe:{uuid.uuid4().hex}", worker=worker, text=line)
         while True:

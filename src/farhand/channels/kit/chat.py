@@ -86,11 +86,11 @@ class Chat:
     async def announce(self, text: str) -> None:
         """Tells the manager something about the node itself, unless the surface is out of reach."""
         if not self._parts.health.problem:
-            await self._outbound.show(plain_notice(f"announce:{self._context.clock.now()}", text))
+            await self._outbound.queue.show(plain_notice(f"announce:{self._context.clock.now()}", text))
 
     async def notify(self, text: str) -> None:
         """Brings something to the manager, as soon as the surface can be reached."""
-        await self._outbound.show(plain_notice(f"notify:{uuid.uuid4().hex}", text))
+        await self._outbound.queue.show(plain_notice(f"notify:{uuid.uuid4().hex}", text))
 
     def _about(self) -> About:
         context = self._context

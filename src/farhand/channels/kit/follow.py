@@ -82,7 +82,14 @@ class JournalFollower:
     """One channel's place in the journal. What it put is never put twice, however often it starts anew."""
 
     def __init__(
-        self, channel: str, hub: Hub, outbox: Outbox, compose: Compose, wake: Callable[[], None], clock: Clock
+        self,
+        channel: str,
+        hub: Hub,
+        outbox: Outbox,
+        compose: Compose,
+        wake: Callable[[], None],
+        clock: Clock,
+        turns: TurnViews | None = None,
     ) -> None:
         self._channel = channel
         self._hub = hub
@@ -90,7 +97,7 @@ class JournalFollower:
         self._compose = compose
         self._wake = wake
         self._clock = clock
-        self.turns = TurnViews()
+        self.turns = turns or TurnViews()
         # Set once the channel's cursor is known: every event after it will be laid out.
         self.cursor_known = anyio.Event()
 

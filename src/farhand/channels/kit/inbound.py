@@ -38,8 +38,9 @@ class Inbound:
         self._members = members
         self._bot = bot
         self._outbound = outbound
+        self._queue = outbound.queue
         self._background = background
-        self._taps = Taps(context.hub, bot, outbound, context.steers)
+        self._taps = Taps(context.hub, bot, outbound.queue, context.steers)
         self._inbox = ChatInbox(surface, context.peers)
         self._greeted = False
 
@@ -64,7 +65,7 @@ class Inbound:
             self._greeted = True
             text = texts.online(await self._context.hub.look())
             try:
-                await self._outbound.show(plain_notice(f"online:{self._context.clock.now()}", text, silent=True))
+                await self._queue.show(plain_notice(f"online:{self._context.clock.now()}", text, silent=True))
             except StoreError as error:
                 log.error("not greeted", error=error.text)
 
@@ -77,12 +78,12 @@ class Inbound:
         elif message.file is not None and not message.edits and (wish is None or isinstance(wish, grammar.Tell)):
             text = await self._take_file(message, wish, sender)
         elif isinstance(wish, grammar.Listing):
-            await self._outbound.show(await self._bot.listed(wish), message.chat)
+            await self._queue.show(await self._bot.listed(wish), message.chat)
         elif wish is not None:
             text = await self._bot.obey(wish, sender)
         if text:
             reply = plain_notice(f"reply:{message.id}", text, answers_reference=message.reference)
-            await self._outbound.show(reply, message.chat)
+            await self._queue.show(reply, message.chat)
 
     async def _take_file(self, message: ChatMessage, wish: grammar.Tell | None, sender: Sender) -> str:
         """A photo or a file, into the inbox of whoever is meant; its caption says who, and comes along."""
