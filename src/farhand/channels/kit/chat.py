@@ -11,6 +11,7 @@ import uuid
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
 import anyio
 
@@ -48,7 +49,7 @@ class Chat:
         self._parts = parts
         self._context = context
         self._outbound = Outbound(parts.surface, context, parts.members, parts.limits, parts.observers)
-        bot = Bot(context.hub, parts.about or self._about)
+        bot = Bot(context.hub, parts.about or partial(about_chat, context, parts.members))
         self._inbound = Inbound(parts.surface, context, parts.members, bot, self._outbound, parts.background)
 
     @asynccontextmanager
@@ -92,7 +93,8 @@ class Chat:
         """Brings something to the manager, as soon as the surface can be reached."""
         await self._outbound.queue.show(plain_notice(f"notify:{uuid.uuid4().hex}", text))
 
-    def _about(self) -> About:
-        context = self._context
-        storage = str(context.sessions.parent)
-        return About(version=context.version, admin=self.manager_chat, storage=storage, terminals=context.terminals)
+
+def about_chat(context: ChannelContext, members: WhoMaySpeak) -> About:
+    """What `/settings` says of a chat that has nothing more to say."""
+    storage = str(context.sessions.parent)
+    return About(version=context.version, admin=members.chat, storage=storage, terminals=context.terminals)

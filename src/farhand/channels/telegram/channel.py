@@ -1,6 +1,7 @@
 """Telegram as a channel: wires the bot's gateway, its surface and its receivers to the chat of the kit."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import anyio
 from starlette.routing import BaseRoute
@@ -9,6 +10,7 @@ from farhand.channels.kit.background import BackgroundJobs
 from farhand.channels.kit.chat import Chat, ChatParts
 from farhand.channels.kit.health import ChatHealth
 from farhand.channels.kit.sendable_files import SendableFiles
+from farhand.channels.kit.surface import KnowsManager
 from farhand.channels.kit.texts import About, redacted
 from farhand.channels.kit.who_may_speak import Pairing, WhoMaySpeak
 from farhand.channels.telegram.gateway import Gateway
@@ -33,32 +35,30 @@ class TelegramChannel:
     name = NAME
 
     def __init__(self, settings: TelegramSettings, context: ChannelContext) -> None:
-        self._settings = settings
-        self._context = context
-        self._stored = TelegramStored(context.folder)
+        stored = TelegramStored(context.folder)
         pairing = Pairing() if settings.pairing else None
-        members = WhoMaySpeak(self._stored, settings.admin_chat_id, pairing)
+        members = WhoMaySpeak(stored, settings.admin_chat_id, pairing)
         health = ChatHealth(TelegramSurface.title, context.clock, context.peers)
         self._gateway = Gateway(
             settings.token,
             settings.api_url,
-            shown=SendableFiles(context.sessions, context.working_directory, node=context.folder),
+            files=SendableFiles(context.sessions, context.working_directory, node=context.folder),
             directory=WorkerFolders(context.hub).of,
             answer_seconds=settings.answer_seconds,
             poll_seconds=settings.poll_seconds,
         )
         background = BackgroundJobs()
         surface = TelegramSurface(self._gateway, settings.bot, context.outbox, context.clock, background)
-        self._menu = TelegramMenu(self._gateway, context.hub, context.clock, self._stored, health, members)
-        self._chat = Chat(
-            ChatParts(surface, members, health, settings.limits, self._about, background, (self._menu,)), context
-        )
+        self._menu = TelegramMenu(self._gateway, context.hub, context.clock, stored, health, members)
+        about = partial(about_bot, settings, context, stored, members)
+        parts = ChatParts(surface, members, health, settings.limits, about, background, (self._menu,))
+        self._chat = Chat(parts, context)
         inbound = TelegramInbound(self._chat, surface, settings.bot)
-        secret = self._stored.webhook_secret(settings.webhook_secret)
+        secret = stored.webhook_secret(settings.webhook_secret)
         self._webhook = WebhookReceiver(
-            self._gateway, inbound, health, context.clock, self._stored, context.public_url, secret
+            self._gateway, inbound, health, context.clock, stored, context.public_url, secret
         )
-        polling = PollingReceiver(self._gateway, inbound, health, context.clock, self._stored)
+        polling = PollingReceiver(self._gateway, inbound, health, context.clock, stored)
         self._receiver = self._webhook if context.public_url else polling
 
     async def run(self) -> None:
@@ -93,14 +93,15 @@ class TelegramChannel:
         """Sends everything that waits, and then says that the node goes."""
         await self._chat.drain()
 
-    def _about(self) -> About:
-        settings, context = self._settings, self._context
-        secret = settings.webhook_secret or (self._stored.webhook_secret("") if context.public_url else "")
-        return About(
-            version=context.version,
-            token=redacted(settings.token),
-            admin=self.manager_chat,
-            webhook_secret=redacted(secret) if secret else "",
-            storage=str(context.sessions.parent),
-            terminals=context.terminals,
-        )
+
+def about_bot(settings: TelegramSettings, context: ChannelContext, stored: TelegramStored, who: KnowsManager) -> About:
+    """What `/settings` says of the bot; its secrets are cut short."""
+    secret = settings.webhook_secret or (stored.webhook_secret("") if context.public_url else "")
+    return About(
+        version=context.version,
+        token=redacted(settings.token),
+        admin=who.chat,
+        webhook_secret=redacted(secret) if secret else "",
+        storage=str(context.sessions.parent),
+        terminals=context.terminals,
+    )

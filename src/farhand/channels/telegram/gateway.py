@@ -79,7 +79,7 @@ class Gateway:
         token: str,
         api_url: str,
         *,
-        shown: SendableFiles | None = None,
+        files: SendableFiles | None = None,
         directory: Callable[[str], Awaitable[Path | None]] = nowhere,
         answer_seconds: float = 20.0,
         poll_seconds: int = POLL_SECONDS,
@@ -87,7 +87,7 @@ class Gateway:
         # The HTTP client would log every address, and the token is part of it.
         logging.getLogger("httpx").setLevel(logging.WARNING)
         self._token = token
-        self._shown = shown or SendableFiles()
+        self._files = files or SendableFiles()
         self._directory = directory
         self._poll_seconds = poll_seconds
         self._requests = HTTPXRequest(
@@ -217,7 +217,7 @@ class Gateway:
             directory = await self._directory(outgoing.worker)
             try:
                 content = await asyncio.to_thread(
-                    self._shown.read, outgoing.file.path, picture=outgoing.photo, directory=directory
+                    self._files.read, outgoing.file.path, picture=outgoing.photo, directory=directory
                 )
             except NotSendable as error:
                 raise SendRefused(error.text) from None
