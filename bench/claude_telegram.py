@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,10 @@ from starlette.routing import Route
 
 from bench.claude import PROGRAMS, ROUNDS, Timed, median_ms
 from bench.rows import Row, beside
-from farhand.app import Parts
-from farhand.channels.telegram.channel import TelegramChannel, TelegramOptions
+from farhand.channels.kit.surface import RateLimits
+from farhand.channels.telegram.channel import TelegramChannel
+from farhand.channels.telegram.settings import TelegramSettings
+from farhand.model.channel_ports import Channel, ChannelContext
 from farhand.model.commands import Hire
 from farhand.model.facts import CameOnline, Seen, TurnEnded, TurnStarted
 from farhand.testing.claude_env import ClaudeEnv
@@ -127,16 +130,14 @@ async def measure() -> list[Row]:
         ):
             bot = await telegram.new_bot()
 
-            def channels(parts: Parts) -> list[Any]:
-                options = TelegramOptions(
+            def channels(context: ChannelContext) -> list[Channel]:
+                settings = TelegramSettings(
                     token=bot.token,
-                    folder=parts.settings.folder,
                     api_url=bot.address,
-                    public_url=f"http://127.0.0.1:{parts.port}",
                     webhook_secret=SECRET,
-                    chat_burst=1000,
+                    limits=RateLimits(chat_burst=1000),
                 )
-                return [TelegramChannel(options, parts.hub, parts.outbox, parts.clock)]
+                return [TelegramChannel(settings, replace(context, public_url=f"http://127.0.0.1:{context.port}"))]
 
             cli_env = ClaudeEnv(folder, server, model, address, PROGRAMS)
             hook = {"hooks": {"Stop": [{"hooks": [{"type": "http", "url": bare + "/", "timeout": 5}]}]}}

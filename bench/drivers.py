@@ -27,7 +27,7 @@ from farhand.model.facts import TurnEnded
 from farhand.model.ports import Deliver, Driver, Link
 from farhand.model.present import Message, Worker
 from farhand.model.words import HowEnded, Sender
-from farhand.roster import built, keyed
+from farhand.roster import build_drivers, drivers_by_kind
 from farhand.sandbox.holders import LocalHolders
 from farhand.testing.models.openai import FakeOpenAi
 from farhand.testing.opencode_env import OpenCodeEnv
@@ -152,7 +152,7 @@ def bare_lines(executable: Path) -> list[float]:
 async def opened(folder: Path, kind: str, environment: dict[str, str]) -> AsyncIterator[tuple[Driver, Worker]]:
     """A driver, and a worker for it that is ended after."""
     holders = LocalHolders(folder / "h")
-    signs = TmuxHostOptions(
+    options = TmuxHostOptions(
         node="bench",
         tmux_prefix="bench-",
         folder=folder / "node",
@@ -163,13 +163,13 @@ async def opened(folder: Path, kind: str, environment: dict[str, str]) -> AsyncI
     given = DriverContext(
         folder=folder / "node",
         holders=holders,
-        station=TmuxHost(signs, Tmux(("tmux", "-S", str(folder / "t")), "bench", environment)),
+        tmux_host=TmuxHost(options, Tmux(("tmux", "-S", str(folder / "t")), "bench", environment)),
         python=sys.executable,
         variables=environment,
         child=lambda more: {**environment, **more},
     )
     backend = kind.partition("/")[0]
-    driver = keyed(built(given, [backend]))[kind]
+    driver = drivers_by_kind(build_drivers(given, [backend]))[kind]
     worker = Worker(name="ann", since=1, backend=backend, directory=str(folder))
     try:
         yield driver, worker

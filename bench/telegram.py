@@ -15,9 +15,11 @@ from typing import Any
 import anyio
 import anyio.abc
 
-from farhand.app import Parts
-from farhand.channels.telegram.channel import TelegramChannel, TelegramOptions
+from farhand.channels.kit.surface import RateLimits
+from farhand.channels.telegram.channel import TelegramChannel
+from farhand.channels.telegram.settings import TelegramSettings
 from farhand.core.clock import SystemClock
+from farhand.model.channel_ports import Channel, ChannelContext
 from farhand.model.facts import Fact, Said, TurnEnded
 from farhand.model.ports import Deliver
 from farhand.model.words import HowEnded
@@ -147,11 +149,9 @@ async def measure() -> list[Row]:
             bot, folder = await telegram.new_bot(), Path(name)
             agent = TimedDriver()
 
-            def channels(parts: Parts) -> list[Any]:
-                options = TelegramOptions(
-                    token=bot.token, folder=parts.settings.folder, api_url=address, chat_burst=1000
-                )
-                return [TelegramChannel(options, parts.hub, parts.outbox, parts.clock)]
+            def channels(context: ChannelContext) -> list[Channel]:
+                limits = RateLimits(chat_burst=1000)
+                return [TelegramChannel(TelegramSettings(bot.token, address, limits=limits), context)]
 
             async with open_house(folder, agent, SystemClock(), channels) as house:
                 rows = await conversation(house, agent, bot, bot.person(MANAGER))

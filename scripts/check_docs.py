@@ -100,7 +100,12 @@ def differing(what: str, page: str, told: Iterable[str], true: Iterable[str]) ->
 
 def settings_read() -> set[str]:
     """Every environment variable that a node or the command line reads. The SDK tells its own."""
-    rooms = [SOURCE / "app.py", *(SOURCE / "config").glob("*.py"), *(SOURCE / "cli").glob("*.py")]
+    rooms = [
+        SOURCE / "run.py",
+        *(SOURCE / "config").glob("*.py"),
+        *(SOURCE / "cli").glob("*.py"),
+        *(SOURCE / "channels").glob("*/settings.py"),
+    ]
     found = (match for room in rooms for match in _READS.finditer(room.read_text("utf-8")))
     return {match.group(1) or match.group(2) for match in found}
 

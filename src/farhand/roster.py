@@ -1,11 +1,13 @@
-"""Which agents a node can run: every driver package is found by its manifest and builds its drivers itself."""
+"""Which drivers and channels a node has: each package is found by its manifest and builds its own."""
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import replace
 from importlib import import_module, resources
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import structlog
 
@@ -13,18 +15,23 @@ from farhand.config.settings import Settings
 from farhand.drivers.wires.context import DriverContext
 from farhand.drivers.wires.oneshot.runner import FOLDER, OneshotRunner
 from farhand.drivers.wires.tmux.host import TmuxHost, TmuxHostOptions
-from farhand.model.errors import UnknownBackend
+from farhand.model.channel_ports import Channel, ChannelContext
+from farhand.model.driver_ports import HasFormerKinds
+from farhand.model.errors import FarhandError, UnknownBackend
 from farhand.model.ports import Driver
 
 log = structlog.get_logger("roster")
+DRIVERS = "farhand.drivers"
+CHANNELS = "farhand.channels"
+MANIFEST = "manifest.toml"
 
 
 def drivers(settings: Settings) -> dict[str, Driver]:
     """Everything that can run an agent here."""
-    return keyed(built(given(settings)))
+    return drivers_by_kind(build_drivers(driver_context(settings)))
 
 
-def given(settings: Settings) -> DriverContext:
+def driver_context(settings: Settings) -> DriverContext:
     """What drivers are built from."""
     import sys
 
@@ -37,7 +44,7 @@ def given(settings: Settings) -> DriverContext:
     return DriverContext(
         folder=settings.folder,
         holders=LocalHolders(settings.holders),
-        station=station(settings, child({})),
+        tmux_host=tmux_host(settings, child({})),
         python=sys.executable,
         variables=settings.environment,
         child=child,
@@ -45,12 +52,12 @@ def given(settings: Settings) -> DriverContext:
     )
 
 
-def station(settings: Settings, environment: Mapping[str, str]) -> TmuxHost:
+def tmux_host(settings: Settings, environment: Mapping[str, str]) -> TmuxHost:
     """Where interactive agents sit: the manager's own tmux, their hooks on the node's own socket."""
     from farhand.drivers.wires.tmux import Tmux
     from farhand.hooks.install import interpreter, place_program
 
-    signs = TmuxHostOptions(
+    options = TmuxHostOptions(
         node=settings.node,
         tmux_prefix=settings.tmux_prefix,
         folder=settings.folder,
@@ -66,29 +73,36 @@ def station(settings: Settings, environment: Mapping[str, str]) -> TmuxHost:
         ask_seconds=settings.ask_deadline_seconds,
     )
     server = ("tmux", "-S", settings.tmux_socket) if settings.tmux_socket else ("tmux",)
-    return TmuxHost(signs, Tmux(server, f"farhand-{settings.node}", environment))
+    return TmuxHost(options, Tmux(server, f"farhand-{settings.node}", environment))
 
 
-def packages() -> list[str]:
-    """The driver packages: those with a manifest and a driver."""
-    found = (entry for entry in resources.files("farhand.drivers").iterdir() if entry.is_dir())
-    parts = ("manifest.toml", "driver.py")
+def packages(root: str = DRIVERS, module: str = "driver") -> list[str]:
+    """The packages under that root that have a manifest and that module."""
+    found = (entry for entry in resources.files(root).iterdir() if entry.is_dir())
+    parts = (MANIFEST, f"{module}.py")
     return sorted(entry.name for entry in found if all(entry.joinpath(part).is_file() for part in parts))
+
+
+def manifest(root: str, package: str) -> dict[str, Any]:
+    """What that package says of itself."""
+    return tomllib.loads(resources.files(root).joinpath(package).joinpath(MANIFEST).read_text("utf-8"))
+
+
+# --- drivers
 
 
 def asking_events() -> dict[str, frozenset[str]]:
     """At which events the hooks of a backend wait for a person, as its manifest says."""
     found: dict[str, frozenset[str]] = {}
     for name in packages():
-        text = resources.files("farhand.drivers").joinpath(name, "manifest.toml").read_text("utf-8")
-        manifest = tomllib.loads(text)
-        hooks = manifest.get("hooks", {})
+        about = manifest(DRIVERS, name)
+        hooks = about.get("hooks", {})
         modes = hooks.items() if isinstance(hooks, dict) else ()
-        found[manifest.get("backend", name)] = frozenset(event for event, mode in modes if mode == "ask")
+        found[about.get("backend", name)] = frozenset(event for event, mode in modes if mode == "ask")
     return found
 
 
-def hooks_of(backend: str) -> ModuleType:
+def hook_settings_of(backend: str) -> ModuleType:
     """What puts hooks into the settings of that backend's CLI; raises UnknownBackend with those that have any."""
     known = {name: f"farhand.drivers.{name}.hook_settings" for name in packages()}
     able = {name: module for name, module in known.items() if find_spec(module) is not None}
@@ -97,11 +111,11 @@ def hooks_of(backend: str) -> ModuleType:
     return import_module(able[backend])
 
 
-def calls_of(backend: str, folder: Path, environment: Mapping[str, str]) -> tuple[str, OneshotRunner]:
+def oneshot_runner_of(backend: str, folder: Path, environment: Mapping[str, str]) -> tuple[str, OneshotRunner]:
     """The source and the calls of that backend's CLI for the worker of this folder; raises UnknownBackend."""
     from farhand.sandbox.holders import LocalHolders
 
-    found = (entry for entry in resources.files("farhand.drivers").iterdir() if entry.is_dir())
+    found = (entry for entry in resources.files(DRIVERS).iterdir() if entry.is_dir())
     able = sorted(entry.name for entry in found if entry.joinpath("oneshot.py").is_file())
     if backend not in able:
         raise UnknownBackend(backend, known=able)
@@ -109,22 +123,55 @@ def calls_of(backend: str, folder: Path, environment: Mapping[str, str]) -> tupl
     return adapter.source, OneshotRunner(adapter, folder, LocalHolders(folder / FOLDER), environment)
 
 
-def built(parts: DriverContext, names: Iterable[str] | None = None) -> list[Driver]:
+def build_drivers(context: DriverContext, names: Iterable[str] | None = None) -> list[Driver]:
     """The drivers of these packages, or of all; one that cannot be built costs nobody else."""
     everyone: list[Driver] = []
     for name in packages() if names is None else names:
         try:
-            everyone += import_module(f"farhand.drivers.{name}.driver").build(parts)
+            everyone += import_module(f"farhand.drivers.{name}.driver").build(context)
         except Exception:
             log.exception("no driver", package=name)
     return everyone
 
 
-def keyed(everyone: Iterable[Driver]) -> dict[str, Driver]:
+def drivers_by_kind(everyone: Iterable[Driver]) -> dict[str, Driver]:
     """The drivers as a worker's `kind` names them: `<backend>` for the usual one, `<backend>/<wire>` for each."""
     found: dict[str, Driver] = {}
     for driver in everyone:
         found.setdefault(driver.backend, driver)
         found[f"{driver.backend}/{driver.wire}"] = driver
-        found.update(dict.fromkeys(getattr(driver, "formerly", ()), driver))
+        if isinstance(driver, HasFormerKinds):
+            found.update(dict.fromkeys(driver.formerly, driver))
     return found
+
+
+# --- channels
+
+
+def channel_secrets(root: str = CHANNELS) -> list[str]:
+    """The variables that channels sign in with, as their manifests say: nobody else may see them."""
+    return [name for package in packages(root, "channel") for name in manifest(root, package).get("secrets", ())]
+
+
+def own_variables(about: Mapping[str, Any], variables: Mapping[str, str]) -> dict[str, str]:
+    """Those of the variables that a channel's manifest names."""
+    names = {*about.get("settings", {}), *about.get("secrets", ())}
+    return {name: value for name, value in variables.items() if name in names}
+
+
+def build_channels(context: ChannelContext, root: str = CHANNELS, *, without: Container[str] = ()) -> list[Channel]:
+    """The channels of all packages but those left out, each built with its own variables alone. A setting that is
+    wrong is an error; a package that cannot be imported costs nobody else."""
+    everyone: list[Channel] = []
+    for package in packages(root, "channel"):
+        about = manifest(root, package)
+        if about["name"] in without:
+            continue
+        own = replace(context, variables=own_variables(about, context.variables))
+        try:
+            everyone += import_module(f"{root}.{package}.channel").build(own)
+        except FarhandError:
+            raise
+        except Exception:
+            log.exception("no channel", package=package)
+    return everyone

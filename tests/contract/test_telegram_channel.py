@@ -1,11 +1,11 @@
 """Telegram keeps the promises of every channel."""
 
-from typing import Any
-
 import pytest
 
-from farhand.app import Channels, Parts
-from farhand.channels.telegram.channel import TelegramChannel, TelegramOptions
+from farhand.app import Channels
+from farhand.channels.kit.surface import RateLimits
+from farhand.channels.telegram.channel import TelegramChannel
+from farhand.channels.telegram.settings import TelegramSettings
 from farhand.testing.contracts.channel import ChannelContract, Shown
 from farhand.testing.telegram import FakeBot
 
@@ -19,17 +19,10 @@ class TestTelegram(ChannelContract):
     async def channels(self, bot: FakeBot) -> Channels:
         await bot.order("chat", bool, id=MANAGER, type="private", first_name="Mo", topics={})
 
-        def built(parts: Parts) -> list[Any]:
-            options = TelegramOptions(
-                token=bot.token,
-                folder=parts.settings.folder,
-                api_url=bot.address,
-                admin_chat_id=str(MANAGER),
-                chat_burst=100,
-            )
-            return [TelegramChannel(options, parts.hub, parts.outbox, parts.clock)]
-
-        return built
+        settings = TelegramSettings(
+            token=bot.token, api_url=bot.address, admin_chat_id=str(MANAGER), limits=RateLimits(chat_burst=100)
+        )
+        return lambda context: [TelegramChannel(settings, context)]
 
     @pytest.fixture
     def shown(self, bot: FakeBot) -> Shown:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from farhand.app import Parts
-from farhand.channels.telegram.channel import TelegramChannel, TelegramOptions
+from farhand.channels.kit.surface import RateLimits
+from farhand.channels.telegram.channel import TelegramChannel
+from farhand.channels.telegram.settings import TelegramSettings
 from farhand.core.clock import SystemClock
+from farhand.model.channel_ports import Channel, ChannelContext, Peers
 from farhand.model.ports import Hub, Outbox
 from farhand.testing.house import House, open_house
 from farhand.testing.scripted import ScriptedDriver
@@ -36,6 +39,30 @@ class TelegramHouse:
         return str(self.house.node.status()["channels"]["telegram"])
 
 
+class OverheardPeers:
+    """The node's channels for one of them; what it announces is noted and goes nowhere."""
+
+    def __init__(self, peers: Peers, told: list[str], news: Bell) -> None:
+        self._told = told
+        self._news = news
+        self.manager_chat = peers.manager_chat
+        self.manager_chat_changed = peers.manager_chat_changed
+        self.notify = peers.notify
+        self.inbox = peers.inbox
+
+    async def announce(self, text: str) -> None:
+        self._told.append(text)
+        self._news.ring()
+
+
+def telegram_settings(bot: FakeBot, **options: Any) -> TelegramSettings:
+    """The settings of that bot; the rates among the options are put where they belong."""
+    names = {one.name for one in fields(RateLimits)}
+    limits = RateLimits(**{name: value for name, value in options.items() if name in names})
+    others = {name: value for name, value in options.items() if name not in names}
+    return TelegramSettings(token=bot.token, api_url=bot.address, limits=limits, **others)
+
+
 @asynccontextmanager
 async def telegram_house(
     folder: Path,
@@ -51,21 +78,17 @@ async def telegram_house(
     told: list[str] = []
     news = Bell()
 
-    async def tell(text: str) -> None:
-        told.append(text)
-        news.ring()
-
-    def channels(parts: Parts) -> list[Any]:
-        url = f"http://127.0.0.1:{parts.port}" if public else ""
-        given = TelegramOptions(
-            token=bot.token,
-            folder=parts.settings.folder,
-            api_url=bot.address,
+    def channels(context: ChannelContext) -> list[Channel]:
+        url = f"http://127.0.0.1:{context.port}" if public else ""
+        given = replace(
+            context,
             public_url=url,
-            steers=parts.steers,
-            **{"answer_seconds": 2.0, "chat_burst": 50, "poll_seconds": 1, **options},
+            hub=hub(context.hub),
+            outbox=outbox(context.outbox),
+            peers=OverheardPeers(context.peers, told, news),
         )
-        return [TelegramChannel(given, hub(parts.hub), outbox(parts.outbox), parts.clock, tell)]
+        quick = {"answer_seconds": 2.0, "chat_burst": 50, "poll_seconds": 1}
+        return [TelegramChannel(telegram_settings(bot, **{**quick, **options}), given)]
 
     async with open_house(folder, agent, SystemClock(), channels) as house:
         yield TelegramHouse(house, bot, told, news)

@@ -8,10 +8,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from farhand.app import Parts
 from farhand.model import errors
+from farhand.model.channel_ports import Channel, ChannelContext
 from farhand.model.facts import AskRaised, AskSettled, Ended, Said, TurnEnded
-from farhand.model.ports import Channel
 from farhand.model.words import Choice, HowEnded, HowSettled
 from farhand.testing import ledger
 from farhand.testing.clock import ManualClock
@@ -149,8 +148,8 @@ async def test_a_fact_that_no_store_could_write_costs_one_worker_one_turn(house:
 async def test_a_channel_waits_for_a_store_that_refuses_and_misses_nothing(tmp_path: Path) -> None:
     clock = ManualClock()
 
-    def channels(parts: Parts) -> list[Channel]:
-        return [LedgerChannel(parts.hub, parts.outbox, parts.clock, tmp_path / "sent")]
+    def channels(context: ChannelContext) -> list[Channel]:
+        return [LedgerChannel(context, tmp_path / "sent")]
 
     async with open_house(tmp_path, clock=clock, channels=channels) as house:
         await house.hire()

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import anyio
 import pytest
 from tests.house.telegram_house import TelegramHouse, telegram_house
 
-from farhand.app import Parts
-from farhand.channels.telegram.channel import TelegramChannel, TelegramOptions
+from farhand.channels.telegram.channel import TelegramChannel
+from farhand.channels.telegram.settings import TelegramSettings
 from farhand.core.clock import SystemClock
+from farhand.model.channel_ports import Channel, ChannelContext
 from farhand.model.commands import Accepted, Command, Say
 from farhand.model.ports import Hub
 from farhand.model.words import Sender
@@ -124,9 +124,8 @@ async def test_what_one_channel_has_to_say_comes_over_the_others(tmp_path: Path,
         lines.append(text)
         heard.ring()
 
-    def channels(parts: Parts) -> list[Any]:
-        options = TelegramOptions(token=bot.token, folder=parts.settings.folder, api_url=bot.address)
-        return [TelegramChannel(options, parts.hub, parts.outbox, parts.clock, parts.announce)]
+    def channels(context: ChannelContext) -> list[Channel]:
+        return [TelegramChannel(TelegramSettings(token=bot.token, api_url=bot.address), context)]
 
     async with open_house(tmp_path, None, SystemClock(), channels) as house:
         house.node.listeners.append(listen)

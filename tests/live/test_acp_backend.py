@@ -43,7 +43,7 @@ async def test_an_ask_of_a_hired_agent_outlives_the_node(short_folder: Path) -> 
             **fake.environ(),
         }
         settings = Settings(node="t", folder=short_folder, port=0, working_directory=project, environment=own)
-        drivers = roster.keyed(roster.built(roster.given(settings), ["acp"]))
+        drivers = roster.drivers_by_kind(roster.build_drivers(roster.driver_context(settings), ["acp"]))
         assert list(drivers) == ["editor", "editor/headless"]
         try:
             async with open_house(short_folder, drivers=drivers) as house:

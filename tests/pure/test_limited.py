@@ -4,8 +4,9 @@ import pytest
 
 from farhand.channels.kit import texts
 from farhand.channels.kit.card import RetryTap, cards, ended
-from farhand.channels.telegram.parse import message_place, tap_data, tap_to_wish
-from farhand.channels.telegram.words import CallbackQuery, TelegramPerson
+from farhand.channels.kit.surface import ChatTap
+from farhand.channels.kit.tap_data import tap_data, tap_to_wish
+from farhand.channels.telegram.parse import message_place
 from farhand.cli.conversation import event_line, team_lines
 from farhand.core.admit import admit
 from farhand.core.decide import HirePolicy, decide
@@ -155,7 +156,7 @@ def test_a_limit_that_still_holds_is_no_news() -> None:
 
 
 def test_a_tap_tries_again() -> None:
-    query = CallbackQuery(id="q", sender=TelegramPerson(id=1), data=tap_data(RetryTap(worker="ann")))
+    query = ChatTap(id="q", chat="7", data=tap_data(RetryTap(worker="ann")))
     assert tap_to_wish(query, Present()) == Retry(id="t:q", worker="ann")
     assert read("m", "/retry ann", present(facts.CameOnline())) == Retry(id="m", worker="ann")
     assert message_place("telegram:m:7:1:2~3", "telegram", "7") == (1, 2)

@@ -1,8 +1,8 @@
 """Conversations on the phone: how they are asked for, shown, tapped, taken up and handed back."""
 
 from farhand.channels.kit.card import AdoptTap, ago, cards, session_list
-from farhand.channels.telegram.parse import DATA_BYTES, tap_data, tap_to_wish
-from farhand.channels.telegram.words import CallbackQuery, TelegramPerson
+from farhand.channels.kit.surface import ChatTap
+from farhand.channels.kit.tap_data import DATA_BYTES, tap_data, tap_to_wish
 from farhand.cli.conversation import event_line, read_line, read_sessions, session_lines
 from farhand.model import facts
 from farhand.model.commands import End, Hire
@@ -69,7 +69,7 @@ def test_a_tap_takes_one_up_however_long_its_id_is() -> None:
     for session in ("aaaa-1", "x" * 100):
         data = tap_data(AdoptTap(backend="claude", session=session))
         assert len(data.encode()) <= DATA_BYTES
-        adopted = tap_to_wish(CallbackQuery(id="q", sender=TelegramPerson(id=1), data=data), Present())
+        adopted = tap_to_wish(ChatTap(id="q", chat="7", data=data), Present())
         assert isinstance(adopted, Hire)
         assert (adopted.backend, adopted.worker) == ("claude", "")
         assert session.startswith(adopted.session)

@@ -10,18 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from farhand.channels.kit.card import AnswerTap, DoneTap, PickTap, SteerTap, StopTap, WithdrawTap, WordsTap
-from farhand.channels.telegram.parse import (
-    DATA_BYTES,
-    TappedChoice,
-    Wordless,
-    heard,
-    message_command_id,
-    message_place,
-    tap_data,
-    tap_to_wish,
-    to_wish,
-)
-from farhand.channels.telegram.words import CallbackQuery, TelegramChat, TelegramMessage, TelegramPerson
+from farhand.channels.kit.read_message import read_message
+from farhand.channels.kit.surface import ChatTap
+from farhand.channels.kit.tap_data import DATA_BYTES, ChoiceWantsWords, TappedChoice, tap_data, tap_to_wish
+from farhand.channels.telegram.parse import decode_update, message_command_id, message_place, to_message, to_tap
+from farhand.channels.telegram.words import CallbackQuery, TelegramChat, TelegramMessage
 from farhand.model import commands
 from farhand.model.grammar import InfoRequest, Tell, Wrong
 from farhand.model.present import Ask, Present, Turn, Worker
@@ -58,26 +51,27 @@ def present(ask: str = "a", turn: str = "t") -> Present:
 
 
 def wished(text: str, **more: Any) -> Any:
-    return to_wish(
-        TelegramMessage(message_id=5, chat=TelegramChat(id=7), text=text, **more), present(), "telegram", "99"
-    )
+    message = TelegramMessage(message_id=5, chat=TelegramChat(id=7), text=text, **more)
+    return read_message(to_message(message, "telegram", "99"), present())
 
 
 @given(UPDATES)
 def test_any_update_is_read(update: dict[str, Any]) -> None:
-    number, what = heard(msgspec.json.encode(update))
+    number, what = decode_update(msgspec.json.encode(update))
     assert number == update["update_id"]
     if isinstance(what, TelegramMessage):
-        wish = to_wish(what, present(), "telegram", "99")
+        wish = read_message(to_message(what, "telegram", "99"), present())
         if isinstance(wish, Tell):
             assert wish.id == message_command_id(what, "99")
     elif isinstance(what, CallbackQuery):
-        tap_to_wish(what, present())
+        tap = to_tap(what)
+        if tap is not None:
+            tap_to_wish(tap, present())
 
 
 @given(st.binary(max_size=60))
 def test_any_bytes_are_read(update: bytes) -> None:
-    heard(update)
+    decode_update(update)
 
 
 @given(st.text(max_size=80))
@@ -90,14 +84,14 @@ def test_any_text_becomes_a_command_that_the_hub_takes_or_a_sentence(text: str) 
 
 @given(st.text(max_size=70))
 def test_any_data_behind_a_button_is_read(data: str) -> None:
-    tap_to_wish(CallbackQuery(id="9", sender=TelegramPerson(id=1), data=data), present())
+    tap_to_wish(ChatTap(id="9", chat="7", data=data), present())
 
 
 @given(st.text(max_size=120), st.integers(0, 1))
 def test_a_button_fits_and_finds_its_ask_again(ask: str, place: int) -> None:
     data = tap_data(AnswerTap(ask=ask, place=place))
     assert 1 <= len(data.encode("utf-8", "surrogatepass")) <= DATA_BYTES
-    wish = tap_to_wish(CallbackQuery(id="9", sender=TelegramPerson(id=1), data=data), present(ask))
+    wish = tap_to_wish(ChatTap(id="9", chat="7", data=data), present(ask))
     assert wish == commands.Answer(id="t:9", ask=ask, choice=CHOICES[place].id)
 
 
@@ -109,13 +103,13 @@ def test_a_button_of_several_choices_fits_and_finds_its_ask_again(ask: str, chos
     for tap in (PickTap(ask=ask, chosen=made), DoneTap(ask=ask, chosen=made), WordsTap(ask=ask, chosen=made)):
         data = tap_data(tap)
         assert len(data.encode()) <= DATA_BYTES
-        wish = tap_to_wish(CallbackQuery(id="9", sender=TelegramPerson(id=1), data=data), team)
+        wish = tap_to_wish(ChatTap(id="9", chat="7", data=data), team)
         if chosen - {0, 1}:
             assert isinstance(wish, Wrong)
         elif isinstance(tap, PickTap):
             assert wish == TappedChoice(ask=known, chosen=made)
         elif isinstance(tap, WordsTap):
-            assert wish == Wordless(ask=known, chosen=made)
+            assert wish == ChoiceWantsWords(ask=known, chosen=made)
         else:
             choice = ",".join(CHOICES[place].id for place in made)
             assert wish == commands.Answer(id="t:9", ask=ask, choice=choice)
@@ -132,7 +126,7 @@ def test_a_button_of_a_waiting_message_finds_it_and_no_other(message: str) -> No
     }
     for data, wish in taps.items():
         assert len(data.encode()) <= DATA_BYTES
-        query = CallbackQuery(id="9", sender=TelegramPerson(id=1), data=data)
+        query = ChatTap(id="9", chat="7", data=data)
         assert tap_to_wish(query, waiting) == wish
         assert tap_to_wish(query, team) == Wrong(id="t:9", why="That message waits no more.")
 
@@ -141,7 +135,7 @@ def test_a_button_of_a_waiting_message_finds_it_and_no_other(message: str) -> No
 def test_a_stop_button_finds_its_turn_and_no_other(turn: str) -> None:
     data = tap_data(StopTap(turn=turn))
     assert len(data.encode()) <= DATA_BYTES
-    query = CallbackQuery(id="9", sender=TelegramPerson(id=1), data=data)
+    query = ChatTap(id="9", chat="7", data=data)
     assert tap_to_wish(query, present(turn=turn)) == commands.Interrupt(id="t:9", worker="ann-b")
     assert isinstance(tap_to_wish(query, present(turn=turn + "x")), Wrong)
 

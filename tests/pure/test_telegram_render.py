@@ -7,9 +7,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from farhand.channels.kit.card import AnswerTap, Button, Card, ask, cards, progress, revealed, tail_of
-from farhand.channels.telegram.render import notice, render
-from farhand.channels.telegram.words import Amend, Post, React, Remove, Show, unseal
+from farhand.channels.kit.card import AnswerTap, Button, Card, ask, cards, plain_notice, progress, revealed, tail_of
+from farhand.channels.telegram.render import render
+from farhand.channels.telegram.words import Amend, Post, React, Remove, Show, decode_outgoing
 from farhand.model.facts import AskRaised, AskSettled, Event, Said, ToolStarted, TurnEnded, TurnStarted
 from farhand.model.ports import Parcel
 from farhand.model.view import AskView, TurnView, begin, fold
@@ -29,7 +29,7 @@ def accept(card: Card) -> str:
     """What the manager reads of a card; fails when Telegram would refuse any of it."""
     read: list[str] = []
     for parcel in laid_out(card):
-        letter = unseal(parcel.body)
+        letter = decode_outgoing(parcel.body)
         match letter:
             case Post() | Amend():
                 text = read_html(letter.html)[0] if letter.html else letter.plain
@@ -106,7 +106,7 @@ def test_any_ask_is_shown_whole_with_its_buttons(question: str, detail: str, lab
     raised = AskRaised(ask="a" * 70, question=question, detail=detail * (longer * 10 + 1), choices=choices)
     card = ask("ann", AskView(raised=raised))
     assert letters(revealed(question)) in letters(accept(card))
-    sent = [unseal(parcel.body) for parcel in laid_out(card)]
+    sent = [decode_outgoing(parcel.body) for parcel in laid_out(card)]
     keys = [key for letter in sent if isinstance(letter, Post) for row in letter.keys for key in row]
     assert len(keys) == len(choices)
     assert len(sent) <= 2
@@ -115,7 +115,7 @@ def test_any_ask_is_shown_whole_with_its_buttons(question: str, detail: str, lab
 
 
 def posted(parcel: Any) -> Post:
-    letter = unseal(parcel.body)
+    letter = decode_outgoing(parcel.body)
     assert isinstance(letter, Post)
     return letter
 
@@ -139,7 +139,7 @@ def test_pages_follow_one_another_and_only_the_first_buzzes() -> None:
 
 def test_a_file_is_a_photo_or_a_document() -> None:
     shown = [
-        unseal(laid_out(Card(key="k", worker="ann", file=Attachment(path=path, caption="c" * 2000)))[0].body)
+        decode_outgoing(laid_out(Card(key="k", worker="ann", file=Attachment(path=path, caption="c" * 2000)))[0].body)
         for path in ("/a.PNG", "/b.txt")
     ]
     assert [one.photo for one in shown if isinstance(one, Show)] == [True, False]
@@ -147,7 +147,7 @@ def test_a_file_is_a_photo_or_a_document() -> None:
 
 @given(st.text(min_size=1).filter(str.strip))
 def test_any_notice_is_taken(text: str) -> None:
-    letter = unseal(notice("k", CHAT, text).body)
+    letter = decode_outgoing(laid_out(plain_notice("k", text))[0].body)
     assert isinstance(letter, Post)
     shown = letter.plain
     check_text(shown)
@@ -161,7 +161,7 @@ def test_the_tail_of_a_long_text_begins_at_a_word() -> None:
 def test_a_question_about_much_comes_with_all_of_it_as_a_file_and_its_buttons_in_sight() -> None:
     diff = "\n".join(f"+ line {number}" for number in range(5000))
     raised = AskRaised(ask="a", question="Apply it?", detail=diff, choices=(Choice(id="y", label="Yes"),))
-    whole, question = [unseal(parcel.body) for parcel in laid_out(ask("ann", AskView(raised=raised)))]
+    whole, question = [decode_outgoing(parcel.body) for parcel in laid_out(ask("ann", AskView(raised=raised)))]
     assert isinstance(whole, Show)
     assert whole.text == diff
     assert isinstance(question, Post)

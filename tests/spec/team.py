@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
+from tests.house.telegram_house import telegram_settings
 
-from farhand import app
-from farhand.config.settings import Settings, TelegramSettings
+from farhand import app, roster
+from farhand.channels.telegram.channel import TelegramChannel
+from farhand.config.settings import Settings
 from farhand.core.clock import SystemClock
+from farhand.model.channel_ports import Channel, ChannelContext
 from farhand.model.commands import Hire
 from farhand.model.facts import CameOnline
 from farhand.model.ports import Can, Clock, Deliver, Driver
@@ -98,11 +101,13 @@ async def team_house(
     claude = claude or ScriptedDriver(ABLE, backend="claude")
     codex = codex or ScriptedDriver(backend="codex")
     quick = {"chat_burst": 1000, "chat_per_second": 1000.0, "per_second": 1000.0}
-    given = TelegramSettings(
-        token=bot.token, api_url=bot.address, **{**quick, "answer_seconds": 2.0, "poll_seconds": 5, **telegram}
-    )
-    built = replace(settings_in(folder), telegram=given, **(settings or {}))
+    given = telegram_settings(bot, **{**quick, "answer_seconds": 2.0, "poll_seconds": 5, **telegram})
+
+    def channels(context: ChannelContext) -> list[Channel]:
+        return [TelegramChannel(given, context), *roster.build_channels(context, without={"telegram"})]
+
+    built = replace(settings_in(folder), **(settings or {}))
     everyone = {"claude": claude, "codex": codex, **(drivers or {})}
     clock = clock or SystemClock()
-    async with app.node(built, everyone, app.channels(built, telegram=True), clock) as running:
+    async with app.node(built, everyone, channels, clock) as running:
         yield Team(House(running, claude, clock), bot, codex)

@@ -24,7 +24,7 @@ from tests.spec.promises import promise
 from tests.spec.team import Team, team_house
 from tests.spec.test_http import known
 
-from farhand.channels.files.spooled_answers import left_answers
+from farhand.channels.files.spooled_answers import read_spooled_answers
 from farhand.cli.adapter import PAUSES_SECONDS, keep, post_until_taken
 from farhand.drivers.codex.oneshot import ADAPTER as CODEX
 from farhand.drivers.gemini.oneshot import ADAPTER as GEMINI
@@ -405,7 +405,7 @@ async def test_a_node_that_is_killed_in_between_gets_the_answer_once(tmp_path: P
     waits: list[float] = []
     assert not post_until_taken(keep(gone, session), address, wait=waits.append)
     assert waits == [*PAUSES_SECONDS]
-    (left,) = left_answers(session, 0.0)
+    (left,) = read_spooled_answers(session, 0.0)
     assert (left.name, left.text, left.html) == ("i", "a < b", False)
     async with team_house(tmp_path, bot, claude=agent) as team:
         await team.manager.reads("ann:\na < b")

@@ -163,10 +163,10 @@ async def test_there_is_no_other_route(
     http_application = http.application
     monkeypatch.setattr(http, "application", application)
     agent = ScriptedDriver(backend="claude")
-    signs = TmuxHostOptions(
+    options = TmuxHostOptions(
         "test", "claude-test-", tmp_path, tmp_path / "hooks.sock", sys.executable, tmp_path / "hook.py"
     )
-    agent.station = TmuxHost(signs, Tmux(tmux_server, "farhand-test", {}))  # type: ignore[attr-defined]
+    agent.tmux_host = TmuxHost(options, Tmux(tmux_server, "farhand-test", {}))  # type: ignore[attr-defined]
     async with team_house(tmp_path, bot, claude=agent) as team, httpx2.AsyncClient(base_url=team.url) as client:
         await team.hire("ann")
         routes = [route for route in served[0] if isinstance(route, Route)]

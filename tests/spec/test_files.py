@@ -129,13 +129,20 @@ async def test_what_clears_pending(team: Team) -> None:
     assert "ann (focused, working" in await team.asks("/team")
 
 
+class Manager:
+    """Somebody whose chat is known."""
+
+    def manager_chat(self) -> str:
+        return "1"
+
+
 @promise("security.7", "states.1")
 def test_ten_minutes_clear_pending(tmp_path: Path) -> None:
     worker = Worker(name="ann", since=1, backend="claude", directory="/")
-    sessions = SessionFiles(WorkerFiles(tmp_path / "s", tmp_path / "t", "n"), lambda: "1")
-    sessions.places.make()
+    sessions = SessionFiles(WorkerFiles(tmp_path / "s", tmp_path / "t", "n"), Manager())
+    sessions.worker_files.make()
     sessions.begin(worker)
-    pending = sessions.places.session("ann") / "pending"
+    pending = sessions.worker_files.session("ann") / "pending"
     pending.write_text("1000")
     present = Present(workers={"ann": worker})
     assert sessions.expire(present, 1599.0) == 1.0

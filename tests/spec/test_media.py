@@ -14,17 +14,17 @@ from tests.spec.promises import promise
 from tests.spec.team import Team
 from tests.spec.test_http import DOT, known
 
-from farhand.channels.kit.shown_files import (
+from farhand.channels.kit.inbox import as_size
+from farhand.channels.kit.sendable_files import (
     BLOCKED_ENDINGS,
     DOCUMENTS,
     IMAGES,
     LARGEST_BYTES,
-    NotShown,
-    ShownFiles,
+    NotSendable,
+    SendableFiles,
     refusal,
 )
-from farhand.channels.kit.tags import take
-from farhand.channels.telegram.media import as_size
+from farhand.channels.kit.tags import take_tags
 from farhand.model.facts import Said, TurnEnded
 from farhand.model.ports import Deliver
 from farhand.model.words import HowEnded
@@ -127,7 +127,7 @@ async def test_files_that_cannot_be_had(team: Team) -> None:
     ],
 )
 def test_what_is_no_tag(text: str) -> None:
-    assert take(text) == (text, ())
+    assert take_tags(text) == (text, ())
 
 
 @promise("media.8")
@@ -140,12 +140,12 @@ def test_what_is_no_tag(text: str) -> None:
     ],
 )
 def test_code_in_html_is_code(text: str) -> None:
-    assert take(text, is_html=True) == (text, ())
+    assert take_tags(text, is_html=True) == (text, ())
 
 
 @promise("media.7")
 def test_tags() -> None:
-    text, named = take("One\n[[image:/tmp/a b.png|a | b]]\n[[file:/x/y.md]]\nTwo `[[file:/no.md]]`")
+    text, named = take_tags("One\n[[image:/tmp/a b.png|a | b]]\n[[file:/x/y.md]]\nTwo `[[file:/no.md]]`")
     assert text == "One\n\nTwo `[[file:/no.md]]`"
     assert [(one.path, one.caption, one.picture) for one in named] == [
         ("/tmp/a b.png", "a | b", True),
@@ -156,7 +156,7 @@ def test_tags() -> None:
 @given(st.text(max_size=200))
 def test_any_text_is_searched(text: str) -> None:
     for is_html in (False, True):
-        rest, named = take(text, is_html=is_html)
+        rest, named = take_tags(text, is_html=is_html)
         assert named or rest == text
 
 
@@ -217,7 +217,7 @@ def test_the_workers_own_directory_is_a_working_directory(tmp_path: Path) -> Non
     given = PurePath(theirs / "a.png")
     assert refusal(given, given, picture=True, roots=roots, closed=[])
     assert not refusal(given, given, picture=True, roots=[*roots, theirs], closed=[])
-    assert ShownFiles(ours, ours).read(str(theirs / "a.png"), picture=True, directory=theirs) == DOT
+    assert SendableFiles(ours, ours).read(str(theirs / "a.png"), picture=True, directory=theirs) == DOT
 
 
 @promise("media.18")
@@ -271,7 +271,7 @@ def test_where_files_may_be() -> None:
 
 @promise("media.17")
 def test_files_over_twenty_megabytes_and_things_that_are_no_files(tmp_path: Path) -> None:
-    shown = ShownFiles(tmp_path, tmp_path)
+    shown = SendableFiles(tmp_path, tmp_path)
     large = tmp_path / "large.log"
     with large.open("wb") as file:
         file.truncate(LARGEST_BYTES + 1)
@@ -284,7 +284,7 @@ def test_files_over_twenty_megabytes_and_things_that_are_no_files(tmp_path: Path
     os.mkfifo(pipe)
     assert len(shown.read(str(exact), picture=False)) == LARGEST_BYTES
     for path in (large, folder, pipe, tmp_path / "none.md", Path("relative.md")):
-        with pytest.raises(NotShown):
+        with pytest.raises(NotSendable):
             shown.read(str(path), picture=False)
 
 
@@ -294,14 +294,14 @@ def test_a_link_gains_nothing(tmp_path: Path) -> None:
     (node / "sessions").mkdir(parents=True)
     (node / "events.log").write_text("the node's own")
     (node / "sessions" / "ok.md").write_text("fine")
-    shown = ShownFiles(node / "sessions", tmp_path, node=node)
+    shown = SendableFiles(node / "sessions", tmp_path, node=node)
     assert shown.read(str(node / "sessions" / "ok.md"), picture=False) == b"fine"
     outside = tmp_path / "link.log"
     outside.symlink_to(node / "events.log")
     folder = tmp_path / "way"
     folder.symlink_to(node)
     for path in (node / "events.log", outside, folder / "events.log", node / "sessions" / ".." / "events.log"):
-        with pytest.raises(NotShown):
+        with pytest.raises(NotSendable):
             shown.read(str(path), picture=False)
 
 

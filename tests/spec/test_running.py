@@ -17,7 +17,7 @@ from tests.spec.team import Team, team_house
 
 from farhand.channels.kit.card import Card
 from farhand.channels.telegram.render import render
-from farhand.channels.telegram.words import Post, unseal
+from farhand.channels.telegram.words import Post, decode_outgoing
 from farhand.model.facts import Said, TurnEnded
 from farhand.model.split import split_html, utf16_length
 from farhand.model.words import HowEnded
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.anyio
 def chunks(text: str, name: str = "ann", html: str = "") -> list[str]:
     """The messages that show an answer, without the name before each."""
     card = Card(key="k", worker=name, markdown=text, html=html)
-    letters = [unseal(parcel.body) for parcel in render(card, 1, "telegram", "7")]
+    letters = [decode_outgoing(parcel.body) for parcel in render(card, 1, "telegram", "7")]
     shown = [letter.html for letter in letters if isinstance(letter, Post)]
     assert all(one.startswith(f"<b>{name}:</b>\n") for one in shown)
     return [one.removeprefix(f"<b>{name}:</b>\n") for one in shown]
@@ -178,7 +178,7 @@ async def _end_children(folder: Path) -> None:
 
 @promise("running.9")
 async def test_nothing_is_said_after_the_node_is_back_about_its_going(tmp_path: Path, bot: FakeBot) -> None:
-    from farhand.app import drain
+    from farhand.run import drain
 
     async with team_house(tmp_path, bot) as team:
         await team.asks("/team")

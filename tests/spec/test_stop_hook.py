@@ -18,7 +18,7 @@ from tests.spec.promises import promise
 from tests.spec.team import Team, team_house
 from tests.spec.test_http import known
 
-from farhand.channels.files.spooled_answers import YOUNG_SECONDS, left_answers
+from farhand.channels.files.spooled_answers import YOUNG_SECONDS, read_spooled_answers
 from farhand.hooks import forward_to_bridge, send_to_telegram
 from farhand.hooks.send_to_telegram import (
     PAUSE_SECONDS,
@@ -473,10 +473,10 @@ def test_what_a_killed_forwarder_left_is_found_once_it_is_old(tmp_path: Path) ->
     (folder / "d.1.new").write_text("half")
     (folder / "e.json").symlink_to("/etc/passwd")
     now = (folder / "a.md").stat().st_mtime
-    assert [(one.name, one.text, one.html) for one in left_answers(tmp_path, now)] == [("b", "<b>x</b>", True)]
-    names = [(one.name, one.html) for one in left_answers(tmp_path, now + YOUNG_SECONDS)]
+    assert [(one.name, one.text, one.html) for one in read_spooled_answers(tmp_path, now)] == [("b", "<b>x</b>", True)]
+    names = [(one.name, one.html) for one in read_spooled_answers(tmp_path, now + YOUNG_SECONDS)]
     assert names == [("a", False), ("b", True)]
-    assert left_answers(tmp_path / "none", now) == []
+    assert read_spooled_answers(tmp_path / "none", now) == []
 
 
 def test_the_hook_needs_nothing_but_the_standard_library() -> None:

@@ -19,7 +19,7 @@ from farhand.hooks.forward_to_bridge import SETTLED, post
 from farhand.model.compat import DEFAULT_SESSIONS
 from farhand.model.errors import BadName, NodeError
 from farhand.model.names import normalize
-from farhand.roster import calls_of
+from farhand.roster import oneshot_runner_of
 from farhand.store.folder import write
 
 SECRETS = ("TELEGRAM_BOT_TOKEN", "TELEGRAM_WEBHOOK_SECRET")
@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise BadName("Name must use letters, numbers, and hyphens only.", name=arguments.worker)
     sessions = arguments.sessions_dir or os.environ.get("SESSIONS_DIR") or Path.home() / DEFAULT_SESSIONS
     folder = (Path(sessions).expanduser() / worker).absolute()
-    source, calls = calls_of(arguments.backend, folder, clean_environment())
+    source, calls = oneshot_runner_of(arguments.backend, folder, clean_environment())
     call = OneshotCall(
         id=new_id(),
         message=os.fsencode(arguments.message).decode("utf-8", "replace"),

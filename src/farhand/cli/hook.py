@@ -10,7 +10,7 @@ from farhand.config.settings import ask_deadline, home
 from farhand.hooks import install as hooks
 from farhand.model.compat import DEFAULT_BACKEND
 from farhand.model.errors import NodeError
-from farhand.roster import hooks_of
+from farhand.roster import hook_settings_of
 
 OLDER = "send-to-telegram.sh"
 
@@ -29,7 +29,7 @@ class HookPlace:
     """Where hooks are put: the settings, the folder of programs beside them, and what stood there before."""
 
     def __init__(self, arguments: argparse.Namespace) -> None:
-        self.module = hooks_of(arguments.backend)
+        self.module = hook_settings_of(arguments.backend)
         self.settings: Path = arguments.settings or self.module.settings_file(os.environ)
         self.programs = self.settings.absolute().parent / "hooks"
         self.keep = home(os.environ) / "hooks"

@@ -21,6 +21,7 @@ from farhand.hooks.install import interpreter
 from farhand.model.compat import LAST_CHAT_FILE
 from farhand.model.errors import NodeError, SettingMissing
 from farhand.model.facts import Responded
+from farhand.roster import channel_secrets
 
 PATIENCE_SECONDS = 15.0
 
@@ -29,7 +30,7 @@ def try_hook(arguments: argparse.Namespace, module: ModuleType, program: Path) -
     """Sends a test message to the manager's chat by the very road that answers take."""
     if not program.exists():
         raise SettingMissing(f"There is no {program}.", hints=("farhand hook install",))
-    settings = read_settings(node=arguments.node, environ=dict(os.environ))
+    settings = read_settings(node=arguments.node, secret_names=channel_secrets(), environ=dict(os.environ))
     told = with_hub(arguments, lambda hub: _try(hub, settings, module, program, arguments.worker))
     sys.stdout.write(f"{told}\n")
     return 0

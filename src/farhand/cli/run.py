@@ -3,6 +3,7 @@
 import argparse
 import os
 import sys
+from functools import partial
 
 from farhand.config.settings import Settings, port_number, read_settings
 from farhand.model.errors import PortTaken, SettingMissing
@@ -23,6 +24,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the node until it is told to stop."""
+    from farhand.roster import channel_secrets
+
     settings = read_settings(
         node=arguments.node,
         port=None if arguments.port is None else port_number(arguments.port),
@@ -32,30 +35,28 @@ def run(arguments: argparse.Namespace) -> int:
         verbose=arguments.verbose,
         tunnel_url=arguments.tunnel_url,
         tunnel=not arguments.no_tunnel,
+        secret_names=channel_secrets(),
         environ=os.environ,
     )
-    if settings.telegram is None and not arguments.no_telegram:
+    if "TELEGRAM_BOT_TOKEN" not in settings.secrets and not arguments.no_telegram:
         raise SettingMissing(
             "TELEGRAM_BOT_TOKEN not set", hints=("set it, or try farhand without it: farhand run --no-telegram --demo",)
         )
     talks = sys.stdin.isatty() and sys.stdout.isatty() and not settings.headless
     try:
-        _serve(settings, talks=talks, telegram=not arguments.no_telegram)
+        _serve(settings, talks=talks, without=frozenset({"telegram"} if arguments.no_telegram else ()))
     except PortTaken as error:
         error.details["hints"] = ("Stop the other process or use: --port <other-port>",)
         raise
     return 0
 
 
-def _serve(settings: Settings, *, talks: bool, telegram: bool) -> None:
+def _serve(settings: Settings, *, talks: bool, without: frozenset[str]) -> None:
     import anyio
 
-    from farhand import app, roster
+    from farhand import roster
+    from farhand import run as running
 
-    app.set_up_logs(settings, show=not talks)
-    drivers = roster.drivers(settings)
-    channels = app.channels(settings, telegram=telegram)
-    if talks:
-        anyio.run(app.run_with_conversation, settings, drivers, channels)
-    else:
-        anyio.run(app.run_until_signal, settings, drivers, channels)
+    running.set_up_logs(settings, show=not talks)
+    serve = running.run_with_conversation if talks else running.run_until_signal
+    anyio.run(serve, settings, roster.drivers(settings), partial(roster.build_channels, without=without))

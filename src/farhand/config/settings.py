@@ -1,7 +1,7 @@
 """Everything that can be set, read once from environment and command line. Only here is `os.environ` read."""
 
 import os
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Iterable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -9,29 +9,10 @@ from farhand.config.erase import erase
 from farhand.model import compat
 from farhand.model.errors import SettingWrong
 from farhand.model.names import node_name
+from farhand.model.variables import number
 from farhand.model.words import Mode
 
 DAY_SECONDS = 86_400.0
-
-
-@dataclass(frozen=True)
-class TelegramSettings:
-    """What the Telegram channel needs. The token is in nobody's environment once it was read."""
-
-    token: str = field(repr=False)
-    api_url: str = "https://api.telegram.org"
-    webhook_secret: str = field(default="", repr=False)
-    admin_chat_id: str = ""
-    tunnel_url: str = ""
-    # The first who writes must send the code that the terminal shows.
-    pairing: bool = False
-    # Telegram's own advice: a message a second to one chat, thirty over all; a few at once do no harm.
-    edit_seconds: float = 1.0
-    chat_per_second: float = 1.0
-    chat_burst: int = 8
-    per_second: float = 30.0
-    answer_seconds: float = 20.0
-    poll_seconds: int = 50
 
 
 @dataclass(frozen=True)
@@ -54,7 +35,8 @@ class Settings:
     hire_mode: Mode = Mode.DEFAULT
     # The socket of the tmux server that workers run in; the person's own server when empty.
     tmux_socket: str = ""
-    telegram: TelegramSettings | None = None
+    # The node's public address, if it has one.
+    public_url: str = ""
     # Where a worker's small files, its pipe and its inbox are; what its tmux session's name begins with.
     sessions_folder: Path | None = None
     temporary: Path = Path(compat.TEMPORARY_FOLDER)
@@ -62,6 +44,8 @@ class Settings:
     given_bridge_url: str = ""
     # The node's own variables, from which the environments of children are built.
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    # What channels sign in with: taken out of the environment, so that no child ever gets it.
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def door(self) -> Path:
@@ -130,20 +114,6 @@ def ask_deadline(environ: Mapping[str, str]) -> float:
     return number(environ, "FARHAND_ASK_DEADLINE_SECONDS", 3600.0, least=1.0)
 
 
-def number(environ: Mapping[str, str], name: str, default: float, *, least: float = 0.0) -> float:
-    """A number from the environment, or SettingWrong with what would have worked."""
-    text = environ.get(name, "").strip()
-    if not text:
-        return default
-    try:
-        value = float(text)
-    except ValueError:
-        value = least - 1
-    if not least <= value < 1e12:
-        raise SettingWrong(f"{name} must be a number of at least {least:g}, not '{text}'.", name=name)
-    return value
-
-
 def hire_mode(text: str) -> Mode:
     """The mode that workers are hired in; as spec 2's start commands have it unless it is set."""
     try:
@@ -165,30 +135,12 @@ def choose_node(flag: str | None, environ: Mapping[str, str]) -> str:
     return node_name(flag or environ.get("NODE_NAME") or compat.DEFAULT_NODE)
 
 
-def read_telegram(
-    environ: MutableMapping[str, str], tunnel_url: str, *, tunnel: bool = True
-) -> TelegramSettings | None:
-    """The Telegram settings; without a tunnel there is no public address, and it is polled.
-
-    The secrets are taken out of the environment, so that no child ever gets them."""
-    token = environ.pop("TELEGRAM_BOT_TOKEN", "").strip()
-    secret = environ.pop("TELEGRAM_WEBHOOK_SECRET", "").strip()
+def take_secrets(environ: MutableMapping[str, str], names: Iterable[str]) -> dict[str, str]:
+    """Takes these variables out of the environment; out of the one that the kernel shows of this process, too."""
+    found = {name: environ.pop(name, "").strip() for name in names}
     if environ is os.environ:
-        erase(("TELEGRAM_BOT_TOKEN", "TELEGRAM_WEBHOOK_SECRET"))
-    if not token:
-        return None
-    return TelegramSettings(
-        token=token,
-        api_url=environ.get("TELEGRAM_API_URL", "").rstrip("/") or "https://api.telegram.org",
-        webhook_secret=secret,
-        admin_chat_id=environ.get("ADMIN_CHAT_ID", "").strip(),
-        tunnel_url=(tunnel_url or environ.get("TUNNEL_URL", "").strip()) if tunnel else "",
-        pairing=environ.get("ADMIN_PAIRING", "").strip().lower() in {"required", "1", "true", "yes"},
-        edit_seconds=number(environ, "TELEGRAM_EDIT_SECONDS", 1.0, least=0.05),
-        chat_per_second=number(environ, "TELEGRAM_CHAT_PER_SECOND", 1.0, least=0.01),
-        chat_burst=int(number(environ, "TELEGRAM_CHAT_BURST", 8.0, least=1.0)),
-        per_second=number(environ, "TELEGRAM_PER_SECOND", 30.0, least=0.1),
-    )
+        erase(found)
+    return {name: value for name, value in found.items() if value}
 
 
 def read_settings(
@@ -201,14 +153,16 @@ def read_settings(
     quiet: bool = False,
     tunnel_url: str = "",
     tunnel: bool = True,
+    secret_names: Iterable[str] = (),
     environ: MutableMapping[str, str] | None = None,
 ) -> Settings:
-    """The settings of a node that is about to run."""
+    """The settings of a node that is about to run; without a tunnel it has no public address. `secret_names` are the
+    variables that its channels want kept from everybody else."""
     environ = os.environ if environ is None else environ
     name = choose_node(node, environ)
     if port is None:
         port = port_number(environ["PORT"]) if environ.get("PORT") else compat.default_port(name)
-    telegram = read_telegram(environ, tunnel_url, tunnel=tunnel)
+    secrets = take_secrets(environ, secret_names)
     return Settings(
         node=name,
         folder=node_folder(name, environ),
@@ -221,7 +175,7 @@ def read_settings(
         retention_days=number(environ, "FARHAND_RETENTION_DAYS", 90.0, least=1.0),
         ask_deadline_seconds=ask_deadline(environ),
         hire_mode=hire_mode(environ.get("FARHAND_HIRE_MODE", "")),
-        telegram=telegram,
+        public_url=(tunnel_url or environ.get("TUNNEL_URL", "").strip()) if tunnel else "",
         host=environ.get("FARHAND_HOST", "").strip() or "0.0.0.0",  # noqa: S104
         sessions_folder=Path(environ["SESSIONS_DIR"]).expanduser() if environ.get("SESSIONS_DIR") else None,
         temporary=Path(environ.get("FARHAND_TEMPORARY", "").strip() or compat.TEMPORARY_FOLDER),
@@ -229,4 +183,5 @@ def read_settings(
         given_bridge_url=environ.get("BRIDGE_URL", "").strip().rstrip("/"),
         tmux_socket=environ.get("FARHAND_TMUX_SOCKET", ""),
         environment=dict(environ),
+        secrets=secrets,
     )

@@ -411,16 +411,3 @@ class Outbox(Protocol):
     async def references(self, channel: str, chat: str, limit: int) -> list[str]:
         """What the surface called the newest messages of that chat."""
         ...
-
-
-class Channel(Protocol):
-    """Where people speak."""
-
-    @property
-    def name(self) -> str:
-        """As `Sender.via` has it."""
-        ...
-
-    async def run(self) -> None:
-        """Serves until it is cancelled."""
-        ...

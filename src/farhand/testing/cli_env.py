@@ -15,7 +15,7 @@ from farhand.drivers.wires.tmux import Tmux
 from farhand.drivers.wires.tmux.host import TmuxHost, TmuxHostOptions
 from farhand.hooks.install import interpreter, place_program
 from farhand.model.ports import Driver
-from farhand.roster import built, keyed
+from farhand.roster import build_drivers, drivers_by_kind
 from farhand.sandbox.holders import LocalHolders
 from farhand.testing import cli_records
 from farhand.testing.house import House, open_house, settings_in
@@ -76,7 +76,7 @@ class CliEnv:
         """The agent's drivers, as a worker's kind names them."""
         self.tmux = Tmux(self.server, "farhand-test", self.environment)
         node = settings_in(self.folder)
-        signs = TmuxHostOptions(
+        options = TmuxHostOptions(
             node="test",
             tmux_prefix="claude-test-",
             folder=self.folder / "node",
@@ -88,13 +88,13 @@ class CliEnv:
         given = DriverContext(
             folder=self.folder / "node",
             holders=LocalHolders(node.holders),
-            station=TmuxHost(signs, self.tmux),
+            tmux_host=TmuxHost(options, self.tmux),
             python=sys.executable,
             variables=self.environment,
             child=lambda added: {**self.environment, **added},
             ask_seconds=ask_seconds,
         )
-        return keyed(built(given, [self.package]))
+        return drivers_by_kind(build_drivers(given, [self.package]))
 
     @asynccontextmanager
     async def open(self, ask_seconds: float = 600.0, channels: Channels | None = None) -> AsyncIterator[House]:

@@ -8,13 +8,14 @@ from typing import TypeVar
 
 import anyio
 
-from farhand.app import Channels, Node, node
+from farhand.app import Channels, node
 from farhand.config.settings import Settings
 from farhand.model.commands import Accepted, Answer, Command, End, Focus, Hire, Interrupt, Relaunch, Say
 from farhand.model.facts import CameOnline, Event
 from farhand.model.ports import Clock, Driver
 from farhand.model.present import Present, Worker
 from farhand.model.words import Sender
+from farhand.node import Node
 from farhand.testing.clock import ManualClock
 from farhand.testing.scripted import ScriptedDriver
 

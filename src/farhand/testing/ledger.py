@@ -10,8 +10,9 @@ import msgspec
 
 from farhand.channels.kit.follow import JournalFollower
 from farhand.channels.kit.outbox import Dispatcher
+from farhand.model.channel_ports import ChannelContext
 from farhand.model.facts import Event, TurnEnded
-from farhand.model.ports import Clock, Hub, Outbox, Parcel, Waiting
+from farhand.model.ports import Parcel, Waiting
 from farhand.model.view import TurnView
 
 
@@ -35,10 +36,12 @@ class LedgerChannel:
 
     name = "ledger"
 
-    def __init__(self, hub: Hub, outbox: Outbox, clock: Clock, file: Path) -> None:
+    def __init__(self, context: ChannelContext, file: Path) -> None:
         self._file = file
-        self._dispatcher = Dispatcher(self.name, outbox, self._send, clock)
-        self._follower = JournalFollower(self.name, hub, outbox, compose, self._dispatcher.wake, clock)
+        self._dispatcher = Dispatcher(self.name, context.outbox, self._send, context.clock)
+        self._follower = JournalFollower(
+            self.name, context.hub, context.outbox, compose, self._dispatcher.wake, context.clock
+        )
 
     async def run(self) -> None:
         """Serves until it is cancelled."""

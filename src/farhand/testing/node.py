@@ -8,11 +8,11 @@ from pathlib import Path
 
 import anyio
 
-from farhand import app
 from farhand.config import logs
 from farhand.drivers.demo.driver import DemoDriver
 from farhand.model import road
-from farhand.model.ports import Channel
+from farhand.model.channel_ports import Channel, ChannelContext
+from farhand.run import run_until_signal
 from farhand.sandbox.environment import child_environment
 from farhand.sandbox.holders import LocalHolders
 from farhand.testing import agent, kills
@@ -22,21 +22,17 @@ from farhand.testing.ledger import LedgerChannel
 BACKEND = "scripted"
 
 
-def telegram(parts: app.Parts, bot: str, *, public: bool) -> Channel:
+def telegram(context: ChannelContext, bot: str, *, public: bool) -> Channel:
     """Telegram at that address, without limits that would make a test wait."""
-    from farhand.channels.telegram.channel import TelegramChannel, TelegramOptions
+    from farhand.channels.kit.surface import RateLimits
+    from farhand.channels.telegram.channel import TelegramChannel
+    from farhand.channels.telegram.settings import TelegramSettings
 
     address, _, token = bot.partition(",")
-    options = TelegramOptions(
-        token=token,
-        folder=parts.settings.folder,
-        api_url=address,
-        public_url=f"http://127.0.0.1:{parts.port}" if public else "",
-        chat_per_second=10_000,
-        chat_burst=1000,
-        per_second=10_000,
-    )
-    return TelegramChannel(options, parts.hub, parts.outbox, parts.clock, parts.announce)
+    limits = RateLimits(chat_per_second=10_000, chat_burst=1000, per_second=10_000)
+    url = f"http://127.0.0.1:{context.port}" if public else ""
+    settings = TelegramSettings(token=token, api_url=address, limits=limits)
+    return TelegramChannel(settings, replace(context, public_url=url))
 
 
 def main() -> None:
@@ -63,12 +59,12 @@ def main() -> None:
         backend=BACKEND,
     )
 
-    def channels(parts: app.Parts) -> list[Channel]:
+    def channels(context: ChannelContext) -> list[Channel]:
         if arguments.telegram:
-            return [telegram(parts, arguments.telegram, public=arguments.public)]
-        return [LedgerChannel(parts.hub, parts.outbox, parts.clock, folder / "sent")]
+            return [telegram(context, arguments.telegram, public=arguments.public)]
+        return [LedgerChannel(context, folder / "sent")]
 
-    anyio.run(app.run_until_signal, settings, {BACKEND: driver}, channels)
+    anyio.run(run_until_signal, settings, {BACKEND: driver}, channels)
 
 
 if __name__ == "__main__":

@@ -47,13 +47,13 @@ async def worker(cli_env: OpenCodeEnv, driver: TmuxDriver) -> AsyncIterator[Work
     hired = Worker(name="ann", since=1, backend="opencode", directory=str(cli_env.project))
     yield hired
     await driver.end(hired)
-    assert await driver.station.found(hired) is None
+    assert await driver.tmux_host.found(hired) is None
     assert await anyio.to_thread.run_sync(cli_env.agents) == []
 
 
 async def seat(driver: TmuxDriver, worker: Worker) -> Pane:
     """The worker's pane."""
-    pane = await driver.station.found(worker)
+    pane = await driver.tmux_host.found(worker)
     assert pane is not None
     return pane
 

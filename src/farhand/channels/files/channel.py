@@ -1,28 +1,27 @@
 """The channel of files and pipes: keeps every worker's plain files, reads its pipe, and welcomes who is hired."""
 
 import uuid
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
 import anyio.abc
 import structlog
-from starlette.routing import Route
+from starlette.routing import BaseRoute
 
 from farhand.channels.files.pipes import Pipes
 from farhand.channels.files.routes import WorkerRoutes
 from farhand.channels.files.sessions import SessionFiles
-from farhand.channels.files.spooled_answers import left_answers
+from farhand.channels.files.spooled_answers import read_spooled_answers
 from farhand.channels.files.worker_files import WorkerFiles, read
 from farhand.disk.atomic import write_private
 from farhand.model import facts
+from farhand.model.channel_ports import Channel, ChannelContext
 from farhand.model.commands import Focus, Respond, Say
 from farhand.model.compat import LAST_ACTIVE_FILE, node_of_prefix
 from farhand.model.errors import NodeError, Refused, StoreError
 from farhand.model.facts import Event
-from farhand.model.ports import Clock, Hub, Outbox
 from farhand.model.words import Sender
 
 log = structlog.get_logger("files")
@@ -30,17 +29,9 @@ NAME = "files"
 STORE_PAUSE_SECONDS = 1.0
 
 
-@dataclass(frozen=True)
-class FilesOptions:
-    """What the channel needs to know."""
-
-    folder: Path
-    sessions: Path
-    temporary: Path
-    tmux_prefix: str
-    bridge_url: str
-    # Backends whose agents run in tmux.
-    terminals: Collection[str] = ()
+def build(context: ChannelContext) -> list[Channel]:
+    """The one channel of files: every node has it."""
+    return [FilesChannel(context)]
 
 
 def welcome(worker: str, bridge_url: str, pipe: Path) -> str:
@@ -63,41 +54,35 @@ class FilesChannel:
 
     name = NAME
 
-    def __init__(
-        self,
-        options: FilesOptions,
-        hub: Hub,
-        outbox: Outbox,
-        clock: Clock,
-        *,
-        chat: Callable[[], str],
-        notify: Callable[[str], Awaitable[None]],
-    ) -> None:
-        self._options = options
-        self._hub = hub
-        self._outbox = outbox
-        self._clock = clock
-        self._notify = notify
+    def __init__(self, context: ChannelContext) -> None:
+        self._context = context
+        self._hub = context.hub
+        self._outbox = context.outbox
+        self._clock = context.clock
         self._queued = anyio.Event()
-        self.places = WorkerFiles(options.sessions, options.temporary, node_of_prefix(options.tmux_prefix))
-        self.sessions = SessionFiles(self.places, chat)
-        self._pipes = Pipes(self._said)
-        self._routes = WorkerRoutes(hub, self.sessions, notify, options.tmux_prefix, options.terminals)
+        self.worker_files = WorkerFiles(context.sessions, context.temporary, node_of_prefix(context.tmux_prefix))
+        self.sessions = SessionFiles(self.worker_files, context.peers)
+        self._pipes = Pipes(self)
+        self._routes = WorkerRoutes(context, self.sessions)
 
-    def local_routes(self) -> list[Route]:
+    def local_routes(self) -> Sequence[BaseRoute]:
         """Routes for callers on this machine."""
         return self._routes.routes()
 
-    async def learned(self) -> None:
+    def inbox(self, worker: str) -> Path:
+        """The folder for what the manager sends that worker."""
+        return self.worker_files.make_inbox(worker)
+
+    async def manager_chat_changed(self) -> None:
         """The manager's chat is known now: every worker's folder says so."""
         for name in (await self._hub.look()).workers:
             self.sessions.write_chat(name)
 
     async def run(self) -> None:
         """Serves until it is cancelled."""
-        kept = await self._outbox.cursor(NAME)
+        cursor = await self._outbox.cursor(NAME)
         present = await self._hub.look()
-        after = int(kept) if kept.isdigit() else present.seq
+        after = int(cursor) if cursor.isdigit() else present.seq
         async with anyio.create_task_group() as tasks:
             await self._set_up(tasks)
             tasks.start_soon(self._expire, name="files pending")
@@ -105,7 +90,7 @@ class FilesChannel:
                 await self._followed(event, tasks)
 
     async def _followed(self, event: Event, tasks: anyio.abc.TaskGroup) -> None:
-        """Follows one event; a store that cannot write is waited for, a file that cannot be is told."""
+        """Follows one event; a store that cannot write is retried, a file that cannot be written is reported."""
         while True:
             try:
                 await self._follow(event, tasks)
@@ -114,19 +99,19 @@ class FilesChannel:
                 log.error("event waits", seq=event.seq, why=error.text)
                 await self._clock.sleep(STORE_PAUSE_SECONDS)
             except (NodeError, OSError) as error:
-                await self._tell(str(error))
+                await self._report(str(error))
                 return
 
     async def _set_up(self, tasks: anyio.abc.TaskGroup) -> None:
         try:
-            self.places.make()
+            self.worker_files.make()
         except (NodeError, OSError) as error:
-            await self._tell(str(error))
+            await self._report(str(error))
             return
         present = await self._hub.look()
         for name in present.workers:
             await self._begin(name, tasks)
-        last = read(self._options.folder / LAST_ACTIVE_FILE)
+        last = read(self._context.folder / LAST_ACTIVE_FILE)
         if not present.focus and last in present.workers:
             with suppress(StoreError):
                 await self._hub.send(Focus(id=f"restored:{uuid.uuid4().hex}", worker=last), Sender(via=NAME))
@@ -137,14 +122,14 @@ class FilesChannel:
             return
         try:
             self.sessions.begin(worker)
-            self._pipes.start(name, self.places.make_pipe(name), tasks)
+            self._pipes.start(name, self.worker_files.make_pipe(name), tasks)
             await self._pass_on(name)
         except (NodeError, OSError) as error:
-            await self._tell(f"{name} has no pipe and no folder: {error}")
+            await self._report(f"{name} has no pipe and no folder: {error}")
 
     async def _pass_on(self, worker: str) -> None:
         """Passes on what the worker's hook left here while the node was away; a repeat of a post is not a second."""
-        for answer in left_answers(self.places.session(worker), self._clock.now()):
+        for answer in read_spooled_answers(self.worker_files.session(worker), self._clock.now()):
             command = Respond(id=f"{worker}:{answer.name}", worker=worker, text=answer.text, html=answer.html)
             try:
                 await self._hub.send(command, Sender(via="http", who=worker))
@@ -155,10 +140,10 @@ class FilesChannel:
                 return
             answer.path.unlink(missing_ok=True)
 
-    async def _tell(self, problem: str) -> None:
+    async def _report(self, problem: str) -> None:
         log.error("files not kept", problem=problem)
         with suppress(StoreError):
-            await self._notify(f"⚠ {problem}")
+            await self._context.peers.notify(f"⚠ {problem}")
 
     async def _follow(self, event: Event, tasks: anyio.abc.TaskGroup) -> None:
         match event.fact:
@@ -171,12 +156,12 @@ class FilesChannel:
                 self._pipes.stop(event.worker)
                 present = await self._hub.look()
                 if event.worker not in present.workers:
-                    self.places.remove(event.worker)
+                    self.worker_files.remove(event.worker)
                 if not present.focus:
-                    (self._options.folder / LAST_ACTIVE_FILE).unlink(missing_ok=True)
+                    (self._context.folder / LAST_ACTIVE_FILE).unlink(missing_ok=True)
                 await self._outbox.put(NAME, (), str(event.seq))
             case facts.Focused():
-                write_private(self._options.folder / LAST_ACTIVE_FILE, event.worker)
+                write_private(self._context.folder / LAST_ACTIVE_FILE, event.worker)
             case _:
                 worker = (await self._hub.look()).workers.get(event.worker)
                 if worker is not None:
@@ -187,14 +172,14 @@ class FilesChannel:
 
     async def _welcome(self, event: Event) -> None:
         """Sent once for each hiring, however often the node dies."""
-        text = welcome(event.worker, self._options.bridge_url, self.places.pipe(event.worker))
+        text = welcome(event.worker, self._context.bridge_url, self.worker_files.pipe(event.worker))
         try:
             say = Say(id=f"welcome:{event.worker}:{event.seq}", worker=event.worker, text=text)
             await self._hub.send(say, Sender(via=NAME))
         except Refused as error:
             log.info("not welcomed", worker=event.worker, why=error.text)
 
-    async def _said(self, worker: str, line: str) -> None:
+    async def say_line(self, worker: str, line: str) -> None:
         """One line of a pipe; a store that cannot write is waited for, so that no line is lost."""
         command = Say(id=f"pipe:{uuid.uuid4().hex}", worker=worker, text=line)
         while True:

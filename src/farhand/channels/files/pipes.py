@@ -1,9 +1,8 @@
 """A named pipe for every worker: each line that somebody writes there is said to the worker, in order."""
 
 import os
-from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TypeAlias
+from typing import Protocol
 
 import anyio
 import anyio.abc
@@ -14,8 +13,13 @@ log = structlog.get_logger("pipes")
 LONGEST_LINE = 256 * 1024
 CHUNK = 64 * 1024
 
-# Says one line to one worker.
-Say: TypeAlias = Callable[[str, str], Awaitable[None]]
+
+class SaysLines(Protocol):
+    """Brings what is written into a pipe to a worker."""
+
+    async def say_line(self, worker: str, line: str) -> None:
+        """Returns when the line is written down."""
+        ...
 
 
 class PipeLines:
@@ -46,8 +50,8 @@ class PipeLines:
 class Pipes:
     """One reader a worker; what one of them is sent holds up no other."""
 
-    def __init__(self, say: Say) -> None:
-        self._say = say
+    def __init__(self, team: SaysLines) -> None:
+        self._team = team
         self._readers: dict[str, anyio.CancelScope] = {}
 
     def start(self, worker: str, path: Path, tasks: anyio.abc.TaskGroup) -> None:
@@ -76,7 +80,7 @@ class Pipes:
                         continue
                     dropped = lines.dropped
                     for line in lines.feed(data):
-                        await self._say(worker, line)
+                        await self._team.say_line(worker, line)
                     if lines.dropped > dropped:
                         log.warning("line too long", worker=worker, limit=LONGEST_LINE)
         finally:

@@ -2,7 +2,6 @@
 
 import shlex
 import uuid
-from collections.abc import Awaitable, Callable, Collection
 from typing import Any
 
 import msgspec
@@ -11,11 +10,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from farhand.channels.files.sessions import SessionFiles
+from farhand.model.channel_ports import ChannelContext
 from farhand.model.commands import Respond
 from farhand.model.compat import PLAIN_SOURCES
 from farhand.model.errors import BadInput, Refused, TooLarge
 from farhand.model.names import normalize
-from farhand.model.ports import Hub
 from farhand.model.present import Present, Worker
 from farhand.model.words import Sender
 
@@ -43,19 +42,12 @@ class News(msgspec.Struct):
 class WorkerRoutes:
     """What the node's HTTP listener serves for workers' programs."""
 
-    def __init__(
-        self,
-        hub: Hub,
-        sessions: SessionFiles,
-        notify: Callable[[str], Awaitable[None]],
-        tmux_prefix: str,
-        terminals: Collection[str],
-    ) -> None:
-        self._hub = hub
+    def __init__(self, context: ChannelContext, sessions: SessionFiles) -> None:
+        self._hub = context.hub
+        self._peers = context.peers
         self._sessions = sessions
-        self._notify = notify
-        self._prefix = tmux_prefix
-        self._terminals = terminals
+        self._prefix = context.tmux_prefix
+        self._terminals = context.terminals
 
     def routes(self) -> list[Route]:
         """The routes."""
@@ -90,7 +82,7 @@ class WorkerRoutes:
         news = _read(await _body(request), News)
         if news is None or not news.text.strip():
             return Response("Missing text", 400)
-        await self._notify(news.text)
+        await self._peers.notify(news.text)
         return Response("OK")
 
     async def workers(self, _: Request) -> Response:
@@ -107,7 +99,7 @@ class WorkerRoutes:
             keys = f"tmux send-keys -t {address}"
             example = f"{keys} -l 'your message' && sleep 0.2 && {keys} Enter"
             return {"name": worker.name, "protocol": "tmux", "address": address, "send_example": example}
-        address = str(self._sessions.places.pipe(worker.name))
+        address = str(self._sessions.worker_files.pipe(worker.name))
         example = f"echo 'your message' > {shlex.quote(address)}"
         return {"name": worker.name, "protocol": "pipe", "address": address, "send_example": example}
 

@@ -1,6 +1,6 @@
 """The small files that say, to whoever looks into a worker's folder, how it stands: `chat_id`, `pending`, `backend`."""
 
-from collections.abc import Callable
+from typing import Protocol
 
 from farhand.channels.files.worker_files import WorkerFiles, read
 from farhand.disk.atomic import write_private
@@ -14,45 +14,53 @@ CHAT, PENDING, BACKEND = "chat_id", "pending", "backend"
 SESSION_ID = "_session_id"
 
 
-class SessionFiles:
-    """Keeps the files as the facts are; `chat` is where answers go, empty while nobody is known."""
+class KnowsManagerChat(Protocol):
+    """Knows where the manager reads."""
 
-    def __init__(self, places: WorkerFiles, chat: Callable[[], str]) -> None:
-        self.places = places
-        self._chat = chat
+    def manager_chat(self) -> str:
+        """The chat; empty while nobody is known."""
+        ...
+
+
+class SessionFiles:
+    """Keeps the files as the facts are."""
+
+    def __init__(self, worker_files: WorkerFiles, manager: KnowsManagerChat) -> None:
+        self.worker_files = worker_files
+        self._manager = manager
 
     def begin(self, worker: Worker) -> None:
         """Makes the folder of a worker and writes what is known of it."""
-        folder = self.places.make_session(worker.name)
+        folder = self.worker_files.make_session(worker.name)
         write_private(folder / BACKEND, worker.backend)
         self.write_chat(worker.name)
 
     def write_chat(self, worker: str) -> None:
         """Writes where the worker's answers go, if anybody is known."""
-        chat = self._chat()
-        folder = self.places.session(worker)
+        chat = self._manager.manager_chat()
+        folder = self.worker_files.session(worker)
         if chat and folder.is_dir() and read(folder / CHAT) != chat:
             write_private(folder / CHAT, chat)
 
     def has_chat(self, worker: str) -> bool:
         """Whether it is known where the worker's answers go."""
-        return bool(read(self.places.session(worker) / CHAT))
+        return bool(read(self.worker_files.session(worker) / CHAT))
 
     def chats(self, present: Present) -> list[str]:
         """All chats that are known, each once."""
-        kept = [read(self.places.session(name) / CHAT) for name in present.workers]
-        return list(dict.fromkeys(chat for chat in (self._chat(), *kept) if chat))
+        stored = [read(self.worker_files.session(name) / CHAT) for name in present.workers]
+        return list(dict.fromkeys(chat for chat in (self._manager.manager_chat(), *stored) if chat))
 
     def follow(self, event: Event, worker: Worker) -> None:
         """Keeps the files true after one more event."""
         match event.fact:
             case facts.Queued():
                 self.write_chat(worker.name)
-                write_private(self.places.make_session(worker.name) / PENDING, str(int(event.at)))
+                write_private(self.worker_files.make_session(worker.name) / PENDING, str(int(event.at)))
             case facts.TurnEnded() if not worker.queue and worker.turn is None:
                 self.clear(worker.name)
             case facts.SessionKnown(session=session):
-                write_private(self.places.make_session(worker.name) / f"{worker.backend}{SESSION_ID}", session)
+                write_private(self.worker_files.make_session(worker.name) / f"{worker.backend}{SESSION_ID}", session)
             case facts.InterruptAsked() | facts.RelaunchAsked() | facts.Responded():
                 self.clear(worker.name)
             case _:
@@ -60,13 +68,13 @@ class SessionFiles:
 
     def clear(self, worker: str) -> None:
         """Nothing is pending any more."""
-        (self.places.session(worker) / PENDING).unlink(missing_ok=True)
+        (self.worker_files.session(worker) / PENDING).unlink(missing_ok=True)
 
     def expire(self, present: Present, now: float) -> float | None:
         """Clears what is pending for too long; the seconds until the next one is."""
         waits: list[float] = []
         for name in present.workers:
-            since = read(self.places.session(name) / PENDING)
+            since = read(self.worker_files.session(name) / PENDING)
             if not since:
                 continue
             left = (float(since) if since.isascii() and since.isdigit() else 0.0) + PENDING_SECONDS - now

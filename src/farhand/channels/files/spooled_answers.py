@@ -12,7 +12,7 @@ LARGEST_BYTES = 4_000_000
 YOUNG_SECONDS = 10.0
 
 
-class LeftAnswer(Word):
+class SpooledAnswer(Word):
     """An answer as a hook left it, and where."""
 
     path: Path
@@ -26,7 +26,7 @@ class _Body(msgspec.Struct):
     escape: bool = False
 
 
-def left_answers(folder: Path, now: float) -> list[LeftAnswer]:
+def read_spooled_answers(folder: Path, now: float) -> list[SpooledAnswer]:
     """What lies in a worker's folder, oldest first; what is no answer is passed over."""
     try:
         paths = sorted((folder / ANSWERS).iterdir(), key=lambda path: path.stat().st_mtime_ns)
@@ -35,7 +35,7 @@ def left_answers(folder: Path, now: float) -> list[LeftAnswer]:
     return [answer for path in paths if (answer := _read(path, now)) is not None]
 
 
-def _read(path: Path, now: float) -> LeftAnswer | None:
+def _read(path: Path, now: float) -> SpooledAnswer | None:
     """A file that is ready to be posted, or the bare text of a hook whose forwarder did not come to it."""
     if path.suffix not in {".json", ".md"} or path.is_symlink() or not path.is_file():
         return None
@@ -50,4 +50,4 @@ def _read(path: Path, now: float) -> LeftAnswer | None:
         return None
     if not body.text.strip() or len(content) > LARGEST_BYTES:
         return None
-    return LeftAnswer(path=path, name=path.stem, text=body.text, html=not body.escape)
+    return SpooledAnswer(path=path, name=path.stem, text=body.text, html=not body.escape)

@@ -16,6 +16,7 @@ from farhand.model.words import AskKind, Attachment, Choice, HowEnded, HowSettle
 TAIL_CHARACTERS = 280
 TITLE_CHARACTERS = 160
 MOST_SESSIONS = 8
+NOTICE_CHARACTERS = 2000
 
 
 class AnswerTap(Word, tag="answer"):
@@ -105,12 +106,22 @@ class Card(Word):
     file: Attachment | None = None
     # Whether the file is shown as a picture; None leaves it to the surface.
     picture: bool | None = None
-    # The message that this one answers, if the surface knows it.
+    # The message that this one answers, if the surface knows it: by the hub's id, by the slot of one of our own
+    # messages, or by what the surface calls it.
     answers: MessageId | None = None
+    answers_slot: str = ""
+    answers_reference: str = ""
+    # The surface should open a reply to this message.
+    wants_reply: bool = False
     reaction: str = ""
     silent: bool = False
     edit: bool = False
     remove: bool = False
+
+
+def plain_notice(key: str, text: str, *, answers_reference: str = "", silent: bool = False) -> Card:
+    """A short message of the channel itself."""
+    return Card(key=key, head=text[:NOTICE_CHARACTERS], answers_reference=answers_reference, silent=silent)
 
 
 def progress_slot(turn: TurnView) -> str:
@@ -201,9 +212,9 @@ def cards(event: Event, turn: TurnView | None, *, waited: bool = False) -> list[
             return [taken, waits_no_more(message)] if joined else [taken]
         case _:
             text = notice(event)
-            told = Card(key=f"notice:{event.seq}", worker=event.worker, head=text, silent=_hushed(event))
+            card = Card(key=f"notice:{event.seq}", worker=event.worker, head=text, silent=_is_silent(event))
             over = [waits_no_more(fact.message)] if isinstance(fact, facts.Doubted) and waited else []
-            return [told, *over] if text else []
+            return [card, *over] if text else []
 
 
 def ended(turn: TurnView) -> list[Card]:
@@ -221,7 +232,7 @@ def ended(turn: TurnView) -> list[Card]:
     slot = progress_slot(turn)
     gone = Card(key=f"{slot}:gone", slot=slot, remove=True, silent=True)
     if how is HowEnded.PARKED and not turn.text.strip():
-        # The limit itself was told; that it still holds at the next try is no news.
+        # The limit itself was shown; that it still holds at the next try is no news.
         return [gone]
     return [
         Card(
@@ -237,13 +248,13 @@ def ended(turn: TurnView) -> list[Card]:
 
 
 def adopted(event: Event, fact: facts.Hired) -> Card:
-    """A conversation taken up: the agent's last answer in it is all that is told of its past."""
+    """A conversation taken up: the agent's last answer in it is all that is shown of its past."""
     name = event.worker.capitalize()
     head = f"{name} goes on with a conversation of {fact.backend} in {fact.directory}. They'll stay on your team."
-    told = "\n\nIts last answer:" if fact.answer else ""
+    introduction = "\n\nIts last answer:" if fact.answer else ""
     note = f"\n{fact.note}" if fact.note else ""
     key = f"notice:{event.seq}"
-    return Card(key=key, worker=event.worker, head=head + note + told, markdown=fact.answer, silent=True)
+    return Card(key=key, worker=event.worker, head=head + note + introduction, markdown=fact.answer, silent=True)
 
 
 def session_list(key: str, found: Sequence[SessionFound], now: float) -> Card:
@@ -272,7 +283,7 @@ def ago(seconds: float) -> str:
 
 
 def _limited(event: Event, fact: facts.Limited) -> list[Card]:
-    """A limit is told once, with its end; tried again without knowing when it ends, it is no news."""
+    """A limit is shown once, with its end; tried again without knowing when it ends, it is no news."""
     if fact.again and fact.until is None:
         return []
     when = until_words(fact.until) or "; nobody knows until when"
@@ -424,6 +435,6 @@ def notice(event: Event) -> str:
             return ""
 
 
-def _hushed(event: Event) -> bool:
+def _is_silent(event: Event) -> bool:
     """Whether a notice leaves the phone in peace: only what needs a person buzzes."""
     return not isinstance(event.fact, facts.WentOffline | facts.Doubted | facts.AnswerDelivered | facts.Interrupted)

@@ -8,7 +8,7 @@ import structlog
 
 from farhand.model import road, view
 from farhand.model.errors import StoreError
-from farhand.model.facts import Event, Queued, TurnEnded, TurnStarted
+from farhand.model.facts import Doubted, Event, HandedOver, Queued, Reworded, TurnEnded, TurnStarted, Withdrawn
 from farhand.model.ports import Clock, Hub, Outbox, Parcel
 from farhand.model.view import TurnView
 from farhand.model.words import MessageId, Seq
@@ -46,8 +46,13 @@ class TurnViews:
 
     def waited(self, event: Event) -> bool:
         """Whether the message of this event had to wait; of one from before this node's start nobody knows: yes."""
-        message = getattr(event.fact, "message", None)
-        return message is not None and self._waited.get(message, True)
+        match event.fact:
+            case Queued(message=message) | Reworded(message=message) | Withdrawn(message=message):
+                return self._waited.get(message, True)
+            case TurnStarted(message=str(message)) | HandedOver(message=message) | Doubted(message=message):
+                return self._waited.get(message, True)
+            case _:
+                return False
 
     def fold(self, event: Event) -> TurnView | None:
         """The event's turn after it; None for an event of no turn. A turn that ended is forgotten."""
@@ -77,17 +82,24 @@ class JournalFollower:
     """One channel's place in the journal. What it put is never put twice, however often it starts anew."""
 
     def __init__(
-        self, channel: str, hub: Hub, outbox: Outbox, compose: Compose, put: Callable[[], None], clock: Clock
+        self,
+        channel: str,
+        hub: Hub,
+        outbox: Outbox,
+        compose: Compose,
+        wake: Callable[[], None],
+        clock: Clock,
+        turns: TurnViews | None = None,
     ) -> None:
         self._channel = channel
         self._hub = hub
         self._outbox = outbox
         self._compose = compose
-        self._put = put
+        self._wake = wake
         self._clock = clock
-        self.turns = TurnViews()
-        # Set once the channel's place is known: what is written after that will be told.
-        self.placed = anyio.Event()
+        self.turns = turns or TurnViews()
+        # Set once the channel's cursor is known: every event after it will be laid out.
+        self.cursor_known = anyio.Event()
 
     async def run(self) -> None:
         """Follows until it is cancelled. When the store refuses, it starts anew from what the store has."""
@@ -100,8 +112,8 @@ class JournalFollower:
             await self._clock.sleep(STORE_PAUSE_SECONDS)
 
     async def _follow(self) -> None:
-        put, since = await self._place()
-        self.placed.set()
+        put, since = await self._read_cursor()
+        self.cursor_known.set()
         async for event in self._hub.watch(after=since):
             turn = self.turns.fold(event)
             if event.seq <= put:
@@ -111,13 +123,13 @@ class JournalFollower:
             if parcels:
                 await self._outbox.put(self._channel, parcels, f"{event.seq} {self.turns.since(event.seq)}")
                 road.reached("follow.put")
-                self._put()
+                self._wake()
 
-    async def _place(self) -> tuple[Seq, Seq]:
+    async def _read_cursor(self) -> tuple[Seq, Seq]:
         """Up to which event the channel has put everything, and from where it must read to see its turns whole."""
-        kept = await self._outbox.cursor(self._channel)
-        if kept:
-            put, _, since = kept.partition(" ")
+        cursor = await self._outbox.cursor(self._channel)
+        if cursor:
+            put, _, since = cursor.partition(" ")
             return int(put), int(since or put)
         # A new channel starts with now, and with the turns that run now.
         present = await self._hub.look()

@@ -22,12 +22,12 @@ class NamedFile(Word):
     picture: bool = True
 
 
-def take(text: str, *, is_html: bool = False) -> tuple[str, tuple[NamedFile, ...]]:
+def take_tags(text: str, *, is_html: bool = False) -> tuple[str, tuple[NamedFile, ...]]:
     """The text without its tags, and the files they name. What stands in code or behind a backslash is only text."""
     code = _code(text, is_html=is_html)
     named: list[NamedFile] = []
 
-    def taken(found: re.Match[str]) -> str:
+    def replaced(found: re.Match[str]) -> str:
         if any(start <= found.start() < end for start, end in code):
             return found.group(0)
         path, caption = found.group(2).strip(), (found.group(3) or "").strip()
@@ -36,7 +36,7 @@ def take(text: str, *, is_html: bool = False) -> tuple[str, tuple[NamedFile, ...
         named.append(NamedFile(path=path, caption=caption, picture=found.group(1) == "image"))
         return ""
 
-    rest = _TAG.sub(taken, text)
+    rest = _TAG.sub(replaced, text)
     return (_GAP.sub("\n\n", rest).strip() if named else text), tuple(named)
 
 
@@ -49,12 +49,12 @@ def _code(text: str, *, is_html: bool) -> list[tuple[int, int]]:
     return spans
 
 
-def parted(card: Card) -> list[Card]:
+def split_off_files(card: Card) -> list[Card]:
     """The card without the tags in it, then one card for each file."""
     if not (card.markdown or card.html):
         return [card]
     is_html = bool(card.html)
-    text, named = take(card.html or card.markdown, is_html=is_html)
+    text, named = take_tags(card.html or card.markdown, is_html=is_html)
     files = [
         Card(
             key=f"{card.key}:file{number}",

@@ -32,8 +32,8 @@ from telegram.error import (
 from telegram.request import HTTPXRequest
 
 from farhand.channels.kit.outbox import SendLater, SendRefused, SendUncertain
-from farhand.channels.kit.shown_files import NotShown, ShownFiles
-from farhand.channels.telegram.words import Amend, Key, Letter, Post, React, Remove, Show
+from farhand.channels.kit.sendable_files import NotSendable, SendableFiles
+from farhand.channels.telegram.words import Amend, Key, Outgoing, Post, React, Remove, Show
 from farhand.model.errors import ChannelError
 
 # The library's newer manner of telling a time; without it, every 429 comes with a warning.
@@ -42,7 +42,7 @@ ALLOWED_UPDATES = ("message", "edited_message", "callback_query")
 POLL_SECONDS = 50
 SLACK_SECONDS = 10.0
 CONNECT_SECONDS = 10.0
-# How far back the twin of a message that was sent twice is looked for.
+# How far back the duplicate of a message that was sent twice is looked for.
 MOST_CANDIDATES = 12
 # The message is as we want it, or it is gone and nothing of ours can be done to it.
 SETTLED = ("message is not modified", "message to edit not found", "message to delete not found", "message can't be")
@@ -50,7 +50,7 @@ SETTLED = ("message is not modified", "message to edit not found", "message to d
 UNSENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError, httpx.UnsupportedProtocol)
 
 
-class Deaf(ChannelError):
+class ReceiveFailed(ChannelError):
     """Telegram does not tell us what people say; `why` names the reason for a program."""
 
     code = "deaf"
@@ -79,7 +79,7 @@ class Gateway:
         token: str,
         api_url: str,
         *,
-        shown: ShownFiles | None = None,
+        files: SendableFiles | None = None,
         directory: Callable[[str], Awaitable[Path | None]] = nowhere,
         answer_seconds: float = 20.0,
         poll_seconds: int = POLL_SECONDS,
@@ -87,7 +87,7 @@ class Gateway:
         # The HTTP client would log every address, and the token is part of it.
         logging.getLogger("httpx").setLevel(logging.WARNING)
         self._token = token
-        self._shown = shown or ShownFiles()
+        self._files = files or SendableFiles()
         self._directory = directory
         self._poll_seconds = poll_seconds
         self._requests = HTTPXRequest(
@@ -126,135 +126,135 @@ class Gateway:
         address = f"{self._address}/getUpdates?{urllib.parse.urlencode(query)}"
         try:
             patience = self._poll_seconds + min(SLACK_SECONDS, self._poll_seconds)
-            # The client has its own limits; this one holds whatever it does, for a poll that hangs is a deaf node.
+            # The client has its own limits; this one holds whatever it does, for a poll that hangs receives nothing.
             async with asyncio.timeout(patience + 3 * CONNECT_SECONDS):
                 code, payload = await self._polls.do_request(address, "POST", read_timeout=patience)
         except TelegramError as error:
-            raise Deaf(f"Telegram cannot be reached: {self.redacted(error)}", "unreachable") from None
+            raise ReceiveFailed(f"Telegram cannot be reached: {self.redacted(error)}", "unreachable") from None
         except TimeoutError:
-            raise Deaf("Telegram cannot be reached: no answer in time", "unreachable") from None
+            raise ReceiveFailed("Telegram cannot be reached: no answer in time", "unreachable") from None
         try:
             answer = msgspec.json.decode(payload, type=_ApiAnswer)
         except msgspec.MsgspecError:
-            raise Deaf(f"Telegram's answer cannot be read (status {code}).", "garbage") from None
+            raise ReceiveFailed(f"Telegram's answer cannot be read (status {code}).", "garbage") from None
         if answer.ok:
             return answer.result
-        raise _deaf(code, answer.description)
+        raise _receive_failure(code, answer.description)
 
     def redacted(self, error: object) -> str:
         """The error as a sentence that may be logged."""
         return str(error).replace(self._token, "<token>")
 
-    async def send(self, letter: Letter, reference: str, reply_to: int | None) -> str:
-        """Brings one letter to Telegram; the number that it has there. Raises what the outbox understands."""
+    async def send(self, outgoing: Outgoing, reference: str, reply_to: int | None) -> str:
+        """Brings one outgoing to Telegram; the number that it has there. Raises what the outbox understands."""
         try:
-            return await self._send(letter, reference, reply_to)
+            return await self._send(outgoing, reference, reply_to)
         except TelegramError as error:
-            raise self.verdict(error, again=not isinstance(letter, Post | Show)) from None
+            raise self.verdict(error, again=not isinstance(outgoing, Post | Show)) from None
 
-    async def _send(self, letter: Letter, reference: str, reply_to: int | None) -> str:
-        match letter:
+    async def _send(self, outgoing: Outgoing, reference: str, reply_to: int | None) -> str:
+        match outgoing:
             case Post():
-                return await self._post(letter, reply_to)
+                return await self._post(outgoing, reply_to)
             case Show():
-                return await self._show(letter)
+                return await self._show(outgoing)
             case Amend():
-                return await self._amend(letter, reference)
+                return await self._amend(outgoing, reference)
             case Remove():
                 if reference:
-                    await _settle(self.bot.delete_message(letter.chat, int(reference)))
+                    await _settle(self.bot.delete_message(outgoing.chat, int(reference)))
                 return reference
             case React():
-                await _settle(self.bot.set_message_reaction(letter.chat, letter.message, letter.emoji))
+                await _settle(self.bot.set_message_reaction(outgoing.chat, outgoing.message, outgoing.emoji))
                 return ""
 
-    async def _post(self, letter: Post, reply_to: int | None) -> str:
+    async def _post(self, outgoing: Post, reply_to: int | None) -> str:
         async def post(text: str, mode: str | None) -> Message:
             answered = ReplyParameters(reply_to, allow_sending_without_reply=True) if reply_to else None
             return await self.bot.send_message(
-                letter.chat,
+                outgoing.chat,
                 text,
                 parse_mode=mode,
-                reply_markup=ForceReply() if letter.wants_reply else _markup(letter.keys),
-                disable_notification=letter.silent,
-                message_thread_id=letter.thread,
+                reply_markup=ForceReply() if outgoing.wants_reply else _markup(outgoing.keys),
+                disable_notification=outgoing.silent,
+                message_thread_id=outgoing.thread,
                 reply_parameters=answered,
                 link_preview_options=LinkPreviewOptions(is_disabled=True),
             )
 
-        if not letter.html:
-            return str((await post(letter.plain, None)).message_id)
+        if not outgoing.html:
+            return str((await post(outgoing.plain, None)).message_id)
         try:
-            return str((await post(letter.html, "HTML")).message_id)
+            return str((await post(outgoing.html, "HTML")).message_id)
         except BadRequest as error:
             if _is_about_chat(error):
                 raise
-            return str((await post(letter.plain, None)).message_id)
+            return str((await post(outgoing.plain, None)).message_id)
 
-    async def _amend(self, letter: Amend, reference: str) -> str:
+    async def _amend(self, outgoing: Amend, reference: str) -> str:
         async def amend(text: str, mode: str | None) -> None:
             await self.bot.edit_message_text(
                 text,
-                chat_id=letter.chat,
+                chat_id=outgoing.chat,
                 message_id=int(reference),
                 parse_mode=mode,
-                reply_markup=_markup(letter.keys),
+                reply_markup=_markup(outgoing.keys),
                 link_preview_options=LinkPreviewOptions(is_disabled=True),
             )
 
         if not reference:
             return ""
         try:
-            await amend(letter.html, "HTML")
+            await amend(outgoing.html, "HTML")
         except BadRequest as error:
             if not _is_settled(error):
-                await _settle(amend(letter.plain, None))
+                await _settle(amend(outgoing.plain, None))
         return reference
 
-    async def _show(self, letter: Show) -> str:
-        content = letter.text.encode()
+    async def _show(self, outgoing: Show) -> str:
+        content = outgoing.text.encode()
         if not content:
-            directory = await self._directory(letter.worker)
+            directory = await self._directory(outgoing.worker)
             try:
                 content = await asyncio.to_thread(
-                    self._shown.read, letter.file.path, picture=letter.photo, directory=directory
+                    self._files.read, outgoing.file.path, picture=outgoing.photo, directory=directory
                 )
-            except NotShown as error:
+            except NotSendable as error:
                 raise SendRefused(error.text) from None
 
         async def show(photo: bool) -> str:
             send = self.bot.send_photo if photo else self.bot.send_document
             sent = await send(
-                letter.chat,
+                outgoing.chat,
                 content,
-                filename=letter.file.name or Path(letter.file.path).name,
-                caption=letter.caption or None,
-                disable_notification=letter.silent,
-                message_thread_id=letter.thread,
+                filename=outgoing.file.name or Path(outgoing.file.path).name,
+                caption=outgoing.caption or None,
+                disable_notification=outgoing.silent,
+                message_thread_id=outgoing.thread,
             )
             return str(sent.message_id)
 
         try:
-            return await show(letter.photo)
+            return await show(outgoing.photo)
         except BadRequest as error:
-            if not letter.photo or _is_about_chat(error):
+            if not outgoing.photo or _is_about_chat(error):
                 raise
             # A picture that Telegram cannot draw is still a file.
             return await show(False)
 
-    async def remove_twin(self, letter: Post, newest: int, known: int) -> bool:
+    async def remove_duplicate(self, outgoing: Post, newest: int, known: int) -> bool:
         """Takes away the first copy of a message that was sent twice because nobody knew.
 
         It stands between the last message we know of and the second copy. An edit to the very same text finds it:
-        Telegram refuses that for the twin alone with the words that it is not modified, and for what is not ours."""
+        Telegram refuses that for the duplicate alone with the words that it is not modified."""
         for candidate in range(newest - 1, max(known, newest - 1 - MOST_CANDIDATES), -1):
             try:
                 await self.bot.edit_message_text(
-                    letter.html or letter.plain,
-                    chat_id=letter.chat,
+                    outgoing.html or outgoing.plain,
+                    chat_id=outgoing.chat,
                     message_id=candidate,
-                    parse_mode="HTML" if letter.html else None,
-                    reply_markup=_markup(letter.keys),
+                    parse_mode="HTML" if outgoing.html else None,
+                    reply_markup=_markup(outgoing.keys),
                     link_preview_options=LinkPreviewOptions(is_disabled=True),
                 )
             except BadRequest as error:
@@ -262,7 +262,7 @@ class Gateway:
                     continue
             except TelegramError:
                 return False
-            await _settle(self.bot.delete_message(letter.chat, candidate))
+            await _settle(self.bot.delete_message(outgoing.chat, candidate))
             return True
         return False
 
@@ -296,14 +296,14 @@ def retry_seconds(error: RetryAfter) -> float:
     return float(given) if isinstance(given, int) else given.total_seconds()
 
 
-def _deaf(code: int, description: str) -> Deaf:
+def _receive_failure(code: int, description: str) -> ReceiveFailed:
     if code == 409 and "webhook" in description:
-        return Deaf("A webhook is set for this bot, so polling hears nothing.", "webhook")
+        return ReceiveFailed("A webhook is set for this bot, so polling hears nothing.", "webhook")
     if code == 409:
-        return Deaf("Another program polls this bot: stop it, or give this node a bot of its own.", "conflict")
+        return ReceiveFailed("Another program polls this bot: stop it, or give this node a bot of its own.", "conflict")
     if code in {401, 404}:
-        return Deaf("Telegram refuses the bot token: set TELEGRAM_BOT_TOKEN to a valid one.", "token")
-    return Deaf(f"Telegram answers {code}: {description}", "status")
+        return ReceiveFailed("Telegram refuses the bot token: set TELEGRAM_BOT_TOKEN to a valid one.", "token")
+    return ReceiveFailed(f"Telegram answers {code}: {description}", "status")
 
 
 def _is_settled(error: BadRequest) -> bool:

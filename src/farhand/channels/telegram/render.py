@@ -3,11 +3,12 @@
 from pathlib import PurePath
 
 from farhand.channels.kit.card import Card
-from farhand.channels.kit.shown_files import IMAGES
-from farhand.channels.kit.split import Span, Styled, cut, joined, split
+from farhand.channels.kit.sendable_files import IMAGES
+from farhand.channels.kit.split import Span, Styled, joined, split
+from farhand.channels.kit.tap_data import tap_data
 from farhand.channels.telegram.markup import TEXT_UNITS, pages, styled, to_html, visible
-from farhand.channels.telegram.parse import message_place, tap_data
-from farhand.channels.telegram.words import Amend, Key, Letter, Post, React, Remove, Show, seal
+from farhand.channels.telegram.parse import message_place
+from farhand.channels.telegram.words import Amend, Key, Outgoing, Post, React, Remove, Show, encode_outgoing
 from farhand.model.ports import Parcel
 from farhand.model.split import shown as shown_of
 from farhand.model.split import split_html, utf16_length
@@ -84,7 +85,7 @@ def whole_name(card: Card) -> str:
 def _whole(card: Card, chat: int) -> Parcel:
     file = Attachment(path=whole_name(card), name=whole_name(card))
     show = Show(chat=chat, file=file, text=visible(card.verbatim), caption="", photo=False, silent=True)
-    return Parcel(key=f"{card.key}#whole", chat=str(chat), body=seal(show))
+    return Parcel(key=f"{card.key}#whole", chat=str(chat), body=encode_outgoing(show))
 
 
 def _bold(text: str) -> Styled:
@@ -122,7 +123,7 @@ def _pages(card: Card) -> list[tuple[str, str]]:
 
 def _posts(card: Card, chat: int, via: str, bot: str) -> list[Parcel]:
     """One message a page. Later pages answer the page before, the buttons are under the last."""
-    place = message_place(card.answers or "", via, bot)
+    reply_to = _answered(card, chat, via, bot)
     shown = _pages(card)
     parcels: list[Parcel] = []
     for number, (html, plain) in enumerate(shown):
@@ -135,12 +136,21 @@ def _posts(card: Card, chat: int, via: str, bot: str) -> list[Parcel]:
             plain=plain,
             keys=_keys(card) if last else (),
             silent=card.silent or number > 0,
-            reply_to=place[1] if place and place[0] == chat and not number else None,
-            reply_to_slot=f"{card.key}#{number - 1}" if number else "",
+            wants_reply=card.wants_reply and last,
+            reply_to=None if number else reply_to,
+            reply_to_slot=f"{card.key}#{number - 1}" if number else card.answers_slot,
         )
         key = card.key if not number else f"{card.key}#{number}"
-        parcels.append(Parcel(key=key, chat=str(chat), body=seal(post), slot=slot))
+        parcels.append(Parcel(key=key, chat=str(chat), body=encode_outgoing(post), slot=slot))
     return parcels
+
+
+def _answered(card: Card, chat: int, via: str, bot: str) -> int | None:
+    """The number of the message that the card answers, if it is in this chat."""
+    if card.answers_reference:
+        return int(card.answers_reference)
+    place = message_place(card.answers or "", via, bot)
+    return place[1] if place and place[0] == chat else None
 
 
 def _amend(card: Card, chat: int) -> Amend:
@@ -169,15 +179,11 @@ def _show(card: Card, file: Attachment, chat: int) -> Show:
     )
 
 
-def _parcel(card: Card, letter: Letter) -> Parcel:
+def _parcel(card: Card, outgoing: Outgoing) -> Parcel:
     return Parcel(
-        key=card.key, chat=str(letter.chat), body=seal(letter), slot=card.slot if card.edit else "", edit=card.edit
+        key=card.key,
+        chat=str(outgoing.chat),
+        body=encode_outgoing(outgoing),
+        slot=card.slot if card.edit else "",
+        edit=card.edit,
     )
-
-
-def notice(key: str, chat: int, text: str, *, reply_to: int | None = None, silent: bool = False) -> Parcel:
-    """A plain message of the channel itself."""
-    page = cut(Styled(text=visible(text)), 0, 2000)
-    page = page if page.text.strip() else NOTHING
-    post = Post(chat=chat, html="", plain=page.text, reply_to=reply_to, silent=silent)
-    return Parcel(key=key, chat=str(chat), body=seal(post))

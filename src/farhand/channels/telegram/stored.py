@@ -28,12 +28,14 @@ class TelegramStored:
         """Replaces the file at once, and on the disk."""
         write_private(self._folder / name, text, sync=True)
 
-    def admin(self) -> int | None:
+    def manager(self) -> str:
+        """The manager's chat; empty while nobody is known."""
         text = self.read(LAST_CHAT_FILE) or self.read(ADMIN_CHAT_FILE)
-        return int(text) if text.lstrip("-").isascii() and text.lstrip("-").isdigit() else None
+        return str(int(text)) if text.lstrip("-").isascii() and text.lstrip("-").isdigit() else ""
 
-    def keep_admin(self, chat: int) -> None:
-        self.write(LAST_CHAT_FILE, str(chat))
+    def keep_manager(self, chat: str) -> None:
+        """Keeps it: on the disk when this returns."""
+        self.write(LAST_CHAT_FILE, chat)
 
     def webhook_url(self) -> str:
         return self.read(WEBHOOK_FILE)
@@ -46,11 +48,11 @@ class TelegramStored:
         """The secret that was set, or one of our own: a webhook without one does not exist here."""
         if given:
             return given
-        kept = self.read(SECRET_FILE)
-        if not kept:
-            kept = secrets.token_urlsafe(32)
-            self.write(SECRET_FILE, kept)
-        return kept
+        secret = self.read(SECRET_FILE)
+        if not secret:
+            secret = secrets.token_urlsafe(32)
+            self.write(SECRET_FILE, secret)
+        return secret
 
     def keep_bot(self, bot_id: int, username: str) -> None:
         self.write(BOT_ID_FILE, str(bot_id))

@@ -85,7 +85,7 @@ class Update(msgspec.Struct, frozen=True):
     callback_query: msgspec.Raw = msgspec.Raw()
 
 
-Heard: TypeAlias = TelegramMessage | CallbackQuery | None
+UpdateContent: TypeAlias = TelegramMessage | CallbackQuery | None
 
 
 # --- what goes out: the bodies of parcels
@@ -152,20 +152,20 @@ class Show(Word, tag="show"):
     thread: int | None = None
 
 
-Letter: TypeAlias = Post | Amend | Remove | React | Show
-_LETTERS = msgspec.json.Decoder(Letter)
+Outgoing: TypeAlias = Post | Amend | Remove | React | Show
+_DECODER = msgspec.json.Decoder(Outgoing)
 _ENCODER = msgspec.json.Encoder()
 
 
-def seal(letter: Letter) -> bytes:
-    """The letter as the outbox keeps it."""
-    return _ENCODER.encode(letter)
+def encode_outgoing(outgoing: Outgoing) -> bytes:
+    """The outgoing as the outbox keeps it."""
+    return _ENCODER.encode(outgoing)
 
 
-def unseal(body: bytes) -> Letter | None:
-    """The letter that was kept; None for one that this version cannot read."""
+def decode_outgoing(body: bytes) -> Outgoing | None:
+    """The outgoing that was kept; None for one that this version cannot read."""
     try:
-        letter: Letter = _LETTERS.decode(body)
+        outgoing: Outgoing = _DECODER.decode(body)
     except msgspec.MsgspecError:
         return None
-    return letter
+    return outgoing

@@ -11,4 +11,4 @@ def build(given: DriverContext) -> list[Driver]:
     """Claude Code in tmux, as spec 2 has it, and without a terminal."""
     environment = given.child(launch.passed_on(given.variables))
     headless = HeadlessClaudeDriver(given.holders, environment, given.folder / "claude-headless", given.ask_seconds)
-    return [ClaudeDriver(given.station, environment), headless]
+    return [ClaudeDriver(given.tmux_host, environment), headless]

@@ -51,7 +51,7 @@ def build(given: DriverContext) -> list[Driver]:
     return [
         HeadlessDriver(given, environment, folder),
         ExecDriver(given.holders, environment, folder),
-        TmuxDriver(given.station, environment, given.ask_seconds),
+        TmuxDriver(given.tmux_host, environment, given.ask_seconds),
     ]
 
 
@@ -115,8 +115,8 @@ class OpenCodeTui:
 
     desk = True
 
-    def __init__(self, station: TmuxHost, pane: Pane, sign: Sign) -> None:
-        self._station = station
+    def __init__(self, tmux_host: TmuxHost, pane: Pane, sign: Sign) -> None:
+        self._tmux_host = tmux_host
         self._pane = pane
         self.address = Address(url=f"http://127.0.0.1:{sign.port}", password=sign.password)
         self.life = f"{pane.id}/{pane.pid}"
@@ -124,7 +124,7 @@ class OpenCodeTui:
     async def gone(self) -> str:
         """Returns when the pane's process has ended."""
         try:
-            death = await self._station.tmux.died(self._pane)
+            death = await self._tmux_host.tmux.died(self._pane)
         except TmuxError as error:
             return f"{error} OpenCode is started again and keeps its memory."
         return f"OpenCode ended in its terminal (status {death.status})."
@@ -137,9 +137,9 @@ class TmuxDriver(OpenCodeSessions):
     wire = "tmux"
     can = replace(CAN, terminal=True)
 
-    def __init__(self, station: TmuxHost, environment: Mapping[str, str], seconds: float) -> None:
+    def __init__(self, tmux_host: TmuxHost, environment: Mapping[str, str], seconds: float) -> None:
         super().__init__(environment)
-        self.station = station
+        self.tmux_host = tmux_host
         self._environment = environment
         self._seconds = seconds
 
@@ -147,15 +147,15 @@ class TmuxDriver(OpenCodeSessions):
     async def open(self, worker: Worker, cursor: str) -> AsyncIterator[Link]:
         """Finds the worker's terminal, or opens it, and goes on after the cursor."""
         directory = checked_directory(worker)
-        folder = self.station.folder(worker)
-        pane = await self.station.found(worker)
+        folder = self.tmux_host.folder(worker)
+        pane = await self.tmux_host.found(worker)
         sign = _sign(folder)
         fresh = pane is None or sign is None
         if pane is not None and sign is None:
-            await self.station.end(worker)
+            await self.tmux_host.end(worker)
         if pane is None or sign is None:
             pane, sign = await self._start(worker, folder)
-        host = OpenCodeTui(self.station, pane, sign)
+        host = OpenCodeTui(self.tmux_host, pane, sign)
         async with opened(host.address, directory) as api:
             link, session = await open_link(api, host, folder, worker, cursor, self._seconds)
             if fresh:
@@ -176,7 +176,7 @@ class TmuxDriver(OpenCodeSessions):
             **modes.variables(Mode.DEFAULT),
             "OPENCODE_SERVER_PASSWORD": sign.password,
         }
-        pane = await self.station.spawn(worker, words, variables)
+        pane = await self.tmux_host.spawn(worker, words, variables)
 
         async def arrive() -> str | None:
             address = Address(url=f"http://127.0.0.1:{sign.port}", password=sign.password)
@@ -185,21 +185,21 @@ class TmuxDriver(OpenCodeSessions):
                 while not await is_healthy(address, resolved(worker), TRY_SECONDS):  # noqa: ASYNC110
                     await anyio.sleep(LOOK_SECONDS)
                 # A session that is brought to a screen which is not drawn yet is never seen there.
-                while not (await self.station.tmux.capture(pane)).strip():  # noqa: ASYNC110
+                while not (await self.tmux_host.tmux.capture(pane)).strip():  # noqa: ASYNC110
                     await anyio.sleep(LOOK_SECONDS)
                 return None
             return "its server does not answer"
 
-        await self.station.ready(pane, "OpenCode", arrive)
+        await self.tmux_host.ready(pane, "OpenCode", arrive)
         return pane, sign
 
     async def end(self, worker: Worker) -> None:
         """Ends the terminal and removes what was kept for it; the session stays in OpenCode's own data."""
-        pane = await self.station.found(worker)
+        pane = await self.tmux_host.found(worker)
         with ended_after(pane.pid if pane else 0) as gone:
-            await self.station.end(worker)
+            await self.tmux_host.end(worker)
             await gone()
-        folder = self.station.folder(worker)
+        folder = self.tmux_host.folder(worker)
         await anyio.to_thread.run_sync(lambda: shutil.rmtree(folder, ignore_errors=True))
 
 

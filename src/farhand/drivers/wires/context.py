@@ -20,7 +20,7 @@ class DriverContext:
     # The node's own folder: a worker's things are under `<backend>/<name>-<since>` in it.
     folder: Path
     holders: Holders
-    station: TmuxHost
+    tmux_host: TmuxHost
     # The interpreter for programs of our own.
     python: str
     # The node's own variables, to choose from.

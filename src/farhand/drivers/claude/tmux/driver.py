@@ -50,14 +50,14 @@ class Plan(msgspec.Struct, frozen=True):
 
 
 class ClaudeDriver:
-    """One for a node; its workers share the station with all others that sit in tmux."""
+    """One for a node; its workers share the host with all others that sit in tmux."""
 
     backend: str = MANIFEST["backend"]
     wire = "tmux"
     can = replace(USUAL, steer=True, models=True, modes=tuple(MANIFEST["modes"]), terminal=True)
 
-    def __init__(self, station: TmuxHost, environment: Mapping[str, str], program: str = "claude") -> None:
-        self.station = station
+    def __init__(self, host: TmuxHost, environment: Mapping[str, str], program: str = "claude") -> None:
+        self.tmux_host = host
         self._environment = environment
         self._program = program
         self._places = ClaudePaths.of(environment)
@@ -65,23 +65,23 @@ class ClaudeDriver:
     @asynccontextmanager
     async def open(self, worker: Worker, cursor: str) -> AsyncIterator[Link]:
         """Finds the worker's Claude Code alive and goes on after the cursor, or starts it."""
-        station, folder = self.station, self.station.folder(worker)
+        host, folder = self.tmux_host, self.tmux_host.folder(worker)
         key = launch.kept_key(folder / "key")
-        with station.desk.attended(worker.name, key) as arrivals:
+        with host.hook_endpoint.attended(worker.name, key) as arrivals:
             try:
                 pane, spot = await self._found_or_started(worker, read_cursor(cursor, ClaudeCursor))
             except TmuxError as error:
                 raise DriverError(str(error)) from error
-            questions = ClaudeQuestions(station.signs.ask_seconds)
-            link = ClaudeTmuxLink(station.tmux, pane, self._places, spot, questions, folder)
+            questions = ClaudeQuestions(host.options.ask_seconds)
+            link = ClaudeTmuxLink(host.tmux, pane, self._places, spot, questions, folder)
             if spot.state.session != worker.session:
                 link.first = [Heard(fact=SessionKnown(session=spot.state.session))]
-            async with link.at_work(arrivals, station.folders):
+            async with link.at_work(arrivals, host.folders):
                 yield link
 
     async def end(self, worker: Worker) -> None:
         """Ends the session and removes what was kept for it."""
-        await self.station.dismiss(worker)
+        await self.tmux_host.dismiss(worker)
 
     async def sessions(self, directory: str) -> list[SessionFound]:
         """The conversations that Claude Code has in that folder, or in every one."""
@@ -94,7 +94,7 @@ class ClaudeDriver:
     # --- starting and finding
 
     async def _found_or_started(self, worker: Worker, spot: ClaudeCursor) -> tuple[Pane, ClaudeCursor]:
-        pane = await self.station.found(worker)
+        pane = await self.tmux_host.found(worker)
         if pane is None:
             return await self._start(worker, spot)
         log.info("agent found", worker=worker.name, pane=pane.id)
@@ -105,9 +105,9 @@ class ClaudeDriver:
         if spot.path:
             return spot
         session = read_standing(self._places.status(pane.pid)).session or worker.session
-        offset = await self.station.tmux.variable(pane, "FARHAND_OFFSET") or "0"
+        offset = await self.tmux_host.tmux.variable(pane, "FARHAND_OFFSET") or "0"
         path = self._places.transcript(worker.directory, session)
-        expected = DeliveredLog(self.station.folder(worker) / "handed").all()
+        expected = DeliveredLog(self.tmux_host.folder(worker) / "handed").all()
         state = ClaudeState(session=session, expected=expected)
         return ClaudeCursor(path=str(path), offset=int(offset) if offset.isdecimal() else 0, state=state)
 
@@ -133,8 +133,8 @@ class ClaudeDriver:
             "FARHAND_OFFSET": str(plan.offset),
             "FARHAND_PID_FROM": "CLAUDE_PID",
         }
-        pane = await self.station.spawn(worker, plan.words, variables)
-        await self.station.ready(pane, "Claude Code", ClaudeKeyboard(self.station.tmux, pane).through_dialogs)
+        pane = await self.tmux_host.spawn(worker, plan.words, variables)
+        await self.tmux_host.ready(pane, "Claude Code", ClaudeKeyboard(self.tmux_host.tmux, pane).through_dialogs)
         known = spot.state if spot.path and spot.state.session == plan.session else ClaudeState(session=plan.session)
         state = replace(known, running=False)
         return pane, ClaudeCursor(path=str(plan.transcript), offset=plan.offset, state=state)
@@ -153,10 +153,10 @@ class ClaudeDriver:
         return Plan(session, tuple(words), transcript, offset)
 
     def _write_settings(self, worker: Worker) -> Path:
-        station, folder = self.station, self.station.folder(worker)
-        signs, key = station.signs, launch.kept_key(folder / "key")
-        door = launch.HookAddress(f"{station.address}{POST_PATH}{worker.name}", key) if station.address else None
-        groups = launch.hook_groups(signs.interpreter, signs.hook_program, signs.ask_seconds, door)
+        host, folder = self.tmux_host, self.tmux_host.folder(worker)
+        options, key = host.options, launch.kept_key(folder / "key")
+        door = launch.HookAddress(f"{host.address}{POST_PATH}{worker.name}", key) if host.address else None
+        groups = launch.hook_groups(options.interpreter, options.hook_program, options.ask_seconds, door)
         cost = None if launch.has_status_line(self._places, Path(worker.directory)) else folder / launch.COST
         launch.write_settings(folder / "settings.json", launch.session_settings(groups, cost))
         return folder / "settings.json"

@@ -30,7 +30,7 @@ log = structlog.get_logger("codex")
 
 
 class InteractiveCodexDriver(KeptSessions):
-    """Codex where a person can sit down; its workers share the station with all others that sit in tmux."""
+    """Codex where a person can sit down; its workers share the host with all others that sit in tmux."""
 
     backend: str = launch.MANIFEST["backend"]
     wire = "tmux"
@@ -38,33 +38,33 @@ class InteractiveCodexDriver(KeptSessions):
 
     def __init__(self, given: DriverContext, program: str = launch.MANIFEST["program"]) -> None:
         super().__init__(given)
-        self.station = given.station
+        self.tmux_host = given.tmux_host
         self._program = program
 
     @asynccontextmanager
     async def open(self, worker: Worker, cursor: str) -> AsyncIterator[Link]:
         """Finds the worker's Codex alive and goes on after the cursor, or starts it."""
-        station, folder = self.station, self.station.folder(worker)
-        with station.desk.attended(worker.name) as arrivals:
+        host, folder = self.tmux_host, self.tmux_host.folder(worker)
+        with host.hook_endpoint.attended(worker.name) as arrivals:
             try:
                 pane, spot = await self._found_or_started(worker, read_cursor(cursor, CodexCursor))
             except TmuxError as error:
                 raise DriverError(str(error)) from error
-            link = CodexTmuxLink(station.tmux, pane, spot, CodexQuestions(station.signs.ask_seconds), folder)
+            link = CodexTmuxLink(host.tmux, pane, spot, CodexQuestions(host.options.ask_seconds), folder)
             if worker.session and not spot.path:
                 gone = f"The session {worker.session} cannot be taken up again. A new one begins."
                 link.first = [Heard(fact=Noted(text=gone))]
-            async with link.at_work(arrivals, station.folders):
+            async with link.at_work(arrivals, host.folders):
                 yield link
 
     async def end(self, worker: Worker) -> None:
         """Ends the session and removes what was kept for it."""
-        await self.station.dismiss(worker)
+        await self.tmux_host.dismiss(worker)
 
     # --- starting and finding
 
     async def _found_or_started(self, worker: Worker, spot: CodexCursor) -> tuple[Pane, CodexCursor]:
-        pane = await self.station.found(worker)
+        pane = await self.tmux_host.found(worker)
         if pane is None:
             return await self._start(worker, spot)
         log.info("agent found", worker=worker.name, pane=pane.id)
@@ -72,7 +72,7 @@ class InteractiveCodexDriver(KeptSessions):
 
     def _spot_of(self, worker: Worker, spot: CodexCursor) -> CodexCursor:
         """Where to go on with an agent that runs, for a reader who lost its place."""
-        folder = self.station.folder(worker)
+        folder = self.tmux_host.folder(worker)
         began = CodexStartFile(folder / "began").read()
         expected = DeliveredLog(folder / "handed").all() if began.path else spot.state.expected
         return CodexCursor(
@@ -81,18 +81,18 @@ class InteractiveCodexDriver(KeptSessions):
 
     async def _start(self, worker: Worker, spot: CodexCursor) -> tuple[Pane, CodexCursor]:
         directory = launch.workplace(worker)
-        environment, signs = self.environment, self.station.signs
+        environment, options = self.environment, self.tmux_host.options
         program = launch.found(self._program, environment)
         session = worker.session or spot.state.session
         rollout = rollout_of(launch.home(environment), session)
-        hooks = launch.session_hooks(signs.interpreter, signs.hook_program, signs.ask_seconds)
+        hooks = launch.session_hooks(options.interpreter, options.hook_program, options.ask_seconds)
         resume = session if rollout else ""
         words = launch.terminal_line(program, worker, directory, hooks, resume=resume)
         began = CodexStart(session=resume, path=str(rollout), offset=size_of(rollout)) if rollout else CodexStart()
-        CodexStartFile(self.station.folder(worker) / "began").write(began)
-        pane = await self.station.spawn(worker, words, environment)
-        hands, reviews = CodexKeyboard(self.station.tmux, pane), launch.has_hooks(directory, environment)
-        await self.station.ready(pane, "Codex", lambda: hands.through_dialogs(late=reviews))
+        CodexStartFile(self.tmux_host.folder(worker) / "began").write(began)
+        pane = await self.tmux_host.spawn(worker, words, environment)
+        hands, reviews = CodexKeyboard(self.tmux_host.tmux, pane), launch.has_hooks(directory, environment)
+        await self.tmux_host.ready(pane, "Codex", lambda: hands.through_dialogs(late=reviews))
         if not rollout:
             return pane, CodexCursor()
         # What was written before this start was told before, unless the cursor says that it was not.

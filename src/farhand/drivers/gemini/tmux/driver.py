@@ -45,7 +45,7 @@ class TerminalGeminiDriver(Keeping):
     can = replace(USUAL, models=True, modes=tuple(MANIFEST["modes"]), terminal=True)
 
     def __init__(self, given: DriverContext) -> None:
-        self.station = given.station
+        self.tmux_host = given.tmux_host
         self._own = given.child(launch.passed_on(given.variables))
         self.places = GeminiPaths.of(self._own, given.folder / "gemini" / "home")
         self._ask_seconds = given.ask_seconds
@@ -53,22 +53,22 @@ class TerminalGeminiDriver(Keeping):
     @asynccontextmanager
     async def open(self, worker: Worker, cursor: str) -> AsyncIterator[Link]:
         """Finds the worker's Gemini CLI alive and goes on after the cursor, or starts it."""
-        with self.station.desk.attended(worker.name) as arrivals:
+        with self.tmux_host.hook_endpoint.attended(worker.name) as arrivals:
             pane, place = await self._found_or_started(worker, read_cursor(cursor, GeminiPosition))
-            folder = self.station.folder(worker)
-            link = GeminiTmuxLink(self.station.tmux, pane, self.places, place, folder, self._ask_seconds)
+            folder = self.tmux_host.folder(worker)
+            link = GeminiTmuxLink(self.tmux_host.tmux, pane, self.places, place, folder, self._ask_seconds)
             session = place.spot.state.session
             if session != worker.session:
                 link.first = [Heard(fact=SessionKnown(session=session))]
-            async with link.at_work(arrivals, self.station.folders):
+            async with link.at_work(arrivals, self.tmux_host.folders):
                 yield link
 
     async def end(self, worker: Worker) -> None:
         """Ends the session in tmux and removes what was kept for it; the CLI's own files stay."""
-        await self.station.dismiss(worker)
+        await self.tmux_host.dismiss(worker)
 
     async def _found_or_started(self, worker: Worker, place: GeminiPosition) -> tuple[Pane, GeminiPosition]:
-        pane = await self.station.found(worker)
+        pane = await self.tmux_host.found(worker)
         if pane is None:
             return await self._start(worker, place)
         log.info("agent found", worker=worker.name, pane=pane.id)
@@ -78,9 +78,9 @@ class TerminalGeminiDriver(Keeping):
 
     async def _place_of(self, worker: Worker, pane: Pane) -> GeminiPosition:
         """Where to begin with an agent that runs and that nobody has a cursor for: where it was started."""
-        session = await self.station.tmux.variable(pane, SESSION) or worker.session
-        offset = await self.station.tmux.variable(pane, OFFSET) or "0"
-        state = GeminiState(session=session, expected=DeliveredLog(self.station.folder(worker) / "handed").all())
+        session = await self.tmux_host.tmux.variable(pane, SESSION) or worker.session
+        offset = await self.tmux_host.tmux.variable(pane, OFFSET) or "0"
+        state = GeminiState(session=session, expected=DeliveredLog(self.tmux_host.folder(worker) / "handed").all())
         path = self._path(worker, session)
         return GeminiPosition(
             spot=GeminiCursor(path=path, offset=int(offset) if offset.isdecimal() else 0, state=state)
@@ -95,7 +95,7 @@ class TerminalGeminiDriver(Keeping):
     def _expecting(self, worker: Worker, place: GeminiPosition) -> GeminiPosition:
         """A message that was on its way when the node died is recognised when it turns up."""
         turn, state = worker.turn, place.spot.state
-        handed = list(DeliveredLog(self.station.folder(worker) / "handed").all()[-MOST_EXPECTED:])
+        handed = list(DeliveredLog(self.tmux_host.folder(worker) / "handed").all()[-MOST_EXPECTED:])
         if turn is not None and turn.message is not None:
             handed.append(ExpectedMessage(message=turn.message.id, text=worded(turn.message), turn=turn.id))
         waiting = {one.message: one for one in (*state.expected, *handed) if one.message not in state.seen}
@@ -110,15 +110,15 @@ class TerminalGeminiDriver(Keeping):
             SESSION: session,
             OFFSET: str(place.spot.offset),
         }
-        pane = await self.station.spawn(worker, words, variables)
-        await self.station.ready(pane, MANIFEST["title"], GeminiKeyboard(self.station.tmux, pane).arrive)
+        pane = await self.tmux_host.spawn(worker, words, variables)
+        await self.tmux_host.ready(pane, MANIFEST["title"], GeminiKeyboard(self.tmux_host.tmux, pane).arrive)
         return pane, place
 
     def _plan(self, worker: Worker, place: GeminiPosition) -> tuple[str, list[str], GeminiPosition]:
         """What will be run, and from where on its session file is new; or why it cannot be."""
         directory, program = workplace(worker), launch.found(self._own)
-        signs = self.station.signs
-        hooks = launch.hook_groups(signs.interpreter, Path(signs.hook_program))
+        options = self.tmux_host.options
+        hooks = launch.hook_groups(options.interpreter, Path(options.hook_program))
         launch.prepare(self.places, directory, self._own, hooks)
         before = place.spot.state.session or worker.session
         session, resume = to_go_on_with(before, self.places.kept)

@@ -30,8 +30,8 @@ Whose = Callable[[str, str], str]
 class PublicHookRoute:
     """Hands payloads over to whoever listens to their worker; those that ask wait for the answer."""
 
-    def __init__(self, desk: HookEndpoint, whose: Whose, asking: Mapping[str, frozenset[str]]) -> None:
-        self._desk = desk
+    def __init__(self, endpoint: HookEndpoint, whose: Whose, asking: Mapping[str, frozenset[str]]) -> None:
+        self._endpoint = endpoint
         self._whose = whose
         # Which events of a backend wait for a person.
         self._asking = asking
@@ -50,7 +50,7 @@ class PublicHookRoute:
         session = session_of(payload)
         if session is None:
             return _wrong("A payload is one JSON object.", 400)
-        listener = self._desk.listener(self._whose(backend, session)) if session else None
+        listener = self._endpoint.listener(self._whose(backend, session)) if session else None
         if listener is None:
             return JSONResponse({})
         arrived = HookReport(id=_name(request), event=event, payload=payload, keyed=True)

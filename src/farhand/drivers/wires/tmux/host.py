@@ -21,11 +21,11 @@ from farhand.drivers.wires.tmux.death import is_over
 from farhand.model.errors import AgentGone, DriverError
 from farhand.model.present import Worker
 
-log = structlog.get_logger("station")
+log = structlog.get_logger("tmux")
 
 
 class TmuxHostOptions(msgspec.Struct, frozen=True):
-    """What a station must be told by whoever builds the node."""
+    """What a host must be told by whoever builds the node."""
 
     node: str
     tmux_prefix: str
@@ -43,26 +43,26 @@ class TmuxHostOptions(msgspec.Struct, frozen=True):
 class TmuxHost:
     """One for a node: one tmux client, one inotify and one desk for hooks, whichever drivers its workers have."""
 
-    def __init__(self, signs: TmuxHostOptions, tmux: Tmux) -> None:
-        self.signs = signs
+    def __init__(self, options: TmuxHostOptions, tmux: Tmux) -> None:
+        self.options = options
         self.tmux = tmux
-        self.desk = HookEndpoint()
+        self.hook_endpoint = HookEndpoint()
         self.folders = FolderWatcher()
         # Where the node's HTTP listener is, once it listens.
         self.address = ""
 
     def routes(self) -> list[Route]:
         """What the node's own socket must serve, so that hooks find their way."""
-        return self.desk.routes()
+        return self.hook_endpoint.routes()
 
     def open_routes(self, address: str) -> list[Route]:
         """What the node's HTTP listener must serve, and from now on where it listens."""
         self.address = address
-        return self.desk.open_routes()
+        return self.hook_endpoint.open_routes()
 
     def intake_routes(self, whose: Whose, asking: Mapping[str, frozenset[str]]) -> list[Route]:
         """What the node's HTTP listener must serve for hooks that know no more than their session."""
-        return PublicHookRoute(self.desk, whose, asking).routes()
+        return PublicHookRoute(self.hook_endpoint, whose, asking).routes()
 
     async def run(self, *, task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
         """Keeps what all workers share open until it is cancelled."""
@@ -72,7 +72,7 @@ class TmuxHost:
 
     def folder(self, worker: Worker) -> Path:
         """What is kept for this worker, of this hiring."""
-        return self.signs.folder / worker.backend / f"{worker.name}-{worker.since}"
+        return self.options.folder / worker.backend / f"{worker.name}-{worker.since}"
 
     def spool(self, worker: Worker) -> Path:
         """Where its hooks leave what they report."""
@@ -91,7 +91,7 @@ class TmuxHost:
 
     async def spawn(self, worker: Worker, words: Sequence[str], variables: Mapping[str, str]) -> Pane:
         """Starts the words in a tmux session of the worker's own, in its directory."""
-        name = f"{self.signs.tmux_prefix}{worker.name}"
+        name = f"{self.options.tmux_prefix}{worker.name}"
         try:
             return await self.tmux.start(
                 name, words, Path(worker.directory), self._variables(worker, variables), tag=self._tag(worker)
@@ -104,15 +104,15 @@ class TmuxHost:
             raise DriverError(str(error)) from error
 
     def _variables(self, worker: Worker, own: Mapping[str, str]) -> dict[str, str]:
-        signs = self.signs
+        options = self.options
         return {
             **own,
-            **signs.session_variables,
+            **options.session_variables,
             "WORKER_BACKEND": worker.backend,
-            "FARHAND_SOCKET": str(signs.socket),
+            "FARHAND_SOCKET": str(options.socket),
             "FARHAND_WORKER": worker.name,
             "FARHAND_SPOOL": str(self.spool(worker)),
-            "FARHAND_ASK_SECONDS": f"{signs.ask_seconds:g}",
+            "FARHAND_ASK_SECONDS": f"{options.ask_seconds:g}",
             "FARHAND_HOOKS": "session",
         }
 
@@ -153,4 +153,4 @@ class TmuxHost:
         await anyio.to_thread.run_sync(lambda: shutil.rmtree(folder, ignore_errors=True))
 
     def _tag(self, worker: Worker) -> str:
-        return f"{self.signs.node}/{worker.name}/{worker.since}"
+        return f"{self.options.node}/{worker.name}/{worker.since}"

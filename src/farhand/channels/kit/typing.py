@@ -1,33 +1,31 @@
 """Shows that somebody is typing while a worker is at work, and calls nobody when none is."""
 
-from collections.abc import Callable
-
 import anyio
-import structlog
-from telegram.error import TelegramError
 
 from farhand.channels.kit.follow import TurnViews
-from farhand.channels.telegram.gateway import Gateway
+from farhand.channels.kit.surface import ChatSurface, KnowsManager
+from farhand.model.facts import Event, TurnStarted
 from farhand.model.ports import Clock
+from farhand.model.view import TurnView
 
-log = structlog.get_logger("telegram")
-# Telegram shows it for five seconds.
+# Surfaces show it for five seconds.
 AGAIN_SECONDS = 4.0
 
 
 class TypingIndicator:
     """One task; woken by a turn that begins."""
 
-    def __init__(self, gateway: Gateway, turns: TurnViews, clock: Clock, chat: Callable[[], int | None]) -> None:
-        self._gateway = gateway
+    def __init__(self, surface: ChatSurface, turns: TurnViews, clock: Clock, manager: KnowsManager) -> None:
+        self._surface = surface
         self._turns = turns
         self._clock = clock
-        self._chat = chat
+        self._manager = manager
         self._began = anyio.Event()
 
-    def wake(self) -> None:
-        """A turn began."""
-        self._began.set()
+    def see(self, event: Event, _: TurnView | None) -> None:
+        """Wakes up when a turn begins."""
+        if isinstance(event.fact, TurnStarted):
+            self._began.set()
 
     async def run(self) -> None:
         """Shows it until it is cancelled."""
@@ -37,10 +35,6 @@ class TypingIndicator:
             if not any(not turn.open_asks for turn in self._turns.running()):
                 self._began = anyio.Event()
                 continue
-            chat = self._chat()
-            try:
-                if chat is not None:
-                    await self._gateway.bot.send_chat_action(chat, "typing")
-            except TelegramError as error:
-                log.info("typing not shown", error=self._gateway.redacted(error))
+            if self._manager.chat:
+                await self._surface.show_typing(self._manager.chat)
             await self._clock.sleep(AGAIN_SECONDS)

@@ -40,7 +40,7 @@ BLOCKED_FOLDERS = (
 UNREAL = ("/proc", "/sys", "/dev")
 
 
-class NotShown(ChannelError):
+class NotSendable(ChannelError):
     """The file is not one that may be shown, or cannot be read."""
 
     code = "not_shown"
@@ -63,7 +63,7 @@ def refusal(
     return ""
 
 
-class ShownFiles:
+class SendableFiles:
     """Reads what may be shown."""
 
     def __init__(
@@ -81,13 +81,13 @@ class ShownFiles:
         try:
             given = Path(path).expanduser()
             if not given.is_absolute():
-                raise NotShown(f"{path} is not sent: its path must be absolute.")
+                raise NotSendable(f"{path} is not sent: its path must be absolute.")
             real = given.resolve(strict=True)
             if why := self._refusal(given, real, picture=picture, directory=directory):
-                raise NotShown(f"{path} is not sent: {why}")
+                raise NotSendable(f"{path} is not sent: {why}")
             return _read(real)
         except (OSError, ValueError, RuntimeError) as error:
-            raise NotShown(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
+            raise NotSendable(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
 
     def _refusal(self, given: Path, real: Path, *, picture: bool, directory: Path | None) -> str:
         sessions = self._sessions.resolve() if self._sessions else None
@@ -104,12 +104,12 @@ def _read(real: Path) -> bytes:
         about = os.fstat(handle)
         link = Path(f"/proc/self/fd/{handle}")
         if link.exists() and link.readlink() != real:
-            raise NotShown(f"{real} changed while it was read.")
+            raise NotSendable(f"{real} changed while it was read.")
         if not stat.S_ISREG(about.st_mode):
-            raise NotShown(f"{real} is no file.")
+            raise NotSendable(f"{real} is no file.")
         if about.st_size > LARGEST_BYTES:
-            raise NotShown(f"{real} is larger than 20 MB.")
+            raise NotSendable(f"{real} is larger than 20 MB.")
         content = file.read(LARGEST_BYTES + 1)
     if len(content) > LARGEST_BYTES:
-        raise NotShown(f"{real} is larger than 20 MB.")
+        raise NotSendable(f"{real} is larger than 20 MB.")
     return content

@@ -1,12 +1,11 @@
 """Keeps the progress messages of running turns fresh: one edit a second for each chat, and none when nothing runs."""
 
-from collections.abc import Awaitable, Callable
-
 import anyio
 
 from farhand.channels.kit.card import Card, progress, progress_slot
 from farhand.channels.kit.follow import TurnViews
 from farhand.channels.kit.pace import Pace
+from farhand.channels.kit.surface import ShowsCards
 from farhand.model.facts import Event, TurnStarted
 from farhand.model.ports import Clock
 from farhand.model.view import TurnView
@@ -19,29 +18,22 @@ QUIET_SECONDS = 10.0
 class Progress:
     """Which turns have something new to show, and when each was shown last."""
 
-    def __init__(
-        self,
-        turns: TurnViews,
-        pace: Pace,
-        clock: Clock,
-        edit_seconds: float,
-        put: Callable[[TurnView, float], Awaitable[None]],
-    ) -> None:
+    def __init__(self, turns: TurnViews, pace: Pace, clock: Clock, edit_seconds: float, chat: ShowsCards) -> None:
         self._turns = turns
         self._pace = pace
         self._clock = clock
         self._edit_seconds = edit_seconds
-        self._put = put
+        self._chat = chat
         self._shown: dict[str, tuple[float, int]] = {}
-        self._stirred = anyio.Event()
+        self._news = anyio.Event()
 
-    def stir(self, event: Event, turn: TurnView | None) -> None:
+    def see(self, event: Event, turn: TurnView | None) -> None:
         """Something happened in a turn."""
         if turn is None:
             return
         if isinstance(event.fact, TurnStarted):
             self._shown[turn.turn] = (event.at, turn.seq)
-        self._stirred.set()
+        self._news.set()
 
     def card(self, turn: TurnView, now: float) -> Card:
         """The progress of a turn as an edit of its message."""
@@ -49,13 +41,14 @@ class Progress:
         return replace(progress(turn, now), key=f"{slot}:{turn.seq}:{now:.3f}", edit=True)
 
     async def run(self) -> None:
+        """Edits until it is cancelled."""
         while True:
-            await self._stirred.wait()
+            await self._news.wait()
             await self._clock.sleep(self._edit_seconds)
             running = self._turns.running()
             self._forget(running)
             if not running:
-                self._stirred = anyio.Event()
+                self._news = anyio.Event()
                 continue
             await self._show_one(running)
 
@@ -75,4 +68,4 @@ class Progress:
             return
         _, turn = min(due, key=lambda one: one[0])
         self._shown[turn.turn] = (now, turn.seq)
-        await self._put(turn, now)
+        await self._chat.show(self.card(turn, now))

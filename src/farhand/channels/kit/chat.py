@@ -1,0 +1,100 @@
+"""What every text chat is made of, so that a new one is a surface (gateway, parse, render, words) and its settings.
+
+- `kit/surface.py`: what the chat service must be able to do, and its messages and taps in common words
+- `kit/who_may_speak.py`: whose messages are obeyed
+- `kit/inbound.py`: message or tap → command → reply (`kit/read_message.py`, `kit/taps.py`, `kit/inbox.py`)
+- `kit/outbound.py`: event → cards → outbox → send (`kit/card.py`, `kit/progress.py`, `kit/typing.py`)
+- `kit/health.py`: whether the service can be heard
+"""
+
+import uuid
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+
+import anyio
+
+from farhand.channels.kit import texts
+from farhand.channels.kit.background import BackgroundJobs
+from farhand.channels.kit.bot import Bot
+from farhand.channels.kit.card import plain_notice
+from farhand.channels.kit.health import ChatHealth
+from farhand.channels.kit.inbound import Inbound
+from farhand.channels.kit.outbound import Outbound
+from farhand.channels.kit.surface import ChatMessage, ChatSurface, ChatTap, RateLimits, SeesEvents
+from farhand.channels.kit.texts import About
+from farhand.channels.kit.who_may_speak import WhoMaySpeak
+from farhand.model.channel_ports import ChannelContext
+
+
+@dataclass(frozen=True)
+class ChatParts:
+    """What a chat is put together from; each chat service brings its own."""
+
+    surface: ChatSurface
+    members: WhoMaySpeak
+    health: ChatHealth
+    limits: RateLimits = field(default_factory=RateLimits)
+    # What `/settings` says of the chat.
+    about: Callable[[], About] | None = None
+    background: BackgroundJobs = field(default_factory=BackgroundJobs)
+    observers: Sequence[SeesEvents] = ()
+
+
+class Chat:
+    """One chat service as a channel: hears the manager, follows the journal, and keeps the chat true."""
+
+    def __init__(self, parts: ChatParts, context: ChannelContext) -> None:
+        self._parts = parts
+        self._context = context
+        self._outbound = Outbound(parts.surface, context, parts.members, parts.limits, parts.observers)
+        bot = Bot(context.hub, parts.about or partial(about_chat, context, parts.members))
+        self._inbound = Inbound(parts.surface, context, parts.members, bot, self._outbound, parts.background)
+
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator[None]:
+        """Follows and sends as long as the block runs; what comes in is brought to `take` meanwhile."""
+        async with self._parts.background.opened(), anyio.create_task_group() as tasks:
+            self._outbound.start(tasks)
+            self._parts.members.show_code()
+            await self._inbound.greet()
+            yield
+            tasks.cancel_scope.cancel()
+
+    async def take(self, said: ChatMessage | ChatTap) -> bool:
+        """Obeys a message or a tap, and returns once that is written down: only then may the surface be told that we
+        have it. False for what did not come from the manager. Taken twice, it is obeyed once."""
+        return await self._inbound.take(said)
+
+    @property
+    def health(self) -> str:
+        """One line for `status`."""
+        return self._parts.health.line()
+
+    @property
+    def manager_chat(self) -> str:
+        """The manager's chat; empty while nobody is known."""
+        return self._parts.members.chat
+
+    async def drain(self) -> None:
+        """Sends everything that waits, and then says that the node goes: at once or never, for nobody wants to read
+        it after the node is back."""
+        await self._outbound.drain()
+        if self.manager_chat and not self._parts.health.problem:
+            await self._parts.surface.send_now(self.manager_chat, texts.OFFLINE)
+
+    async def announce(self, text: str) -> None:
+        """Tells the manager something about the node itself, unless the surface is out of reach."""
+        if not self._parts.health.problem:
+            await self._outbound.queue.show(plain_notice(f"announce:{self._context.clock.now()}", text))
+
+    async def notify(self, text: str) -> None:
+        """Brings something to the manager, as soon as the surface can be reached."""
+        await self._outbound.queue.show(plain_notice(f"notify:{uuid.uuid4().hex}", text))
+
+
+def about_chat(context: ChannelContext, members: WhoMaySpeak) -> About:
+    """What `/settings` says of a chat that has nothing more to say."""
+    storage = str(context.sessions.parent)
+    return About(version=context.version, admin=members.chat, storage=storage, terminals=context.terminals)

@@ -1,0 +1,104 @@
+"""From messages and taps to commands: checks who speaks, reads what is meant, has it done, and replies."""
+
+import structlog
+
+from farhand.channels.kit import texts
+from farhand.channels.kit.background import BackgroundJobs
+from farhand.channels.kit.bot import Bot
+from farhand.channels.kit.card import plain_notice
+from farhand.channels.kit.inbox import ChatInbox
+from farhand.channels.kit.outbound import Outbound
+from farhand.channels.kit.read_message import read_message
+from farhand.channels.kit.surface import ChatMessage, ChatSurface, ChatTap, NotFetched
+from farhand.channels.kit.taps import Taps
+from farhand.channels.kit.who_may_speak import WhoMaySpeak
+from farhand.model import grammar
+from farhand.model.channel_ports import ChannelContext
+from farhand.model.errors import StoreError
+from farhand.model.words import Sender
+
+log = structlog.get_logger("chat")
+LONGEST_NAME = 64
+
+
+class Inbound:
+    """Obeys the manager; everybody else is passed over."""
+
+    def __init__(
+        self,
+        surface: ChatSurface,
+        context: ChannelContext,
+        members: WhoMaySpeak,
+        bot: Bot,
+        outbound: Outbound,
+        background: BackgroundJobs,
+    ) -> None:
+        self._surface = surface
+        self._context = context
+        self._members = members
+        self._bot = bot
+        self._outbound = outbound
+        self._queue = outbound.queue
+        self._background = background
+        self._taps = Taps(context.hub, bot, outbound.queue, context.steers)
+        self._inbox = ChatInbox(surface, context.peers)
+        self._greeted = False
+
+    async def take(self, said: ChatMessage | ChatTap) -> bool:
+        """Obeys it and returns once the command is written down; False for what did not come from the manager."""
+        await self._outbound.wait_for_cursor()
+        is_first = not self._members.chat
+        if not self._members.may(said):
+            return False
+        if isinstance(said, ChatTap):
+            await self._take_tap(said)
+            return True
+        if is_first:
+            await self._context.peers.manager_chat_changed()
+        await self.greet()
+        await self._take_message(said)
+        return True
+
+    async def greet(self) -> None:
+        """Says that the node is there: at its start, or to the manager as soon as there is one."""
+        if self._members.chat and not self._greeted:
+            self._greeted = True
+            text = texts.online(await self._context.hub.look())
+            try:
+                await self._queue.show(plain_notice(f"online:{self._context.clock.now()}", text, silent=True))
+            except StoreError as error:
+                log.error("not greeted", error=error.text)
+
+    async def _take_message(self, message: ChatMessage) -> None:
+        wish = read_message(message, await self._context.hub.look(), self._context.backends)
+        sender = self._sender(message.who)
+        text = await self._taps.words(message, sender)
+        if text is not None:
+            pass
+        elif message.file is not None and not message.edits and (wish is None or isinstance(wish, grammar.Tell)):
+            text = await self._take_file(message, wish, sender)
+        elif isinstance(wish, grammar.Listing):
+            await self._queue.show(await self._bot.listed(wish), message.chat)
+        elif wish is not None:
+            text = await self._bot.obey(wish, sender)
+        if text:
+            reply = plain_notice(f"reply:{message.id}", text, answers_reference=message.reference)
+            await self._queue.show(reply, message.chat)
+
+    async def _take_file(self, message: ChatMessage, wish: grammar.Tell | None, sender: Sender) -> str:
+        """A photo or a file, into the inbox of whoever is meant; its caption says who, and comes along."""
+        tell = wish or grammar.Tell(id=message.id, text="")
+        targets = self._bot.targets(tell, await self._context.hub.look())
+        try:
+            files = await self._inbox.fetch(message, targets, tell.text)
+        except NotFetched as error:
+            return error.text
+        return await self._bot.tell(tell, sender, files)
+
+    async def _take_tap(self, tap: ChatTap) -> None:
+        text = await self._taps.take(tap, self._sender(tap.who))
+        name = f"{self._surface.name} tap"
+        self._background.start(name, self._surface.answer_tap, tap.id, text or "✓")
+
+    def _sender(self, who: str) -> Sender:
+        return Sender(via=self._surface.name, who=who[:LONGEST_NAME])

@@ -1,0 +1,133 @@
+"""From events to messages: lays facts out as cards, puts them into the outbox and sends them at the surface's pace."""
+
+from collections.abc import Sequence
+from functools import partial
+
+import anyio.abc
+
+from farhand.channels.kit.card import Card, cards, plain_notice
+from farhand.channels.kit.follow import JournalFollower, TurnViews
+from farhand.channels.kit.outbox import Dispatcher
+from farhand.channels.kit.pace import Pace
+from farhand.channels.kit.progress import Progress
+from farhand.channels.kit.surface import ChatSurface, KnowsManager, RateLimits, SeesEvents
+from farhand.channels.kit.tags import split_off_files
+from farhand.channels.kit.typing import TypingIndicator
+from farhand.model.channel_ports import ChannelContext
+from farhand.model.facts import Event
+from farhand.model.ports import Outbox, Parcel, Waiting
+from farhand.model.view import TurnView
+
+LOST = "lost:"
+
+
+class CardQueue:
+    """Puts cards into the outbox of one surface, and finds what was sent by what the surface calls it."""
+
+    def __init__(self, surface: ChatSurface, outbox: Outbox, dispatcher: Dispatcher, manager: KnowsManager) -> None:
+        self._surface = surface
+        self._outbox = outbox
+        self._dispatcher = dispatcher
+        self._manager = manager
+
+    async def show(self, card: Card, chat: str = "") -> None:
+        """Puts a card into the queue of that chat, or of the manager's, if there is one."""
+        chat = chat or self._manager.chat
+        if not chat:
+            return
+        for parcel in self._surface.render(card, chat):
+            await self._outbox.put(self._surface.outbox, (parcel,))
+            self._dispatcher.wake()
+
+    async def slot_of(self, chat: str, reference: str) -> str:
+        """The slot of one of our messages, also of one that was answered before its sending was marked."""
+        if known := await self._outbox.slot(self._surface.outbox, chat, reference):
+            return known
+        await self._dispatcher.settled(chat)
+        return await self._outbox.slot(self._surface.outbox, chat, reference)
+
+
+class CardComposer:
+    """Lays out what the manager is shown of each event."""
+
+    def __init__(
+        self, surface: ChatSurface, manager: KnowsManager, turns: TurnViews, observers: Sequence[SeesEvents]
+    ) -> None:
+        self._surface = surface
+        self._manager = manager
+        self._turns = turns
+        self._observers = observers
+
+    def compose(self, event: Event, turn: TurnView | None) -> Sequence[Parcel]:
+        """The parcels for the manager's chat, if there is one; every observer sees the event first."""
+        for observer in self._observers:
+            observer.see(event, turn)
+        chat = self._manager.chat
+        if not chat:
+            return ()
+        whole = cards(event, turn, waited=self._turns.waited(event))
+        return [
+            parcel for card in whole for part in split_off_files(card) for parcel in self._surface.render(part, chat)
+        ]
+
+
+class Outbound:
+    """Wires what a chat sends: follower → composer → outbox → dispatcher, with progress and typing beside them."""
+
+    def __init__(
+        self,
+        surface: ChatSurface,
+        context: ChannelContext,
+        manager: KnowsManager,
+        limits: RateLimits,
+        observers: Sequence[SeesEvents] = (),
+    ) -> None:
+        self._name = surface.name
+        clock, outbox, turns = context.clock, context.outbox, TurnViews()
+        pace = Pace(clock, per_chat=limits.chat_per_second, burst=limits.chat_burst, overall=limits.per_second)
+        self._dispatcher = Dispatcher(
+            surface.outbox,
+            outbox,
+            surface.send,
+            clock,
+            pace=pace,
+            weighs=surface.counts,
+            given_up=partial(replacement, surface),
+        )
+        self.queue = CardQueue(surface, outbox, self._dispatcher, manager)
+        self._progress = Progress(turns, pace, clock, limits.edit_seconds, self.queue)
+        self._typing = TypingIndicator(surface, turns, clock, manager)
+        composer = CardComposer(surface, manager, turns, (self._progress, self._typing, *observers))
+        self._follower = JournalFollower(
+            surface.outbox, context.hub, outbox, composer.compose, self._dispatcher.wake, clock, turns
+        )
+
+    def start(self, tasks: anyio.abc.TaskGroup) -> None:
+        """Follows the journal and sends until the tasks are cancelled."""
+        tasks.start_soon(self._follower.run, name=f"{self._name} follow")
+        tasks.start_soon(self._dispatcher.run, name=f"{self._name} outbox")
+        tasks.start_soon(self._progress.run, name=f"{self._name} progress")
+        tasks.start_soon(self._typing.run, name=f"{self._name} typing")
+
+    async def wait_for_cursor(self) -> None:
+        """Returns once the chat has a cursor in the journal: what is obeyed before that would never be answered."""
+        await self._follower.cursor_known.wait()
+
+    async def drain(self) -> None:
+        """Returns when nothing waits any more."""
+        await self._dispatcher.drain()
+
+
+def replacement(surface: ChatSurface, waiting: Waiting, why: str) -> Parcel | None:
+    """What the manager reads when a message did not get through: never nothing, and never in a circle."""
+    if waiting.parcel.key.startswith(LOST):
+        return None
+    text = surface.failure(waiting, why)
+    notice = plain_notice(f"{LOST}{waiting.parcel.key}", text)
+    return next(iter(surface.render(notice, waiting.parcel.chat)), None) if text else None
+
+
+def lost_message(begins: str, waiting: Waiting, why: str) -> str:
+    """What is said in place of a message that was given up."""
+    fate = "may not have reached you" if waiting.doubtful else "could not be sent"
+    return f"⚠ A message {fate} ({why}). It begins: {' '.join(begins.split())[:80]}"

@@ -1,0 +1,148 @@
+"""What a button carries, in 64 bytes, and what a tap on it asks for. Pure."""
+
+import hashlib
+
+from farhand.channels.kit.card import (
+    AdoptTap,
+    AnswerTap,
+    DoneTap,
+    PickTap,
+    RetryTap,
+    SteerTap,
+    StopTap,
+    Tap,
+    WithdrawTap,
+    WordsTap,
+)
+from farhand.channels.kit.surface import ChatTap
+from farhand.model import commands
+from farhand.model.grammar import Wish, Wrong
+from farhand.model.present import Ask, Present
+from farhand.model.words import Word
+
+DATA_BYTES = 64
+MASK_CHARACTERS = 32
+ANSWER, ANSWER_BY_DIGEST, STOP, STEER, WITHDRAW, PICK, DONE, WORDS = "a", "d", "s", "n", "b", "p", "o", "w"
+RETRY, ADOPT = "r", "h"
+NOT_MINE = "That button is not one of mine."
+CLOSED = "Too late: that question is closed."
+
+
+class TappedChoice(Word):
+    """Somebody ticks choices of an ask and has not sent them yet."""
+
+    ask: Ask
+    chosen: tuple[int, ...]
+
+
+class ChoiceWantsWords(Word):
+    """Somebody has made a choice that wants words; only they settle the ask."""
+
+    ask: Ask
+    chosen: tuple[int, ...]
+
+
+def digest(name: str) -> str:
+    """A short name for a long one."""
+    return hashlib.sha256(name.encode()).hexdigest()[:20]
+
+
+def tap_data(tap: Tap) -> str:
+    """What a button carries: within 64 bytes, whatever the ids are."""
+    match tap:
+        case AnswerTap(ask=ask, place=place):
+            whole = f"{ANSWER}:{place}:{ask}"
+            return whole if len(whole.encode()) <= DATA_BYTES else f"{ANSWER_BY_DIGEST}:{place}:{digest(ask)}"
+        case StopTap(turn=turn):
+            return f"{STOP}:{digest(turn)}"
+        case RetryTap(worker=worker):
+            return f"{RETRY}:{worker}"
+        case AdoptTap(backend=backend, session=session):
+            # The beginning of a long id will do.
+            return f"{ADOPT}:{backend}:{session}".encode()[:DATA_BYTES].decode(errors="ignore")
+        case SteerTap(message=message):
+            return f"{STEER}:{digest(message)}"
+        case WithdrawTap(message=message):
+            return f"{WITHDRAW}:{digest(message)}"
+        case PickTap(ask=ask, chosen=chosen):
+            return f"{PICK}:{mask(chosen)}:{digest(ask)}"
+        case DoneTap(ask=ask, chosen=chosen):
+            return f"{DONE}:{mask(chosen)}:{digest(ask)}"
+        case WordsTap(ask=ask, chosen=chosen):
+            return f"{WORDS}:{mask(chosen)}:{digest(ask)}"
+
+
+def mask(chosen: tuple[int, ...]) -> str:
+    """The places of choices as one short number: a keyboard has a hundred buttons at most."""
+    return f"{sum(1 << place for place in set(chosen)):x}"
+
+
+def places(given: str) -> tuple[int, ...] | None:
+    """The places that such a number stands for; None when it is none."""
+    if not given or len(given) > MASK_CHARACTERS or not set(given) <= set("0123456789abcdef"):
+        return None
+    number = int(given, 16)
+    return tuple(place for place in range(number.bit_length()) if number >> place & 1)
+
+
+def tap_to_wish(tap: ChatTap, present: Present) -> Wish | TappedChoice | ChoiceWantsWords:
+    """What a tap asks for. The ask, turn or message that is meant must be the one that the button was made for."""
+    identity = f"t:{tap.id}"
+    kind, _, rest = tap.data.partition(":")
+    if kind in {PICK, DONE, WORDS}:
+        return _chosen(identity, kind, rest, present)
+    if kind in {STEER, WITHDRAW}:
+        return _waiting(identity, kind, rest, present)
+    if kind == STOP:
+        running = (one for one in present.workers.values() if one.turn and digest(one.turn.id) == rest)
+        worker = next(running, None)
+        if worker is None:
+            return Wrong(id=identity, why="That turn is over already.")
+        return commands.Interrupt(id=identity, worker=worker.name)
+    if kind == RETRY:
+        return commands.Retry(id=identity, worker=rest)
+    if kind == ADOPT:
+        backend, _, session = rest.partition(":")
+        return commands.Hire(id=identity, worker="", backend=backend, session=session)
+    place, _, name = rest.partition(":")
+    if kind not in {ANSWER, ANSWER_BY_DIGEST} or not (place.isascii() and place.isdigit() and len(place) < 4):
+        return Wrong(id=identity, why=NOT_MINE)
+    asks = [one for worker in present.workers.values() for one in worker.asks]
+    known = next((one for one in asks if (one.id if kind == ANSWER else digest(one.id)) == name), None)
+    if known is None and kind == ANSWER_BY_DIGEST:
+        return Wrong(id=identity, why=CLOSED)
+    choices = known.choices if known else ()
+    choice = choices[int(place)].id if int(place) < len(choices) else ""
+    return commands.Answer(id=identity, ask=known.id if known else name, choice=choice)
+
+
+def _chosen(identity: str, kind: str, rest: str, present: Present) -> Wish | TappedChoice | ChoiceWantsWords:
+    given, _, name = rest.partition(":")
+    chosen = places(given)
+    if chosen is None:
+        return Wrong(id=identity, why=NOT_MINE)
+    asks = [one for worker in present.workers.values() for one in worker.asks]
+    known = next((one for one in asks if digest(one.id) == name and one.settled is None), None)
+    if known is None:
+        return Wrong(id=identity, why=CLOSED)
+    if any(place >= len(known.choices) for place in chosen):
+        return Wrong(id=identity, why=NOT_MINE)
+    if kind == PICK:
+        return TappedChoice(ask=known, chosen=chosen)
+    return ChoiceWantsWords(ask=known, chosen=chosen) if kind == WORDS else answer(identity, known, chosen)
+
+
+def answer(identity: str, ask: Ask, chosen: tuple[int, ...], note: str = "") -> commands.Answer:
+    """The answer with the choices at these places."""
+    made = ",".join(ask.choices[place].id for place in chosen if place < len(ask.choices))
+    return commands.Answer(id=identity, ask=ask.id, choice=made, note=note)
+
+
+def _waiting(identity: str, kind: str, name: str, present: Present) -> Wish:
+    queued = (one for worker in present.workers.values() for one in worker.queue if digest(one.id) == name)
+    message = next(queued, None)
+    if message is None:
+        return Wrong(id=identity, why="That message waits no more.")
+    if kind == STEER:
+        return commands.Steer(id=identity, message=message.id)
+    return commands.Withdraw(id=identity, message=message.id)

@@ -1,0 +1,99 @@
+"""What taps on buttons do: obeyed at once, drawn again, or followed by a request for words that settle the ask."""
+
+from collections.abc import Collection
+from typing import Protocol
+
+from farhand.channels.kit.bot import Bot
+from farhand.channels.kit.card import Card, open_ask, shortened
+from farhand.channels.kit.surface import ChatMessage, ChatTap, QuotedMessage, ShowsCards
+from farhand.channels.kit.tap_data import ChoiceWantsWords, TappedChoice, answer, mask, places, tap_to_wish
+from farhand.model import commands
+from farhand.model.ports import Hub
+from farhand.model.present import Ask, Present
+from farhand.model.words import Sender
+
+WORDS = "words"
+REPLY_TO_THIS = "as a reply to this message."
+UNKNOWN_REQUEST = "I no longer know what this was asked for, so it went nowhere. Tap the button again, please."
+WORDS_ONLY = "I can bring words alone to this question. Write them as a reply, please."
+WRITE = "Write it as a reply to my message."
+NOT_NOW = "{worker} cannot be spoken to in mid-turn: your message waits for its own."
+STEERED = "It goes into the running turn as soon as {worker} takes it."
+
+
+class FindsSlots(ShowsCards, Protocol):
+    """Shows cards, and finds the slot of a message that was sent."""
+
+    async def slot_of(self, chat: str, reference: str) -> str:
+        """The slot of the message that the surface calls so; empty for one that is not ours."""
+        ...
+
+
+class Taps:
+    """The buttons of one chat. What somebody has ticked and not sent is in the buttons themselves: no state here."""
+
+    def __init__(self, hub: Hub, bot: Bot, chat: FindsSlots, steers: Collection[str]) -> None:
+        self._hub = hub
+        self._bot = bot
+        self._chat = chat
+        self._steers = steers
+
+    async def take(self, tap: ChatTap, sender: Sender) -> str:
+        """Obeys a tap; the few words that the surface shows for it."""
+        present = await self._hub.look()
+        match tap_to_wish(tap, present):
+            case TappedChoice(ask=ask, chosen=chosen):
+                await self._chat.show(open_ask(ask, chosen, f"ask:{ask.id}:picked:{tap.id}"), tap.chat)
+                return "✓" if chosen else "Nothing is chosen."
+            case ChoiceWantsWords(ask=ask, chosen=chosen):
+                await self._chat.show(request_for_words(tap.id, ask, chosen), tap.chat)
+                return WRITE
+            case commands.Steer(message=message) as steer:
+                return await self._steer(steer, message, present, sender)
+            case wish:
+                return await self._bot.obey(wish, sender)
+
+    async def _steer(self, steer: commands.Steer, message: str, present: Present, sender: Sender) -> str:
+        waits = [one for one in present.workers.values() if any(queued.id == message for queued in one.queue)]
+        if waits and waits[0].kind not in self._steers:
+            return NOT_NOW.format(worker=waits[0].name)
+        return await self._bot.obey(steer, sender) or STEERED.format(worker=waits[0].name if waits else "the worker")
+
+    async def words(self, message: ChatMessage, sender: Sender) -> str | None:
+        """Takes a reply to one of our requests for words; None when the message is no such reply."""
+        quoted = message.quoted
+        if quoted is None or message.edits:
+            return None
+        slot = await self._chat.slot_of(message.chat, quoted.reference)
+        if not slot and _is_request(quoted):
+            return UNKNOWN_REQUEST
+        kind, _, rest = slot.partition(":")
+        given, _, rest = rest.partition(":")
+        ask = rest.partition(":")[2]
+        chosen = places(given)
+        if kind != WORDS or chosen is None:
+            return None
+        if not message.text.strip():
+            return WORDS_ONLY
+        reply = await self._settle(message.id, ask, chosen, message.text.strip(), sender)
+        await self._chat.show(Card(key=f"{slot}:gone", slot=slot, remove=True), message.chat)
+        return reply
+
+    async def _settle(self, identity: str, ask: str, chosen: tuple[int, ...], note: str, sender: Sender) -> str:
+        known = (await self._hub.look()).ask(ask)
+        # One that is gone goes to the hub all the same: this may be a repeat of the very answer that settled it.
+        wish = answer(identity, known, chosen, note) if known else commands.Answer(id=identity, ask=ask, choice="")
+        return await self._bot.obey(wish, sender)
+
+
+def _is_request(quoted: QuotedMessage) -> bool:
+    """Whether it asked for words: what settles an ask is never taken for something said to a worker."""
+    return quoted.ours and quoted.text.endswith(REPLY_TO_THIS)
+
+
+def request_for_words(tap: str, ask: Ask, chosen: tuple[int, ...]) -> Card:
+    """Asks for the words, as a message that the surface answers with a reply; its slot says what they settle."""
+    made = ", ".join(ask.choices[place].label for place in chosen)
+    text = f"{ask.worker}: write what goes with “{shortened(made, 200)}” {REPLY_TO_THIS}"
+    slot = f"{WORDS}:{mask(chosen)}:{tap}:{ask.id}"
+    return Card(key=slot, slot=slot, head=text, wants_reply=True, answers_slot=f"ask:{ask.id}", silent=True)

@@ -1,0 +1,124 @@
+"""Who may speak to the team: the chat that is set, the first person that wrote, or the first that sent the code."""
+
+import hmac
+import io
+import secrets
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from farhand.channels.kit.surface import ChatMessage, ChatTap
+from farhand.disk.atomic import write_private
+
+# No letter or digit that looks like another one.
+ALPHABET = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
+CODE_CHARACTERS = 8
+# After so many wrong codes there is a new one, so that nobody can go through them all.
+WRONG_CODES = 10
+
+
+class StoresManager(Protocol):
+    """Where the manager's chat is kept over a restart."""
+
+    def manager(self) -> str:
+        """The chat that was kept; empty if none was."""
+        ...
+
+    def keep_manager(self, chat: str) -> None:
+        """Keeps it: on the disk when this returns."""
+        ...
+
+
+class ManagerFile:
+    """Keeps the manager's chat in a small file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def manager(self) -> str:
+        """The chat that was kept; empty if none was."""
+        try:
+            return self._path.read_text("utf-8").strip()
+        except (OSError, UnicodeDecodeError):
+            return ""
+
+    def keep_manager(self, chat: str) -> None:
+        """Keeps it: on the disk when this returns."""
+        write_private(self._path, chat.encode(), sync=True)
+
+
+def show_on_terminal(text: str) -> None:
+    """Shows something to the person at the node's terminal, and to nobody else: not even to the log."""
+    sys.stderr.write(f"{text}\n")
+    sys.stderr.flush()
+
+
+def as_qr(link: str) -> str:
+    """The link as a code that a phone reads off a dark terminal."""
+    import segno
+
+    drawn = io.StringIO()
+    segno.make(link, micro=False).terminal(out=drawn, border=2, compact=True)
+    return drawn.getvalue().rstrip("\n")
+
+
+class Pairing:
+    """The code that the terminal shows, and that the first who writes must send."""
+
+    def __init__(self, show: Callable[[str], None] = show_on_terminal) -> None:
+        self._show = show
+        self._wrong = 0
+        self._link = ""
+        self.code = ""
+
+    def begin(self, link: str = "") -> None:
+        """Shows a code, and the link that sends it: `link` with the code behind it, once it is known."""
+        self._link = link or self._link
+        self.code = self.code or "".join(secrets.choice(ALPHABET) for _ in range(CODE_CHARACTERS))
+        text = f"To become the manager, send this code to the bot: {self.code}"
+        if self._link:
+            text += f"\nor open {self._link}{self.code}\n{as_qr(f'{self._link}{self.code}')}"
+        self._show(text)
+
+    def is_right(self, text: str) -> bool:
+        """Whether the text is the code, alone or behind `/start`."""
+        words = text.split()
+        given = "".join(words[1:] if words[:1] and words[0].lower().startswith("/start") else words)
+        if hmac.compare_digest(given.upper().encode(), self.code.encode()) and self.code:
+            return True
+        self._wrong += 1
+        if self._wrong >= WRONG_CODES:
+            self._wrong, self.code = 0, ""
+            self.begin()
+        return False
+
+
+class WhoMaySpeak:
+    """The manager's chat. Whoever else writes is ignored in silence."""
+
+    def __init__(self, stored: StoresManager, preset: str = "", pairing: Pairing | None = None) -> None:
+        self._stored = stored
+        self.chat = preset or stored.manager()
+        self._pairing = None if self.chat else pairing
+
+    def show_code(self, link: str = "") -> None:
+        """Shows the code, while one is wanted."""
+        if self._pairing is not None and not self.chat:
+            self._pairing.begin(link)
+
+    def may(self, said: ChatMessage | ChatTap) -> bool:
+        """Whether this came from the manager's chat. The first that writes becomes it, which is kept before it is
+        obeyed."""
+        if not said.from_person:
+            return False
+        if not self.chat:
+            if not said.private:
+                # Anybody can add a bot to a group: only a person can become the manager.
+                return False
+            text = said.text if isinstance(said, ChatMessage) else ""
+            if self._pairing is not None and not self._pairing.is_right(text):
+                return False
+            self._stored.keep_manager(said.chat)
+            self.chat = said.chat
+        return said.chat == self.chat

@@ -1,0 +1,57 @@
+"""From an update to a command: decodes it, hands it to the chat, and gives up what trips an error again and again."""
+
+from collections import Counter
+
+import structlog
+
+from farhand.channels.kit.chat import Chat
+from farhand.channels.kit.surface import ChatMessage, ChatTap
+from farhand.channels.telegram.outbound import NAME, TelegramSurface
+from farhand.channels.telegram.parse import decode_update, to_message, to_tap
+from farhand.channels.telegram.words import CallbackQuery, TelegramMessage, UpdateContent
+from farhand.model.errors import FarhandError
+
+log = structlog.get_logger("telegram")
+MOST_FAILURES = 3
+GIVEN_UP = "One of your messages tripped an error in farhand and was not obeyed. The log has it."
+
+
+class TelegramInbound:
+    """Takes the updates of one bot."""
+
+    def __init__(self, chat: Chat, surface: TelegramSurface, bot: str) -> None:
+        self._chat = chat
+        self._surface = surface
+        self._bot = bot
+        self._failures: Counter[int] = Counter()
+
+    async def take(self, update: bytes) -> None:
+        """Obeys one update; returns when it is written down, raises StoreError when it could not be. One that trips an
+        error of ours is given up after a few tries, which is announced: it would come again and block the queue."""
+        number, content = decode_update(update)
+        try:
+            await self._take(number, content)
+        except FarhandError:
+            raise
+        except Exception as error:
+            self._failures[number] += 1
+            if self._failures[number] < MOST_FAILURES:
+                raise
+            log.exception("update given up", update=number, error=type(error).__name__)
+            await self._chat.announce(GIVEN_UP)
+        self._failures.pop(number, None)
+
+    async def _take(self, number: int, content: UpdateContent) -> None:
+        """Strangers and unknown kinds are passed over."""
+        said: ChatMessage | ChatTap | None = None
+        match content:
+            case TelegramMessage():
+                said = to_message(content, NAME, self._bot)
+                if self._chat.manager_chat in {"", said.chat}:
+                    self._surface.note_received(content.chat.id, content.message_id)
+            case CallbackQuery():
+                said = to_tap(content)
+            case None:
+                pass
+        if said is None or not await self._chat.take(said):
+            log.info("update passed over", update=number, kind=type(content).__name__)

@@ -1,0 +1,130 @@
+"""Telegram as a surface: renders cards, sends parcels, removes what was sent twice, shows typing, answers taps."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import structlog
+from telegram.error import TelegramError
+
+from farhand.channels.kit.background import BackgroundJobs
+from farhand.channels.kit.card import Card
+from farhand.channels.kit.outbound import lost_message
+from farhand.channels.kit.outbox import SendRefused
+from farhand.channels.kit.surface import SentFile
+from farhand.channels.telegram.gateway import Gateway
+from farhand.channels.telegram.media import download
+from farhand.channels.telegram.render import render
+from farhand.channels.telegram.words import Amend, Post, React, Remove, Show, decode_outgoing
+from farhand.model.ports import Clock, Hub, Outbox, Parcel, Waiting
+
+log = structlog.get_logger("telegram")
+NAME = "telegram"
+
+
+class TelegramSurface:
+    """One bot. What was said to one bot is not looked for at another."""
+
+    name = NAME
+    title = "Telegram"
+
+    def __init__(self, gateway: Gateway, bot: str, outbox: Outbox, clock: Clock, background: BackgroundJobs) -> None:
+        self._gateway = gateway
+        self._bot = bot
+        self._store = outbox
+        self._clock = clock
+        self._background = background
+        self._first_received: dict[int, int] = {}
+        self.outbox = f"{NAME}:{bot}"
+
+    def note_received(self, chat: int, message: int) -> None:
+        """A message with this number came in: only what has a higher number can be ours."""
+        self._first_received.setdefault(chat, message)
+
+    def render(self, card: Card, chat: str) -> Sequence[Parcel]:
+        """The parcels that show a card in a chat."""
+        return render(card, int(chat), NAME, self._bot)
+
+    def counts(self, parcel: Parcel) -> bool:
+        """Whether Telegram counts it: what is sent and edited, not what is taken away or reacted to."""
+        return not isinstance(decode_outgoing(parcel.body), Remove | React)
+
+    async def send(self, waiting: Waiting) -> str:
+        """Sends a parcel; raises what the outbox understands."""
+        outgoing = decode_outgoing(waiting.parcel.body)
+        reference, reply_to = "", None
+        match outgoing:
+            case Amend(slot=slot) | Remove(slot=slot):
+                reference = await self._store.reference(self.outbox, slot)
+            case Post():
+                slot = outgoing.reply_to_slot
+                known = await self._store.reference(self.outbox, slot) if slot else ""
+                reply_to = int(known) if known else outgoing.reply_to
+            case React() | Show():
+                pass
+            case None:
+                raise SendRefused("another version of farhand wrote it")
+        sent = await self._gateway.send(outgoing, reference, reply_to)
+        if waiting.doubtful and isinstance(outgoing, Post):
+            self._background.start("telegram duplicate", self._remove_duplicate, outgoing, int(sent))
+        return sent
+
+    async def _remove_duplicate(self, outgoing: Post, newest: int) -> None:
+        """A message was sent again because its answer never came: if it had arrived, the first copy goes."""
+        references = await self._store.references(self.outbox, str(outgoing.chat), 20)
+        known = [int(one) for one in references if one.isdigit()]
+        try:
+            # With nothing of ours known, only what came after the first message that we received can be ours.
+            floor = self._first_received.get(outgoing.chat, newest)
+            before = max((one for one in known if one < newest), default=floor)
+            gone = await self._gateway.remove_duplicate(outgoing, newest, before)
+            log.info("sent again after no answer", chat=outgoing.chat, message=newest, duplicate_removed=gone)
+        except TelegramError as error:
+            log.info("duplicate not removed", error=self._gateway.redacted(error))
+
+    def failure(self, waiting: Waiting, why: str) -> str:
+        """What the manager reads in place of a message or a file; of edits and reactions nothing is missed."""
+        match decode_outgoing(waiting.parcel.body):
+            case Show() as outgoing:
+                kind = "Image" if outgoing.photo else "File"
+                return f"{outgoing.worker}: [{kind} failed: {outgoing.file.path}]"
+            case Post(plain=plain):
+                return lost_message(plain, waiting, why)
+            case _:
+                return ""
+
+    async def send_now(self, chat: str, text: str) -> None:
+        """Tries once to send a text past the queue."""
+        try:
+            await self._gateway.bot.send_message(int(chat), text, disable_notification=True)
+        except TelegramError as error:
+            log.info("message not sent", error=self._gateway.redacted(error))
+
+    async def show_typing(self, chat: str) -> None:
+        """Telegram shows it for five seconds."""
+        try:
+            await self._gateway.bot.send_chat_action(int(chat), "typing")
+        except TelegramError as error:
+            log.info("typing not shown", error=self._gateway.redacted(error))
+
+    async def answer_tap(self, tap: str, text: str) -> None:
+        """Ends the button's little clock. Too late is no error: the command is written down all the same."""
+        try:
+            await self._gateway.bot.answer_callback_query(tap, text[:200])
+        except TelegramError as error:
+            log.info("tap not answered", error=self._gateway.redacted(error))
+
+    async def download(self, file: SentFile) -> bytes:
+        """The content of a file that came in; raises NotFetched."""
+        return await download(self._gateway, self._clock, file)
+
+
+class WorkerFolders:
+    """Where workers work, as the hub knows it."""
+
+    def __init__(self, hub: Hub) -> None:
+        self._hub = hub
+
+    async def of(self, worker: str) -> Path | None:
+        """The directory of that worker, if it is known."""
+        known = (await self._hub.look()).workers.get(worker)
+        return Path(known.directory) if known and known.directory else None

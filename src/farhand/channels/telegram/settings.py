@@ -1,0 +1,60 @@
+"""The settings of the Telegram channel, read once from the variables that its manifest names."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from farhand.channels.kit.surface import RateLimits
+from farhand.model.errors import SettingWrong
+from farhand.model.variables import is_yes, number
+
+API_URL = "https://api.telegram.org"
+
+
+@dataclass(frozen=True)
+class TelegramSettings:
+    """What the Telegram channel needs to know."""
+
+    token: str = field(repr=False)
+    api_url: str = API_URL
+    webhook_secret: str = field(default="", repr=False)
+    # The manager's chat, if it is set.
+    admin_chat_id: str = ""
+    # The first who writes must send the code that the terminal shows.
+    pairing: bool = False
+    # Telegram's own advice: a message a second to one chat, thirty over all; a few at once do no harm.
+    limits: RateLimits = field(default_factory=RateLimits)
+    answer_seconds: float = 20.0
+    poll_seconds: int = 50
+
+    @property
+    def bot(self) -> str:
+        """The bot's number: the first part of its token."""
+        return self.token.partition(":")[0]
+
+
+def read_settings(environ: Mapping[str, str]) -> TelegramSettings | None:
+    """The settings; None without a token. Raises SettingWrong."""
+    token = environ.get("TELEGRAM_BOT_TOKEN", "").strip()
+    if not token:
+        return None
+    return TelegramSettings(
+        token=token,
+        api_url=environ.get("TELEGRAM_API_URL", "").rstrip("/") or API_URL,
+        webhook_secret=environ.get("TELEGRAM_WEBHOOK_SECRET", "").strip(),
+        admin_chat_id=chat_id(environ.get("ADMIN_CHAT_ID", "").strip()),
+        pairing=is_yes(environ.get("ADMIN_PAIRING", "")),
+        limits=RateLimits(
+            chat_per_second=number(environ, "TELEGRAM_CHAT_PER_SECOND", 1.0, least=0.01),
+            chat_burst=int(number(environ, "TELEGRAM_CHAT_BURST", 8.0, least=1.0)),
+            per_second=number(environ, "TELEGRAM_PER_SECOND", 30.0, least=0.1),
+            edit_seconds=number(environ, "TELEGRAM_EDIT_SECONDS", 1.0, least=0.05),
+        ),
+    )
+
+
+def chat_id(text: str) -> str:
+    """The number of a chat as it is set, or SettingWrong."""
+    try:
+        return str(int(text)) if text else ""
+    except ValueError:
+        raise SettingWrong(f"ADMIN_CHAT_ID must be a number, not '{text}'.", name="ADMIN_CHAT_ID") from None

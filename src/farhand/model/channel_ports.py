@@ -1,0 +1,162 @@
+"""What a channel is, what it may offer beside that, and what the node gives it to be built from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from farhand.model.ports import Clock, Hub, Outbox
+
+if TYPE_CHECKING:
+    from starlette.routing import BaseRoute
+
+
+class Channel(Protocol):
+    """Where people speak."""
+
+    @property
+    def name(self) -> str:
+        """As `Sender.via` has it."""
+        ...
+
+    async def run(self) -> None:
+        """Serves until it is cancelled."""
+        ...
+
+
+# --- what a channel may offer beside that: the node looks for each of these with `isinstance`
+
+
+@runtime_checkable
+class Announces(Protocol):
+    """It can tell the manager something about the node itself."""
+
+    async def announce(self, text: str) -> None:
+        """Sends it, unless the surface is known to be out of reach."""
+        ...
+
+
+@runtime_checkable
+class Drains(Protocol):
+    """It has a queue that should be sent before the node stops."""
+
+    async def drain(self) -> None:
+        """Returns when everything that waits is sent; the caller sets the time-out."""
+        ...
+
+
+@runtime_checkable
+class HasHealth(Protocol):
+    """It can say how its connection stands."""
+
+    @property
+    def health(self) -> str:
+        """One line for `status`."""
+        ...
+
+
+@runtime_checkable
+class ServesPublicRoutes(Protocol):
+    """The node's HTTP listener serves routes of its own for everyone; it checks its callers itself."""
+
+    def public_routes(self) -> Sequence[BaseRoute]:
+        """The routes."""
+        ...
+
+
+@runtime_checkable
+class ServesLocalRoutes(Protocol):
+    """The node's HTTP listener serves routes of its own for callers on this machine, and for those with the key."""
+
+    def local_routes(self) -> Sequence[BaseRoute]:
+        """The routes."""
+        ...
+
+
+@runtime_checkable
+class ReachesManager(Protocol):
+    """It has a chat in which the manager reads."""
+
+    @property
+    def manager_chat(self) -> str:
+        """The manager's chat; empty while nobody is known."""
+        ...
+
+    async def notify(self, text: str) -> None:
+        """Puts the text into the queue of the manager's chat, if there is one."""
+        ...
+
+
+@runtime_checkable
+class FollowsManagerChat(Protocol):
+    """It keeps something that depends on where the manager reads."""
+
+    async def manager_chat_changed(self) -> None:
+        """The manager's chat is known now."""
+        ...
+
+
+@runtime_checkable
+class KeepsInboxes(Protocol):
+    """It has a folder for every worker, in which the files that the manager sends are put."""
+
+    def inbox(self, worker: str) -> Path:
+        """That folder, made if it was not there."""
+        ...
+
+
+# --- what a channel is built from
+
+
+class Peers(Protocol):
+    """What a channel may ask of the node's other channels, whichever there are."""
+
+    def manager_chat(self) -> str:
+        """The manager's chat on the first channel that knows it; empty while nobody is known."""
+        ...
+
+    async def manager_chat_changed(self) -> None:
+        """Tells every channel that follows it that the manager's chat is known now."""
+        ...
+
+    async def notify(self, text: str) -> None:
+        """Brings the text to the manager over every channel that has a chat, as soon as each can be reached."""
+        ...
+
+    async def announce(self, text: str) -> None:
+        """Tells the manager something about the node itself: in the log, and over every channel that can now."""
+        ...
+
+    def inbox(self, worker: str) -> Path:
+        """The folder for files that the manager sends that worker."""
+        ...
+
+
+@dataclass(frozen=True)
+class ChannelContext:
+    """Each channel package has a `channel.py` with `build(context)`, which returns its channels: none if not set up."""
+
+    hub: Hub
+    outbox: Outbox
+    clock: Clock
+    peers: Peers
+    # The variables that the channel's manifest names in `[settings]` and `secrets`, as far as they are set.
+    variables: Mapping[str, str] = field(repr=False)
+    version: str
+    # The node's own folder, the folders of workers' small files and pipes, and where the node was started.
+    folder: Path
+    sessions: Path
+    temporary: Path
+    working_directory: Path
+    tmux_prefix: str
+    # The port of the node's HTTP listener, where workers find it, and its public address, if it has one.
+    port: int
+    bridge_url: str
+    public_url: str = ""
+    # The backends that workers can be hired with; the kinds whose agents run in tmux; those that take a message
+    # in mid-turn.
+    backends: frozenset[str] = frozenset()
+    terminals: frozenset[str] = frozenset()
+    steers: frozenset[str] = frozenset()

@@ -1,0 +1,58 @@
+"""What a driver may offer beside `Driver`: whoever builds a node looks for each of these with `isinstance`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from anyio.abc import TaskStatus
+    from starlette.routing import BaseRoute
+
+
+@runtime_checkable
+class RunsInBackground(Protocol):
+    """It keeps something running for all its workers."""
+
+    async def run(self, *, task_status: TaskStatus[None]) -> None:
+        """Reports that it has started, then serves until it is cancelled."""
+        ...
+
+
+class ServesHooks(RunsInBackground, Protocol):
+    """Where the hooks of agents in tmux are heard; drivers share one."""
+
+    def routes(self) -> Sequence[BaseRoute]:
+        """For the node's own socket."""
+        ...
+
+    def open_routes(self, address: str) -> Sequence[BaseRoute]:
+        """For the node's HTTP listener, which is at that address."""
+        ...
+
+    def intake_routes(
+        self, whose: Callable[[str, str], str], asking: Mapping[str, frozenset[str]]
+    ) -> Sequence[BaseRoute]:
+        """For the node's HTTP listener: hooks that know their session alone. `whose` finds the worker by backend and
+        session, `asking` has for each backend the events at which a hook waits for a person."""
+        ...
+
+
+@runtime_checkable
+class HasTmuxHost(Protocol):
+    """Its agents run in tmux."""
+
+    @property
+    def tmux_host(self) -> ServesHooks:
+        """The tmux host that it shares with others."""
+        ...
+
+
+@runtime_checkable
+class HasFormerKinds(Protocol):
+    """Workers that were hired with it may have been stored under other kinds."""
+
+    @property
+    def formerly(self) -> Sequence[str]:
+        """Those kinds."""
+        ...

@@ -1,0 +1,107 @@
+"""A running node: what it says of itself, and what its channels may ask of one another."""
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from farhand import __version__
+from farhand.config.settings import Settings
+from farhand.core.hub import LocalHub
+from farhand.model.channel_ports import (
+    Announces,
+    Channel,
+    FollowsManagerChat,
+    HasHealth,
+    KeepsInboxes,
+    ReachesManager,
+)
+from farhand.store.journal import SqliteJournal
+from farhand.store.outbox import SqliteOutbox
+
+log = structlog.get_logger("node")
+
+
+@dataclass
+class Node:
+    """A running node: its hub, and what it says of itself."""
+
+    settings: Settings
+    hub: LocalHub
+    port: int
+    journal: SqliteJournal
+    outbox: SqliteOutbox
+    started_at: float = field(default_factory=time.time)
+    channels: list[Channel] = field(default_factory=list)
+    # Whoever else wants to hear what the node says of itself: the terminal that it runs in.
+    listeners: list[Callable[[str], None]] = field(default_factory=list)
+
+    def status(self) -> dict[str, Any]:
+        """For `farhand status`, `/healthz` and whoever else asks."""
+        present, now = self.hub.present, time.time()
+        return {
+            "node": self.settings.node,
+            "version": __version__,
+            "pid": os.getpid(),
+            "port": self.port,
+            "folder": str(self.settings.folder),
+            "started_at": self.started_at,
+            "seq": present.seq,
+            "focus": present.focus,
+            "channels": {
+                channel.name: channel.health if isinstance(channel, HasHealth) else "" for channel in self.channels
+            },
+            "workers": [
+                {
+                    "name": worker.name,
+                    "backend": worker.backend,
+                    "state": worker.state_at(now),
+                    "queued": len(worker.queue),
+                    "asks": sum(ask.settled is None for ask in worker.asks),
+                    "directory": worker.directory,
+                    "why_offline": worker.why_offline,
+                }
+                for worker in present.workers.values()
+            ],
+        }
+
+    # --- what a channel may ask of the others (`Peers`)
+
+    async def announce(self, text: str) -> None:
+        """Tells the manager something about the node itself: in the log, and over every channel that can."""
+        log.warning("announced", text=text)
+        for listener in self.listeners:
+            listener(text)
+        for channel in self.channels:
+            if isinstance(channel, Announces):
+                await channel.announce(text)
+
+    def manager_chat(self) -> str:
+        """The manager's chat on the first channel that knows it; empty while nobody is known."""
+        chats = (channel.manager_chat for channel in self.channels if isinstance(channel, ReachesManager))
+        return next((chat for chat in chats if chat), "")
+
+    async def manager_chat_changed(self) -> None:
+        """Tells every channel that follows it that the manager's chat is known now."""
+        for channel in self.channels:
+            if isinstance(channel, FollowsManagerChat):
+                await channel.manager_chat_changed()
+
+    async def notify(self, text: str) -> None:
+        """Brings the text to the manager over every channel that has a chat."""
+        for channel in self.channels:
+            if isinstance(channel, ReachesManager):
+                await channel.notify(text)
+
+    def inbox(self, worker: str) -> Path:
+        """The folder for files that the manager sends that worker; in the node's own folder if no channel has one."""
+        keeper = next((channel for channel in self.channels if isinstance(channel, KeepsInboxes)), None)
+        if keeper is not None:
+            return keeper.inbox(worker)
+        folder = self.settings.folder / "inbox" / worker
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return folder

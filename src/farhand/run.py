@@ -1,0 +1,105 @@
+"""Runs a node until a signal or its conversation ends it, then lets its channels finish."""
+
+import signal
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import contextmanager, suppress
+
+import anyio
+import structlog
+
+from farhand.app import Channels, node
+from farhand.config import logs
+from farhand.config.settings import Settings
+from farhand.core.hub import LocalHub
+from farhand.model import compat
+from farhand.model.channel_ports import Drains
+from farhand.model.commands import Hire
+from farhand.model.errors import NameTaken
+from farhand.model.ports import Driver
+from farhand.model.words import Sender
+from farhand.node import Node
+from farhand.store import folder
+
+log = structlog.get_logger("node")
+
+
+def set_up_logs(settings: Settings, *, show: bool) -> None:
+    """Logs into the node's folder and, unless a conversation is shown there, to standard error."""
+    folder.make(settings.folder)
+    file = logs.LogFile(settings.folder / compat.LOG_FILE)
+    logs.set_up(
+        file, secrets=list(settings.secrets.values()), verbose=settings.verbose, quiet=settings.quiet, show=show
+    )
+
+
+async def run_until_signal(settings: Settings, drivers: Mapping[str, Driver], channels: Channels) -> None:
+    """Runs the node until SIGTERM, SIGINT or SIGHUP; then what is under way is finished, within a limit."""
+    # Before the door opens: whoever sees a node may stop it.
+    with stop_signals() as signals:
+        async with node(settings, drivers, channels) as running:
+            if settings.demo:
+                await hire_demo(running.hub)
+            await first_of(signals)
+            await drain(running)
+
+
+async def run_with_conversation(settings: Settings, drivers: Mapping[str, Driver], channels: Channels) -> None:
+    """Runs the node with a conversation in this terminal; leaving it, a signal or a closed terminal stops the node."""
+    with stop_signals() as signals:
+        async with node(settings, drivers, channels) as running:
+            if settings.demo:
+                await hire_demo(running.hub)
+            await converse(running, signals)
+            await drain(running)
+
+
+async def hire_demo(hub: LocalHub) -> None:
+    """Puts the demo worker on a team that has none, for whoever tries farhand the first time."""
+    if not hub.present.workers:
+        with suppress(NameTaken):
+            await hub.send(Hire(id=f"demo-{hub.present.seq}", worker="demo", backend="demo"), Sender(via="node"))
+
+
+async def drain(running: Node) -> None:
+    """Gives channels a moment to send what waits; what does not get out is sent after the next start."""
+    with anyio.move_on_after(running.settings.drain_seconds):
+        for channel in running.channels:
+            if isinstance(channel, Drains):
+                await channel.drain()
+
+
+async def converse(running: Node, signals: AsyncIterator[signal.Signals]) -> None:
+    """A conversation with the team in this terminal, until the person leaves or a signal comes."""
+    from farhand.cli.conversation import TerminalConversation
+    from farhand.cli.terminal import open_terminal
+
+    environment = running.settings.environment
+    with open_terminal(colours="NO_COLOR" not in environment) as terminal:
+        terminal.tell(f"Node '{running.settings.node}' is ready on port {running.port}.", "green")
+        running.listeners.append(lambda text: terminal.tell(text, "yellow"))
+        talk = TerminalConversation(running.hub, terminal, who=environment.get("USER", ""), leaving="stops the node")
+        async with anyio.create_task_group() as tasks:
+
+            async def leave() -> None:
+                await first_of(signals)
+                tasks.cancel_scope.cancel()
+
+            tasks.start_soon(leave, name="signals")
+            await talk.run()
+            tasks.cancel_scope.cancel()
+        terminal.tell(f"Node '{running.settings.node}' stops. Its agents live on; the next run finds them.", "dim")
+
+
+@contextmanager
+def stop_signals() -> Iterator[AsyncIterator[signal.Signals]]:
+    """The signals that want the node to stop. One that was to be ignored (nohup) stays ignored."""
+    wanted = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+    heeded = [number for number in wanted if signal.getsignal(number) is not signal.SIG_IGN]
+    with anyio.open_signal_receiver(*heeded) as signals:
+        yield signals
+
+
+async def first_of(signals: AsyncIterator[signal.Signals]) -> None:
+    """Returns at the first signal."""
+    number = await anext(signals)
+    log.info("node stops", signal=signal.Signals(number).name)
