@@ -6,7 +6,7 @@ from farhand.channels.kit import texts
 from farhand.channels.kit.card import RetryTap, cards, ended
 from farhand.channels.telegram.parse import message_place, tap_data, tap_to_wish
 from farhand.channels.telegram.words import CallbackQuery, TelegramPerson
-from farhand.cli.conversation import event_line, team_lines
+from farhand.cli.conversation_lines import event_line, team_lines
 from farhand.core.admit import admit
 from farhand.core.decide import HirePolicy, decide
 from farhand.core.steps import Begin, next_step

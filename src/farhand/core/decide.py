@@ -7,11 +7,13 @@ from typing import assert_never
 
 from farhand.model import commands, errors, facts
 from farhand.model.commands import Command
+from farhand.model.compat import BACKENDS, DEFAULT_BACKEND
 from farhand.model.facts import Draft, Fact
-from farhand.model.names import LONGEST, RESERVED, normalize, origin, worker_name
+from farhand.model.names import LONGEST, normalize, origin
 from farhand.model.ports import SessionFound
 from farhand.model.present import WIRE, Ask, Message, Present, Worker, kind_of
 from farhand.model.words import HowSettled, Mode, Sender
+from farhand.model.worker_names import RESERVED, worker_name
 
 NOBODY_KNOWS = "Nobody can tell whether it is still open at the desk; if it is, close it there."
 
@@ -20,13 +22,26 @@ class HirePolicy:
     """What a decision must know beside the present: the kinds of worker, and how one starts when nobody says so."""
 
     def __init__(
-        self, kinds: Collection[str], directory: str, mode: Mode = Mode.DEFAULT, keeping: Collection[str] = ()
+        self,
+        kinds: Collection[str],
+        directory: str,
+        mode: Mode = Mode.DEFAULT,
+        keeping: Collection[str] = (),
+        backend: str = DEFAULT_BACKEND,
     ) -> None:
         self.kinds = kinds
         self.directory = directory
         self.mode = mode
+        self.backend = backend
         # The kinds whose conversations can be handed back.
         self.keeping = keeping
+
+    def backend_of(self, command: commands.Hire) -> str:
+        """The backend that is meant: the one that is named, the one that the name begins with, or the node's."""
+        name = normalize(command.worker)
+        known = {*BACKENDS, *(kind for kind in self.kinds if "/" not in kind)}
+        prefixes = (one for one in sorted(known, key=len, reverse=True) if name.startswith(f"{one}-"))
+        return command.backend or next(prefixes, self.backend)
 
     def inside(self, directory: str) -> str:
         """The folder that is meant, seen from where workers start; nothing for none."""
@@ -132,7 +147,8 @@ def _end(present: Present, command: commands.End, sender: Sender, house: HirePol
 def _hire(
     present: Present, command: commands.Hire, sender: Sender, house: HirePolicy, found: SessionFound | None
 ) -> list[Draft]:
-    house.check(command.backend, command.options)
+    backend = house.backend_of(command)
+    house.check(backend, command.options)
     if found is not None:
         check_free(present, found, anyway=command.anyway)
     name = worker_name(command.worker) if command.worker or found is None else free_name(found, present)
@@ -142,7 +158,7 @@ def _hire(
         raise errors.BadInput("A directory's name is made of printable characters.")
     directory = found.directory if found else str(PurePath(house.directory) / command.directory)
     hired = facts.Hired(
-        backend=command.backend,
+        backend=backend,
         directory=directory,
         model=command.model,
         mode=house.mode if command.mode is None else command.mode,
@@ -186,6 +202,8 @@ def _some_text(text: str) -> str:
 
 def _say(present: Present, command: commands.Say, sender: Sender) -> list[Draft]:
     worker = _staying(present, command.worker)
+    if worker.is_offline and not command.anyway:
+        raise errors.Offline(worker.name, worker.why_offline)
     if not command.attachments:
         _some_text(command.text)
     message = message_id(command, sender)

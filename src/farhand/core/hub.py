@@ -85,9 +85,10 @@ class LocalHub:
     async def _decided(self, command: Command, sender: Sender) -> list[Draft]:
         found = None
         if isinstance(command, Hire) and command.session:
-            self._house.check(command.backend, command.options)
+            backend = self._house.backend_of(command)
+            self._house.check(backend, command.options)
             folder = self._house.inside(command.directory)
-            found = await self._sessions.one(command.backend, command.session, folder)
+            found = await self._sessions.one(backend, command.session, folder)
         try:
             return decide(self._coming, command, sender, self._house, found)
         except UnknownAsk:

@@ -273,7 +273,7 @@ class TelegramChannel:
     async def _take_message(self, message: TelegramMessage) -> None:
         self._first_heard.setdefault(message.chat.id, message.message_id)
         present = await self._hub.look()
-        wish = to_wish(message, present, NAME, self._bot, self._options.backends)
+        wish = to_wish(message, present, NAME, self._bot)
         sender = Sender(via=NAME, who=message.sender.first_name[:64] if message.sender else "")
         text = await self._taps.words(message, sender)
         if text is not None:

@@ -1,7 +1,6 @@
 """Turns what people do on Telegram into commands. Pure: no clock, no network."""
 
 import hashlib
-from collections.abc import Iterable
 
 import msgspec
 
@@ -19,9 +18,11 @@ from farhand.channels.kit.card import (
 )
 from farhand.channels.telegram.words import CallbackQuery, Heard, TelegramMessage, Update
 from farhand.model import commands, grammar
-from farhand.model.grammar import Tell, Wish, Wrong
+from farhand.model.grammar import CHAT
 from farhand.model.names import origin
 from farhand.model.present import Ask, Present
+from farhand.model.slash import Surface
+from farhand.model.wishes import Tell, Wish, Wrong
 from farhand.model.words import Word
 
 DATA_BYTES = 64
@@ -93,12 +94,10 @@ def message_place(message: str, via: str, bot: str) -> tuple[int, int] | None:
         return None
 
 
-def to_wish(
-    message: TelegramMessage, present: Present, via: str, bot: str, backends: Iterable[str] = ()
-) -> Wish | None:
+def to_wish(message: TelegramMessage, present: Present, via: str, bot: str, surface: Surface = CHAT) -> Wish | None:
     """What a message asks for; nothing when it says nothing that we understand."""
     identity = message_command_id(message, bot)
-    wish = _said(identity, message, present, backends)
+    wish = _said(identity, message, present, surface)
     if not message.edit_date:
         return wish
     if not isinstance(wish, Tell) or message.photo or message.document:
@@ -107,9 +106,9 @@ def to_wish(
     return commands.Reword(id=identity, message=known, text=wish.text)
 
 
-def _said(identity: str, message: TelegramMessage, present: Present, backends: Iterable[str]) -> Wish | None:
+def _said(identity: str, message: TelegramMessage, present: Present, surface: Surface) -> Wish | None:
     text, quoted = message.text or message.caption, message.reply_to_message
-    wish = grammar.read(identity, text, present, backends)
+    wish = grammar.read(identity, text, present, surface)
     context = (quoted.text or quoted.caption) if quoted else ""
     is_bare = isinstance(wish, Tell) and not wish.worker and not wish.everybody and not text.startswith("/")
     return grammar.read_reply(identity, text, context, present) if is_bare and context.strip() else wish
