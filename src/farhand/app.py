@@ -171,9 +171,10 @@ async def _running(
 ) -> AsyncIterator[Node]:
     journal, outbox = SqliteJournal(database), SqliteOutbox(database)
     keeping = frozenset(kind for kind, driver in drivers.items() if driver.can.sessions)
-    folder_of_node = str(settings.working_directory)
-    house = HirePolicy(frozenset(drivers), folder_of_node, settings.hire_mode, keeping, settings.hire_backend)
-    hub = LocalHub(journal, clock, house, await journal.load(), AgentSessions(drivers))
+    policy = HirePolicy(
+        frozenset(drivers), str(settings.working_directory), settings.hire_mode, keeping, settings.hire_backend
+    )
+    hub = LocalHub(journal, clock, policy, await journal.load(), AgentSessions(drivers))
     team = Team(hub, journal, drivers, clock)
     built = Node(settings=settings, hub=hub, port=port, journal=journal, outbox=outbox)
     terminals = frozenset(name for name, driver in drivers.items() if driver.can.terminal)

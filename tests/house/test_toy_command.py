@@ -29,7 +29,7 @@ def test_a_new_command_works_on_every_surface(short_folder: Path) -> None:
     shutil.copytree(Path(farhand.__file__).parent, source, ignore=shutil.ignore_patterns("__pycache__", "sdk"))
     insert(source / "model" / "commands.py", "Command: TypeAlias = (\n", blocks["commands"] + "\n\n", "")
     insert(source / "model" / "commands.py", "    Hire | End | Focus", "Praise |", "    ")
-    insert(source / "model" / "slash.py", '    Slash("team",', blocks["slash"], "    ")
+    insert(source / "model" / "slash.py", '    Slash("team",', blocks["slash"].rstrip() + ",\n", "    ")
     insert(source / "core" / "decide.py", "        case commands.Focus(", blocks["decide"], "        ")
     environment = {**os.environ, "PYTHONPATH": str(source.parent), "PYTHONDONTWRITEBYTECODE": "1"}
     order = [sys.executable, str(ROOT / "tests" / "house" / "toy_node.py"), str(short_folder / "node")]

@@ -147,13 +147,13 @@ class TerminalConversation:
                 self._terminal.tell(ask_lines(event.worker, fact), "yellow")
             case facts.TurnEnded():
                 self._terminal.finish(event.worker)
-                self._tell(event_line(event))
+                self._print(event_line(event))
             case _:
                 if line := event_line(event):
                     self._terminal.finish(event.worker)
-                    self._tell(line)
+                    self._print(line)
 
-    def _tell(self, line: str) -> None:
+    def _print(self, line: str) -> None:
         if line:
             self._terminal.tell(line, "red" if "✗" in line else "dim")
 

@@ -71,7 +71,7 @@ class Settings:
 
     @property
     def hooks(self) -> Path:
-        """The unix socket at which agents' hooks knock."""
+        """The unix socket that agents' hooks connect to."""
         return self.folder / "hooks.sock"
 
     @property

@@ -8,7 +8,7 @@ from functools import partial
 import anyio
 import structlog
 
-from farhand.core.decide import HirePolicy, decide, expire, gone, lift, message_id
+from farhand.core.decide import HirePolicy, ask_gone, decide, expire, lift, message_id
 from farhand.core.sessions import AgentSessions
 from farhand.core.tail import Tail
 from farhand.model import road
@@ -28,12 +28,17 @@ class LocalHub:
     """The hub of this node. Decides on what will be, acts and tells only on what is written."""
 
     def __init__(
-        self, journal: Journal, clock: Clock, house: HirePolicy, present: Present, sessions: AgentSessions | None = None
+        self,
+        journal: Journal,
+        clock: Clock,
+        policy: HirePolicy,
+        present: Present,
+        sessions: AgentSessions | None = None,
     ) -> None:
         self._sessions = sessions or AgentSessions({})
         self._journal = journal
         self._clock = clock
-        self._house = house
+        self._policy = policy
         # Written and told.
         self.present = present
         # With what is on its way to the disk: decisions stand on this one, so that commands need not wait in line.
@@ -85,15 +90,15 @@ class LocalHub:
     async def _decided(self, command: Command, sender: Sender) -> list[Draft]:
         found = None
         if isinstance(command, Hire) and command.session:
-            backend = self._house.backend_of(command)
-            self._house.check(backend, command.options)
-            folder = self._house.inside(command.directory)
+            backend = self._policy.backend_of(command)
+            self._policy.check(backend, command.options)
+            folder = self._policy.inside(command.directory)
             found = await self._sessions.one(backend, command.session, folder)
         try:
-            return decide(self._coming, command, sender, self._house, found)
+            return decide(self._coming, command, sender, self._policy, found)
         except UnknownAsk:
             if isinstance(command, Answer) and (settled := await self._journal.settled(command.ask)):
-                raise gone(settled) from None
+                raise ask_gone(settled) from None
             raise
 
     def _accepted(self, command: Command, sender: Sender, drafts: Sequence[Draft]) -> Accepted:
@@ -183,9 +188,9 @@ class LocalHub:
     async def sessions(self, backend: str = "", directory: str = "") -> list[SessionFound]:
         """The conversations that agents have on this machine, each with the worker that has it."""
         if backend:
-            self._house.check(backend, {})
+            self._policy.check(backend, {})
         has_it = {worker.session: worker.name for worker in self.present.workers.values() if worker.session}
-        found = await self._sessions.all(backend, self._house.inside(directory))
+        found = await self._sessions.all(backend, self._policy.inside(directory))
         return [replace(one, worker=has_it.get(one.id, "")) for one in found]
 
     async def watch(self, after: Seq | None = None) -> AsyncIterator[Event]:

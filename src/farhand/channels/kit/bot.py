@@ -87,16 +87,16 @@ class Bot:
             if wish.everybody:
                 return texts.NOBODY_ONLINE
             return texts.nobody_focused(present, needs_focus=wish.needs_focus or files is not None)
-        said = [await self._focus(wish, targets[0], present, sender)] if wish.focus else []
+        replies = [await self._focus(wish, targets[0], present, sender)] if wish.focus else []
         for name in targets:
             say = wishes.say(wish, name)
             if files and name in files:
                 text, attachment = files[name]
                 say = replace(say, text=text, attachments=(attachment,))
-            said.append(await self._send(say, sender))
-        return "\n".join(part for part in said if part)
+            replies.append(await self._send(say, sender))
+        return "\n".join(part for part in replies if part)
 
     async def _focus(self, wish: Tell, name: str, present: Present, sender: Sender) -> str:
         changed = present.focus != name
-        said = await self._send(commands.Focus(id=f"{wish.id}:focus", worker=name), sender)
-        return said if changed else ""
+        reply = await self._send(commands.Focus(id=f"{wish.id}:focus", worker=name), sender)
+        return reply if changed else ""

@@ -50,16 +50,16 @@ class Wordless(Word):
 def heard(update: bytes | msgspec.Raw) -> tuple[int, Heard]:
     """The update's number and what it brings: a message, a tap, or nothing that we know."""
     try:
-        told = msgspec.json.decode(update, type=Update)
+        decoded = msgspec.json.decode(update, type=Update)
     except msgspec.MsgspecError:
         return update_number(update), None
     try:
-        if bytes(told.callback_query):
-            return told.update_id, msgspec.json.decode(told.callback_query, type=CallbackQuery)
-        part = bytes(told.message) or bytes(told.edited_message)
-        return told.update_id, msgspec.json.decode(part, type=TelegramMessage) if part else None
+        if bytes(decoded.callback_query):
+            return decoded.update_id, msgspec.json.decode(decoded.callback_query, type=CallbackQuery)
+        part = bytes(decoded.message) or bytes(decoded.edited_message)
+        return decoded.update_id, msgspec.json.decode(part, type=TelegramMessage) if part else None
     except msgspec.MsgspecError:
-        return told.update_id, None
+        return decoded.update_id, None
 
 
 class _Numbered(msgspec.Struct):
@@ -97,7 +97,7 @@ def message_place(message: str, via: str, bot: str) -> tuple[int, int] | None:
 def to_wish(message: TelegramMessage, present: Present, via: str, bot: str, surface: Surface = CHAT) -> Wish | None:
     """What a message asks for; nothing when it says nothing that we understand."""
     identity = message_command_id(message, bot)
-    wish = _said(identity, message, present, surface)
+    wish = _read_text(identity, message, present, surface)
     if not message.edit_date:
         return wish
     if not isinstance(wish, Tell) or message.photo or message.document:
@@ -106,7 +106,7 @@ def to_wish(message: TelegramMessage, present: Present, via: str, bot: str, surf
     return commands.Reword(id=identity, message=known, text=wish.text)
 
 
-def _said(identity: str, message: TelegramMessage, present: Present, surface: Surface) -> Wish | None:
+def _read_text(identity: str, message: TelegramMessage, present: Present, surface: Surface) -> Wish | None:
     text, quoted = message.text or message.caption, message.reply_to_message
     wish = grammar.read(identity, text, present, surface)
     context = (quoted.text or quoted.caption) if quoted else ""
