@@ -1,4 +1,4 @@
-"""Writes the reference pages that the code itself can tell: the command line, and the words of journal and door.
+"""Writes what the code itself can tell: reference pages, and help lines that `farhand` shares with slash commands.
 
 Run without arguments it writes them; with `--check` it says which of them the code has left behind."""
 
@@ -18,10 +18,10 @@ from typing import Any, Literal, Union, get_args, get_origin
 import msgspec
 
 from farhand.cli.main import COMMANDS
-from farhand.model import commands, facts, frames, ports, present, wire, words
+from farhand.model import commands, facts, frames, ports, present, slash, wire, words
 
 ROOT = Path(__file__).resolve().parent.parent
-REFERENCE = ROOT / "docs" / "reference"
+REFERENCE = Path("docs") / "reference"
 WRITTEN = "<!-- Written by scripts/write_reference.py from the code: change the code, then run `make reference`. -->\n"
 
 
@@ -31,7 +31,7 @@ WRITTEN = "<!-- Written by scripts/write_reference.py from the code: change the 
 def cli() -> str:
     """The page of the command line."""
     parts = ["# The command line\n", WRITTEN, CLI_OPENING]
-    parts += [command_section(name, text) for name, text in COMMANDS.items()]
+    parts += [command_section(name, text) for name, text in {**COMMANDS, **mirrored()}.items()]
     return "\n".join(parts)
 
 
@@ -68,6 +68,62 @@ def argument_row(action: argparse.Action) -> str:
     choices = f"; one of {', '.join(f'`{one}`' for one in action.choices)}" if action.choices else ""
     told = (action.help or "").replace("|", "\\|") % {"default": action.default, "prog": "farhand"}
     return f"| {name} | {told}{choices} |\n"
+
+
+# --- slash commands
+
+
+def mirrored() -> dict[str, str]:
+    """The commands of `farhand` that do what a slash command does, with its help line."""
+    return {one.cli: one.help[0].lower() + one.help[1:] for one in slash.SLASHES if one.cli}
+
+
+def slash_help() -> str:
+    """The module with those help lines: `farhand --help` is quick because it need not load the table."""
+    rows = "".join(f'    "{name}": "{text}",\n' for name, text in mirrored().items())
+    return f'''"""Help lines of the commands that a slash command mirrors; written by scripts/write_reference.py."""
+
+MIRRORED = {{
+{rows}}}
+'''
+
+
+def slash_commands() -> str:
+    """The page of the slash commands."""
+    blocked = ", ".join(f"`/{name}`" for name in sorted(slash.INTERACTIVE))
+    groups = "\n".join(slash_group(group) for group in slash.GROUPS)
+    return f"""# Slash commands
+
+{WRITTEN}
+What can be typed in a chat (Telegram) and in the terminal conversation (`make run`, `farhand chat`): one table,
+`src/farhand/model/slash.py`. `/help` in the terminal tells the same. `/ann` focuses the worker ann, `/ann text` says
+it to her as well; `@ann text` and `@all text` leave the focus alone. A pair of double quotes makes one word of several.
+
+{groups}
+## In chats alone
+
+Any other command goes to the focused worker as it is. But for these, which need a keyboard and are refused:
+{blocked}.
+
+## In the terminal alone
+
+What no entry of the table reads is refused. A number answers the question that the prompt shows.
+"""
+
+
+def slash_group(group: str) -> str:
+    """The commands of one group."""
+    rows = "".join(slash_row(one) for one in slash.SLASHES if one.group == group)
+    return f"## {group}\n\n| command | does | where | as |\n|---|---|---|---|\n{rows}"
+
+
+def slash_row(one: slash.Slash) -> str:
+    """One row: how it is typed, what it does, where it works, and which command of `farhand` does the same."""
+    typed = f"{one.synopsis} {one.flags}".rstrip().replace("|", "\\|")
+    also = "".join(f", `/{alias}`" for alias in one.aliases)
+    where = [name for name in one.surfaces if name != slash.CHAT or one.name not in slash.INTERACTIVE]
+    same = f"`farhand {one.cli}`" if one.cli else ""
+    return f"| `{typed}`{also} | {one.help} | {', '.join(where)} | {same} |\n"
 
 
 # --- the words
@@ -213,7 +269,13 @@ def error_rows() -> str:
     )
 
 
-PAGES: dict[str, Callable[[], str]] = {"cli.md": cli, "events.md": events, "door.md": door}
+FILES: dict[Path, Callable[[], str]] = {
+    REFERENCE / "cli.md": cli,
+    REFERENCE / "commands.md": slash_commands,
+    REFERENCE / "events.md": events,
+    REFERENCE / "door.md": door,
+    Path("src/farhand/cli/slash_help.py"): slash_help,
+}
 
 
 def tidy(page: str) -> str:
@@ -222,17 +284,17 @@ def tidy(page: str) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Writes the pages, or tells which of them are behind."""
+    """Writes the files, or tells which of them are behind."""
     behind = []
-    for name, write in PAGES.items():
-        path, page = REFERENCE / name, tidy(write())
+    for name, write in FILES.items():
+        path, page = ROOT / name, tidy(write())
         if path.exists() and path.read_text("utf-8") == page:
             continue
         behind.append(name)
         if "--check" not in arguments:
             path.write_text(page, "utf-8")
     for name in behind if "--check" in arguments else ():
-        print(f"docs/reference/{name} is not what the code says; run `make reference`")
+        print(f"{name} is not what the code says; run `make reference`")
     return 1 if behind and "--check" in arguments else 0
 
 

@@ -19,7 +19,6 @@ from farhand.core.decide import HirePolicy
 from farhand.core.hub import LocalHub
 from farhand.core.sessions import AgentSessions
 from farhand.core.team import Team
-from farhand.model import compat
 from farhand.model.channel_ports import Channel, ChannelContext, ServesLocalRoutes, ServesPublicRoutes
 from farhand.model.driver_ports import HasTmuxHost, RunsInBackground, ServesHooks
 from farhand.model.errors import NodeRunning, PortTaken, StoreError
@@ -86,7 +85,9 @@ async def _running(
 ) -> AsyncIterator[Node]:
     journal, outbox = SqliteJournal(database), SqliteOutbox(database)
     with_sessions = frozenset(kind for kind, driver in drivers.items() if driver.can.sessions)
-    policy = HirePolicy(frozenset(drivers), str(settings.working_directory), settings.hire_mode, with_sessions)
+    policy = HirePolicy(
+        frozenset(drivers), str(settings.working_directory), settings.hire_mode, with_sessions, settings.hire_backend
+    )
     hub = LocalHub(journal, clock, policy, await journal.load(), AgentSessions(drivers))
     team = Team(hub, journal, drivers, clock)
     built = Node(settings=settings, hub=hub, port=port, journal=journal, outbox=outbox)
@@ -127,7 +128,6 @@ def channel_context(node: Node, drivers: Mapping[str, Driver], clock: Clock) -> 
         port=node.port,
         bridge_url=settings.bridge_url(node.port),
         public_url=settings.public_url,
-        backends=frozenset(name for name in drivers if "/" not in name) | frozenset(compat.BACKENDS),
         terminals=frozenset(name for name, driver in drivers.items() if driver.can.terminal),
         steers=frozenset(name for name, driver in drivers.items() if driver.can.steer),
     )

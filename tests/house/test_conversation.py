@@ -112,7 +112,7 @@ async def test_a_message_for_a_busy_worker_waits_and_is_told_so(house: House) ->
         desk.type("/edit 1 the  second")
         await house.until(lambda present: present.workers["ann"].queue[0].text == "the  second")
         desk.type("/queue")
-        await desk.see("  1. ann: the second\n")
+        await desk.see("\n1. ann: the second\n")
         desk.type("/drop 1")
         await house.event(Withdrawn)
         desk.type("/drop 1")

@@ -16,12 +16,13 @@ async def test_an_agent_that_cannot_be_started_is_not_started_again_and_again(ho
     await house.relaunch("ann")
     await house.event(WentOffline, lambda event: event.fact == WentOffline(why=house.agent.refuses_to_open))
     # Whatever the worker still wanted to do, it would have done before these are written.
-    for text in ("one", "two", "three"):
-        await house.say(text, "ann")
+    for _ in range(3):
+        await house.focus("ann")
     assert len(house.agent.opened) == 2
     assert not house.worker("ann").relaunching
     house.agent.refuses_to_open = ""
     await house.relaunch("ann")
+    await house.say("one", "ann")
     with anyio.fail_after(SAFETY_SECONDS):
         await house.event(TurnEnded)
 

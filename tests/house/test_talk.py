@@ -168,11 +168,16 @@ async def test_an_agent_that_cannot_start_waits_for_a_relaunch(house: House) -> 
     house.agent.refuses_to_open = "No such program."
     await house.hire(online=False)
     assert (await house.fact(WentOffline)).why == "No such program."
-    await house.say("are you there")
+    with pytest.raises(errors.Offline, match=r"ann is offline \(No such program\)\. Relaunch it first\."):
+        await house.say("are you there")
+    await house.send(Say(id="waits", text="for later", anyway=True))
     assert [worker.state_at(0.0) for worker in house.hub.present.workers.values()] == ["offline"]
     house.agent.refuses_to_open = ""
     await house.relaunch()
-    await house.event(Said, lambda event: event.fact == Said(text="answer to are you there"))
+    # Whoever is being relaunched is spoken to as one that is there.
+    await house.say("are you back")
+    await house.event(Said, lambda event: event.fact == Said(text="answer to for later"))
+    await house.event(Said, lambda event: event.fact == Said(text="answer to are you back"))
 
 
 async def test_a_worker_leaves_and_the_name_is_free(house: House) -> None:

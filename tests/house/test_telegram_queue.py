@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.house.telegram_house import TelegramHouse, telegram_house
 
-from farhand.model.facts import HandedOver, Said, TurnEnded, Withdrawn
+from farhand.model.facts import HandedOver, Said, TuneAsked, TurnEnded, Withdrawn
 from farhand.model.ports import Can, Deliver, Unknown
 from farhand.model.words import HowEnded
 from farhand.testing.scripted import ScriptedDriver
@@ -127,3 +127,26 @@ async def test_the_card_goes_also_when_the_node_was_away(tmp_path: Path, bot: Fa
         await end_turn(telegram)
         await telegram.manager.reads("answer to second")
         await telegram.manager.sees(lambda chat: gone(card, chat))
+
+
+async def test_what_waits_is_changed_by_its_number(telegram: TelegramHouse) -> None:
+    card = await waits(telegram, "second")
+    await waits(telegram, "third")
+    await telegram.manager.says("/queue")
+    await telegram.manager.reads("1. ann: second\n2. ann: third")
+    await telegram.manager.says("/edit 2 the third")
+    await telegram.manager.reads("ann is busy, this waits: the third")
+    await telegram.manager.says("/drop 1")
+    await telegram.manager.reads("Taken back.")
+    await telegram.manager.sees(lambda chat: gone(card, chat))
+    assert [one.text for one in telegram.house.worker().queue] == ["the third"]
+    await telegram.manager.says("/drop 2")
+    await telegram.manager.reads("No message waits under the number 2; /queue tells which do.")
+
+
+async def test_mode_and_model_are_changed_from_the_phone(telegram: TelegramHouse) -> None:
+    await telegram.manager.says("/tune mode=plan model=opus")
+    await telegram.manager.reads("Ann is asked to change: mode=plan model=opus.")
+    await telegram.house.fact(TuneAsked, lambda event: event.worker == "ann")
+    await telegram.manager.says("/model opus")
+    await telegram.manager.reads("/model is interactive and not supported here.")

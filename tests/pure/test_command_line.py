@@ -8,7 +8,7 @@ import pytest
 from farhand.cli.main import COMMANDS, main, usage
 from farhand.cli.status import as_text
 from farhand.model.errors import AgentMissing
-from farhand.model.names import RESERVED
+from farhand.model.worker_names import RESERVED
 
 
 def test_help_tells_every_command_and_what_the_exit_codes_mean(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,13 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from farhand.cli import line_editor as editing
-from farhand.cli.conversation import ask_lines, event_line, prompt, read_line, team_lines
+from farhand.cli.conversation import read_line
+from farhand.cli.conversation_lines import ask_lines, event_line, prompt, team_lines
 from farhand.cli.line_editor import LineEditor
 from farhand.model import facts
-from farhand.model.commands import Answer, Command, End, Focus, Hire, Interrupt, Relaunch, Say, Tune
-from farhand.model.errors import BadInput
+from farhand.model.commands import Answer, End, Focus, Hire, Interrupt, Relaunch, Tune
 from farhand.model.facts import Event, Fact
 from farhand.model.present import Present, fold
+from farhand.model.wishes import InfoRequest, Listing, Quit, Tell, Wish, Wrong
 from farhand.model.words import Choice, HowEnded, HowSettled, Mode, Sender, replace
 
 ME = Sender(via="chat")
@@ -34,8 +35,8 @@ def asked(ask: str = "a") -> facts.AskRaised:
     return facts.AskRaised(ask=ask, question="May I?", choices=CHOICES)
 
 
-def read(line: str, now: Present | None = None) -> Command:
-    """The command of a line, with the id `1`."""
+def read(line: str, now: Present | None = None) -> Wish | None:
+    """What a line asks for, with the id `1`."""
     numbers = count(1)
     return read_line(line, now or Present(), lambda: str(next(numbers)))
 
@@ -43,11 +44,12 @@ def read(line: str, now: Present | None = None) -> Command:
 @pytest.mark.parametrize(
     ("line", "command"),
     [
-        ("hello there", Say(id="1", text="hello there")),
-        ("@ann look at this", Say(id="1", worker="ann", text="look at this")),
-        ("1", Say(id="1", text="1")),
-        ("/hire ann", Hire(id="1", worker="ann", backend="demo")),
-        ("/hire ann codex", Hire(id="1", worker="ann", backend="codex")),
+        ("hello there", Tell(id="1", text="hello there")),
+        ("@ann look at this", Tell(id="1", worker="ann", text="look at this")),
+        ("@all look at this", Tell(id="1", text="look at this", everybody=True)),
+        ("1", Tell(id="1", text="1")),
+        ("/hire ann", Hire(id="1", worker="ann")),
+        ("/hire ann --codex", Hire(id="1", worker="ann", backend="codex")),
         ("/focus ann", Focus(id="1", worker="ann")),
         ("/end ann", End(id="1", worker="ann")),
         ("/stop", Interrupt(id="1")),
@@ -55,24 +57,33 @@ def read(line: str, now: Present | None = None) -> Command:
         ("/relaunch", Relaunch(id="1")),
         ("/mode plan", Tune(id="1", mode=Mode.PLAN)),
         ("/mode ann yolo", Tune(id="1", worker="ann", mode=Mode.YOLO)),
+        ("/model opus", Tune(id="1", model="opus")),
+        ("/team", InfoRequest(id="1", about="team")),
+        ("/help", InfoRequest(id="1", about="help")),
+        ("/?", InfoRequest(id="1", about="help")),
+        ("/sessions demo /here", Listing(id="1", backend="demo", directory="/here")),
+        ("/quit", Quit(id="1")),
+        ("/exit", Quit(id="1")),
+        ("", None),
     ],
 )
-def test_a_line_means_a_command(line: str, command: Command) -> None:
+def test_what_a_line_asks_for(line: str, command: Wish | None) -> None:
     assert read(line) == command
 
 
-@pytest.mark.parametrize("line", ["/nonsense", "/hire", "/hire a b c", '/focus "ann', "/mode wild", "/", "/focus"])
+@pytest.mark.parametrize(
+    "line", ["/nonsense", "/hire", "/hire a b c", '/hire "ann', "/mode wild", "/", "/focus", "/now"]
+)
 def test_what_cannot_be_done_is_told(line: str) -> None:
-    with pytest.raises(BadInput):
-        read(line)
+    assert isinstance(read(line), Wrong)
 
 
 def test_a_number_answers_the_oldest_question_and_may_carry_advice() -> None:
     now = present(("ann", HIRED), ("bob", HIRED), ("bob", asked("first")), ("ann", asked("second")))
     assert read("2", now) == Answer(id="1", ask="first", choice="no")
     assert read("1 but only once", now) == Answer(id="1", ask="first", choice="yes", note="but only once")
-    assert read("3", now) == Say(id="1", text="3")
-    assert read("10 reasons why", now) == Say(id="1", text="10 reasons why")
+    assert read("3", now) == Tell(id="1", text="3")
+    assert read("10 reasons why", now) == Tell(id="1", text="10 reasons why")
 
 
 def test_several_numbers_answer_a_question_that_takes_several() -> None:
@@ -81,11 +92,11 @@ def test_several_numbers_answer_a_question_that_takes_several() -> None:
     assert read("1,2", now) == Answer(id="1", ask="first", choice="yes,no")
     assert read("1 , 2 but only once", now) == Answer(id="1", ask="first", choice="yes,no", note="but only once")
     assert read("2", now) == Answer(id="1", ask="first", choice="no")
-    assert read("1,3", now) == Say(id="1", text="1,3")
-    assert read("1,2,", now) == Say(id="1", text="1,2,")
+    assert read("1,3", now) == Tell(id="1", text="1,3")
+    assert read("1,2,", now) == Tell(id="1", text="1,2,")
     assert ask_lines("bob", several).endswith("Several may be chosen, with commas between them: 1,2")
     one = present(("bob", HIRED), ("bob", asked("first")))
-    assert read("1,2", one) == Say(id="1", text="1,2")
+    assert read("1,2", one) == Tell(id="1", text="1,2")
 
 
 def test_a_question_shows_its_choices_by_number() -> None:

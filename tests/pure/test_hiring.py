@@ -6,15 +6,20 @@ from farhand.core.decide import HirePolicy, decide
 from farhand.model import facts
 from farhand.model.commands import Hire
 from farhand.model.errors import BadInput, UnknownBackend
-from farhand.model.grammar import Wrong, read_hire
+from farhand.model.grammar import read
 from farhand.model.present import Present
+from farhand.model.wishes import Wish, Wrong
 from farhand.model.words import Mode, Sender
 
 KINDS = ("claude", "claude/tmux", "claude/headless", "codex", "codex/headless", "codex/tmux", "demo", "demo/headless")
 
 
+def wished(argument: str) -> Wish | None:
+    return read("1", f"/hire {argument}", Present())
+
+
 def hire(argument: str) -> Hire:
-    wish = read_hire("1", argument, ["claude", "codex"])
+    wish = wished(argument)
     assert isinstance(wish, Hire)
     return wish
 
@@ -36,23 +41,27 @@ def test_what_a_worker_may_do_unasked_is_said_with_its_name(said: str, mode: Mod
 
 def test_a_wire_a_model_and_a_folder_are_said_with_the_name() -> None:
     wish = hire("codex-ann --tmux --model o9 --dir /srv/site")
-    assert (wish.backend, wish.options, wish.model, wish.directory) == ("codex", {"wire": "tmux"}, "o9", "/srv/site")
-    assert hire("ann --codex --headless").options == {"wire": "headless"}
+    assert (wish.backend, wish.options, wish.model, wish.directory) == ("", {"wire": "tmux"}, "o9", "/srv/site")
+    assert hire("ann --codex --headless").options == hire("ann --wire headless").options == {"wire": "headless"}
+    assert hire('ann --dir "/srv/my site"').directory == hire("ann --dir “/srv/my site”").directory == "/srv/my site"
     assert hire("ann").options == {}
 
 
-@pytest.mark.parametrize("said", ["", "ann bob", "ann --backend", "ann --mode", "--ask", "ann --model --tmux"])
+@pytest.mark.parametrize(
+    "said", ["", "ann bob", "ann --backend", "ann --mode", "--ask", "ann --model --tmux", "ann --anyway"]
+)
 def test_half_a_hiring_gets_the_usage(said: str) -> None:
-    assert read_hire("1", said, ["codex"]) == Wrong(id="1", why="Usage: /hire <name>")
+    assert wished(said) == Wrong(id="1", why="Usage: /hire <name>")
 
 
 def test_a_mode_that_does_not_exist_is_named_with_those_that_do() -> None:
-    wrong = read_hire("1", "ann --mode reckless", ["codex"])
+    wrong = wished("ann --mode reckless")
     assert wrong == Wrong(id="1", why="There is no mode 'reckless'. Known: default, auto_edit, plan, yolo.")
 
 
-def decided(command: Hire, mode: Mode = Mode.YOLO) -> facts.Hired:
-    hired = decide(Present(), command, Sender(via="test"), HirePolicy(KINDS, "/", mode))[0].fact
+def decided(command: Hire, mode: Mode = Mode.YOLO, backend: str = "claude") -> facts.Hired:
+    policy = HirePolicy(KINDS, "/", mode, backend=backend)
+    hired = decide(Present(), command, Sender(via="test"), policy)[0].fact
     assert isinstance(hired, facts.Hired)
     return hired
 
@@ -69,3 +78,14 @@ def test_a_wire_that_the_backend_has_not_is_refused_with_those_it_has() -> None:
         decided(hire("ann --demo --tmux"))
     with pytest.raises(UnknownBackend, match=r"claude, codex, demo"):
         decided(hire("ann --nobody --tmux"))
+
+
+def test_a_hiring_without_a_backend_gets_the_one_of_its_name_or_the_nodes() -> None:
+    assert decided(hire("ann")).backend == "claude"
+    assert decided(hire("ann"), backend="demo").backend == "demo"
+    assert decided(hire("Codex-Ann"), backend="demo").backend == "codex"
+    assert decided(hire("codex-ann --claude")).backend == "claude"
+    assert decided(hire("codexann")).backend == "claude"
+    # A name that spec 2 gives a backend never becomes another agent by the way.
+    with pytest.raises(UnknownBackend, match="'gemini'"):
+        decided(hire("gemini-ann"))

@@ -7,7 +7,7 @@ from farhand.channels.kit.card import RetryTap, cards, ended
 from farhand.channels.kit.surface import ChatTap
 from farhand.channels.kit.tap_data import tap_data, tap_to_wish
 from farhand.channels.telegram.parse import message_place
-from farhand.cli.conversation import event_line, team_lines
+from farhand.cli.conversation_lines import event_line, team_lines
 from farhand.core.admit import admit
 from farhand.core.decide import HirePolicy, decide
 from farhand.core.steps import Begin, next_step

@@ -3,7 +3,8 @@
 from farhand.channels.kit.card import AdoptTap, ago, cards, session_list
 from farhand.channels.kit.surface import ChatTap
 from farhand.channels.kit.tap_data import DATA_BYTES, tap_data, tap_to_wish
-from farhand.cli.conversation import event_line, read_line, read_sessions, session_lines
+from farhand.cli.conversation import read_line
+from farhand.cli.conversation_lines import event_line, session_lines
 from farhand.model import facts
 from farhand.model.commands import End, Hire
 from farhand.model.facts import Event
@@ -19,7 +20,7 @@ HAD = SessionFound(id="aaaa-3", directory="/a", at=800.0, backend="claude", work
 
 
 def wish(text: str) -> object:
-    return read("m", text, Present(), ("claude", "codex"))
+    return read("m", text, Present())
 
 
 def test_conversations_are_asked_for_by_backend_and_folder() -> None:
@@ -27,10 +28,8 @@ def test_conversations_are_asked_for_by_backend_and_folder() -> None:
     assert wish("/sessions codex") == Listing(id="m", backend="codex")
     assert wish("/sessions codex /a b") == Listing(id="m", backend="codex", directory="/a b")
     assert wish("/sessions /a") == Listing(id="m", directory="/a")
-    assert read_sessions("/sessions") == ("", "")
-    assert read_sessions("/sessions codex") == ("codex", "")
-    assert read_sessions("/sessions codex /a") == ("codex", "/a")
-    assert read_sessions("/sessions /a") == ("", "/a")
+    for text in ("/sessions", "/sessions codex", "/sessions codex /a b", "/sessions /a b"):
+        assert read_line(text, Present(), lambda: "m") == wish(text)
 
 
 def test_one_is_taken_up_and_handed_back_by_a_command() -> None:

@@ -10,13 +10,19 @@ from hypothesis import strategies as st
 from tests.spec.promises import promise
 
 from farhand.channels.telegram.replies import menu
+from farhand.core.decide import HirePolicy, decide
 from farhand.model import commands
 from farhand.model.errors import BadName
-from farhand.model.grammar import BLOCKED, InfoRequest, Tell, Wrong, find, read, read_reply
-from farhand.model.names import RESERVED, worker_name
+from farhand.model.facts import Hired
+from farhand.model.grammar import read, read_reply
 from farhand.model.present import Present, Worker
+from farhand.model.slash import INTERACTIVE
+from farhand.model.slash_argument import find_worker
+from farhand.model.wishes import InfoRequest, Tell, Wrong
+from farhand.model.words import Sender
+from farhand.model.worker_names import RESERVED, worker_name
 
-BACKENDS = ("claude", "codex", "gemini", "opencode")
+BACKENDS = ("claude", "codex", "gemini", "opencode", "nosuch")
 
 
 def is_free(name: str) -> bool:
@@ -29,7 +35,7 @@ def team(*names: str, focus: str = "", backend: str = "claude") -> Present:
 
 
 def wish(text: str, present: Present | None = None) -> Any:
-    return read("i", text, present or team("ann", "back-end", focus="ann"), BACKENDS)
+    return read("i", text, present or team("ann", "back-end", focus="ann"))
 
 
 @promise("commands.10", "updates.2")
@@ -53,7 +59,7 @@ def test_the_argument_follows_the_first_white_space() -> None:
 def test_interactive_commands_are_blocked(name: str) -> None:
     expected = Wrong(id="i", why=f"/{name} is interactive and not supported here.")
     assert wish(f"/{name}") == wish(f"/{name.upper()}@my_bot with words") == expected
-    assert name in BLOCKED
+    assert name in INTERACTIVE
 
 
 @promise("commands.15")
@@ -122,7 +128,9 @@ def test_replies_go_back_with_their_context() -> None:
     ],
 )
 def test_hire_in_all_its_forms(text: str, name: str, backend: str) -> None:
-    assert wish(f"/hire {text}") == commands.Hire(id="i", worker=name, backend=backend)
+    (hired, *_) = decide(Present(), wish(f"/hire {text}"), Sender(via="test"), HirePolicy(BACKENDS, "/"))
+    assert isinstance(hired.fact, Hired)
+    assert (hired.worker, hired.fact.backend) == (name, backend)
 
 
 @promise("texts.8", "texts.9", "texts.10")
@@ -143,11 +151,11 @@ def test_usage(text: str, usage: str) -> None:
 @promise("backend.11")
 def test_a_backends_prefix_is_part_of_the_name_and_may_be_left_out_when_speaking() -> None:
     present = team("codex-alice", backend="codex")
-    assert find("codex-alice", present) == find("alice", present) == find("codex_alice", present) == "codex-alice"
+    assert [find_worker(name, present) for name in ("codex-alice", "alice", "codex_alice")] == ["codex-alice"] * 3
     # Hired before there was a backend of that name: it is called what it was called.
     old = team("kimi-bob")
-    assert find("kimi-bob", old) == "kimi-bob"
-    assert find("bob", old) == ""
+    assert find_worker("kimi-bob", old) == "kimi-bob"
+    assert find_worker("bob", old) == ""
 
 
 @promise("texts.11", "commands.4")
@@ -173,5 +181,5 @@ def test_no_name_can_cost_the_menu(names: set[str]) -> None:
 
 @given(st.text(max_size=60))
 def test_any_text_is_read(text: str) -> None:
-    for start in ("", "/", "@", "/hire ", "/end "):
-        read("i", start + text, team("ann"), BACKENDS)
+    for start in ("", "/", "@", "/hire ", "/end ", "/tune ", "/edit ", "/adopt ", "/mode "):
+        read("i", start + text, team("ann"))

@@ -131,7 +131,8 @@ async def test_unknown_commands_and_learn_reach_the_focused_worker(team: Team) -
 
 @promise("routing.7", "running.6", "commands.11")
 async def test_the_menu_follows_the_team(team: Team) -> None:
-    builtin = ("team", "focus", "progress", "learn", "pause", "relaunch", "settings", "hire", "end")
+    promised = ("team", "focus", "progress", "learn", "pause", "relaunch", "settings", "hire", "end")
+    builtin = (*promised, "tune", "retry", "queue", "sessions")
     await team.bot.until_standing(lambda standing: standing.commands == builtin)
     await team.manager.says("/hire back-end")
     await team.bot.until_standing(lambda standing: standing.commands == (*builtin, "back_end"))

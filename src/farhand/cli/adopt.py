@@ -3,11 +3,11 @@
 import argparse
 from pathlib import Path
 
+from farhand.cli.hire import add_flags, mode_of
 from farhand.cli.options import add_node, new_id
 from farhand.cli.simple import send
 from farhand.model.commands import Hire
 from farhand.model.present import WIRE
-from farhand.model.words import Mode
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -16,9 +16,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("backend", help="the kind of agent")
     parser.add_argument("session", help="the conversation's id, or its beginning; `farhand sessions` lists them")
     parser.add_argument("worker", nargs="?", default="", help="the worker's name (default: after its folder)")
-    parser.add_argument("--folder", default="", help="look in this folder alone (default: in every one)")
-    parser.add_argument("--mode", choices=[mode.value for mode in Mode], help="what it may do unasked")
-    parser.add_argument("--wire", help="how its agent is reached, by name")
+    where = "look in this folder alone (default: in every one)"
+    parser.add_argument("--dir", "--directory", "--folder", dest="directory", default="", help=where)
+    add_flags(parser)
     parser.add_argument("--anyway", action="store_true", help="although it is still open at the desk")
 
 
@@ -29,8 +29,9 @@ def run(arguments: argparse.Namespace) -> int:
         worker=arguments.worker,
         backend=arguments.backend,
         session=arguments.session,
-        directory=str(Path(arguments.folder).absolute()) if arguments.folder else "",
-        mode=Mode(arguments.mode) if arguments.mode else None,
+        directory=str(Path(arguments.directory).absolute()) if arguments.directory else "",
+        model=arguments.model,
+        mode=mode_of(arguments),
         options={WIRE: arguments.wire} if arguments.wire else {},
         anyway=arguments.anyway,
     )

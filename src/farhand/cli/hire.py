@@ -14,18 +14,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What `hire` takes."""
     add_node(parser)
     parser.add_argument("worker", help="the worker's name: letters, digits and hyphens")
-    parser.add_argument("--backend", default="demo", help="the kind of agent (default: demo)")
-    parser.add_argument("--directory", default="", help="where it works (default: here)")
+    parser.add_argument("--backend", default="", help="the kind of agent (default: as the node is set)")
+    parser.add_argument("--dir", "--directory", dest="directory", default="", help="where it works (default: here)")
+    add_flags(parser)
+
+
+def add_flags(parser: argparse.ArgumentParser) -> None:
+    """How a worker runs, whether it is hired or takes up a conversation."""
     parser.add_argument("--model", default="", help="the model it starts with")
     asking = parser.add_mutually_exclusive_group()
     asking.add_argument(
         "--mode", choices=[mode.value for mode in Mode], help="what it may do unasked (default: as the node is set)"
     )
     asking.add_argument("--ask", action="store_true", help="it asks before it acts: the mode `default`")
-    seat = parser.add_mutually_exclusive_group()
-    seat.add_argument("--tmux", dest="wire", action="store_const", const="tmux", help="in tmux, where you can sit down")
-    seat.add_argument("--headless", dest="wire", action="store_const", const="headless", help="without a terminal")
-    seat.add_argument("--wire", help="how its agent is reached, by name")
+    wire = parser.add_mutually_exclusive_group()
+    wire.add_argument("--tmux", dest="wire", action="store_const", const="tmux", help="in tmux, where you can sit down")
+    wire.add_argument("--headless", dest="wire", action="store_const", const="headless", help="without a terminal")
+    wire.add_argument("--wire", help="how its agent is reached, by name")
+
+
+def mode_of(arguments: argparse.Namespace) -> Mode | None:
+    """What the flags say about its mode."""
+    return Mode.DEFAULT if arguments.ask else Mode(arguments.mode) if arguments.mode else None
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -36,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
         backend=arguments.backend,
         directory=str(Path(arguments.directory).absolute()),
         model=arguments.model,
-        mode=Mode.DEFAULT if arguments.ask else Mode(arguments.mode) if arguments.mode else None,
+        mode=mode_of(arguments),
         options={WIRE: arguments.wire} if arguments.wire else {},
     )
     return send(arguments, command, "{worker} is hired.")

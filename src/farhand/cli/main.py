@@ -4,20 +4,14 @@ import os
 import sys
 from importlib import import_module
 
+from farhand.cli.slash_help import MIRRORED
+
 COMMANDS = {
     "run": "start a node, and talk to its team here when this is a terminal",
     "chat": "talk to a node's team in this terminal",
     "say": "give a worker a message",
-    "hire": "take a worker on",
-    "end": "let a worker go",
-    "sessions": "list the conversations that agents have on the node's machine",
-    "adopt": "take such a conversation up as a worker",
-    "handback": "end a worker and tell how to go on with its conversation at the desk",
-    "focus": "choose who gets what is said without a name",
+    **MIRRORED,
     "answer": "settle a question that waits",
-    "interrupt": "stop a worker's turn",
-    "relaunch": "restart a worker's agent",
-    "retry": "go on with what waits, although a usage limit may still hold",
     "ask": "ask an agent in this folder, without a node",
     "events": "print the journal, and follow it",
     "status": "tell how a node is",

@@ -18,6 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-w", "--worker", default="", help="the worker's name (default: the focused one)")
     parser.add_argument("--wait", action="store_true", help="wait for the answer and print it")
     parser.add_argument("--steer", action="store_true", help="put it into the running turn where the agent can")
+    parser.add_argument("--anyway", action="store_true", help="let it wait when the worker is offline")
     parser.add_argument("--id", default="", help="the command's id; a repeat with the same id does nothing")
     parser.add_argument("text", nargs="+", help="the message; - reads it from standard input")
 
@@ -27,7 +28,13 @@ def run(arguments: argparse.Namespace) -> int:
     text = sys.stdin.read() if arguments.text == ["-"] else " ".join(arguments.text)
     if not text.strip():
         raise BadInput("There is nothing in that message.")
-    command = Say(id=arguments.id or new_id(), worker=arguments.worker, text=text, steer=arguments.steer)
+    command = Say(
+        id=arguments.id or new_id(),
+        worker=arguments.worker,
+        text=text,
+        steer=arguments.steer,
+        anyway=arguments.anyway,
+    )
     return with_hub(arguments, lambda hub: _say(hub, command, wait=arguments.wait))
 
 

@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints them, newest first."""
-    from farhand.cli.conversation import session_lines
+    from farhand.cli.conversation_lines import session_lines
     from farhand.model.wire import encode
 
     folder = "" if arguments.all else str(Path(arguments.folder).absolute())

@@ -23,7 +23,7 @@ class Settings:
     folder: Path
     port: int
     working_directory: Path
-    host: str = "127.0.0.1"
+    host: str = "0.0.0.0"  # noqa: S104 - spec 2's own; who may call what is decided by key and address
     headless: bool = False
     demo: bool = False
     verbose: bool = False
@@ -31,8 +31,9 @@ class Settings:
     retention_days: float = 90.0
     ask_deadline_seconds: float = 3600.0
     drain_seconds: float = 5.0
-    # What a worker may do unasked when its hiring does not say.
-    hire_mode: Mode = Mode.DEFAULT
+    # What a worker may do unasked, and which agent it is, when its hiring does not say: spec 2's own.
+    hire_mode: Mode = Mode.YOLO
+    hire_backend: str = compat.DEFAULT_BACKEND
     # The socket of the tmux server that workers run in; the person's own server when empty.
     tmux_socket: str = ""
     # The node's public address, if it has one.
@@ -111,13 +112,13 @@ def sessions_folder(folder: Path, environ: Mapping[str, str]) -> Path:
 
 def ask_deadline(environ: Mapping[str, str]) -> float:
     """How long a question waits for its answer."""
-    return number(environ, "FARHAND_ASK_DEADLINE_SECONDS", 3600.0, least=1.0)
+    return number(environ, "FARHAND_ASK_DEADLINE_SECONDS", Settings.ask_deadline_seconds, least=1.0)
 
 
 def hire_mode(text: str) -> Mode:
-    """The mode that workers are hired in; as spec 2's start commands have it unless it is set."""
+    """The mode that workers are hired in."""
     try:
-        return Mode(text.strip().lower() or Mode.YOLO)
+        return Mode(text.strip().lower() or Settings.hire_mode)
     except ValueError:
         known = ", ".join(Mode)
         raise SettingWrong(f"FARHAND_HIRE_MODE is one of {known}, not '{text}'.", name="FARHAND_HIRE_MODE") from None
@@ -172,11 +173,12 @@ def read_settings(
         demo=demo,
         verbose=verbose,
         quiet=quiet,
-        retention_days=number(environ, "FARHAND_RETENTION_DAYS", 90.0, least=1.0),
+        retention_days=number(environ, "FARHAND_RETENTION_DAYS", Settings.retention_days, least=1.0),
         ask_deadline_seconds=ask_deadline(environ),
         hire_mode=hire_mode(environ.get("FARHAND_HIRE_MODE", "")),
+        hire_backend=environ.get("FARHAND_HIRE_BACKEND", "").strip().lower() or Settings.hire_backend,
         public_url=(tunnel_url or environ.get("TUNNEL_URL", "").strip()) if tunnel else "",
-        host=environ.get("FARHAND_HOST", "").strip() or "0.0.0.0",  # noqa: S104
+        host=environ.get("FARHAND_HOST", "").strip() or Settings.host,
         sessions_folder=Path(environ["SESSIONS_DIR"]).expanduser() if environ.get("SESSIONS_DIR") else None,
         temporary=Path(environ.get("FARHAND_TEMPORARY", "").strip() or compat.TEMPORARY_FOLDER),
         given_tmux_prefix=environ.get("TMUX_PREFIX", "").strip(),

@@ -1,32 +1,42 @@
 """What a command means for the present: the facts it makes, or why it is refused. Pure."""
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import PurePath
 from typing import assert_never
 
 from farhand.model import commands, errors, facts
 from farhand.model.commands import Command
+from farhand.model.compat import BACKENDS, DEFAULT_BACKEND
 from farhand.model.facts import Draft, Fact
-from farhand.model.names import LONGEST, RESERVED, normalize, origin, worker_name
+from farhand.model.names import LONGEST, normalize, origin
 from farhand.model.ports import SessionFound
 from farhand.model.present import WIRE, Ask, Message, Present, Worker, kind_of
 from farhand.model.words import HowSettled, Mode, Sender
+from farhand.model.worker_names import RESERVED, worker_name
 
-NOBODY_KNOWS = "Nobody can tell whether it is still open at the desk; if it is, close it there."
+OPEN_OR_NOT_UNKNOWN = "Nobody can tell whether it is still open at the desk; if it is, close it there."
 
 
+@dataclass(frozen=True)
 class HirePolicy:
-    """What a decision must know beside the present: the kinds of worker, and how one starts when nobody says so."""
+    """What a decision must know beside the present: the kinds of worker, and the defaults of a hiring."""
 
-    def __init__(
-        self, kinds: Collection[str], directory: str, mode: Mode = Mode.DEFAULT, keeping: Collection[str] = ()
-    ) -> None:
-        self.kinds = kinds
-        self.directory = directory
-        self.mode = mode
-        # The kinds whose conversations can be handed back.
-        self.keeping = keeping
+    # Every `<backend>` and `<backend>/<wire>` that has a driver.
+    kinds: Collection[str]
+    directory: str
+    mode: Mode = Mode.DEFAULT
+    # The kinds whose conversations can be handed back.
+    resumable: Collection[str] = ()
+    backend: str = DEFAULT_BACKEND
+
+    def backend_of(self, command: commands.Hire) -> str:
+        """The backend that is meant: the one that is named, the one that the name begins with, or the node's."""
+        name = normalize(command.worker)
+        known = {*BACKENDS, *(kind for kind in self.kinds if "/" not in kind)}
+        prefixes = (one for one in sorted(known, key=len, reverse=True) if name.startswith(f"{one}-"))
+        return command.backend or next(prefixes, self.backend)
 
     def inside(self, directory: str) -> str:
         """The folder that is meant, seen from where workers start; nothing for none."""
@@ -48,16 +58,16 @@ def message_id(command: commands.Say, sender: Sender) -> str:
 
 
 def decide(
-    present: Present, command: Command, sender: Sender, house: HirePolicy, found: SessionFound | None = None
+    present: Present, command: Command, sender: Sender, policy: HirePolicy, found: SessionFound | None = None
 ) -> list[Draft]:
     """The facts that follow from the command. Raises Refused, and then nothing follows.
 
     `found` is the conversation that a Hire wants to take up."""
     match command:
         case commands.Hire():
-            return _hire(present, command, sender, house, found)
+            return _hire(present, command, sender, policy, found)
         case commands.End():
-            return _end(present, command, sender, house)
+            return _end(present, command, sender, policy)
         case commands.Focus(worker=name):
             worker = find(present, name)
             return [_draft(worker, facts.Focused(by=sender))]
@@ -65,7 +75,7 @@ def decide(
             return _say(present, command, sender)
         case commands.Reword(message=message, text=text):
             worker, waiting = _waiting(present, message)
-            return [_draft(worker, facts.Reworded(message=waiting.id, text=_some_text(text), by=sender))]
+            return [_draft(worker, facts.Reworded(message=waiting.id, text=_not_empty(text), by=sender))]
         case commands.Steer(message=message):
             worker, waiting = _waiting(present, message)
             return [] if waiting.steer else [_draft(worker, facts.SteerAsked(message=waiting.id, by=sender))]
@@ -80,18 +90,18 @@ def decide(
                 raise errors.NothingRunning(worker.name)
             return [_draft(worker, facts.InterruptAsked(by=sender))]
         case commands.Relaunch(worker=name):
-            return [_draft(_staying(present, name), facts.RelaunchAsked(by=sender))]
+            return [_draft(_not_leaving(present, name), facts.RelaunchAsked(by=sender))]
         case commands.Retry(worker=name):
-            worker = _staying(present, name)
+            worker = _not_leaving(present, name)
             if worker.resumes_at is None:
                 raise errors.CannotDo(f"No usage limit holds {worker.name} up.", worker=worker.name)
             return [_draft(worker, facts.LimitLifted(by=sender))]
         case commands.Tune(worker=name, model=model, mode=mode):
             if model is None and mode is None:
                 raise errors.BadInput("Tune needs a model or a mode.")
-            return [_draft(_staying(present, name), facts.TuneAsked(model=model, mode=mode, by=sender))]
+            return [_draft(_not_leaving(present, name), facts.TuneAsked(model=model, mode=mode, by=sender))]
         case commands.Respond(worker=name, text=text, html=html):
-            return [_draft(find(present, name), facts.Responded(text=_some_text(text), html=html))]
+            return [_draft(find(present, name), facts.Responded(text=_not_empty(text), html=html))]
         case _:
             assert_never(command)
 
@@ -109,7 +119,7 @@ def find(present: Present, name: str) -> Worker:
     return worker
 
 
-def _staying(present: Present, name: str) -> Worker:
+def _not_leaving(present: Present, name: str) -> Worker:
     worker = find(present, name)
     if worker.ending:
         raise errors.Leaving(worker.name)
@@ -120,9 +130,9 @@ def _draft(worker: Worker, fact: Fact) -> Draft:
     return Draft(worker=worker.name, turn=worker.turn.id if worker.turn else None, fact=fact)
 
 
-def _end(present: Present, command: commands.End, sender: Sender, house: HirePolicy) -> list[Draft]:
+def _end(present: Present, command: commands.End, sender: Sender, policy: HirePolicy) -> list[Draft]:
     worker = find(present, command.worker)
-    if command.hand_back and worker.kind not in house.keeping:
+    if command.hand_back and worker.kind not in policy.resumable:
         raise errors.CannotDo(f"The conversations of {worker.backend} cannot be handed back.", worker=worker.name)
     if command.hand_back and not worker.session:
         raise errors.CannotDo(f"{worker.name} has had no conversation yet.", worker=worker.name)
@@ -130,9 +140,10 @@ def _end(present: Present, command: commands.End, sender: Sender, house: HirePol
 
 
 def _hire(
-    present: Present, command: commands.Hire, sender: Sender, house: HirePolicy, found: SessionFound | None
+    present: Present, command: commands.Hire, sender: Sender, policy: HirePolicy, found: SessionFound | None
 ) -> list[Draft]:
-    house.check(command.backend, command.options)
+    backend = policy.backend_of(command)
+    policy.check(backend, command.options)
     if found is not None:
         check_free(present, found, anyway=command.anyway)
     name = worker_name(command.worker) if command.worker or found is None else free_name(found, present)
@@ -140,16 +151,16 @@ def _hire(
         raise errors.NameTaken(name)
     if not command.directory.isprintable():
         raise errors.BadInput("A directory's name is made of printable characters.")
-    directory = found.directory if found else str(PurePath(house.directory) / command.directory)
+    directory = found.directory if found else str(PurePath(policy.directory) / command.directory)
     hired = facts.Hired(
-        backend=command.backend,
+        backend=backend,
         directory=directory,
         model=command.model,
-        mode=house.mode if command.mode is None else command.mode,
+        mode=policy.mode if command.mode is None else command.mode,
         options=command.options,
         session=found.id if found else "",
         answer=found.answer if found else "",
-        note=NOBODY_KNOWS if found and found.open is None else "",
+        note=OPEN_OR_NOT_UNKNOWN if found and found.open is None else "",
         by=sender,
     )
     drafts = [Draft(worker=name, fact=hired)]
@@ -178,16 +189,18 @@ def free_name(found: SessionFound, present: Present) -> str:
     return next(name for name in chain([wanted], numbered) if name not in present.workers)
 
 
-def _some_text(text: str) -> str:
+def _not_empty(text: str) -> str:
     if not text.strip():
         raise errors.BadInput("There is nothing in that message.")
     return text
 
 
 def _say(present: Present, command: commands.Say, sender: Sender) -> list[Draft]:
-    worker = _staying(present, command.worker)
+    worker = _not_leaving(present, command.worker)
+    if worker.is_offline and not command.anyway:
+        raise errors.Offline(worker.name, worker.why_offline)
     if not command.attachments:
-        _some_text(command.text)
+        _not_empty(command.text)
     message = message_id(command, sender)
     queued = facts.Queued(
         message=message, text=command.text, attachments=command.attachments, steer=command.steer, by=sender
@@ -223,7 +236,7 @@ def _answer(present: Present, command: commands.Answer, sender: Sender) -> list[
     if ask is None:
         raise errors.UnknownAsk(command.ask)
     if ask.settled is not None:
-        raise gone(ask.settled)
+        raise ask_gone(ask.settled)
     choice = _chosen(ask, command.choice)
     settled = facts.AskSettled(ask=ask.id, how=HowSettled.ANSWERED, choice=choice, note=command.note, by=sender)
     return [Draft(worker=ask.worker, turn=ask.turn, fact=settled)]
@@ -242,7 +255,7 @@ def _chosen(ask: Ask, given: str) -> str:
     return ",".join(one for one in offered if one in made)
 
 
-def gone(settled: facts.AskSettled) -> errors.AskGone:
+def ask_gone(settled: facts.AskSettled) -> errors.AskGone:
     """The sentence for an answer that came too late."""
     return errors.AskGone(settled.ask, settled.how.value, settled.choice, settled.by.via if settled.by else "")
 

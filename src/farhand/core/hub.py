@@ -8,7 +8,7 @@ from functools import partial
 import anyio
 import structlog
 
-from farhand.core.decide import HirePolicy, decide, expire, gone, lift, message_id
+from farhand.core.decide import HirePolicy, ask_gone, decide, expire, lift, message_id
 from farhand.core.sessions import AgentSessions
 from farhand.core.tail import Tail
 from farhand.model import road
@@ -90,14 +90,15 @@ class LocalHub:
     async def _decide(self, command: Command, sender: Sender) -> list[Draft]:
         found = None
         if isinstance(command, Hire) and command.session:
-            self._policy.check(command.backend, command.options)
+            backend = self._policy.backend_of(command)
+            self._policy.check(backend, command.options)
             folder = self._policy.inside(command.directory)
-            found = await self._sessions.one(command.backend, command.session, folder)
+            found = await self._sessions.one(backend, command.session, folder)
         try:
             return decide(self._projected, command, sender, self._policy, found)
         except UnknownAsk:
             if isinstance(command, Answer) and (settled := await self._journal.settled(command.ask)):
-                raise gone(settled) from None
+                raise ask_gone(settled) from None
             raise
 
     def _accepted(self, command: Command, sender: Sender, drafts: Sequence[Draft]) -> Accepted:

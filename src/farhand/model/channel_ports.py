@@ -155,8 +155,6 @@ class ChannelContext:
     port: int
     bridge_url: str
     public_url: str = ""
-    # The backends that workers can be hired with; the kinds whose agents run in tmux; those that take a message
-    # in mid-turn.
-    backends: frozenset[str] = frozenset()
+    # The kinds of workers whose agents run in tmux; those that take a message in mid-turn.
     terminals: frozenset[str] = frozenset()
     steers: frozenset[str] = frozenset()

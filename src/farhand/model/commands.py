@@ -8,12 +8,13 @@ from farhand.model.words import AskId, Attachment, CommandId, MessageId, Mode, S
 class Hire(Word, tag="hire"):
     """Take a worker on; an empty directory means the node's own, and no mode the one that the node is set to.
 
+    Without a backend, the name may begin with one (`<backend>-ann`); else it is the one that the node is set to.
     `options["wire"]` chooses how its agent is reached: `tmux`, `headless`, or what else its backend has.
     """
 
     id: CommandId
     worker: WorkerName
-    backend: str
+    backend: str = ""
     directory: str = ""
     model: str = ""
     mode: Mode | None = None
@@ -41,13 +42,16 @@ class Focus(Word, tag="focus"):
 
 
 class Say(Word, tag="say"):
-    """Give a worker a message; without a name, the focused one."""
+    """Give a worker a message; without a name, the focused one.
+
+    One that is offline takes none, unless it is to wait `anyway` until the agent is back."""
 
     id: CommandId
     text: str
     worker: WorkerName = ""
     attachments: tuple[Attachment, ...] = ()
     steer: bool = False
+    anyway: bool = False
 
 
 class Reword(Word, tag="reword"):

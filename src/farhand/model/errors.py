@@ -4,7 +4,8 @@ FarhandError
 ├── Refused                     nothing was changed; the sender is told
 │   ├── BadInput                BadName, BadFrame, TooLarge
 │   ├── Unknown…                UnknownWorker, UnknownBackend, UnknownAsk, UnknownMessage, UnknownSession
-│   ├── NameTaken, SessionTaken, NoFocus, NothingRunning, AskGone, MessageGone, Leaving, CannotDo, NotAllowed
+│   ├── NameTaken, SessionTaken, NoFocus, NothingRunning, AskGone, MessageGone, Leaving, Offline, CannotDo,
+│   │                           NotAllowed
 ├── StoreError                  StoreCorrupt, StoreLocked, StoreNewer, StoreFull
 ├── DriverError                 AgentMissing, AgentGone
 ├── ChannelError
@@ -174,6 +175,15 @@ class Leaving(Refused):
 
     def __init__(self, worker: str) -> None:
         super().__init__(f"{worker} is leaving the team.", worker=worker)
+
+
+class Offline(Refused):
+    """The worker's agent is gone, and nobody has relaunched it."""
+
+    code = "offline"
+
+    def __init__(self, worker: str, why: str) -> None:
+        super().__init__(f"{worker} is offline ({why.rstrip('.')}). Relaunch it first.", worker=worker, why=why)
 
 
 class CannotDo(Refused):

@@ -120,6 +120,11 @@ class Worker(Word):
         """Which driver runs it: its backend, and its wire when one was chosen."""
         return kind_of(self.backend, self.options)
 
+    @property
+    def is_offline(self) -> bool:
+        """Whether its agent is gone; one that is starting or being relaunched counts as there."""
+        return not self.online and bool(self.why_offline) and not self.relaunching
+
     def state_at(self, at: float) -> str:
         """One word for the eye: leaving, offline, waiting, working, limited or available."""
         if self.ending:

@@ -14,7 +14,7 @@ from farhand.model.commands import Accepted, Answer, Command, End, Focus, Hire, 
 from farhand.model.facts import CameOnline, Event
 from farhand.model.ports import Clock, Driver
 from farhand.model.present import Present, Worker
-from farhand.model.words import Sender
+from farhand.model.words import Mode, Sender
 from farhand.node import Node
 from farhand.testing.clock import ManualClock
 from farhand.testing.scripted import ScriptedDriver
@@ -122,11 +122,13 @@ class House:
 
 
 def settings_in(folder: Path, node: str = "test") -> Settings:
-    """Settings of a node that lives in that folder, on a free port."""
+    """Settings of a node that lives in that folder, on a free port of this machine; its workers ask before they act."""
     return Settings(
         node=node,
         folder=folder / node,
         port=0,
+        host="127.0.0.1",
+        hire_mode=Mode.DEFAULT,
         working_directory=folder,
         headless=True,
         drain_seconds=1.0,

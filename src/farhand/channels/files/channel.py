@@ -174,14 +174,14 @@ class FilesChannel:
         """Sent once for each hiring, however often the node dies."""
         text = welcome(event.worker, self._context.bridge_url, self.worker_files.pipe(event.worker))
         try:
-            say = Say(id=f"welcome:{event.worker}:{event.seq}", worker=event.worker, text=text)
+            say = Say(id=f"welcome:{event.worker}:{event.seq}", worker=event.worker, text=text, anyway=True)
             await self._hub.send(say, Sender(via=NAME))
         except Refused as error:
             log.info("not welcomed", worker=event.worker, why=error.text)
 
     async def say_line(self, worker: str, line: str) -> None:
         """One line of a pipe; a store that cannot write is waited for, so that no line is lost."""
-        command = Say(id=f"pipe:{uuid.uuid4().hex}", worker=worker, text=line)
+        command = Say(id=f"pipe:{uuid.uuid4().hex}", worker=worker, text=line, anyway=True)
         while True:
             try:
                 await self._hub.send(command, Sender(via="pipe"))

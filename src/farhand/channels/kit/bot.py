@@ -6,21 +6,24 @@ from collections.abc import Callable
 from farhand.channels.kit import texts
 from farhand.channels.kit.card import Card, session_list
 from farhand.channels.kit.texts import About
-from farhand.model import commands
+from farhand.model import commands, wishes
 from farhand.model.commands import Command
 from farhand.model.errors import NothingRunning, Refused
-from farhand.model.grammar import InfoRequest, Listing, Tell, Wish, Wrong
+from farhand.model.grammar import CHAT
 from farhand.model.ports import Hub
 from farhand.model.present import Present
-from farhand.model.words import Attachment, Sender
+from farhand.model.slash import Surface
+from farhand.model.wishes import InfoRequest, Listing, Quit, Tell, Wish, Wrong
+from farhand.model.words import Attachment, Sender, replace
 
 
 class Bot:
     """Takes wishes to the hub. Everything it sends has an id of its own, so that a repeated wish does nothing more."""
 
-    def __init__(self, hub: Hub, about: Callable[[], About]) -> None:
+    def __init__(self, hub: Hub, about: Callable[[], About], surface: Surface = CHAT) -> None:
         self._hub = hub
         self._about = about
+        self._surface = surface
 
     async def obey(self, wish: Wish, sender: Sender) -> str:
         """Does what was wished for; what there is to say at once."""
@@ -33,6 +36,8 @@ class Bot:
                 return await self.tell(wish, sender)
             case Listing():
                 return (await self.listed(wish)).head
+            case Quit():
+                return ""
             case _:
                 return await self._send(wish, sender)
 
@@ -45,6 +50,10 @@ class Bot:
                 return texts.settings(present, self._about())
             case "start":
                 return texts.online(present)
+            case "queue":
+                return texts.queue(present)
+            case "help":
+                return texts.help_text(self._surface)
             case _:
                 return texts.team(present)
 
@@ -68,10 +77,7 @@ class Bot:
 
     def targets(self, wish: Tell, present: Present) -> tuple[str, ...]:
         """Who is meant."""
-        if wish.everybody:
-            return tuple(one.name for one in present.workers.values() if one.online and not one.ending)
-        name = wish.worker or present.focus
-        return (name,) if name else ()
+        return wishes.targets(wish, present)
 
     async def tell(self, wish: Tell, sender: Sender, files: dict[str, tuple[str, Attachment]] | None = None) -> str:
         """Brings a message to those who are meant; `files` has, for each of them, a text of its own and a file."""
@@ -81,23 +87,16 @@ class Bot:
             if wish.everybody:
                 return texts.NOBODY_ONLINE
             return texts.nobody_focused(present, needs_focus=wish.needs_focus or files is not None)
-        said = [await self._focus(wish, targets[0], present, sender)] if wish.focus else []
+        replies = [await self._focus(wish, targets[0], present, sender)] if wish.focus else []
         for name in targets:
-            text, attachments = wish.text, tuple[Attachment, ...]()
+            say = wishes.say(wish, name)
             if files and name in files:
-                text, attachments = files[name][0], (files[name][1],)
-            identity = f"{wish.id}:{name}" if wish.everybody else wish.id
-            say = commands.Say(id=identity, text=text, worker=name, attachments=attachments)
-            said.append(await self._say(say, present, sender))
-        return "\n".join(part for part in said if part)
+                text, attachment = files[name]
+                say = replace(say, text=text, attachments=(attachment,))
+            replies.append(await self._send(say, sender))
+        return "\n".join(part for part in replies if part)
 
     async def _focus(self, wish: Tell, name: str, present: Present, sender: Sender) -> str:
         changed = present.focus != name
-        said = await self._send(commands.Focus(id=f"{wish.id}:focus", worker=name), sender)
-        return said if changed else ""
-
-    async def _say(self, say: commands.Say, present: Present, sender: Sender) -> str:
-        worker = present.workers.get(say.worker)
-        if worker is not None and texts.is_offline(worker):
-            return texts.offline(worker.name)
-        return await self._send(say, sender)
+        reply = await self._send(commands.Focus(id=f"{wish.id}:focus", worker=name), sender)
+        return reply if changed else ""

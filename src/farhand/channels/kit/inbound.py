@@ -70,7 +70,7 @@ class Inbound:
                 log.error("not greeted", error=error.text)
 
     async def _take_message(self, message: ChatMessage) -> None:
-        wish = read_message(message, await self._context.hub.look(), self._context.backends)
+        wish = read_message(message, await self._context.hub.look())
         sender = self._sender(message.who)
         text = await self._taps.words(message, sender)
         if text is not None:

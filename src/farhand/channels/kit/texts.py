@@ -6,8 +6,10 @@ from datetime import UTC, datetime
 from farhand.model import commands
 from farhand.model.commands import Command
 from farhand.model.compat import PRODUCT
-from farhand.model.errors import BadName, NoFocus, Refused, UnknownWorker
-from farhand.model.present import Present, Worker
+from farhand.model.errors import BadName, NoFocus, Offline, Refused, UnknownWorker
+from farhand.model.present import Message, Present, Worker
+from farhand.model.slash import Surface, help_lines
+from farhand.model.slash_argument import queued
 from farhand.model.words import Word
 
 EMPTY_TEAM = "No team members yet. Add someone with /hire <name>."
@@ -45,11 +47,6 @@ def redacted(secret: str) -> str:
 def is_working(worker: Worker) -> bool:
     """Whether the worker is at something, which its turn decides."""
     return worker.turn is not None or bool(worker.queue)
-
-
-def is_offline(worker: Worker) -> bool:
-    """Whether the worker's agent is gone; one that is on its way counts as there."""
-    return not worker.online and bool(worker.why_offline) and not worker.relaunching
 
 
 def until_words(until: float | None) -> str:
@@ -90,7 +87,7 @@ def progress(present: Present, terminals: Collection[str], at: float) -> str:
         f"Online: {_yes(worker.online)}",
         f"Ready: {_yes(ready)}",
     ]
-    if in_tmux and is_offline(worker):
+    if in_tmux and worker.is_offline:
         lines.append("Needs attention: worker app is not running. Use /relaunch.")
     if worker.limited and worker.is_limited(at):
         lines.append(f"Needs attention: usage limit reached{until_words(worker.limited.until)}.")
@@ -137,6 +134,24 @@ def online(present: Present) -> str:
     return "\n".join(lines)
 
 
+def queue(present: Present) -> str:
+    """`/queue`: the messages that wait, by the numbers that `/now`, `/edit` and `/drop` know them by."""
+    waiting = enumerate(queued(present), 1)
+    return "\n".join(f"{number}. {name}: {_one_line(one)}" for number, (name, one) in waiting) or "No message waits."
+
+
+def _one_line(message: Message) -> str:
+    text = " ".join(message.text.split()) or "a file"
+    return text if len(text) <= 100 else f"{text[:99]}…"
+
+
+def help_text(surface: Surface) -> str:
+    """`/help`: what can be typed there."""
+    return (
+        f"A text goes to the focused worker, @name to another, @all to everybody who is online.\n{help_lines(surface)}"
+    )
+
+
 def nobody_focused(present: Present, *, needs_focus: bool) -> str:
     """Why a message without a name found nobody."""
     if needs_focus:
@@ -163,6 +178,11 @@ def done(command: Command, worker: str) -> str:
             return paused(worker)
         case commands.Retry():
             return f"{name} tries again."
+        case commands.Tune(mode=mode, model=model):
+            asked = (f"mode={mode}" if mode else "", f"model={model}" if model is not None else "")
+            return f"{name} is asked to change: {' '.join(one for one in asked if one)}."
+        case commands.Withdraw():
+            return "Taken back."
         case _:
             return ""
 
@@ -191,6 +211,8 @@ def refused(command: Command, error: Refused) -> str:
             return f'Could not relaunch "{name}". {error.text}'
         case commands.Say(worker=name) if isinstance(error, UnknownWorker):
             return f"Can't find {name}. Check /team for who's available."
+        case commands.Say(worker=name) if isinstance(error, Offline):
+            return offline(name)
         case commands.Say(worker=name):
             return f"Could not send to {name.capitalize()}. Try /relaunch."
         case _:

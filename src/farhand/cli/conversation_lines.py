@@ -1,0 +1,161 @@
+"""What the terminal conversation prints: events, the team, conversations, questions, help."""
+
+import time
+
+from farhand.model import facts
+from farhand.model.facts import Event
+from farhand.model.ports import SessionFound
+from farhand.model.present import Ask, Present, Worker
+from farhand.model.slash import Surface, help_lines
+from farhand.model.words import HowEnded, HowSettled
+
+HELP_OPENING = """\
+Type a message and Enter: it goes to the worker that the prompt names. A busy worker takes it after its turn.
+  @name message
+      Say it to another worker; @all says it to everybody who is online
+  /name message
+      The same, and talk to that worker from now on"""
+HELP_CLOSING = """\
+Ctrl-D, and Ctrl-C on an empty line, leave as well.
+A question is answered by the number of a choice, and a word of advice after it if you like: 2 not on a Friday.
+Where several may be chosen, their numbers go with commas between them: 1,3."""
+
+
+def help_text(surface: Surface) -> str:
+    """`/help`: all that can be typed."""
+    return f"{HELP_OPENING}\n{help_lines(surface)}\n{HELP_CLOSING}"
+
+
+def prompt(present: Present) -> str:
+    """Whom the next line goes to: the worker who asks, with the numbers it takes, or the focused one and its state."""
+    asks = open_asks(present)
+    if asks:
+        return f"{asks[0].worker} 1-{len(asks[0].choices)}> "
+    focused = present.workers.get(present.focus)
+    return f"{present.focus} (working)> " if focused and focused.turn else f"{present.focus}> "
+
+
+_SETTLED = {
+    HowSettled.ANSWERED: "answered",
+    HowSettled.DESK: "answered at the desk",
+    HowSettled.EXPIRED: "nobody answered in time: denied",
+    HowSettled.WITHDRAWN: "the question is off: its turn is over",
+}
+
+
+def event_line(event: Event) -> str:
+    """One line for what is no part of an answer; empty for what need not be shown."""
+    fact, worker = event.fact, event.worker
+    match fact:
+        case facts.ToolStarted(title=title):
+            return f"  ⚙ {title}"
+        case facts.ToolEnded(ok=ok, output=output):
+            first = output.strip().splitlines()[0][:100] if output.strip() else "done" if ok else "failed"
+            return f"  {'✓' if ok else '✗'} {first}"
+        case facts.Showed(file=file):
+            return f"  ▣ {file.path} {file.caption}".rstrip()
+        case facts.AskSettled(how=how, choice=choice, by=by):
+            over = f" over {by.via}" if by else ""
+            return f"  answered: {choice}{over}" if how is HowSettled.ANSWERED else f"  {_SETTLED[how]}"
+        case facts.TurnEnded(how=HowEnded.COMPLETED | HowEnded.PARKED):
+            return ""
+        case facts.TurnEnded(how=how, error=error):
+            return f"{worker}: ✗ {how.value}{': ' + error if error else ''}"
+        case facts.Hired(session=session) if session:
+            note = f" {fact.note}" if fact.note else ""
+            last = f"\nIts last answer:\n{fact.answer}" if fact.answer else ""
+            return f"{worker} goes on with a conversation of {fact.backend} in {fact.directory}.{note}{last}"
+        case facts.Hired(backend=backend):
+            return f"{worker} is hired ({backend})."
+        case facts.Ended(resume=resume) if resume:
+            return f"{worker} is handed back. Go on at the desk with: {resume}"
+        case facts.Ended():
+            return f"{worker} left the team."
+        case facts.Focused():
+            return f"Now talking to {worker}."
+        case facts.WentOffline(why=why):
+            return f"{worker} is offline: {why}"
+        case facts.CameOnline():
+            return f"{worker} is online."
+        case facts.Doubted(why=why):
+            return f"{worker}: ✗ nobody can tell whether the message arrived. {why}"
+        case facts.Tuned(refused=refused):
+            return f"{worker}: ✗ {refused}" if refused else f"{worker} is tuned."
+        case facts.Limited(until=until, again=before):
+            # Tried again without knowing when the limit ends: that it still holds is no news.
+            return f"{worker}: ✗ the usage limit is reached{_until(until)}." if until or not before else ""
+        case facts.LimitLifted():
+            return f"{worker} is tried again: its usage limit should be over."
+        case facts.Noted(text=text) | facts.Responded(text=text):
+            return f"{worker}: {text}"
+        case _:
+            return ""
+
+
+def session_lines(found: list[SessionFound]) -> str:
+    """Conversations that could be taken up, a line each."""
+    if not found:
+        return "No agent has a conversation there."
+    lines = []
+    for one in found:
+        whose = f", {one.worker} has it" if one.worker else ", open at the desk" if one.open else ""
+        when = time.strftime("%d %b %H:%M", time.localtime(one.at))
+        lines.append(f"{one.backend} {one.id}  {when}{whose}\n    {one.title or '(no title)'}  [{one.directory}]")
+    return "\n".join(lines)
+
+
+def team_lines(present: Present, at: float) -> str:
+    """Who is there and what they do."""
+    if not present.workers:
+        return "No team members yet. Add someone with /hire <name>."
+    lines = []
+    for worker in present.workers.values():
+        mark = "›" if worker.name == present.focus else " "
+        queued = f", {len(worker.queue)} queued" if worker.queue else ""
+        lines.append(f"{mark} {worker.name} ({_state(worker, at)}, backend={worker.backend}{queued})")
+    return "\n".join(lines)
+
+
+def progress_lines(present: Present, at: float) -> str:
+    """How the focused worker stands."""
+    worker = present.workers.get(present.focus)
+    if worker is None:
+        return "Nobody is focused. /focus <name> chooses somebody."
+    lines = [
+        f"{worker.name}: {_state(worker, at)}",
+        f"  backend: {worker.kind}",
+        f"  mode:    {worker.mode}",
+        f"  model:   {worker.model or 'as its agent is set'}",
+        f"  folder:  {worker.directory}",
+        f"  waiting: {len(worker.queue)}",
+    ]
+    return "\n".join(lines)
+
+
+def _state(worker: Worker, at: float) -> str:
+    """Its state, with the reason when it is offline; an agent that never was online is on its way."""
+    state = worker.state_at(at)
+    if state == "limited" and worker.limited:
+        return f"limited{_until(worker.limited.until or worker.resumes_at)}"
+    if state != "offline":
+        return state
+    return f"offline: {worker.why_offline}" if worker.why_offline else "starting"
+
+
+def _until(until: float | None) -> str:
+    """When a limit ends, by the clock of this terminal; nothing when nobody knows."""
+    return f" until {time.strftime('%d %B %H:%M', time.localtime(until))}" if until else ""
+
+
+def ask_lines(worker: str, ask: Ask | facts.AskRaised) -> str:
+    """A question with its numbered choices."""
+    detail = f"\n{ask.detail}" if ask.detail else ""
+    choices = "\n".join(f"  {number}. {choice.label}" for number, choice in enumerate(ask.choices, 1))
+    several = "\n  Several may be chosen, with commas between them: 1,2" if ask.several else ""
+    return f"? {worker} asks: {ask.question}{detail}\n{choices}{several}"
+
+
+def open_asks(present: Present) -> list[Ask]:
+    """The questions that nobody has answered, oldest first."""
+    found = [ask for worker in present.workers.values() for ask in worker.asks if ask.settled is None]
+    return sorted(found, key=lambda ask: ask.seq)

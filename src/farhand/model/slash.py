@@ -1,0 +1,206 @@
+"""The one table of slash commands: what each is called, takes, tells and becomes, on every surface. Pure.
+
+To add a command, add an entry here, and its decision in `core/decide.py` when it sends a new word to the hub."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from farhand.model import commands
+from farhand.model import slash_argument as read
+from farhand.model.slash_argument import Reader
+from farhand.model.words import Mode
+
+CHAT, TERMINAL = "chat", "terminal"
+TEAM, WORK, QUEUE, HERE = "The team", "Their work", "Messages that wait", "This conversation"
+GROUPS = (TEAM, WORK, QUEUE, HERE)
+MODES = ", ".join(Mode)
+HIRE_FLAGS = "[--backend <backend>] [--mode <mode> | --ask] [--model <model>] [--dir <folder>] [--tmux | --headless]"
+
+
+@dataclass(frozen=True)
+class Slash:
+    """One slash command."""
+
+    name: str
+    # What stands behind the name, and the flags that may be added.
+    usage: str
+    help: str
+    # How its argument becomes a wish; raises BadInput.
+    read: Reader
+    group: str = TEAM
+    flags: str = ""
+    aliases: tuple[str, ...] = ()
+    surfaces: tuple[str, ...] = (CHAT, TERMINAL)
+    # Whether a chat with a menu of commands offers it there.
+    menu: bool = False
+    # The command of `farhand` that does the same.
+    cli: str = ""
+    # The sentence for an argument that cannot be read, where `Usage: …` is not enough.
+    wrong_usage: str = ""
+
+    @property
+    def synopsis(self) -> str:
+        """The command as it is typed, without flags."""
+        return f"/{self.name} {self.usage}".rstrip()
+
+    @property
+    def usage_error(self) -> str:
+        """The sentence for an argument that cannot be read."""
+        return self.wrong_usage or f"Usage: {self.synopsis}"
+
+
+SLASHES: tuple[Slash, ...] = (
+    Slash("team", "", "Show who is on the team and what they do", read.about("team"), menu=True),
+    Slash(
+        "focus", "<name>", "Choose whom to talk to from now on", read.to_named(commands.Focus), menu=True, cli="focus"
+    ),
+    Slash("progress", "", "Show how the focused worker stands", read.about("progress"), WORK, menu=True),
+    Slash("learn", "[topic]", "Ask the focused worker what it learned", read.read_learn, WORK, menu=True),
+    Slash(
+        "pause",
+        "[name]",
+        "Stop the running turn",
+        read.to_focused(commands.Interrupt),
+        WORK,
+        aliases=("stop", "interrupt"),
+        menu=True,
+        cli="interrupt",
+    ),
+    Slash(
+        "relaunch",
+        "[name]",
+        "Restart an agent that is offline or stuck",
+        read.to_focused(commands.Relaunch),
+        WORK,
+        menu=True,
+        cli="relaunch",
+    ),
+    Slash("settings", "", "Show how the node is set", read.about("settings"), HERE, surfaces=(CHAT,), menu=True),
+    Slash("hire", "<name>", "Take a worker on", read.read_hire, flags=HIRE_FLAGS, menu=True, cli="hire"),
+    Slash(
+        "end",
+        "<name>",
+        "Let a worker go",
+        read.to_named(commands.End),
+        menu=True,
+        cli="end",
+        wrong_usage="Offboarding is permanent. Usage: /end <name>",
+    ),
+    Slash(
+        "tune",
+        "[name] [mode=<mode>] [model=<model>]",
+        f"Change a worker's mode ({MODES}) or model",
+        read.read_tune,
+        WORK,
+        menu=True,
+        cli="tune",
+    ),
+    Slash("mode", "[name] <mode>", f"Change what a worker may do unasked ({MODES})", read.read_mode, WORK),
+    Slash("model", "[name] <model>", "Change a worker's model", read.read_model, WORK),
+    Slash(
+        "retry",
+        "[name]",
+        "Go on with what waits, although a usage limit may still hold",
+        read.to_focused(commands.Retry),
+        WORK,
+        menu=True,
+        cli="retry",
+    ),
+    Slash("queue", "", "Show the messages that wait, with their numbers", read.about("queue"), QUEUE, menu=True),
+    Slash("now", "<n>", "Put a message that waits into the running turn, where the agent can", read.read_now, QUEUE),
+    Slash("edit", "<n> <message>", "Say a message that waits otherwise", read.read_edit, QUEUE),
+    Slash("drop", "<n>", "Take a message that waits back", read.read_drop, QUEUE),
+    Slash(
+        "sessions",
+        "[backend] [folder]",
+        "List the conversations that agents have on the node's machine",
+        read.read_sessions,
+        menu=True,
+        cli="sessions",
+    ),
+    Slash(
+        "adopt",
+        "<backend> <session> [name]",
+        "Take such a conversation up as a worker",
+        read.read_adopt,
+        flags=f"{HIRE_FLAGS.partition('] ')[2]} [{read.ANYWAY}]",
+        cli="adopt",
+        wrong_usage="Usage: /adopt <backend> <session> [name]; /sessions lists them.",
+    ),
+    Slash(
+        "handback",
+        "<name>",
+        "End a worker and tell how to go on with its conversation at the desk",
+        read.to_named(partial(commands.End, hand_back=True)),
+        cli="handback",
+    ),
+    Slash("help", "", "Show what can be typed here", read.about("help"), HERE, aliases=("?",)),
+    Slash("start", "", "Show that the node is there, and who is on the team", read.about("start"), HERE),
+    Slash("quit", "", "Leave", read.read_quit, HERE, aliases=("exit",), surfaces=(TERMINAL,)),
+)
+
+# Commands of agents that need a keyboard: chats refuse them in these words, whatever the table has.
+INTERACTIVE = frozenset(
+    (
+        "mcp help config model compact cost doctor init login logout memory permissions pr review terminal vim "
+        "approved-tools listen"
+    ).split()
+)
+
+
+@dataclass(frozen=True)
+class Surface:
+    """What a place where people type does with what is typed there."""
+
+    name: str
+    # Names that are refused as interactive.
+    blocked: frozenset[str] = frozenset()
+    # Whether a command or a name that nobody knows is text for the focused worker; else it is refused.
+    passes_on: bool = False
+    table: tuple[Slash, ...] = SLASHES
+
+    def find(self, name: str) -> Slash | None:
+        """The command that is called so here."""
+        found = (one for one in self.table if self.name in one.surfaces)
+        return next((one for one in found if name == one.name or name in one.aliases), None)
+
+    def offered(self) -> Iterator[Slash]:
+        """The commands that work here."""
+        return (one for one in self.table if self.name in one.surfaces and one.name not in self.blocked)
+
+
+def chat(table: tuple[Slash, ...] = SLASHES) -> Surface:
+    """A chat that speaks as spec 2 has it."""
+    return Surface(CHAT, INTERACTIVE, passes_on=True, table=table)
+
+
+def terminal(table: tuple[Slash, ...] = SLASHES) -> Surface:
+    """The conversation in a terminal."""
+    return Surface(TERMINAL, table=table)
+
+
+def names(table: Iterable[Slash] = SLASHES) -> frozenset[str]:
+    """Every name and alias of the table."""
+    return frozenset(name for one in table for name in (one.name, *one.aliases))
+
+
+def menu(surface: Surface) -> list[tuple[str, str]]:
+    """The names and help lines that a chat's menu of commands offers."""
+    return [(one.name, one.help) for one in surface.offered() if one.menu]
+
+
+def help_lines(surface: Surface) -> str:
+    """What can be typed there, by group."""
+    lines: list[str] = []
+    offered = list(surface.offered())
+    for group in (*GROUPS, *dict.fromkeys(one.group for one in offered if one.group not in GROUPS)):
+        if members := [one for one in offered if one.group == group]:
+            lines += [f"{group}:", *(line for one in members for line in _help(one))]
+    return "\n".join(lines)
+
+
+def _help(one: Slash) -> list[str]:
+    also = f" (also {', '.join(f'/{alias}' for alias in one.aliases)})" if one.aliases else ""
+    flags = [f"      {one.flags}"] if one.flags else []
+    return [f"  {one.synopsis}", f"      {one.help}{also}", *flags]

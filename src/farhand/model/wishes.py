@@ -1,0 +1,64 @@
+"""What a person's text asks for, before anybody obeys it: a command, a message, a question to the surface. Pure."""
+
+from typing import TypeAlias
+
+from farhand.model.commands import Command, Say
+from farhand.model.present import Present
+from farhand.model.words import Word
+
+
+class InfoRequest(Word):
+    """The manager wants to know something that the surface itself can tell."""
+
+    id: str
+    about: str
+
+
+class Wrong(Word):
+    """What was sent cannot be obeyed, and why."""
+
+    id: str
+    why: str
+
+
+class Tell(Word):
+    """A message for a worker, for the focused one when no name is given, or for everybody who is online."""
+
+    id: str
+    text: str
+    worker: str = ""
+    # The worker is focused as well.
+    focus: bool = False
+    everybody: bool = False
+    # More than bare text: without a focused worker it is refused in other words.
+    needs_focus: bool = False
+
+
+class Listing(Word):
+    """The manager wants to see which conversations agents have on the node's machine: of a backend, of a folder."""
+
+    id: str
+    backend: str = ""
+    directory: str = ""
+
+
+class Quit(Word):
+    """The person leaves this conversation."""
+
+    id: str
+
+
+Wish: TypeAlias = Command | InfoRequest | Wrong | Tell | Listing | Quit
+
+
+def targets(wish: Tell, present: Present) -> tuple[str, ...]:
+    """The names of those who are meant."""
+    if wish.everybody:
+        return tuple(one.name for one in present.workers.values() if one.online and not one.ending)
+    name = wish.worker or present.focus
+    return (name,) if name else ()
+
+
+def say(wish: Tell, worker: str) -> Say:
+    """The command that brings the message to that worker; each of several has an id of its own."""
+    return Say(id=f"{wish.id}:{worker}" if wish.everybody else wish.id, text=wish.text, worker=worker)

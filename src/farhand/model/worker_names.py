@@ -1,0 +1,33 @@
+"""What a worker may be called: the names of commands are taken."""
+
+from farhand.model.errors import BadName
+from farhand.model.grammar import EVERYBODY
+from farhand.model.names import LONGEST, normalize
+from farhand.model.slash import names
+
+# Commands of `farhand` that no slash command mirrors, and those that are to come.
+CLI_COMMANDS = frozenset(
+    (
+        "adapter answer ask bench chat clean doctor events fleet hook hooks mcp pair restart run say skills status tui "
+        "version webhook"
+    ).split()
+)
+COMING = frozenset(("review", "sprint", "undo"))
+RESERVED = (
+    names()
+    | CLI_COMMANDS
+    | COMING
+    | {EVERYBODY, "farhand", "manager", "me", "node", "nobody", "none", "self", "system"}
+)
+
+
+def worker_name(name: str) -> str:
+    """The normalized name of a worker, or BadName with what would have worked."""
+    clean = normalize(name)
+    if not clean:
+        raise BadName("Name must use letters, numbers, and hyphens only.", name=name)
+    if len(clean) > LONGEST:
+        raise BadName(f"'{clean}' has {len(clean)} characters; {LONGEST} is the limit for a name.", name=name)
+    if clean in RESERVED:
+        raise BadName(f'Cannot use "{clean}" - reserved command. Choose another name.', name=name)
+    return clean

@@ -1,0 +1,67 @@
+"""A worker whose agent is gone takes no message, and every surface is told so in the same way."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from farhand.cli.conversation import TerminalConversation
+from farhand.cli.terminal import PlainTerminal
+from farhand.client.door import SocketHub
+from farhand.client.http import HttpHub
+from farhand.model.commands import Say
+from farhand.model.errors import Offline
+from farhand.model.facts import CameOnline, Said, WentOffline
+from farhand.model.ports import Hub
+from farhand.model.words import Sender
+from farhand.testing.house import House
+
+pytestmark = pytest.mark.anyio
+ME = Sender(via="test")
+SENTENCE = "ann is offline (No such program). Relaunch it first."
+
+
+async def offline(house: House) -> None:
+    """Ann, whose agent cannot be started."""
+    house.agent.refuses_to_open = "No such program."
+    await house.hire(online=False)
+    await house.fact(WentOffline)
+
+
+async def test_every_door_refuses_alike(house: House, tmp_path: Path) -> None:
+    await offline(house)
+    node = house.node
+    key = node.settings.key.read_text("utf-8").strip()
+    async with SocketHub(node.settings.door) as door, HttpHub(f"http://127.0.0.1:{node.port}", key) as http:
+        hubs: tuple[Hub, ...] = (house.hub, door, http)
+        for number, hub in enumerate(hubs):
+            with pytest.raises(Offline) as refused:
+                await hub.send(Say(id=f"s{number}", text="hello"), ME)
+            assert refused.value.text == SENTENCE
+            assert refused.value.details == {"worker": "ann", "why": "No such program."}
+    paper, typed = io.StringIO(), tmp_path / "typed"
+    typed.write_text("hello\n", "utf-8")
+    with typed.open() as keyboard:
+        await TerminalConversation(house.hub, PlainTerminal(keyboard, paper)).run()
+    assert f"✗ {SENTENCE}" in paper.getvalue()
+    assert house.worker().queue == ()
+
+
+async def test_the_same_command_is_taken_after_a_relaunch(house: House) -> None:
+    await offline(house)
+    say = Say(id="once", text="hello")
+    with pytest.raises(Offline):
+        await house.send(say)
+    house.agent.refuses_to_open = ""
+    relaunched = await house.relaunch()
+    assert not (await house.send(say)).again
+    await house.event(CameOnline, after=relaunched.seq)
+    await house.event(Said, lambda event: event.fact == Said(text="answer to hello"))
+
+
+async def test_one_that_is_starting_takes_messages(house: House) -> None:
+    await house.hire(online=False)
+    await house.say("hello")
+    await house.event(Said, lambda event: event.fact == Said(text="answer to hello"))

@@ -1,0 +1,170 @@
+"""The table of slash commands feeds every surface: parsers, menu, help, reserved names and pages."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from farhand.channels.kit import texts
+from farhand.channels.kit.read_message import read_message
+from farhand.channels.telegram.parse import to_message
+from farhand.channels.telegram.replies import menu
+from farhand.channels.telegram.words import TelegramChat, TelegramMessage
+from farhand.cli.conversation import read_line
+from farhand.cli.conversation_lines import help_text
+from farhand.cli.main import COMMANDS
+from farhand.model import facts, slash
+from farhand.model.commands import Reword, Say, Steer, Tune, Withdraw
+from farhand.model.facts import Event, Fact
+from farhand.model.grammar import CHAT, read
+from farhand.model.present import Present, fold
+from farhand.model.slash import SLASHES, Slash
+from farhand.model.slash_argument import SlashArgument
+from farhand.model.wishes import Tell, Wish, Wrong
+from farhand.model.words import Mode, Sender
+from farhand.model.worker_names import RESERVED
+
+COMMANDS_PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "commands.md"
+ME = Sender(via="test")
+
+
+def present() -> Present:
+    """Ann is busy, and two messages wait for her."""
+    now = Present()
+    happened: tuple[Fact, ...] = (
+        facts.Hired(backend="demo", directory="/", by=ME),
+        facts.Focused(by=ME),
+        facts.CameOnline(),
+        *(facts.Queued(message=name, text=f"do {name}", by=ME) for name in ("m1", "m2")),
+    )
+    for seq, fact in enumerate(happened, 1):
+        now = fold(now, Event(seq=seq, at=0.0, worker="ann", fact=fact))
+    return now
+
+
+def on_telegram(text: str, table: tuple[Slash, ...] = SLASHES) -> Wish | None:
+    """What a message on Telegram asks for."""
+    message = TelegramMessage(message_id=7, chat=TelegramChat(id=4242), text=text)
+    return read_message(to_message(message, "telegram", "1"), present(), slash.chat(table))
+
+
+def in_the_terminal(text: str, table: tuple[Slash, ...] = SLASHES) -> Wish | None:
+    """What a typed line asks for, under the id that Telegram would give it."""
+    return read_line(text, present(), lambda: "m:1:4242:7", slash.terminal(table))
+
+
+def test_no_name_stands_for_two_commands() -> None:
+    named = [name for one in SLASHES for name in (one.name, *one.aliases)]
+    assert len(named) == len(set(named)) == len(slash.names())
+    assert {one.group for one in SLASHES} == set(slash.GROUPS)
+
+
+def test_every_name_of_the_table_is_reserved() -> None:
+    assert slash.names() <= RESERVED
+
+
+def test_the_menu_and_the_help_have_what_the_table_offers() -> None:
+    chat, terminal = list(CHAT.offered()), list(slash.terminal().offered())
+    assert menu(Present()) == [(one.name, one.help) for one in chat if one.menu]
+    for one in terminal:
+        assert f"  {one.synopsis}\n      {one.help}" in help_text(slash.terminal())
+    for one in chat:
+        assert f"  {one.synopsis}\n      {one.help}" in texts.help_text(CHAT)
+    assert not {one.name for one in chat} & slash.INTERACTIVE
+
+
+def test_the_page_and_the_command_line_tell_what_the_table_tells() -> None:
+    page = COMMANDS_PAGE.read_text("utf-8")
+    for one in SLASHES:
+        assert f"| `{one.synopsis}" in page
+        assert one.help in page
+        if one.cli:
+            assert COMMANDS[one.cli].capitalize() == one.help.capitalize()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "/hire bob",
+        "/hire bob --codex --tmux --ask --model o9 --dir /srv",
+        "/hire codex-bob",
+        "/hire",
+        "/hire bob --mode wild",
+        "/adopt codex 12 bob --anyway --mode plan",
+        "/adopt codex",
+        "/pause",
+        "/stop ann",
+        "/end",
+        "/handback ann",
+        "/focus ann",
+        "/retry",
+        "/learn tests",
+        "/sessions codex /srv",
+        "/mode plan",
+        "/mode wild",
+        "/tune ann mode=plan model=opus",
+        "/tune",
+        "/queue",
+        "/now 2",
+        "/drop 3",
+        "/edit 1 do it  well",
+        "/ann hello",
+        "/ann",
+        "@ann hello",
+        "@all hello",
+        "hello",
+    ],
+)
+def test_a_line_means_the_same_on_telegram_and_in_the_terminal(text: str) -> None:
+    wish = on_telegram(text)
+    assert wish is not None
+    assert in_the_terminal(text) == wish
+
+
+def test_a_message_that_waits_is_meant_by_its_number() -> None:
+    assert texts.queue(present()) == "1. ann: do m1\n2. ann: do m2"
+    assert texts.queue(Present()) == "No message waits."
+    assert read("i", "/now 2", present()) == Steer(id="i", message="m2")
+    assert read("i", "/drop 1", present()) == Withdraw(id="i", message="m1")
+    assert read("i", "/edit 2 do it\nwell", present()) == Reword(id="i", message="m2", text="do it\nwell")
+    for number in ("0", "3", "²", "-1", "one", "99999"):
+        gone = Wrong(id="i", why=f"No message waits under the number {number}; /queue tells which do.")
+        assert read("i", f"/drop {number}", present()) == gone
+    assert read("i", "/edit 1", present()) == Wrong(id="i", why="Usage: /edit <n> <message>")
+
+
+def test_mode_and_model_are_changed_by_one_command_everywhere() -> None:
+    assert read("i", "/tune mode=PLAN", present()) == Tune(id="i", mode=Mode.PLAN)
+    assert read("i", "/tune Ann model=opus mode=yolo", present()) == Tune(
+        id="i", worker="ann", model="opus", mode=Mode.YOLO
+    )
+    for text in ("/tune", "/tune ann", "/tune ann bob mode=plan", "/tune size=3", "/tune mode="):
+        assert read("i", text, present()) == Wrong(id="i", why="Usage: /tune [name] [mode=<mode>] [model=<model>]")
+    assert on_telegram("/model opus") == Wrong(id="m:1:4242:7", why="/model is interactive and not supported here.")
+    assert in_the_terminal("/model opus") == Tune(id="m:1:4242:7", model="opus")
+
+
+def test_what_nobody_knows_is_passed_on_in_a_chat_and_refused_in_the_terminal() -> None:
+    assert on_telegram("/clear") == Tell(id="m:1:4242:7", text="/clear", needs_focus=True)
+    assert isinstance(in_the_terminal("/clear"), Wrong)
+    assert on_telegram("@nobody hi") == Tell(id="m:1:4242:7", text="@nobody hi")
+    assert in_the_terminal("@nobody hi") == Tell(id="m:1:4242:7", text="hi", worker="nobody")
+
+
+def read_nudge(argument: SlashArgument) -> Wish:
+    """A toy: asks a worker how far it is."""
+    return Say(id=argument.id, worker=argument.worker, text="How far are you?")
+
+
+def test_one_more_entry_is_read_shown_and_offered_on_every_surface() -> None:
+    nudge = Slash("nudge", "[name]", "Ask how far it is", read_nudge, "Toys", aliases=("poke",), menu=True)
+    table = (*SLASHES, nudge)
+    expected = Say(id="m:1:4242:7", worker="ann", text="How far are you?")
+    assert on_telegram("/nudge@my_bot ann", table) == in_the_terminal("/poke Ann", table) == expected
+    assert menu(Present(), slash.chat(table))[-1] == ("nudge", "Ask how far it is")
+    for shown in (help_text(slash.terminal(table)), texts.help_text(slash.chat(table))):
+        assert "Toys:\n  /nudge [name]\n      Ask how far it is (also /poke)" in shown
+    assert {"nudge", "poke"} <= slash.names(table)
+    here = (*SLASHES, replace(nudge, surfaces=(slash.TERMINAL,)))
+    assert on_telegram("/nudge", here) == Tell(id="m:1:4242:7", text="/nudge", needs_focus=True)
+    assert in_the_terminal("/nudge", here) == Say(id="m:1:4242:7", text="How far are you?")
