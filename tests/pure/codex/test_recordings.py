@@ -16,7 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from farhand.drivers.codex.asks import METHODS, CodexQuestion, raised
-from farhand.drivers.codex.exec.translate import CodexExecState, translate_event
+from farhand.drivers.codex.exec.state import CodexExecState
+from farhand.drivers.codex.exec.translate import translate_event
 from farhand.drivers.codex.headless import translate
 from farhand.drivers.codex.tmux import translate as rollout
 from farhand.drivers.codex.tmux.pending import question_of

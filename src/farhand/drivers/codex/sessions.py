@@ -67,16 +67,16 @@ def rollout_of(home: Path, session: str) -> Path | None:
     return found[0] if found else None
 
 
-class KeptSessions:
+class CodexSessions:
     """What every driver of Codex knows of its sessions, and of where it lives."""
 
-    def __init__(self, given: DriverContext) -> None:
-        self._given = given
+    def __init__(self, context: DriverContext) -> None:
+        self._context = context
 
     @property
     def environment(self) -> dict[str, str]:
         """What Codex finds in its environment: its settings may name a variable at any time."""
-        return self._given.child(launch.passed_on(self._given.variables))
+        return self._context.child(launch.passed_on(self._context.variables))
 
     async def sessions(self, directory: str) -> list[SessionFound]:
         """Codex's conversations of that folder, or of every folder for "", newest first."""

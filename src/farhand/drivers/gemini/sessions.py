@@ -5,14 +5,19 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import uuid
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import anyio.to_thread
+
+from farhand.drivers.gemini.launch import MANIFEST, GeminiPaths
 from farhand.drivers.gemini.schema import words
 from farhand.drivers.wires.foreign_json import Fields, parse
 from farhand.model.ports import SessionFound
+from farhand.model.present import Worker
 from farhand.sdk.projects import MARKER, find_slug
 
 HEAD_BYTES = 256 * 1024
@@ -181,3 +186,17 @@ def age(session: str, kept: Path, minute: str) -> None:
     older = path.with_name(f"session-{before.strftime(MINUTE)}-{name['start']}{path.suffix}")
     if not older.exists():
         path.rename(older)
+
+
+class GeminiSessions:
+    """Lists the sessions of a folder, and says how to go on with one at the desk."""
+
+    places: GeminiPaths
+
+    async def sessions(self, directory: str) -> list[SessionFound]:
+        """The CLI's conversations of that folder, newest first; of every folder, when it is empty."""
+        return await anyio.to_thread.run_sync(list_sessions, directory, self.places.kept)
+
+    def resume_command(self, worker: Worker) -> str:
+        """What a person types to go on with the worker's session."""
+        return f"cd {shlex.quote(worker.directory)} && {MANIFEST['program']} --resume {shlex.quote(worker.session)}"

@@ -24,7 +24,7 @@ from farhand.drivers.codex.asks import (
     steps,
 )
 from farhand.drivers.codex.headless.translate import OPEN, TURN, CodexFileChange, CodexServerState, translate
-from farhand.drivers.codex.sessions import KeptSessions
+from farhand.drivers.codex.sessions import CodexSessions
 from farhand.drivers.wires.asks.answers import PartAnswer, PartAnswers
 from farhand.drivers.wires.asks.build import DENY
 from farhand.drivers.wires.context import USUAL, DriverContext
@@ -269,15 +269,15 @@ class CodexHeadlessLink(HeldLink):
         return await self._feed(request, {"id": request, "method": method, "params": params})
 
 
-class HeadlessCodexDriver(KeptSessions):
+class HeadlessCodexDriver(CodexSessions):
     """The usual one: no screen, every message and answer by its id."""
 
     backend: str = launch.MANIFEST["backend"]
     wire = "headless"
     can = replace(USUAL, steer=True, models=True, modes=launch.MODES, ids=True)
 
-    def __init__(self, given: DriverContext, program: str = launch.MANIFEST["program"]) -> None:
-        super().__init__(given)
+    def __init__(self, context: DriverContext, program: str = launch.MANIFEST["program"]) -> None:
+        super().__init__(context)
         self._program = program
 
     @asynccontextmanager
@@ -290,18 +290,18 @@ class HeadlessCodexDriver(KeptSessions):
             thread |= {"threadId": session, "excludeTurns": True}
         argv = launch.app_server_line(launch.found(self._program, self.environment), directory)
         program = Program(argv=tuple(argv), directory=worker.directory, environment=self.environment)
-        async with open_wire(self._given.holders, _name(worker), program, spot.wire) as wire:
+        async with open_wire(self._context.holders, _name(worker), program, spot.wire) as wire:
             picks = PartAnswers(self._folder(worker) / "picks")
-            link = CodexHeadlessLink(wire, spot, thread, self._given.ask_seconds, picks)
+            link = CodexHeadlessLink(wire, spot, thread, self._context.ask_seconds, picks)
             await link.greet()
             yield link
 
     def _folder(self, worker: Worker) -> Path:
-        return self._given.folder / worker.backend / _name(worker)
+        return self._context.folder / worker.backend / _name(worker)
 
     async def end(self, worker: Worker) -> None:
         """Ends the agent and removes what it left; its session stays where Codex keeps its sessions."""
-        await forget(self._given.holders, _name(worker))
+        await forget(self._context.holders, _name(worker))
         folder = self._folder(worker)
         await anyio.to_thread.run_sync(lambda: shutil.rmtree(folder, ignore_errors=True))
 
