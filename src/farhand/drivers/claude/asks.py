@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from farhand.drivers.claude.titles import detail, title
 from farhand.drivers.wires.asks.answers import PartAnswer
@@ -21,7 +21,7 @@ from farhand.drivers.wires.asks.build import (
     options,
     step_id,
 )
-from farhand.drivers.wires.foreign_json import Fields
+from farhand.drivers.wires.foreign_json import Fields, JsonObject
 from farhand.model.facts import AskRaised
 from farhand.model.visible import visible
 from farhand.model.words import AskKind, Choice, Word
@@ -34,8 +34,8 @@ class ClaudeQuestion(Word):
     """What the agent asks leave for, as it came."""
 
     tool: str
-    arguments: dict[str, Any]
-    suggestions: tuple[dict[str, Any], ...] = ()
+    arguments: JsonObject
+    suggestions: tuple[JsonObject, ...] = ()
 
 
 def question_of(payload: Fields, arguments: str = "tool_input") -> ClaudeQuestion:
@@ -99,7 +99,7 @@ def _permission_choices(question: ClaudeQuestion) -> tuple[Choice, ...]:
     )
 
 
-def _pattern(question: ClaudeQuestion) -> dict[str, Any] | None:
+def _pattern(question: ClaudeQuestion) -> JsonObject | None:
     """The rule that Claude Code itself proposes, if it proposes one that allows."""
     for suggestion in question.suggestions:
         found = Fields(suggestion)
@@ -108,26 +108,26 @@ def _pattern(question: ClaudeQuestion) -> dict[str, Any] | None:
     return None
 
 
-def _rule_words(suggestion: dict[str, Any] | None) -> str:
+def _rule_words(suggestion: JsonObject | None) -> str:
     rules = Fields(suggestion).list("rules")
     return ", ".join(f"{rule.text('toolName')}({rule.text('ruleContent') or '*'})" for rule in rules)
 
 
-def _for_session(question: ClaudeQuestion) -> dict[str, Any]:
-    rule: dict[str, Any] = {"toolName": question.tool}
+def _for_session(question: ClaudeQuestion) -> JsonObject:
+    rule: JsonObject = {"toolName": question.tool}
     if question.tool == "Bash":
         rule["ruleContent"] = Fields(question.arguments).text("command")
     return {"type": "addRules", "rules": [rule], "behavior": "allow", "destination": "session"}
 
 
-def decision(question: ClaudeQuestion, picked: tuple[PartAnswer, ...]) -> dict[str, Any]:
+def decision(question: ClaudeQuestion, picked: tuple[PartAnswer, ...]) -> JsonObject:
     """What Claude Code is told: allow with exactly what was shown, or deny."""
     last = picked[-1] if picked else PartAnswer(choice=DENY)
     if last.expired:
         return {"behavior": "deny", "message": last.note or EXPIRED}
     if _questions(question):
         return _answers(question, picked)
-    allow: dict[str, Any] = {"behavior": "allow", "updatedInput": question.arguments}
+    allow: JsonObject = {"behavior": "allow", "updatedInput": question.arguments}
     if last.choice == ALLOW:
         return allow
     if last.choice == SESSION:
@@ -140,7 +140,7 @@ def decision(question: ClaudeQuestion, picked: tuple[PartAnswer, ...]) -> dict[s
     return {"behavior": "deny", "message": last.note or DENIED}
 
 
-def _answers(question: ClaudeQuestion, picked: tuple[PartAnswer, ...]) -> dict[str, Any]:
+def _answers(question: ClaudeQuestion, picked: tuple[PartAnswer, ...]) -> JsonObject:
     questions = _questions(question)
     if len(picked) < len(questions) or any(DENY in _made(one) for one in picked):
         note = next((one.note for one in picked if one.note), "")
@@ -165,6 +165,6 @@ def _answer(question: Fields, picked: PartAnswer) -> str:
     return f"{words}, {picked.note}" if OTHER in _made(picked) else f"{words} ({picked.note})"
 
 
-def hook_reply(answer: dict[str, Any]) -> dict[str, Any]:
+def hook_reply(answer: JsonObject) -> JsonObject:
     """A decision as the PermissionRequest hook prints it."""
     return {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": answer}}

@@ -6,20 +6,19 @@ import os
 import re
 import secrets
 import shlex
-import tomllib
 from collections.abc import Mapping
-from importlib.resources import files
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
 from farhand.drivers.claude.tmux.cost import status_line
-from farhand.drivers.wires.foreign_json import parse
+from farhand.drivers.wires.foreign_json import JsonObject, parse
+from farhand.drivers.wires.manifest import read_manifest
 from farhand.drivers.wires.preflight import program_path
 from farhand.model.words import Mode
 
-MANIFEST: Final[dict[str, Any]] = tomllib.loads(files(__package__).joinpath("manifest.toml").read_text("utf-8"))
+MANIFEST: Final = read_manifest("farhand.drivers.claude")
 REPORT_TIMEOUT_SECONDS = 10
 POST_TIMEOUT_SECONDS = 5
 SETTINGS, LOCAL_SETTINGS = "settings.json", "settings.local.json"
@@ -80,7 +79,7 @@ class HookAddress(msgspec.Struct, frozen=True):
 
 def hook_groups(
     interpreter: str, program: Path, ask_seconds: float, door: HookAddress | None = None
-) -> dict[str, list[dict[str, Any]]]:
+) -> dict[str, list[JsonObject]]:
     """Our hooks, as Claude Code's settings want them; without a door to post to, all of them run the program."""
     hooks: dict[str, str] = MANIFEST["hooks"]
     return {
@@ -95,7 +94,7 @@ def hook_groups(
     }
 
 
-def installed_groups(interpreter: str, program: Path, ask_seconds: float) -> dict[str, list[dict[str, Any]]]:
+def installed_groups(interpreter: str, program: Path, ask_seconds: float) -> dict[str, list[JsonObject]]:
     """The same hooks for a person's own settings: they leave sessions alone that bring theirs."""
     hooks: dict[str, str] = MANIFEST["hooks"]
     return {
@@ -104,18 +103,18 @@ def installed_groups(interpreter: str, program: Path, ask_seconds: float) -> dic
     }
 
 
-def answer_groups(interpreter: str, program: Path) -> dict[str, list[dict[str, Any]]]:
+def answer_groups(interpreter: str, program: Path) -> dict[str, list[JsonObject]]:
     """The Stop hook that posts answers of sessions which carry a bridge's variables."""
     command = shlex.join([interpreter, "-I", "-S", str(program)])
     return {"Stop": [{"hooks": [{"type": "command", "command": command, "timeout": ANSWER_TIMEOUT_SECONDS}]}]}
 
 
-def _post(door: HookAddress) -> dict[str, Any]:
+def _post(door: HookAddress) -> JsonObject:
     headers = {"X-Farhand-Key": door.key}
     return {"type": "http", "url": door.address, "timeout": POST_TIMEOUT_SECONDS, "headers": headers}
 
 
-def _run(interpreter: str, program: Path, event: str, mode: str, ask_seconds: float, *more: str) -> dict[str, Any]:
+def _run(interpreter: str, program: Path, event: str, mode: str, ask_seconds: float, *more: str) -> JsonObject:
     asks = mode == "ask"
     command = shlex.join([interpreter, "-I", "-S", str(program), "ask" if asks else "report", event, *more])
     # The CLI's own patience ends after ours: it is we who say no.
@@ -123,7 +122,7 @@ def _run(interpreter: str, program: Path, event: str, mode: str, ask_seconds: fl
     return {"type": "command", "command": command, "timeout": timeout}
 
 
-def session_settings(groups: Mapping[str, Any], cost: Path | None = None) -> dict[str, Any]:
+def session_settings(groups: Mapping[str, object], cost: Path | None = None) -> JsonObject:
     """The settings of one worker's session, beside the person's own, which stay untouched."""
     settings = {"skipDangerousModePermissionPrompt": True, "hooks": dict(groups)}
     return {**settings, "statusLine": status_line(cost)} if cost else settings
@@ -179,7 +178,7 @@ def variables(mode: Mode, *, root: bool) -> dict[str, str]:
     return {"IS_SANDBOX": "1"} if root and mode is Mode.YOLO else {}
 
 
-def write_settings(path: Path, settings: Mapping[str, Any]) -> None:
+def write_settings(path: Path, settings: Mapping[str, object]) -> None:
     """Writes a worker's settings for its owner alone, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     fresh = path.with_name(f".{path.name}.new")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from farhand.drivers.codex.schema import shell_words
 from farhand.drivers.wires.asks.answers import PartAnswer
@@ -20,7 +20,7 @@ from farhand.drivers.wires.asks.build import (
     options,
     step_id,
 )
-from farhand.drivers.wires.foreign_json import Fields
+from farhand.drivers.wires.foreign_json import Fields, JsonObject
 from farhand.drivers.wires.text.tool_title import in_full, one_line
 from farhand.model.facts import AskRaised
 from farhand.model.words import AskKind, Choice, Word
@@ -40,7 +40,7 @@ class CodexQuestion(Word):
     """What the agent asks leave for, as it came."""
 
     method: str
-    params: dict[str, Any]
+    params: JsonObject
     # What the files would become: a question about them names only their item.
     title: str = ""
     detail: str = ""
@@ -85,7 +85,7 @@ def _worded(question: CodexQuestion, step: int) -> Worded:
             return AskKind.PERMISSION, f"{server}: {words}", _choices(session=False), in_full(_elicited(params))
 
 
-def _elicited(params: Fields) -> dict[str, Any]:
+def _elicited(params: Fields) -> JsonObject:
     return {name: value for name, value in params.plain.items() if name not in _PASSING}
 
 
@@ -124,7 +124,7 @@ def _questions(question: CodexQuestion) -> list[Fields]:
     return Fields(question.params).list("questions") if question.method == INPUT else []
 
 
-def decision(question: CodexQuestion, picked: tuple[PartAnswer, ...]) -> dict[str, Any]:
+def decision(question: CodexQuestion, picked: tuple[PartAnswer, ...]) -> JsonObject:
     """The result of the app-server's request."""
     last = picked[-1] if picked else PartAnswer(choice=DENY)
     allowed = last.choice in (ALLOW, SESSION) and not last.expired
@@ -143,7 +143,7 @@ def decision(question: CodexQuestion, picked: tuple[PartAnswer, ...]) -> dict[st
             return {"action": action, "content": {} if allowed else None, "_meta": None}
 
 
-def _answers(question: CodexQuestion, picked: tuple[PartAnswer, ...]) -> dict[str, Any]:
+def _answers(question: CodexQuestion, picked: tuple[PartAnswer, ...]) -> JsonObject:
     given = zip(_questions(question), picked, strict=False)
     return {one.text("id"): {"answers": _answer(one, choice)} for one, choice in given}
 
@@ -156,10 +156,10 @@ def _answer(question: Fields, picked: PartAnswer) -> list[str]:
     return [*chosen, *([picked.note] if picked.note else [])]
 
 
-def hook_reply(question: CodexQuestion, picked: tuple[PartAnswer, ...]) -> dict[str, Any]:
+def hook_reply(question: CodexQuestion, picked: tuple[PartAnswer, ...]) -> JsonObject:
     """A decision as the PermissionRequest hook prints it."""
     last = picked[-1] if picked else PartAnswer(choice=DENY)
-    answer: dict[str, Any] = {"behavior": "allow"}
+    answer: JsonObject = {"behavior": "allow"}
     if last.choice != ALLOW or last.expired or question.method != HOOK:
         answer = {"behavior": "deny", "message": last.note or (EXPIRED if last.expired else DENIED)}
     return {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": answer}}

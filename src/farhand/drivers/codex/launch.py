@@ -7,18 +7,19 @@ import re
 import shlex
 import tomllib
 from collections.abc import Iterable, Mapping
-from importlib.resources import files
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
+from farhand.drivers.wires.foreign_json import JsonObject
+from farhand.drivers.wires.manifest import read_manifest
 from farhand.drivers.wires.preflight import program_path
 from farhand.drivers.wires.preflight import workplace as real_folder
 from farhand.model.present import Worker
 from farhand.model.words import Mode
 
-MANIFEST: Final[dict[str, Any]] = tomllib.loads(files(__package__).joinpath("manifest.toml").read_text("utf-8"))
+MANIFEST: Final = read_manifest("farhand.drivers.codex")
 MODES: Final = tuple(MANIFEST["modes"])
 PASSED = frozenset("SSH_AUTH_SOCK GIT_SSH_COMMAND EDITOR VISUAL".split())
 PASSED_PREFIXES = ("OPENAI_", "CODEX_", "AZURE_", "AWS_", "OLLAMA_", "GIT_AUTHOR_", "GIT_COMMITTER_")
@@ -28,7 +29,7 @@ REPORT_TIMEOUT_SECONDS = 10
 ASK_GRACE_SECONDS = 60
 # Where Codex says that settings of the command line stand.
 SESSION_FLAGS: Final = "/<session-flags>/config.toml"
-SANDBOXES: Final[dict[str, dict[str, Any]]] = {
+SANDBOXES: Final[dict[str, JsonObject]] = {
     "read-only": {"type": "readOnly", "networkAccess": False},
     "workspace-write": {
         "type": "workspaceWrite",
@@ -53,14 +54,14 @@ def passed_on(own: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in own.items() if name in named or name.startswith(PASSED_PREFIXES)}
 
 
-def _settings(path: Path) -> dict[str, Any]:
+def _settings(path: Path) -> JsonObject:
     try:
         return tomllib.loads(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
         return {}
 
 
-def _named(settings: Mapping[str, Any]) -> Iterable[str]:
+def _named(settings: Mapping[str, object]) -> Iterable[str]:
     providers = settings.get("model_providers")
     for provider in providers.values() if isinstance(providers, dict) else ():
         fields = provider if isinstance(provider, dict) else {}
@@ -101,16 +102,16 @@ def app_server_line(program: str, directory: str) -> list[str]:
     return [program, "app-server", *overrides(directory)]
 
 
-def thread_params(worker: Worker, directory: str) -> dict[str, Any]:
+def thread_params(worker: Worker, directory: str) -> JsonObject:
     """How a thread begins, or goes on."""
     approval, sandbox = policy(worker.mode)
     model = {"model": worker.model} if worker.model else {}
     return {"cwd": directory, "approvalPolicy": approval, "sandbox": sandbox, **model}
 
 
-def settings_params(model: str | None, mode: str | None) -> dict[str, Any]:
+def settings_params(model: str | None, mode: str | None) -> JsonObject:
     """What changes in a thread that is open."""
-    changed: dict[str, Any] = {"model": model} if model else {}
+    changed: JsonObject = {"model": model} if model else {}
     if mode is not None:
         approval, sandbox = policy(Mode(mode))
         changed |= {"approvalPolicy": approval, "sandboxPolicy": SANDBOXES[sandbox]}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final
 
 from farhand.drivers.gemini.schema import digest
 from farhand.drivers.gemini.titles import detail, title
 from farhand.drivers.gemini.tmux.screen import Dialog, bare, shows, shows_of
 from farhand.drivers.wires.asks.build import ALLOW, DENY, OTHER, SESSION, Worded, ask_of, described, labels_of, options
-from farhand.drivers.wires.foreign_json import Fields
+from farhand.drivers.wires.foreign_json import Fields, JsonObject
 from farhand.drivers.wires.text.tool_title import in_full
 from farhand.model.facts import AskRaised
 from farhand.model.words import AskKind, Choice, Word, replace
@@ -40,7 +40,7 @@ class GeminiCall(Word):
     """A tool and what it is given."""
 
     tool: str = ""
-    arguments: dict[str, Any] = {}
+    arguments: JsonObject = {}
     # Of an MCP tool: its server, and its name there.
     server: str = ""
     served: str = ""
@@ -51,7 +51,7 @@ class GeminiQuestion(Word):
 
     call: GeminiCall
     kind: str
-    details: dict[str, Any]
+    details: JsonObject
     # Other calls that it may be about as well: then nothing of it is allowed from afar.
     others: tuple[GeminiCall, ...] = ()
     # Which of several its dialog is, once that was seen.

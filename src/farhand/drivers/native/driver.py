@@ -1,19 +1,18 @@
 """Runs native workers: an agent of the SDK in a holder, spoken to in the line protocol."""
 
-import tomllib
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 from farhand.drivers.wires.context import DriverContext
 from farhand.drivers.wires.holder.process import Program, forget, open_wire
 from farhand.drivers.wires.lines.link import LineLink, line_or_change
 from farhand.drivers.wires.lines.translate import translate
+from farhand.drivers.wires.manifest import read_manifest
 from farhand.model.ports import Can, Driver, Holders
 from farhand.model.present import Worker
 from farhand.model.words import Mode
 
-MANIFEST = Path(__file__).with_name("manifest.toml")
+MANIFEST = read_manifest("farhand.drivers.native")
 
 
 def build(context: DriverContext) -> list[Driver]:
@@ -24,8 +23,7 @@ def build(context: DriverContext) -> list[Driver]:
 
 def model_variables(own: Mapping[str, str]) -> dict[str, str]:
     """What of the node's variables leads the agent to a model."""
-    names = tomllib.loads(MANIFEST.read_text("utf-8"))["variables"]
-    return {name: own[name] for name in names if name in own}
+    return {name: own[name] for name in MANIFEST["variables"] if name in own}
 
 
 class NativeDriver:

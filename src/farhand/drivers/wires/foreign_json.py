@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TypeAlias
 
 import msgspec
 
 # An object of JSON whose fields nobody has checked yet.
 JsonObject: TypeAlias = dict[str, object]
-_decode = msgspec.json.Decoder(JsonObject).decode
+_decode: Callable[[bytes | str], JsonObject] = msgspec.json.Decoder(dict).decode
 
 
 class Fields:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from farhand.drivers.claude.headless.state import ClaudeStreamState
 from farhand.drivers.claude.limits import event_reset, limit
 from farhand.drivers.claude.schema import blocks, plain_text
 from farhand.drivers.claude.tmux.translate import INTERRUPTED, LONGEST_OUTPUT, wordless
 from farhand.drivers.wires.foreign_json import Fields, parse
-from farhand.drivers.wires.tmux.delivered import ExpectedMessage, squeezed
+from farhand.drivers.wires.tmux.delivered import squeezed
 from farhand.model.facts import (
     Fact,
     Limited,
@@ -21,30 +22,9 @@ from farhand.model.facts import (
     Used,
 )
 from farhand.model.ports import Heard
-from farhand.model.words import HowEnded, Usage, Word, replace
+from farhand.model.words import HowEnded, Usage, replace
 
 SILENT = frozenset("control_response keep_alive tool_progress control_cancel_request".split())
-
-
-class ClaudeStreamState(Word):
-    """What the translation remembers between lines; it travels in the wire's cursor."""
-
-    session: str = ""
-    running: bool = False
-    # The core's name for the running turn.
-    turn: str = ""
-    spoke: bool = False
-    # Text and thought of the block that is being streamed: its whole form, which follows, is not told again.
-    text: str = ""
-    thought: str = ""
-    expected: tuple[ExpectedMessage, ...] = ()
-    usage: Usage = Usage()
-    counted: str = ""
-    # What the session had cost before this turn: the CLI tells the sum.
-    cost_before: float = 0.0
-    # When the limit ends that the CLI has told of.
-    resets_at: float | None = None
-    skipped: int = 0
 
 
 def translate_stream(line: bytes, state: ClaudeStreamState, at: float = 0.0) -> tuple[list[Heard], ClaudeStreamState]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final, TypeAlias
 
+from farhand.drivers.codex.headless.state import CodexFileChange, CodexServerState
 from farhand.drivers.codex.limits import error_kind, limit, readable, window_reset
 from farhand.drivers.codex.schema import Item, read_item
 from farhand.drivers.wires.foreign_json import Fields, parse
@@ -21,7 +22,7 @@ from farhand.model.facts import (
     Used,
 )
 from farhand.model.ports import Heard
-from farhand.model.words import HowEnded, Usage, Word, replace
+from farhand.model.words import HowEnded, Usage, replace
 
 REMEMBERED = 32
 COMPACTED = "The conversation was compacted to make room."
@@ -43,36 +44,6 @@ SILENT = frozenset(
         "model/safetyBuffering/updated model/verification"
     ).split()
 )
-
-
-class CodexFileChange(Word):
-    """What a change of files is about."""
-
-    title: str
-    detail: str
-
-
-class CodexServerState(Word):
-    """What the translation remembers between lines; it travels in the wire's cursor."""
-
-    session: str = ""
-    # Codex's names for its turns, and the core's for them.
-    turns: dict[str, str] = {}
-    running: str = ""
-    # The core's names of turns that Codex has said to have begun.
-    begun: tuple[str, ...] = ()
-    spoke: bool = False
-    # How much of each item was streamed: its whole form, which follows, is not told again.
-    told: dict[str, int] = {}
-    tools: tuple[str, ...] = ()
-    changes: dict[str, CodexFileChange] = {}
-    # What the thread has used in all, and what it had used before this turn.
-    total: Usage = Usage()
-    before: Usage = Usage()
-    resets_at: float | None = None
-    # How our requests were answered: '' is well.
-    answered: dict[str, str] = {}
-    skipped: int = 0
 
 
 Told: TypeAlias = tuple[list[Heard], CodexServerState]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -24,7 +24,7 @@ GONE = "The agent no longer waits for that answer; nothing was allowed."
 CHANGED = "What the agent wants to run has changed since it was shown; nothing was allowed."
 
 
-def digest_of(*exact: Any) -> str:
+def digest_of(*exact: object) -> str:
     """Names exactly what will run: another command, or the same with one more space, has another digest."""
     return hashlib.sha256(msgspec.json.encode(exact, order="deterministic")).hexdigest()
 

@@ -1,9 +1,11 @@
 """A worker's agent as a held child, life after life: found or started, followed line by line, fed once for each key."""
 
 import hashlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
+
+import msgspec
 
 from farhand.model.errors import AgentGone, DriverError
 from farhand.model.ports import Exit, Fed, Held, Holders, NotTaken, Outcome, Taken, Unknown
@@ -93,7 +95,7 @@ class HeldProcess:
         return HolderCursor(life=self._place.life + 1).cursor
 
     async def feed(self, key: str, line: bytes) -> Outcome:
-        """Gives the line to the agent, once for each key."""
+        """Writes the line to the agent's input, once for each key."""
         short = key if len(key) <= KEY_LIMIT else hashlib.sha256(key.encode(errors="surrogatepass")).hexdigest()
         match await self._held.feed(short, line):
             case Fed.TAKEN:
@@ -102,6 +104,10 @@ class HeldProcess:
                 return NotTaken(why="The agent is gone and did not get it.")
             case Fed.UNKNOWN:
                 return Unknown(why="The agent was killed while this was on its way.")
+
+    async def feed_json(self, key: str, line: Mapping[str, object]) -> Outcome:
+        """Writes an object of JSON as a line, once for each key."""
+        return await self.feed(key, msgspec.json.encode(line) + b"\n")
 
 
 @asynccontextmanager
