@@ -13,7 +13,7 @@ from farhand.drivers.wires.asks.build import (
     EXPIRED,
     OTHER,
     SESSION,
-    Worded,
+    AskWording,
     ask_of,
     described,
     digest_of,
@@ -60,11 +60,11 @@ def raised(ask: str, question: ClaudeQuestion, deadline_seconds: float | None, s
     """The ask, with everything that a person needs to decide."""
     questions = _questions(question)
     several = bool(questions) and questions[min(step, len(questions) - 1)].flag("multiSelect")
-    worded = _worded(question, step)
-    return ask_of(step_id(ask, step), worded, digest(question), deadline_seconds, several=several)
+    wording = _wording(question, step)
+    return ask_of(step_id(ask, step), wording, digest(question), deadline_seconds, several=several)
 
 
-def _worded(question: ClaudeQuestion, step: int) -> Worded:
+def _wording(question: ClaudeQuestion, step: int) -> AskWording:
     arguments = Fields(question.arguments)
     questions = _questions(question)
     if questions:
@@ -142,27 +142,27 @@ def decision(question: ClaudeQuestion, picked: tuple[PartAnswer, ...]) -> JsonOb
 
 def _answers(question: ClaudeQuestion, picked: tuple[PartAnswer, ...]) -> JsonObject:
     questions = _questions(question)
-    if len(picked) < len(questions) or any(DENY in _made(one) for one in picked):
+    if len(picked) < len(questions) or any(DENY in _choices_made(one) for one in picked):
         note = next((one.note for one in picked if one.note), "")
         return {"behavior": "deny", "message": note or "The manager did not answer the question."}
     answers = {one.text("question"): _answer(one, choice) for one, choice in zip(questions, picked, strict=False)}
     return {"behavior": "allow", "updatedInput": {**question.arguments, "answers": answers}}
 
 
-def _made(picked: PartAnswer) -> list[str]:
+def _choices_made(picked: PartAnswer) -> list[str]:
     """Every choice that was made. No id of ours has a comma in it."""
     return picked.choice.split(",")
 
 
 def _answer(question: Fields, picked: PartAnswer) -> str:
     options = {str(number): option.text("label") for number, option in enumerate(question.list("options"), 1)}
-    labels = [options[one] for one in _made(picked) if one in options]
+    labels = [options[one] for one in _choices_made(picked) if one in options]
     if not labels:
         return picked.note or "No preference."
     words = ", ".join(labels)
     if not picked.note:
         return words
-    return f"{words}, {picked.note}" if OTHER in _made(picked) else f"{words} ({picked.note})"
+    return f"{words}, {picked.note}" if OTHER in _choices_made(picked) else f"{words} ({picked.note})"
 
 
 def hook_reply(answer: JsonObject) -> JsonObject:

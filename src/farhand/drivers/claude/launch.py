@@ -13,23 +13,20 @@ from typing import Final
 import msgspec
 
 from farhand.drivers.claude.tmux.cost import status_line
+from farhand.drivers.wires.environment import USUAL_VARIABLES, without_secrets
 from farhand.drivers.wires.foreign_json import JsonObject, parse
+from farhand.drivers.wires.hooks.timeout import hook_timeout
 from farhand.drivers.wires.manifest import read_manifest
 from farhand.drivers.wires.preflight import program_path
 from farhand.model.words import Mode
 
 MANIFEST: Final = read_manifest("farhand.drivers.claude")
-REPORT_TIMEOUT_SECONDS = 10
 POST_TIMEOUT_SECONDS = 5
 SETTINGS, LOCAL_SETTINGS = "settings.json", "settings.local.json"
 # Beside a worker's settings: what Claude Code told its status line last.
 COST = "status.json"
 # It waits up to 5 s for the transcript.
 ANSWER_TIMEOUT_SECONDS = 20
-ASK_GRACE_SECONDS = 60
-# Never in an agent's environment, whatever the tmux server has in its own.
-SECRETS = ("TELEGRAM_BOT_TOKEN", "TELEGRAM_WEBHOOK_SECRET")
-PASSED = frozenset("SSH_AUTH_SOCK GIT_SSH_COMMAND EDITOR VISUAL".split())
 PASSED_PREFIXES = (
     "ANTHROPIC_",
     "CLAUDE_",
@@ -117,8 +114,7 @@ def _post(door: HookAddress) -> JsonObject:
 def _run(interpreter: str, program: Path, event: str, mode: str, ask_seconds: float, *more: str) -> JsonObject:
     asks = mode == "ask"
     command = shlex.join([interpreter, "-I", "-S", str(program), "ask" if asks else "report", event, *more])
-    # The CLI's own patience ends after ours: it is we who say no.
-    timeout = int(ask_seconds) + ASK_GRACE_SECONDS if asks else REPORT_TIMEOUT_SECONDS
+    timeout = hook_timeout(ask_seconds, asks=asks)
     return {"type": "command", "command": command, "timeout": timeout}
 
 
@@ -144,11 +140,10 @@ def _has_status_line(file: Path) -> bool:
 
 def command_line(program: str, mode: Mode, model: str, settings: Path, session: str, *, resume: bool) -> list[str]:
     """The interactive CLI, with its session's id chosen by us."""
-    without = [word for name in SECRETS for word in ("-u", name)]
     chosen = ["--model", model] if model else []
     known = ["--resume", session] if resume else ["--session-id", session]
     arguments: list[str] = MANIFEST["modes"][mode.value]["arguments"]
-    return ["env", *without, program, *arguments, *chosen, "--settings", str(settings), *known]
+    return without_secrets([program, *arguments, *chosen, "--settings", str(settings), *known])
 
 
 def headless_line(program: str, mode: Mode, model: str, session: str, *, resume: bool) -> list[str]:
@@ -169,7 +164,7 @@ def found(program: str, environment: Mapping[str, str]) -> str:
 
 def passed_on(own: Mapping[str, str]) -> dict[str, str]:
     """What of the node's variables Claude Code needs to reach its model."""
-    return {name: value for name, value in own.items() if name in PASSED or name.startswith(PASSED_PREFIXES)}
+    return {name: value for name, value in own.items() if name in USUAL_VARIABLES or name.startswith(PASSED_PREFIXES)}
 
 
 def variables(mode: Mode, *, root: bool) -> dict[str, str]:

@@ -12,7 +12,7 @@ from farhand.drivers.wires.asks.build import (
     DENY,
     EXPIRED,
     SESSION,
-    Worded,
+    AskWording,
     ask_of,
     described,
     digest_of,
@@ -59,10 +59,10 @@ def steps(question: CodexQuestion) -> int:
 
 def raised(ask: str, question: CodexQuestion, deadline_seconds: float | None, step: int = 0) -> AskRaised:
     """The ask, with everything that a person needs to decide."""
-    return ask_of(step_id(ask, step), _worded(question, step), digest(question), deadline_seconds)
+    return ask_of(step_id(ask, step), _wording(question, step), digest(question), deadline_seconds)
 
 
-def _worded(question: CodexQuestion, step: int) -> Worded:
+def _wording(question: CodexQuestion, step: int) -> AskWording:
     params, questions = Fields(question.params), _questions(question)
     if questions:
         one = questions[min(step, len(questions) - 1)]

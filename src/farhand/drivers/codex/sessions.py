@@ -12,6 +12,7 @@ from farhand.drivers.codex import launch
 from farhand.drivers.codex.schema import Item, read_item
 from farhand.drivers.wires.context import DriverContext
 from farhand.drivers.wires.foreign_json import Fields, parse
+from farhand.drivers.wires.preflight import is_folder
 from farhand.drivers.wires.text.tool_title import one_line
 from farhand.model.ports import SessionFound
 from farhand.model.present import Worker
@@ -25,11 +26,7 @@ def find_sessions(home: Path, directory: str) -> list[SessionFound]:
     wanted = str(Path(directory).resolve()) if directory else ""
     files = newest((home / "sessions").glob("*/*/*/rollout-*.jsonl"), MOST_SESSIONS)
     found = (session_of(read_ends(path)) for path in files)
-    return [one for one in found if one is not None and (not wanted or _same(one.directory, wanted))]
-
-
-def _same(directory: str, wanted: str) -> bool:
-    return directory == wanted or str(Path(directory).resolve()) == wanted
+    return [one for one in found if one is not None and (not wanted or is_folder(one.directory, wanted))]
 
 
 def session_of(ends: HeadAndTail) -> SessionFound | None:

@@ -9,7 +9,17 @@ from typing import Final
 from farhand.drivers.gemini.schema import digest
 from farhand.drivers.gemini.titles import detail, title
 from farhand.drivers.gemini.tmux.screen import Dialog, bare, shows, shows_of
-from farhand.drivers.wires.asks.build import ALLOW, DENY, OTHER, SESSION, Worded, ask_of, described, labels_of, options
+from farhand.drivers.wires.asks.build import (
+    ALLOW,
+    DENY,
+    OTHER,
+    SESSION,
+    AskWording,
+    ask_of,
+    described,
+    labels_of,
+    options,
+)
 from farhand.drivers.wires.foreign_json import Fields, JsonObject
 from farhand.drivers.wires.text.tool_title import in_full
 from farhand.model.facts import AskRaised
@@ -193,10 +203,10 @@ def digest_of(question: GeminiQuestion) -> str:
 
 def raised(ask: str, question: GeminiQuestion, seconds: float | None, dialog: Dialog) -> AskRaised:
     """The ask, with everything that a person needs to decide, and the answers that the dialog has."""
-    return ask_of(ask, _worded(question, dialog), digest_of(question), seconds)
+    return ask_of(ask, _wording(question, dialog), digest_of(question), seconds)
 
 
-def _worded(question: GeminiQuestion, dialog: Dialog) -> Worded:
+def _wording(question: GeminiQuestion, dialog: Dialog) -> AskWording:
     deny = Choice(id=DENY, label="Deny", allows=False, words=True)
     if not is_sure(question):
         return AskKind.PERMISSION, _title(question), (deny,), _unsure(question)

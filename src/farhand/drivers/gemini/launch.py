@@ -10,6 +10,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
+from farhand.drivers.wires.environment import without_secrets
 from farhand.drivers.wires.foreign_json import JsonObject
 from farhand.drivers.wires.manifest import read_manifest
 from farhand.drivers.wires.preflight import program_path
@@ -19,8 +20,6 @@ from farhand.sdk.projects import project_folder
 from farhand.sdk.settings import SettingsError, parse_settings
 
 MANIFEST: Final = read_manifest("farhand.drivers.gemini")
-# Never in an agent's environment, whatever the tmux server has in its own.
-SECRETS = ("TELEGRAM_BOT_TOKEN", "TELEGRAM_WEBHOOK_SECRET")
 SETTINGS = "settings.json"
 # Hooks by their events, as the CLI's settings want them.
 HookGroups: TypeAlias = Mapping[str, Sequence[object]]
@@ -61,9 +60,8 @@ def variables(places: GeminiPaths) -> dict[str, str]:
 
 def terminal_line(program: str, mode: Mode, model: str, session: str, *, resume: bool) -> list[str]:
     """The CLI in its terminal, with its session's id chosen by us."""
-    without = [word for name in SECRETS for word in ("-u", name)]
     chosen = ["--model", model] if model else []
-    return ["env", *without, program, "--approval-mode", argument(mode), *chosen, *known(session, resume=resume)]
+    return without_secrets([program, "--approval-mode", argument(mode), *chosen, *known(session, resume=resume)])
 
 
 def turn_line(program: str, mode: str, model: str, session: str, *, resume: bool) -> list[str]:

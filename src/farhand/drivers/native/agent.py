@@ -28,7 +28,7 @@ TITLE_CHARACTERS = 200
 
 
 class NativeAgent:
-    """One session that takes prompts one after the other, and hears interrupts and answers while it works."""
+    """One session that takes prompts one after the other, and interrupts and answers while it works."""
 
     def __init__(self, agent: Agent, session: Session, write: Callable[[JsonObject], None]) -> None:
         self._agent = agent
@@ -44,7 +44,7 @@ class NativeAgent:
         await AsyncAgent(self._turn, self._take, self._write).run(lines)
 
     async def _take(self, fields: JsonObject) -> bool:
-        """What comes while a turn runs; false for a line that is not known."""
+        """A line that comes while a turn runs; false for one that is not known."""
         match fields:
             case {"answer": str(ask), "choice": str(choice)}:
                 self._answer(ask, choice, str(fields.get("note", "")))
@@ -80,7 +80,7 @@ class NativeAgent:
         how = "failed"
         try:
             async for event in self._session.send_stream(_pieces(prompt)):
-                self._tell(event)
+                self._write_event(event)
                 if isinstance(event, events.Error) and event.fatal:
                     error = event.message
                 elif isinstance(event, events.Finish):
@@ -91,7 +91,7 @@ class NativeAgent:
         self._stopped.discard(self._running)
         self._running = ""
 
-    def _tell(self, event: events.Event) -> None:
+    def _write_event(self, event: events.Event) -> None:
         turn = self._running
         match event:
             case events.Text(text=text):
@@ -157,8 +157,8 @@ def _pieces(prompt: Prompt) -> list[str | Image | File]:
 
 
 def _title(name: str, arguments: JsonObject) -> str:
-    told = next((str(value) for value in arguments.values() if isinstance(value, str) and value), "")
-    title = f"{name}: {' '.join(told.split())}" if told else name
+    first = next((str(value) for value in arguments.values() if isinstance(value, str) and value), "")
+    title = f"{name}: {' '.join(first.split())}" if first else name
     return title if len(title) <= TITLE_CHARACTERS else title[: TITLE_CHARACTERS - 1] + "…"
 
 

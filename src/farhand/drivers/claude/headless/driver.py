@@ -34,7 +34,7 @@ from farhand.model.words import replace
 
 
 class HeadlessClaudeDriver:
-    """The second mode: no screen, every message and answer by its id."""
+    """Claude Code without a terminal: every message and answer by its id."""
 
     backend: str = launch.MANIFEST["backend"]
     wire = "headless"
@@ -84,7 +84,7 @@ class HeadlessClaudeDriver:
         return await anyio.to_thread.run_sync(find_sessions, self._places, directory)
 
     def resume_command(self, worker: Worker) -> str:
-        """How to go on at the desk."""
+        """What to type at the desk to go on with the worker's session."""
         return resume_command(worker, self._environment)
 
     async def end(self, worker: Worker) -> None:

@@ -15,15 +15,15 @@ class ClaudeStreamState(Word):
     # The core's name for the running turn.
     turn: str = ""
     spoke: bool = False
-    # Text and thought of the block that is being streamed: its whole form, which follows, is not told again.
+    # Text and thought of the block that is being streamed: its whole form, which follows, is not repeated.
     text: str = ""
     thought: str = ""
     expected: tuple[ExpectedMessage, ...] = ()
     usage: Usage = Usage()
     counted: str = ""
-    # What the session had cost before this turn: the CLI tells the sum.
+    # What the session had cost before this turn: the CLI reports the sum.
     cost_before: float = 0.0
-    # When the limit ends that the CLI has told of.
+    # When the limit ends that a rate_limit_event has announced.
     resets_at: float | None = None
     skipped: int = 0
 

@@ -12,19 +12,15 @@ from farhand.drivers.codex.sessions import CodexSessions
 from farhand.drivers.wires.context import USUAL, DriverContext
 from farhand.drivers.wires.holder.process import Program, forget, open_wire
 from farhand.drivers.wires.lines.link import LineLink, line_or_change
-from farhand.drivers.wires.lines.translate import translate
-from farhand.model.facts import TurnEnded
+from farhand.drivers.wires.lines.translate import translate, with_limit
 from farhand.model.ports import Heard
 from farhand.model.present import Worker
 from farhand.model.words import replace
 
 
 def translate_turn(line: bytes) -> tuple[Heard, ...]:
-    """What one line of the relay means; a failure that is a limit is told as one."""
-    heard = translate(line)
-    ended = heard[-1].fact if heard else None
-    found = limit(ended.error, "", None, time.time()) if isinstance(ended, TurnEnded) and ended.error else None
-    return (Heard(fact=found, turn=heard[-1].turn), *heard) if found else heard
+    """The facts of one line; before a turn that failed because of a usage limit comes the limit."""
+    return with_limit(translate(line), lambda error: limit(error, "", None, time.time()))
 
 
 class ExecCodexDriver(CodexSessions):
@@ -40,7 +36,7 @@ class ExecCodexDriver(CodexSessions):
 
     @asynccontextmanager
     async def open(self, worker: Worker, cursor: str) -> AsyncIterator[LineLink]:
-        """Starts the relay that runs the worker's turns, or finds it and goes on after the cursor."""
+        """Starts the program that runs the worker's turns, or finds it and goes on after the cursor."""
         environment = self.environment
         launch.workplace(worker)
         options = ["--mode", worker.mode.value]

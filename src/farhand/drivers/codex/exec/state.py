@@ -13,7 +13,7 @@ class CodexExecState(Word):
     spoke: bool = False
     ended: bool = False
     tools: tuple[str, ...] = ()
-    # What the thread has used in all; None when it was used before and nobody has told how much.
+    # What the thread has used in all; None when it was used before and it is not known how much.
     total: Usage | None = Usage()
     # What went wrong, in case that nothing says so at the end.
     problem: str = ""

@@ -1,4 +1,4 @@
-"""Turns the lines of `codex exec --json` into lines of the line protocol. Pure: no clock, no files."""
+"""Translates the lines of `codex exec --json` into lines of the line protocol. Pure: no clock, no files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ITEMS: Final = frozenset("item.started item.updated item.completed".split())
 
 
 def translate_event(line: bytes, state: CodexExecState) -> tuple[list[JsonObject], CodexExecState]:
-    """What one line means."""
+    """The lines that one line of the output means."""
     record = parse(line)
     if record is None:
         return [], replace(state, skipped=state.skipped + 1)
@@ -64,7 +64,7 @@ def _tool(item: Item, state: CodexExecState, *, done: bool) -> tuple[list[JsonOb
 
 
 def _completed(usage: Fields, state: CodexExecState) -> tuple[list[JsonObject], CodexExecState]:
-    """The end; what is told to be used is the sum of the thread."""
+    """The end; the usage that Codex reports is the sum of the thread."""
     total = Usage(input_tokens=usage.whole("input_tokens"), output_tokens=usage.whole("output_tokens"))
     lines: list[JsonObject] = []
     if state.total is not None:

@@ -26,7 +26,7 @@ from farhand.model.words import replace
 
 
 class HeadlessCodexDriver(CodexSessions):
-    """The usual one: no screen, every message and answer by its id."""
+    """Codex without a terminal, the usual one: every message and answer by its id."""
 
     backend: str = launch.MANIFEST["backend"]
     wire = "headless"
@@ -49,7 +49,7 @@ class HeadlessCodexDriver(CodexSessions):
         async with open_wire(self._context.holders, worker.hiring_id, program, position.wire) as process:
             answers = PartAnswers(self._folder(worker) / "picks")
             link = CodexHeadlessLink(process, position, thread, self._context.ask_seconds, answers)
-            await link.greet()
+            await link.initialize()
             yield link
 
     def _folder(self, worker: Worker) -> Path:

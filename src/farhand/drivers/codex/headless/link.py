@@ -54,7 +54,7 @@ AGAIN = f"{OPEN}-again"
 
 
 def input_of(message: Message) -> list[JsonObject]:
-    """A message as Codex takes it: its words, and its pictures as pictures."""
+    """A message as `turn/start` takes it: its text, and its pictures as pictures."""
     pictures = [one.path for one in message.attachments if one.media_type.startswith("image/")]
     words: JsonObject = {"type": "text", "text": worded(message), "text_elements": []}
     shown: list[JsonObject] = [{"type": "localImage", "path": path} for path in pictures]
@@ -80,8 +80,8 @@ class CodexHeadlessLink:
         self._changed = anyio.Event()
         self._over = False
 
-    async def greet(self) -> None:
-        """Introduces us and opens the thread; done again, it does nothing more."""
+    async def initialize(self) -> None:
+        """Initializes the connection and opens the thread; the holder drops both when they were sent before."""
         about = {"name": "farhand", "title": "Farhand", "version": "1"}
         capabilities = {"experimentalApi": True, "requestAttestation": False}
         await self._request(HELLO, "initialize", {"clientInfo": about, "capabilities": capabilities})
@@ -104,8 +104,8 @@ class CodexHeadlessLink:
             yield self._batch(heard)
         self._over = True
         ended = Noted(text=sentence(await self._process.exit()))
-        kept = CodexServerState(session=self._cursor.state.session, total=self._cursor.state.total)
-        self._cursor = CodexHeadlessCursor(wire=self._process.next_life, state=kept)
+        state = CodexServerState(session=self._cursor.state.session, total=self._cursor.state.total)
+        self._cursor = CodexHeadlessCursor(wire=self._process.next_life, state=state)
         self._notify()
         yield self._batch([Heard(fact=TurnEnded(how=HowEnded.FAILED, error=ended.text)), Heard(fact=ended)])
 
@@ -160,8 +160,8 @@ class CodexHeadlessLink:
         return [Heard(fact=one, turn=ours) for one in every]
 
     def _drop_request(self, request: object) -> None:
-        kept = {ask: one for ask, one in self._cursor.asks.items() if one.request != request}
-        self._cursor = replace(self._cursor, asks=kept)
+        others = {ask: one for ask, one in self._cursor.asks.items() if one.request != request}
+        self._cursor = replace(self._cursor, asks=others)
 
     # --- errands
 
@@ -216,11 +216,11 @@ class CodexHeadlessLink:
         return await self._settler.settle(ask, waiting.question, partial(self._respond, name, waiting))
 
     async def _respond(self, name: str, waiting: CodexOpenAsk, answers: tuple[PartAnswer, ...]) -> Outcome:
-        kept = {ask: one for ask, one in self._cursor.asks.items() if ask != name}
-        self._cursor = replace(self._cursor, asks=kept)
+        others = {ask: one for ask, one in self._cursor.asks.items() if ask != name}
+        self._cursor = replace(self._cursor, asks=others)
         note, running = answers[-1].note, self._cursor.state.running
         if note and answers[-1].choice == DENY and running:
-            # A refusal has no words of its own here: they wait in the turn until the model hears of it.
+            # A refusal has no field for a note: it is queued in the turn, where the model reads it next.
             words = [{"type": "text", "text": note, "text_elements": []}]
             params = {"threadId": self._cursor.state.session, "expectedTurnId": running, "input": words}
             await self._request_and_wait(f"note {name}", "turn/steer", params)
@@ -230,7 +230,7 @@ class CodexHeadlessLink:
     # --- requests and their answers
 
     async def _request_and_wait(self, request: str, method: str, params: Mapping[str, object]) -> Outcome:
-        """The outcome of a request, as Codex answers it."""
+        """Sends a request and waits for the reply, or for the time-out."""
         outcome = await self._request(request, method, params)
         if not isinstance(outcome, Taken):
             return outcome

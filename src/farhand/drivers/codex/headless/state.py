@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from farhand.drivers.codex.asks import CodexQuestion
 from farhand.model.words import Usage, Word
 
@@ -20,18 +22,18 @@ class CodexServerState(Word):
     # Codex's names for its turns, and the core's for them.
     turns: dict[str, str] = {}
     running: str = ""
-    # The core's names of turns that Codex has said to have begun.
+    # The core's names of turns that Codex has reported as started.
     begun: tuple[str, ...] = ()
     spoke: bool = False
-    # How much of each item was streamed: its whole form, which follows, is not told again.
-    told: dict[str, int] = {}
+    # How many characters of each item were streamed: its whole form, which follows, is not repeated.
+    streamed: dict[str, int] = msgspec.field(default_factory=dict, name="told")
     tools: tuple[str, ...] = ()
     changes: dict[str, CodexFileChange] = {}
     # What the thread has used in all, and what it had used before this turn.
     total: Usage = Usage()
     before: Usage = Usage()
     resets_at: float | None = None
-    # How our requests were answered: '' is well.
+    # The replies to our requests: the error, or '' for success.
     answered: dict[str, str] = {}
     skipped: int = 0
 

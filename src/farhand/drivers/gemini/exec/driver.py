@@ -10,12 +10,12 @@ import anyio.to_thread
 
 from farhand.drivers.gemini import launch
 from farhand.drivers.gemini.launch import MANIFEST, GeminiPaths
-from farhand.drivers.gemini.limits import limited
+from farhand.drivers.gemini.limits import limit
 from farhand.drivers.gemini.sessions import GeminiSessions
 from farhand.drivers.wires.context import USUAL, DriverContext
 from farhand.drivers.wires.holder.process import Program, forget, open_wire
 from farhand.drivers.wires.lines.link import LineLink, line_or_change
-from farhand.drivers.wires.lines.translate import KeyedLine, translate
+from farhand.drivers.wires.lines.translate import KeyedLine, translate, with_limit
 from farhand.drivers.wires.preflight import workplace
 from farhand.model.ports import Change, Errand, Heard
 from farhand.model.present import Worker
@@ -23,8 +23,8 @@ from farhand.model.words import Mode, replace
 
 
 def translate_turn(line: bytes) -> tuple[Heard, ...]:
-    """What one line of the relay means; a failure that is a limit is told as one."""
-    return limited(translate(line), time.time())
+    """The facts of one line; before a turn that failed because of a usage limit comes the limit."""
+    return with_limit(translate(line), lambda error: limit(error, time.time()))
 
 
 def errand_line(errand: Errand) -> KeyedLine | None:
@@ -49,7 +49,7 @@ class ExecGeminiDriver(GeminiSessions):
 
     @asynccontextmanager
     async def open(self, worker: Worker, cursor: str) -> AsyncIterator[LineLink]:
-        """Starts the relay that runs the worker's turns, or finds it and goes on after the cursor."""
+        """Starts the program that runs the worker's turns, or finds it and goes on after the cursor."""
         program = await anyio.to_thread.run_sync(self._plan, worker)
         async with open_wire(self._holders, self._process_name(worker), program, cursor) as process:
             yield LineLink(process, errand_line, translate_turn, "This agent takes a message when its turn is over.")

@@ -6,7 +6,7 @@ from farhand.model.words import Word
 
 
 class GeminiStreamState(Word):
-    """What one turn's output has told so far."""
+    """What is known of one turn from its output so far."""
 
     turn: str = ""
     session: str = ""

@@ -1,4 +1,4 @@
-"""Turns the Gemini CLI's own output lines (`-o stream-json`) into lines of the line protocol. Pure."""
+"""Translates the Gemini CLI's own output lines (`-o stream-json`) into lines of the line protocol. Pure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EXITS = {
 
 
 def translate_stream(line: bytes, state: GeminiStreamState) -> tuple[list[JsonObject], GeminiStreamState]:
-    """What one line of the output means."""
+    """The lines that one line of the output means."""
     record = parse(line)
     if record is None:
         return [], replace(state, skipped=state.skipped + 1)
@@ -60,8 +60,8 @@ def _message(record: Fields, state: GeminiStreamState) -> tuple[list[JsonObject]
 
 def _tool_used(record: Fields, state: GeminiStreamState) -> JsonObject:
     name, arguments = record.text("tool_name"), record.fields("parameters")
-    told = {"tool": state.turn, "call": record.text("tool_id"), "name": name, "status": "started"}
-    return {**told, "title": title(name, arguments), "output": detail(name, arguments)[:LONGEST_OUTPUT]}
+    call = {"tool": state.turn, "call": record.text("tool_id"), "name": name, "status": "started"}
+    return {**call, "title": title(name, arguments), "output": detail(name, arguments)[:LONGEST_OUTPUT]}
 
 
 def _tool_result(record: Fields, state: GeminiStreamState) -> JsonObject:
@@ -102,5 +102,7 @@ def _reported(errors: str) -> str:
         if record is not None and record.fields("error").text("message"):
             return record.fields("error").text("message")
     lines = [line.strip() for line in errors.splitlines() if line.strip()]
-    told = [line for line in lines if not line.startswith(("Warning", "Ripgrep", "[STARTUP]", "at ", "}", "YOLO"))]
-    return told[-1][:500] if told else ""
+    errors_alone = [
+        line for line in lines if not line.startswith(("Warning", "Ripgrep", "[STARTUP]", "at ", "}", "YOLO"))
+    ]
+    return errors_alone[-1][:500] if errors_alone else ""

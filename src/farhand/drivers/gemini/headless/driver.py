@@ -11,11 +11,12 @@ import anyio.to_thread
 
 from farhand.drivers.gemini import launch
 from farhand.drivers.gemini.launch import MANIFEST, GeminiPaths
-from farhand.drivers.gemini.limits import limited
+from farhand.drivers.gemini.limits import limit
 from farhand.drivers.gemini.sessions import MINUTE, GeminiSessions, age
 from farhand.drivers.wires.acp.driver import AcpDriver
 from farhand.drivers.wires.acp.schema import AcpAgent
 from farhand.drivers.wires.context import DriverContext
+from farhand.drivers.wires.lines.translate import with_limit
 from farhand.drivers.wires.preflight import workplace
 from farhand.model.ports import Can, Link
 from farhand.model.present import Worker
@@ -44,7 +45,7 @@ class HeadlessGeminiDriver(GeminiSessions):
             python=context.python,
             environment={**self._own, **launch.variables(self.places)},
             ask_seconds=context.ask_seconds,
-            amend=lambda heard: limited(heard, time.time()),
+            amend=lambda heard: with_limit(heard, lambda error: limit(error, time.time())),
         )
 
     @property

@@ -48,13 +48,13 @@ class AcpRelay:
         self._running, self._calls, self._seen = prompt.id, AcpToolCalls(), False
         try:
             if self._running in self._stopped:
-                self._say({"ended": self._running, "how": "interrupted"})
+                self._write_line({"ended": self._running, "how": "interrupted"})
             else:
-                await self._converse(prompt)
+                await self._send_prompt(prompt)
         except PeerGone:
             raise
         except (SdkError, OSError) as error:
-            self._say({"ended": self._running, "how": "failed", "error": str(error)})
+            self._write_line({"ended": self._running, "how": "failed", "error": str(error)})
         finally:
             self._stopped.discard(self._running)
             self._running = ""
@@ -62,16 +62,16 @@ class AcpRelay:
                 self._stopping.cancel()
                 self._stopping = None
 
-    async def _converse(self, prompt: Prompt) -> None:
+    async def _send_prompt(self, prompt: Prompt) -> None:
         if self._session is None:
             raise SdkError("The agent has no session.")
         async with aclosing(self._session.prompt(blocks_of(prompt, images=self._images))) as events:
             async for event in events:
                 for line in lines_of(self._running, event, self._calls):
-                    self._say(line)
+                    self._write_line(line)
 
-    def _say(self, line: JsonObject) -> None:
-        """Tells the node; the first word about a turn is the proof that the agent has read the prompt."""
+    def _write_line(self, line: JsonObject) -> None:
+        """Writes a line; the first one about a turn proves that the agent has read the prompt."""
         if not self._seen:
             self._seen = True
             self._write({"started": self._running})
@@ -88,18 +88,18 @@ class AcpRelay:
         """Puts a request for permission to the person and waits, however long it takes."""
         self._count += 1
         ask = f"{self._running}/{self._count}"
-        # Some agents tell of a call for the first time when they ask.
+        # Some agents report a call for the first time when they ask.
         for line in self._calls.lines(self._running, permission.call):
-            self._say(line)
+            self._write_line(line)
         answer = self._asked[ask] = asyncio.get_running_loop().create_future()
-        self._say(ask_line(self._running, ask, permission))
+        self._write_line(ask_line(self._running, ask, permission))
         try:
             return await answer or "reject_once"
         finally:
             self._asked.pop(ask, None)
 
     async def take(self, fields: JsonObject) -> bool:
-        """What comes while a turn runs; false for a line that is not known."""
+        """A line that comes while a turn runs; false for one that is not known."""
         match fields:
             case {"answer": str(ask), "choice": str(choice)}:
                 waiting = self._asked.get(ask)
@@ -161,13 +161,13 @@ async def _relay(relay: AcpRelay, client: AcpClient, stream: ProcessStream, opti
     try:
         await client.initialize()
         relay.open(client, await open_session(client, options))
-        hearing = asyncio.create_task(AsyncAgent(relay.play, relay.take, write_line).run(read_lines(0)))
+        reading = asyncio.create_task(AsyncAgent(relay.play, relay.take, write_line).run(read_lines(0)))
         gone = asyncio.create_task(client.wait_closed())
-        done, _ = await asyncio.wait([hearing, gone], return_when=asyncio.FIRST_COMPLETED)
-        ended_well = hearing in done and hearing.exception() is None
-        for task in (hearing, gone):
+        done, _ = await asyncio.wait([reading, gone], return_when=asyncio.FIRST_COMPLETED)
+        ended_well = reading in done and reading.exception() is None
+        for task in (reading, gone):
             task.cancel()
-        await asyncio.wait([hearing, gone])
+        await asyncio.wait([reading, gone])
         if ended_well:
             return 0
         said = stream.errors.strip()[-500:]

@@ -1,4 +1,4 @@
-"""Turns what an ACP agent reports into lines of the line protocol, and prompts into content blocks. Pure."""
+"""Translates ACP updates into lines of the line protocol, and prompts into content blocks. Pure."""
 
 import base64
 import hashlib
@@ -23,30 +23,32 @@ FAILURES = {
 
 
 class AcpToolCalls:
-    """The tool calls of one turn: which were told, and under which title."""
+    """The tool calls of one turn: which were reported, and under which title."""
 
     def __init__(self) -> None:
         self._titles: dict[str, str] = {}
         self._over: set[str] = set()
 
-    def lines(self, turn: str, news: ToolProgress) -> list[JsonObject]:
-        """A call is told when it is first seen, whatever the agent sends first, and once more when it is over."""
-        told: list[JsonObject] = []
-        if news.call not in self._titles:
-            title = news.title or news.kind or "tool"
-            self._titles[news.call] = title
-            told.append(
-                {"tool": turn, "call": news.call, "name": news.kind or "tool", "title": title, "status": "started"}
+    def lines(self, turn: str, update: ToolProgress) -> list[JsonObject]:
+        """A call is reported when it is first seen, whatever the agent sends first, and once more when it is over."""
+        lines: list[JsonObject] = []
+        if update.call not in self._titles:
+            title = update.title or update.kind or "tool"
+            self._titles[update.call] = title
+            lines.append(
+                {"tool": turn, "call": update.call, "name": update.kind or "tool", "title": title, "status": "started"}
             )
-        if news.over and news.call not in self._over:
-            self._over.add(news.call)
-            status = "failed" if news.status == "failed" else "done"
-            told.append({"tool": turn, "call": news.call, "status": status, "output": news.text[:SHOWN_CHARACTERS]})
-        return told
+        if update.over and update.call not in self._over:
+            self._over.add(update.call)
+            status = "failed" if update.status == "failed" else "done"
+            lines.append(
+                {"tool": turn, "call": update.call, "status": status, "output": update.text[:SHOWN_CHARACTERS]}
+            )
+        return lines
 
 
 def lines_of(turn: str, event: Update | AcpTurnEnded, calls: AcpToolCalls) -> list[JsonObject]:
-    """What one report means to the node."""
+    """The lines that one update means."""
     match event:
         case AcpSaid(role="agent", content=content) if content.text:
             return [{"text": turn, "piece": content.text}]

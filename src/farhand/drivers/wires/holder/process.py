@@ -1,4 +1,4 @@
-"""A worker's agent as a held child, life after life: found or started, followed line by line, fed once for each key."""
+"""A worker's agent as a child process in a holder: attached or started, output as lines, input deduplicated."""
 
 import hashlib
 from collections.abc import AsyncIterator, Mapping
@@ -13,7 +13,7 @@ from farhand.model.words import Word
 
 LINE_LIMIT = 16 * 1024 * 1024
 KEY_LIMIT = 200
-# So much is read before its room on the disk is given back.
+# After so much has been read its space on the disk is released.
 RELEASE_BYTES = 4 * 1024 * 1024
 
 
@@ -55,32 +55,32 @@ class LineSplitter:
         *whole, rest = data.split(b"\n")
         lines: list[bytes] = []
         for piece in whole:
-            self._keep(piece)
+            self._append(piece)
             lines.append(bytes(self._rest))
             self._rest.clear()
-        self._keep(rest)
+        self._append(rest)
         return lines
 
-    def _keep(self, piece: bytes) -> None:
+    def _append(self, piece: bytes) -> None:
         self._rest += piece[: self._limit - len(self._rest)]
 
 
 class HeldProcess:
     """One life of the agent."""
 
-    def __init__(self, held: Held, place: HolderCursor) -> None:
+    def __init__(self, held: Held, start: HolderCursor) -> None:
         self._held = held
-        self._place = place
+        self._start = start
 
     async def lines(self) -> AsyncIterator[tuple[list[bytes], str]]:
-        """Lines that came together, and the cursor after them. Ends with the agent's life."""
-        lines, life, released = LineSplitter(), self._place.life, self._place.offset
-        async for chunk, offset in self._held.follow(self._place.offset):
+        """Batches of lines, each with the cursor after it. Ends with the process."""
+        lines, life, released = LineSplitter(), self._start.life, self._start.offset
+        async for chunk, offset in self._held.follow(self._start.offset):
             whole = lines.add(chunk)
             if whole:
                 place = HolderCursor(life=life, offset=offset - (len(chunk) - chunk.rfind(b"\n") - 1))
                 yield whole, place.cursor
-                # Whoever asks for more has written down what came before.
+                # Whoever asks for the next batch has stored the one before.
                 if place.offset - released >= RELEASE_BYTES:
                     await self._held.release(place.offset)
                     released = place.offset
@@ -92,7 +92,7 @@ class HeldProcess:
     @property
     def next_life(self) -> str:
         """The cursor with which the agent is started anew."""
-        return HolderCursor(life=self._place.life + 1).cursor
+        return HolderCursor(life=self._start.life + 1).cursor
 
     async def feed(self, key: str, line: bytes) -> Outcome:
         """Writes the line to the agent's input, once for each key."""

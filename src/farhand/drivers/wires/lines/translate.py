@@ -1,7 +1,8 @@
-"""Turns the lines of the line protocol into facts, and errands into lines. Pure: no clock, no files."""
+"""Translates the lines of the line protocol into facts, and errands into lines. Pure: no clock, no files."""
 
 import json
 import mimetypes
+from collections.abc import Callable
 from pathlib import PurePath
 from typing import TypeAlias, assert_never
 
@@ -17,7 +18,7 @@ KeyedLine: TypeAlias = tuple[str, bytes]
 
 
 def translate(line: bytes) -> tuple[Heard, ...]:
-    """What one line means. A line that cannot be read costs that line, and is told."""
+    """The facts of one line. One that cannot be read costs that line, and becomes a note."""
     try:
         read = schema.read(line)
     except schema.LineUnreadable as problem:
@@ -27,6 +28,13 @@ def translate(line: bytes) -> tuple[Heard, ...]:
         return ()
     turn, fact = _fact(read)
     return (Heard(fact=fact, turn=turn or None),)
+
+
+def with_limit(heard: tuple[Heard, ...], find: Callable[[str], facts.Limited | None]) -> tuple[Heard, ...]:
+    """The same facts; before the end of a turn whose error is a usage limit comes the limit."""
+    ended = heard[-1].fact if heard else None
+    found = find(ended.error) if isinstance(ended, facts.TurnEnded) and ended.error else None
+    return (*heard[:-1], Heard(fact=found, turn=heard[-1].turn), heard[-1]) if found else heard
 
 
 def _fact(line: schema.Line) -> tuple[TurnId, Fact]:

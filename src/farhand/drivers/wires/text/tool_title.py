@@ -1,4 +1,4 @@
-"""Words for a person about what an agent does: in one line, and in full. Pure."""
+"""Titles of tool calls for a person, filled from the templates of a manifest. Pure."""
 
 from __future__ import annotations
 
