@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from farhand.drivers.codex.schema import shell_words
@@ -40,7 +41,7 @@ class CodexQuestion(Word):
     """What the agent asks leave for, as it came."""
 
     method: str
-    params: JsonObject
+    params: Mapping[str, object]
     # What the files would become: a question about them names only their item.
     title: str = ""
     detail: str = ""

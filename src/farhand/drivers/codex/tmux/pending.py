@@ -19,10 +19,7 @@ TAKES_SECONDS = 5.0
 
 def question_of(payload: Fields) -> CodexQuestion:
     """The question in a PermissionRequest payload."""
-    params: dict[str, object] = {
-        "tool_name": payload.text("tool_name"),
-        "tool_input": payload.fields("tool_input").plain,
-    }
+    params = {"tool_name": payload.text("tool_name"), "tool_input": payload.fields("tool_input").plain}
     return CodexQuestion(method=HOOK, params=params)
 
 
