@@ -48,6 +48,7 @@ TMUX_FILES = {
     "screen.py": "what is on the screen, parsed",
     "hooks.py": "what the CLI's hooks report, and the questions that they ask",
     "dialogs.py": "dialogs on the screen that wait for a person",
+    "open_calls.py": "tool calls that wait, and which of them a dialog asks about",
     "session_file.py": "the file that the CLI writes its session to",
     "status.py": "what the CLI says of itself outside of its session: its state, its cost",
 }
@@ -115,13 +116,21 @@ def all_complaints() -> list[str]:
     """Every complaint about the drivers, and about the page that shows the table."""
     found = complaints(DRIVERS)
     if table() not in PAGE.read_text("utf-8"):
-        found.append(f"{PAGE.relative_to(ROOT)} does not show the table: python scripts/check_drivers.py prints it")
+        found.append(f"{PAGE.relative_to(ROOT)} does not show the table that `scripts/check_drivers.py --table` prints")
     return found
 
 
-if __name__ == "__main__":
-    print(table())
+def main() -> int:
+    """Prints every complaint, or the table for the page; the exit code is 1 when there is a complaint."""
+    if "--table" in sys.argv:
+        print(table())
+        return 0
     found = all_complaints()
-    for complaint in found:
-        print(complaint)
-    sys.exit(1 if found else 0)
+    for line in found:
+        print(line)
+    print(f"{len(found)} complaints about drivers")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
