@@ -105,8 +105,9 @@ def _command(params: Fields, command: str) -> str:
     """The whole of what would run, and what it would be allowed to."""
     raw = params.text("command")
     wrapped = f"\n\nAs: {raw}" if raw and raw != command and command not in raw else ""
-    more = [name for name in ("additionalPermissions", "networkApprovalContext") if params.any(name) is not None]
-    granted = "".join(f"\n\n{name}: {in_full(params.any(name))}" for name in more)
+    more = {name: params.any(name) for name in ("additionalPermissions", "networkApprovalContext")}
+    shown = {name: in_full(value) for name, value in more.items() if value is not None}
+    granted = "".join(f"\n\n{name}: {text}" for name, text in shown.items())
     return (command or raw) + wrapped + granted + _reason(params, "cwd")
 
 
