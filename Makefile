@@ -41,6 +41,7 @@ check: setup-dev
 	.venv/bin/python -m mypy
 	.venv/bin/lint-imports --no-cache
 	.venv/bin/python scripts/check_house.py
+	.venv/bin/python scripts/check_drivers.py
 	.venv/bin/python scripts/spec_2.py --check
 	.venv/bin/python scripts/write_reference.py --check
 	.venv/bin/python scripts/check_docs.py

@@ -13,8 +13,8 @@ import anyio
 import pytest
 from tests.live.acp_agents import AGENTS, PROGRAMS, ROOT, AcpEnv, GeminiModel, age_sessions
 
-from farhand.drivers.acp.driver import AcpDriver
-from farhand.drivers.acp.schema import AcpAgent
+from farhand.drivers.wires.acp.driver import AcpDriver
+from farhand.drivers.wires.acp.schema import AcpAgent
 from farhand.model import facts
 from farhand.model.ports import Change, Driver, NotTaken, Settle, Taken
 from farhand.model.present import Worker

@@ -11,7 +11,7 @@ import pytest
 from tests.live.driver_in_a_node import deliver
 
 from farhand.drivers.native.driver import NativeDriver, model_variables
-from farhand.drivers.native.translate import translate
+from farhand.drivers.wires.lines.translate import translate
 from farhand.model import facts
 from farhand.model.facts import Fact
 from farhand.model.ports import Change, Deliver, Heard, Link, NotTaken, Settle, Stop, Taken
@@ -198,7 +198,8 @@ async def test_a_hired_worker_asks_and_survives_the_node(
 def test_a_session_line_that_makes_no_sense_costs_that_line() -> None:
     assert translate(b'{"session": "s"}') == (Heard(fact=facts.SessionKnown(session="s")),)
     assert isinstance(translate(b'{"session"')[0].fact, facts.Noted)
-    assert translate(b'{"session": 7}') == ()
+    assert isinstance(translate(b'{"session": 7}')[0].fact, facts.Noted)
+    assert translate(b'{"session": ""}') == ()
 
 
 def test_only_what_leads_to_a_model_reaches_the_agent() -> None:

@@ -1,12 +1,13 @@
 """The end of an agent's life in the line protocol: whoever reads it knows that the turn is over, too."""
 
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 
 import pytest
 
 from farhand.core.admit import admit
-from farhand.drivers.acp.driver import AcpLink
-from farhand.drivers.acp.schema import AcpAgent
+from farhand.drivers.wires.acp.driver import errand_line
+from farhand.drivers.wires.acp.schema import AcpAgent
 from farhand.drivers.wires.holder.process import RELEASE_BYTES, HeldProcess, HolderCursor
 from farhand.drivers.wires.lines.link import LineLink
 from farhand.drivers.wires.lines.translate import to_line, translate
@@ -46,7 +47,7 @@ def line_link(wire: HeldProcess) -> LineLink:
 
 
 def acp_link(wire: HeldProcess) -> LineLink:
-    return AcpLink(wire, AcpAgent(backend="some", command=("some",)), translate)
+    return LineLink(wire, partial(errand_line, AcpAgent(backend="some", command=("some",))), translate, "It cannot.")
 
 
 @pytest.mark.parametrize("made", [line_link, acp_link])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from farhand.drivers.claude.headless.translate import ClaudeStreamState, translate_stream
+from farhand.drivers.claude.headless.state import ClaudeStreamState
+from farhand.drivers.claude.headless.translate import translate_stream
 from farhand.model.facts import Said
 
 

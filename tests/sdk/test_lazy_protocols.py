@@ -14,7 +14,7 @@ HEAVY = {"acp", "google", "httpx2", "mcp", "mcp_types", "pydantic", "requests", 
         "from farhand.sdk.acp import AcpClient, AcpServer, LocalFiles, LocalTerminals, spawn",
         "from farhand.sdk.mcp import McpServers; McpServers({'s': {'command': 'x'}})",
         "from farhand.sdk import Agent, VertexModel; Agent(model=VertexModel('p', token='t')).session()",
-        "import farhand.drivers.acp.agent",
+        "import farhand.drivers.wires.acp.agent",
     ],
 )
 def test_nothing_heavy_comes_along(statement: str) -> None:

@@ -116,6 +116,11 @@ class Worker(Word):
     resumes_at: float | None = None
 
     @property
+    def hiring_id(self) -> str:
+        """Names this hiring, and with it what is kept for the worker: a name used again has another."""
+        return f"{self.name}-{self.since}"
+
+    @property
     def kind(self) -> str:
         """Which driver runs it: its backend, and its wire when one was chosen."""
         return kind_of(self.backend, self.options)

@@ -102,7 +102,7 @@ class Player:
 def main() -> None:
     """Plays until the input ends."""
     script = {**SCRIPT, **json.loads(Path(sys.argv[2]).read_text())} if len(sys.argv) > 2 else SCRIPT
-    conversation = LineConversation(heard=PromptLedger(sys.argv[1]).note)
+    conversation = LineConversation(on_prompt=PromptLedger(sys.argv[1]).note)
     player = Player(conversation, script)
     try:
         for prompt in conversation.prompts():

@@ -11,9 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farhand.drivers.acp.schema import AcpAgent, read_agent
-from farhand.drivers.acp.translate import AcpToolCalls, ask_line, blocks_of, lines_of
-from farhand.drivers.native.translate import translate
+from farhand.drivers.acp.schema import read_agent
+from farhand.drivers.wires.acp.schema import AcpAgent
+from farhand.drivers.wires.acp.translate import AcpToolCalls, ask_line, blocks_of, lines_of
+from farhand.drivers.wires.lines.agent import Prompt
+from farhand.drivers.wires.lines.translate import translate
 from farhand.model import facts
 from farhand.model.errors import DriverError
 from farhand.model.facts import Fact
@@ -97,12 +99,12 @@ def test_changed_traffic_is_never_an_error(data: st.DataObject) -> None:
 
 
 def test_a_picture_goes_as_data_where_it_can_be_seen() -> None:
-    prompt = {"text": "look", "files": ["/a/b.png", "/a/c d.txt"]}
+    prompt = Prompt("p", "look", ("/a/b.png", "/a/c d.txt"))
     seen = blocks_of(prompt, images=True, read=lambda _: b"png")
     assert seen[1] == {"type": "image", "mimeType": "image/png", "data": "cG5n"}
     assert seen[2] == {"type": "resource_link", "uri": "file:///a/c%20d.txt", "name": "c d.txt"}
     assert blocks_of(prompt, images=False)[1]["type"] == "resource_link"
-    assert blocks_of({"text": ""}, images=True) == []
+    assert blocks_of(Prompt("p", ""), images=True) == []
 
 
 def test_an_agent_is_a_file(tmp_path: Path) -> None:

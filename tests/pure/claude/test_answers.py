@@ -16,7 +16,7 @@ from farhand.drivers.wires.text.tool_title import LONGEST_TITLE
 from farhand.model.visible import visible
 from farhand.model.words import AskKind
 
-RULE = {
+RULE: dict[str, object] = {
     "type": "addRules",
     "rules": [{"toolName": "Bash", "ruleContent": "git status:*"}],
     "behavior": "allow",
@@ -89,19 +89,17 @@ def test_no_unknown_choice_allows(choice: str) -> None:
 
 def test_what_is_allowed_is_what_was_shown() -> None:
     assert decision(BASH, (PartAnswer(choice="allow"),))["updatedInput"] == BASH.arguments
-    exact = decision(BASH, (PartAnswer(choice="session"),))["updatedPermissions"][0]
-    assert exact["rules"] == [{"toolName": "Bash", "ruleContent": "git status"}]
-    assert exact["destination"] == "session"
+    exact = Fields(decision(BASH, (PartAnswer(choice="session"),))).list("updatedPermissions")[0]
+    assert exact.any("rules") == [{"toolName": "Bash", "ruleContent": "git status"}]
+    assert exact.text("destination") == "session"
     assert decision(BASH, (PartAnswer(choice="pattern"),))["updatedPermissions"] == [RULE]
 
 
 def test_a_questionnaire_wants_all_its_answers() -> None:
     assert steps(ASKED) == 2
     assert raised("a", ASKED, None, 1).question == "How many?"
-    answers = decision(ASKED, (PartAnswer(choice="2"), PartAnswer(choice="other", note="1, 2")))["updatedInput"][
-        "answers"
-    ]
-    assert answers == {"Which?": "B", "How many?": "1, 2"}
+    answers = decision(ASKED, (PartAnswer(choice="2"), PartAnswer(choice="other", note="1, 2")))
+    assert Fields(answers).fields("updatedInput").fields("answers").plain == {"Which?": "B", "How many?": "1, 2"}
     assert decision(ASKED, (PartAnswer(choice="2"), PartAnswer(choice="deny")))["behavior"] == "deny"
 
 
@@ -119,7 +117,7 @@ def test_a_questionnaire_wants_all_its_answers() -> None:
 def test_a_question_with_several_choices_is_answered_with_all_of_them(picked: PartAnswer, answer: str) -> None:
     assert [raised("a", ASKED, None, step).several for step in (0, 1)] == [False, True]
     told = decision(ASKED, (PartAnswer(choice="1"), picked))
-    assert told["updatedInput"]["answers"]["How many?"] == answer
+    assert Fields(told).fields("updatedInput").fields("answers").text("How many?") == answer
 
 
 def test_several_choices_with_a_refusal_among_them_refuse() -> None:

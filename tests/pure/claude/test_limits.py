@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from farhand.drivers.claude.headless.translate import ClaudeStreamState, translate_stream
+from farhand.drivers.claude.headless.state import ClaudeStreamState
+from farhand.drivers.claude.headless.translate import translate_stream
 from farhand.drivers.claude.limits import limit, reset
 from farhand.drivers.claude.tmux.hooks import translate_hook
 from farhand.drivers.claude.tmux.state import ClaudeState

@@ -13,7 +13,8 @@ import msgspec
 import pytest
 
 from farhand.drivers.claude.asks import digest, question_of, raised
-from farhand.drivers.claude.headless.translate import ClaudeStreamState, translate_stream
+from farhand.drivers.claude.headless.state import ClaudeStreamState
+from farhand.drivers.claude.headless.translate import translate_stream
 from farhand.drivers.claude.tmux.hooks import translate_hook
 from farhand.drivers.claude.tmux.state import ClaudeState
 from farhand.drivers.claude.tmux.translate import translate

@@ -22,12 +22,15 @@ from farhand.drivers.codex.asks import (
 )
 from farhand.drivers.codex.schema import shell_words
 from farhand.drivers.wires.asks.answers import PartAnswer
+from farhand.drivers.wires.foreign_json import Fields
 from farhand.model.words import AskKind
 
 RUN = {"command": "/bin/bash -lc 'rm -r build'", "cwd": "/home/dev", "reason": "to begin anew", "startedAtMs": 1}
 WANTED = {"network": {"enabled": True}, "fileSystem": None}
 OPTIONS = [{"label": "Red", "description": "warm"}, {"label": "Blue", "description": "cold"}]
-FORM = {"questions": [{"id": "q1", "question": "Which?", "options": OPTIONS}, {"id": "q2", "question": "Why?"}]}
+FORM: dict[str, object] = {
+    "questions": [{"id": "q1", "question": "Which?", "options": OPTIONS}, {"id": "q2", "question": "Why?"}]
+}
 NO = PartAnswer(choice="deny")
 
 
@@ -113,6 +116,9 @@ def test_every_question_of_a_form_is_asked_and_answered_by_its_words() -> None:
 )
 def test_a_hook_says_no_unless_it_is_told_yes(picked: tuple[PartAnswer, ...]) -> None:
     question = CodexQuestion(method=HOOK, params={"tool_name": "Bash", "tool_input": {"command": "ls"}})
-    assert hook_reply(question, picked)["hookSpecificOutput"]["decision"]["behavior"] == "deny"
-    yes = hook_reply(question, (PartAnswer(choice="allow"),))
-    assert yes["hookSpecificOutput"]["decision"] == {"behavior": "allow"}
+    assert decided(hook_reply(question, picked)).text("behavior") == "deny"
+    assert decided(hook_reply(question, (PartAnswer(choice="allow"),))).plain == {"behavior": "allow"}
+
+
+def decided(reply: dict[str, object]) -> Fields:
+    return Fields(reply).fields("hookSpecificOutput").fields("decision")

@@ -16,8 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from farhand.drivers.codex.asks import METHODS, CodexQuestion, raised
-from farhand.drivers.codex.exec.translate import CodexExecState, translate_event
+from farhand.drivers.codex.exec.state import CodexExecState
+from farhand.drivers.codex.exec.translate import translate_event
 from farhand.drivers.codex.headless import translate
+from farhand.drivers.codex.headless.state import CodexServerState
 from farhand.drivers.codex.tmux import translate as rollout
 from farhand.drivers.codex.tmux.pending import question_of
 from farhand.drivers.codex.tmux.screen import is_asking, read_box
@@ -75,7 +77,7 @@ def way(path: Path) -> tuple[Translator, Any]:
     if path in HOOKS:
         return rollout.translate_hook, rollout.CodexRolloutState()
     if path in SERVERS:
-        return translate.translate, translate.CodexServerState()
+        return translate.translate, CodexServerState()
     return translate_event, CodexExecState(turn="t1")
 
 
@@ -161,7 +163,7 @@ def test_no_mutation_is_an_error(data: st.DataObject) -> None:
 TRANSLATORS = [
     (rollout.translate, rollout.CodexRolloutState()),
     (rollout.translate_hook, rollout.CodexRolloutState()),
-    (translate.translate, translate.CodexServerState()),
+    (translate.translate, CodexServerState()),
     (translate_event, CodexExecState()),
 ]
 STRANGE = [

@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farhand.drivers.gemini.exec.translate import GeminiStreamState, exit_sentence, translate_stream
+from farhand.drivers.gemini.exec.state import GeminiStreamState
+from farhand.drivers.gemini.exec.translate import exit_sentence, translate_stream
 from farhand.drivers.gemini.tmux.hooks import translate_hook
 from farhand.drivers.gemini.tmux.translate import GeminiState, translate
 

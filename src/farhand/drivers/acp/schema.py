@@ -1,29 +1,12 @@
-"""What an ACP agent's TOML file says: its command, the variables it needs, its names for our modes."""
+"""Reads the TOML file that describes an ACP agent."""
 
 import tomllib
 from pathlib import Path
 
 import msgspec
 
+from farhand.drivers.wires.acp.schema import AcpAgent
 from farhand.model.errors import DriverError
-from farhand.model.words import Mode, Word
-
-
-class AcpAgent(Word):
-    """One kind of agent."""
-
-    backend: str
-    command: tuple[str, ...]
-    title: str = ""
-    about: str = ""
-    # The node's variables that reach the agent, by name; no other secret of the node does.
-    variables: tuple[str, ...] = ()
-    # Variables with fixed values.
-    environment: dict[str, str] = {}
-    # The agent's own names for our modes; a mode that is not here cannot be chosen.
-    modes: dict[Mode, str] = {}
-    models: bool = True
-    images: bool = True
 
 
 def read_agent(path: Path) -> AcpAgent:

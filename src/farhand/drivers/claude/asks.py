@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from farhand.drivers.claude.titles import detail, title
 from farhand.drivers.wires.asks.answers import PartAnswer
@@ -13,7 +13,7 @@ from farhand.drivers.wires.asks.build import (
     EXPIRED,
     OTHER,
     SESSION,
-    Worded,
+    AskWording,
     ask_of,
     described,
     digest_of,
@@ -21,7 +21,7 @@ from farhand.drivers.wires.asks.build import (
     options,
     step_id,
 )
-from farhand.drivers.wires.foreign_json import Fields
+from farhand.drivers.wires.foreign_json import Fields, JsonObject
 from farhand.model.facts import AskRaised
 from farhand.model.visible import visible
 from farhand.model.words import AskKind, Choice, Word
@@ -34,8 +34,8 @@ class ClaudeQuestion(Word):
     """What the agent asks leave for, as it came."""
 
     tool: str
-    arguments: dict[str, Any]
-    suggestions: tuple[dict[str, Any], ...] = ()
+    arguments: JsonObject
+    suggestions: tuple[JsonObject, ...] = ()
 
 
 def question_of(payload: Fields, arguments: str = "tool_input") -> ClaudeQuestion:
@@ -60,11 +60,11 @@ def raised(ask: str, question: ClaudeQuestion, deadline_seconds: float | None, s
     """The ask, with everything that a person needs to decide."""
     questions = _questions(question)
     several = bool(questions) and questions[min(step, len(questions) - 1)].flag("multiSelect")
-    worded = _worded(question, step)
-    return ask_of(step_id(ask, step), worded, digest(question), deadline_seconds, several=several)
+    wording = _wording(question, step)
+    return ask_of(step_id(ask, step), wording, digest(question), deadline_seconds, several=several)
 
 
-def _worded(question: ClaudeQuestion, step: int) -> Worded:
+def _wording(question: ClaudeQuestion, step: int) -> AskWording:
     arguments = Fields(question.arguments)
     questions = _questions(question)
     if questions:
@@ -99,7 +99,7 @@ def _permission_choices(question: ClaudeQuestion) -> tuple[Choice, ...]:
     )
 
 
-def _pattern(question: ClaudeQuestion) -> dict[str, Any] | None:
+def _pattern(question: ClaudeQuestion) -> JsonObject | None:
     """The rule that Claude Code itself proposes, if it proposes one that allows."""
     for suggestion in question.suggestions:
         found = Fields(suggestion)
@@ -108,26 +108,26 @@ def _pattern(question: ClaudeQuestion) -> dict[str, Any] | None:
     return None
 
 
-def _rule_words(suggestion: dict[str, Any] | None) -> str:
+def _rule_words(suggestion: JsonObject | None) -> str:
     rules = Fields(suggestion).list("rules")
     return ", ".join(f"{rule.text('toolName')}({rule.text('ruleContent') or '*'})" for rule in rules)
 
 
-def _for_session(question: ClaudeQuestion) -> dict[str, Any]:
-    rule: dict[str, Any] = {"toolName": question.tool}
+def _for_session(question: ClaudeQuestion) -> JsonObject:
+    rule: JsonObject = {"toolName": question.tool}
     if question.tool == "Bash":
         rule["ruleContent"] = Fields(question.arguments).text("command")
     return {"type": "addRules", "rules": [rule], "behavior": "allow", "destination": "session"}
 
 
-def decision(question: ClaudeQuestion, picked: tuple[PartAnswer, ...]) -> dict[str, Any]:
+def decision(question: ClaudeQuestion, picked: tuple[PartAnswer, ...]) -> JsonObject:
     """What Claude Code is told: allow with exactly what was shown, or deny."""
     last = picked[-1] if picked else PartAnswer(choice=DENY)
     if last.expired:
         return {"behavior": "deny", "message": last.note or EXPIRED}
     if _questions(question):
         return _answers(question, picked)
-    allow: dict[str, Any] = {"behavior": "allow", "updatedInput": question.arguments}
+    allow: JsonObject = {"behavior": "allow", "updatedInput": question.arguments}
     if last.choice == ALLOW:
         return allow
     if last.choice == SESSION:
@@ -140,31 +140,31 @@ def decision(question: ClaudeQuestion, picked: tuple[PartAnswer, ...]) -> dict[s
     return {"behavior": "deny", "message": last.note or DENIED}
 
 
-def _answers(question: ClaudeQuestion, picked: tuple[PartAnswer, ...]) -> dict[str, Any]:
+def _answers(question: ClaudeQuestion, picked: tuple[PartAnswer, ...]) -> JsonObject:
     questions = _questions(question)
-    if len(picked) < len(questions) or any(DENY in _made(one) for one in picked):
+    if len(picked) < len(questions) or any(DENY in _choices_made(one) for one in picked):
         note = next((one.note for one in picked if one.note), "")
         return {"behavior": "deny", "message": note or "The manager did not answer the question."}
     answers = {one.text("question"): _answer(one, choice) for one, choice in zip(questions, picked, strict=False)}
     return {"behavior": "allow", "updatedInput": {**question.arguments, "answers": answers}}
 
 
-def _made(picked: PartAnswer) -> list[str]:
+def _choices_made(picked: PartAnswer) -> list[str]:
     """Every choice that was made. No id of ours has a comma in it."""
     return picked.choice.split(",")
 
 
 def _answer(question: Fields, picked: PartAnswer) -> str:
     options = {str(number): option.text("label") for number, option in enumerate(question.list("options"), 1)}
-    labels = [options[one] for one in _made(picked) if one in options]
+    labels = [options[one] for one in _choices_made(picked) if one in options]
     if not labels:
         return picked.note or "No preference."
     words = ", ".join(labels)
     if not picked.note:
         return words
-    return f"{words}, {picked.note}" if OTHER in _made(picked) else f"{words} ({picked.note})"
+    return f"{words}, {picked.note}" if OTHER in _choices_made(picked) else f"{words} ({picked.note})"
 
 
-def hook_reply(answer: dict[str, Any]) -> dict[str, Any]:
+def hook_reply(answer: JsonObject) -> JsonObject:
     """A decision as the PermissionRequest hook prints it."""
     return {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": answer}}

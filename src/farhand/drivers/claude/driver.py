@@ -7,8 +7,10 @@ from farhand.drivers.wires.context import DriverContext
 from farhand.model.ports import Driver
 
 
-def build(given: DriverContext) -> list[Driver]:
+def build(context: DriverContext) -> list[Driver]:
     """Claude Code in tmux, as spec 2 has it, and without a terminal."""
-    environment = given.child(launch.passed_on(given.variables))
-    headless = HeadlessClaudeDriver(given.holders, environment, given.folder / "claude-headless", given.ask_seconds)
-    return [ClaudeDriver(given.tmux_host, environment), headless]
+    environment = context.child(launch.passed_on(context.variables))
+    headless = HeadlessClaudeDriver(
+        context.holders, environment, context.folder / "claude-headless", context.ask_seconds
+    )
+    return [ClaudeDriver(context.tmux_host, environment), headless]

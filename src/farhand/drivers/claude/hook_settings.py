@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from farhand.drivers.claude.launch import ClaudePaths, answer_groups, installed_groups
+from farhand.drivers.wires.foreign_json import JsonObject
 
 
 def settings_file(environment: Mapping[str, str]) -> Path:
@@ -14,7 +14,7 @@ def settings_file(environment: Mapping[str, str]) -> Path:
     return ClaudePaths.of(environment).config / "settings.json"
 
 
-def groups(interpreter: str, answers: Path, events: Path | None, ask_seconds: float) -> dict[str, list[dict[str, Any]]]:
+def groups(interpreter: str, answers: Path, events: Path | None, ask_seconds: float) -> dict[str, list[JsonObject]]:
     """The Stop hook that posts answers and, with a program for events, those that report and ask."""
     wanted = installed_groups(interpreter, events, ask_seconds) if events else {}
     return {**wanted, "Stop": [*wanted.get("Stop", []), *answer_groups(interpreter, answers)["Stop"]]}

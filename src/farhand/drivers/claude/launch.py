@@ -6,32 +6,28 @@ import os
 import re
 import secrets
 import shlex
-import tomllib
 from collections.abc import Mapping
-from importlib.resources import files
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
 from farhand.disk.atomic import write_private
 from farhand.drivers.claude.tmux.cost import status_line
-from farhand.drivers.wires.foreign_json import parse
+from farhand.drivers.wires.environment import USUAL_VARIABLES, without_secrets
+from farhand.drivers.wires.foreign_json import JsonObject, parse
+from farhand.drivers.wires.hooks.timeout import hook_timeout
+from farhand.drivers.wires.manifest import read_manifest
 from farhand.drivers.wires.preflight import program_path
 from farhand.model.words import Mode
 
-MANIFEST: Final[dict[str, Any]] = tomllib.loads(files(__package__).joinpath("manifest.toml").read_text("utf-8"))
-REPORT_TIMEOUT_SECONDS = 10
+MANIFEST: Final = read_manifest("farhand.drivers.claude")
 POST_TIMEOUT_SECONDS = 5
 SETTINGS, LOCAL_SETTINGS = "settings.json", "settings.local.json"
 # Beside a worker's settings: what Claude Code told its status line last.
 COST = "status.json"
 # It waits up to 5 s for the transcript.
 ANSWER_TIMEOUT_SECONDS = 20
-ASK_GRACE_SECONDS = 60
-# Never in an agent's environment, whatever the tmux server has in its own.
-SECRETS = ("TELEGRAM_BOT_TOKEN", "TELEGRAM_WEBHOOK_SECRET")
-PASSED = frozenset("SSH_AUTH_SOCK GIT_SSH_COMMAND EDITOR VISUAL".split())
 PASSED_PREFIXES = (
     "ANTHROPIC_",
     "CLAUDE_",
@@ -81,7 +77,7 @@ class HookAddress(msgspec.Struct, frozen=True):
 
 def hook_groups(
     interpreter: str, program: Path, ask_seconds: float, door: HookAddress | None = None
-) -> dict[str, list[dict[str, Any]]]:
+) -> dict[str, list[JsonObject]]:
     """Our hooks, as Claude Code's settings want them; without a door to post to, all of them run the program."""
     hooks: dict[str, str] = MANIFEST["hooks"]
     return {
@@ -96,7 +92,7 @@ def hook_groups(
     }
 
 
-def installed_groups(interpreter: str, program: Path, ask_seconds: float) -> dict[str, list[dict[str, Any]]]:
+def installed_groups(interpreter: str, program: Path, ask_seconds: float) -> dict[str, list[JsonObject]]:
     """The same hooks for a person's own settings: they leave sessions alone that bring theirs."""
     hooks: dict[str, str] = MANIFEST["hooks"]
     return {
@@ -105,26 +101,25 @@ def installed_groups(interpreter: str, program: Path, ask_seconds: float) -> dic
     }
 
 
-def answer_groups(interpreter: str, program: Path) -> dict[str, list[dict[str, Any]]]:
+def answer_groups(interpreter: str, program: Path) -> dict[str, list[JsonObject]]:
     """The Stop hook that posts answers of sessions which carry a bridge's variables."""
     command = shlex.join([interpreter, "-I", "-S", str(program)])
     return {"Stop": [{"hooks": [{"type": "command", "command": command, "timeout": ANSWER_TIMEOUT_SECONDS}]}]}
 
 
-def _post(door: HookAddress) -> dict[str, Any]:
+def _post(door: HookAddress) -> JsonObject:
     headers = {"X-Farhand-Key": door.key}
     return {"type": "http", "url": door.address, "timeout": POST_TIMEOUT_SECONDS, "headers": headers}
 
 
-def _run(interpreter: str, program: Path, event: str, mode: str, ask_seconds: float, *more: str) -> dict[str, Any]:
+def _run(interpreter: str, program: Path, event: str, mode: str, ask_seconds: float, *more: str) -> JsonObject:
     asks = mode == "ask"
     command = shlex.join([interpreter, "-I", "-S", str(program), "ask" if asks else "report", event, *more])
-    # The CLI's own patience ends after ours: it is we who say no.
-    timeout = int(ask_seconds) + ASK_GRACE_SECONDS if asks else REPORT_TIMEOUT_SECONDS
+    timeout = hook_timeout(ask_seconds, asks=asks)
     return {"type": "command", "command": command, "timeout": timeout}
 
 
-def session_settings(groups: Mapping[str, Any], cost: Path | None = None) -> dict[str, Any]:
+def session_settings(groups: Mapping[str, object], cost: Path | None = None) -> JsonObject:
     """The settings of one worker's session, beside the person's own, which stay untouched."""
     settings = {"skipDangerousModePermissionPrompt": True, "hooks": dict(groups)}
     return {**settings, "statusLine": status_line(cost)} if cost else settings
@@ -146,11 +141,10 @@ def _has_status_line(file: Path) -> bool:
 
 def command_line(program: str, mode: Mode, model: str, settings: Path, session: str, *, resume: bool) -> list[str]:
     """The interactive CLI, with its session's id chosen by us."""
-    without = [word for name in SECRETS for word in ("-u", name)]
     chosen = ["--model", model] if model else []
     known = ["--resume", session] if resume else ["--session-id", session]
     arguments: list[str] = MANIFEST["modes"][mode.value]["arguments"]
-    return ["env", *without, program, *arguments, *chosen, "--settings", str(settings), *known]
+    return without_secrets([program, *arguments, *chosen, "--settings", str(settings), *known])
 
 
 def headless_line(program: str, mode: Mode, model: str, session: str, *, resume: bool) -> list[str]:
@@ -171,7 +165,7 @@ def found(program: str, environment: Mapping[str, str]) -> str:
 
 def passed_on(own: Mapping[str, str]) -> dict[str, str]:
     """What of the node's variables Claude Code needs to reach its model."""
-    return {name: value for name, value in own.items() if name in PASSED or name.startswith(PASSED_PREFIXES)}
+    return {name: value for name, value in own.items() if name in USUAL_VARIABLES or name.startswith(PASSED_PREFIXES)}
 
 
 def variables(mode: Mode, *, root: bool) -> dict[str, str]:
@@ -180,7 +174,7 @@ def variables(mode: Mode, *, root: bool) -> dict[str, str]:
     return {"IS_SANDBOX": "1"} if root and mode is Mode.YOLO else {}
 
 
-def write_settings(path: Path, settings: Mapping[str, Any]) -> None:
+def write_settings(path: Path, settings: Mapping[str, object]) -> None:
     """Writes a worker's settings for its owner alone, whole or not at all."""
     write_private(path, msgspec.json.format(msgspec.json.encode(settings), indent=2))
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, tzinfo
 from typing import Final
 from zoneinfo import ZoneInfo
 
 from farhand.drivers.wires.foreign_json import Fields
+from farhand.drivers.wires.text.clock_time import next_clock_time
 from farhand.model.facts import Limited
 
 RATE_LIMIT: Final = "rate_limit"
@@ -25,7 +26,6 @@ SAID = re.compile(
 LIMIT_WORDS = re.compile(
     r"usage limit reached|hit your (?:\w+ ){0,3}limit|(?:session|weekly) limit reached", re.IGNORECASE
 )
-MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 
 
 def limit(record: Fields, text: str, at: float) -> Limited | None:
@@ -61,22 +61,9 @@ def reset(text: str, at: float) -> float | None:
     if said is None or zone is None or not at or not 1 <= int(said["hour"]) <= 12:
         return None
     try:
-        return _next(said, datetime.fromtimestamp(at, zone))
+        return next_clock_time(said, datetime.fromtimestamp(at, zone))
     except (ValueError, OverflowError):
         return None
-
-
-def _next(said: re.Match[str], now: datetime) -> float | None:
-    hour = int(said["hour"]) % 12 + (12 if said["half"].lower() == "pm" else 0)
-    clock = now.replace(hour=hour, minute=int(said["minute"] or 0), second=0, microsecond=0)
-    if not said["month"]:
-        return (clock if clock > now else clock + timedelta(days=1)).timestamp()
-    month = said["month"].lower()
-    if month not in MONTHS:
-        return None
-    dated = clock.replace(month=MONTHS.index(month) + 1, day=int(said["day"]))
-    # A date half a year ago is one of next year.
-    return (dated if dated > now - timedelta(days=180) else dated.replace(year=dated.year + 1)).timestamp()
 
 
 def _zone(name: str | None) -> tzinfo | None:

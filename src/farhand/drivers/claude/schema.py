@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from farhand.drivers.wires.foreign_json import Fields
 
 
@@ -15,7 +13,7 @@ def blocks(message: Fields) -> list[Fields]:
     return message.list("content")
 
 
-def plain_text(content: Any) -> str:
+def plain_text(content: object) -> str:
     """The text of a tool's result, which is a string or a list of blocks."""
     if isinstance(content, str):
         return content

@@ -10,6 +10,7 @@ from farhand.disk.head_tail import HeadAndTail, newest, read_ends
 from farhand.drivers.claude.launch import ClaudePaths
 from farhand.drivers.claude.schema import blocks
 from farhand.drivers.wires.foreign_json import Fields, parse
+from farhand.drivers.wires.preflight import is_folder
 from farhand.drivers.wires.text.tool_title import one_line
 from farhand.drivers.wires.tmux.death import is_alive
 from farhand.model.ports import SessionFound
@@ -30,11 +31,7 @@ def find_sessions(places: ClaudePaths, directory: str) -> list[SessionFound]:
     running = open_sessions(places)
     found = (session_of(path.stem, read_ends(path), running) for path in newest(files, MOST_SESSIONS))
     # Two folders may share a name of Claude Code's: only the lines themselves tell them apart.
-    return [one for one in found if one is not None and (not wanted or _same(one.directory, wanted))]
-
-
-def _same(directory: str, wanted: str) -> bool:
-    return directory == wanted or str(Path(directory).resolve()) == wanted
+    return [one for one in found if one is not None and (not wanted or is_folder(one.directory, wanted))]
 
 
 def open_sessions(places: ClaudePaths) -> frozenset[str]:

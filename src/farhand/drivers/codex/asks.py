@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Final
 
 from farhand.drivers.codex.schema import shell_words
 from farhand.drivers.wires.asks.answers import PartAnswer
@@ -12,7 +13,7 @@ from farhand.drivers.wires.asks.build import (
     DENY,
     EXPIRED,
     SESSION,
-    Worded,
+    AskWording,
     ask_of,
     described,
     digest_of,
@@ -20,7 +21,7 @@ from farhand.drivers.wires.asks.build import (
     options,
     step_id,
 )
-from farhand.drivers.wires.foreign_json import Fields
+from farhand.drivers.wires.foreign_json import Fields, JsonObject
 from farhand.drivers.wires.text.tool_title import in_full, one_line
 from farhand.model.facts import AskRaised
 from farhand.model.words import AskKind, Choice, Word
@@ -40,7 +41,7 @@ class CodexQuestion(Word):
     """What the agent asks leave for, as it came."""
 
     method: str
-    params: dict[str, Any]
+    params: Mapping[str, object]
     # What the files would become: a question about them names only their item.
     title: str = ""
     detail: str = ""
@@ -59,10 +60,10 @@ def steps(question: CodexQuestion) -> int:
 
 def raised(ask: str, question: CodexQuestion, deadline_seconds: float | None, step: int = 0) -> AskRaised:
     """The ask, with everything that a person needs to decide."""
-    return ask_of(step_id(ask, step), _worded(question, step), digest(question), deadline_seconds)
+    return ask_of(step_id(ask, step), _wording(question, step), digest(question), deadline_seconds)
 
 
-def _worded(question: CodexQuestion, step: int) -> Worded:
+def _wording(question: CodexQuestion, step: int) -> AskWording:
     params, questions = Fields(question.params), _questions(question)
     if questions:
         one = questions[min(step, len(questions) - 1)]
@@ -85,7 +86,7 @@ def _worded(question: CodexQuestion, step: int) -> Worded:
             return AskKind.PERMISSION, f"{server}: {words}", _choices(session=False), in_full(_elicited(params))
 
 
-def _elicited(params: Fields) -> dict[str, Any]:
+def _elicited(params: Fields) -> JsonObject:
     return {name: value for name, value in params.plain.items() if name not in _PASSING}
 
 
@@ -104,8 +105,9 @@ def _command(params: Fields, command: str) -> str:
     """The whole of what would run, and what it would be allowed to."""
     raw = params.text("command")
     wrapped = f"\n\nAs: {raw}" if raw and raw != command and command not in raw else ""
-    more = [name for name in ("additionalPermissions", "networkApprovalContext") if params.any(name) is not None]
-    granted = "".join(f"\n\n{name}: {in_full(params.any(name))}" for name in more)
+    more = {name: params.any(name) for name in ("additionalPermissions", "networkApprovalContext")}
+    shown = {name: in_full(value) for name, value in more.items() if value is not None}
+    granted = "".join(f"\n\n{name}: {text}" for name, text in shown.items())
     return (command or raw) + wrapped + granted + _reason(params, "cwd")
 
 
@@ -124,7 +126,7 @@ def _questions(question: CodexQuestion) -> list[Fields]:
     return Fields(question.params).list("questions") if question.method == INPUT else []
 
 
-def decision(question: CodexQuestion, picked: tuple[PartAnswer, ...]) -> dict[str, Any]:
+def decision(question: CodexQuestion, picked: tuple[PartAnswer, ...]) -> JsonObject:
     """The result of the app-server's request."""
     last = picked[-1] if picked else PartAnswer(choice=DENY)
     allowed = last.choice in (ALLOW, SESSION) and not last.expired
@@ -143,7 +145,7 @@ def decision(question: CodexQuestion, picked: tuple[PartAnswer, ...]) -> dict[st
             return {"action": action, "content": {} if allowed else None, "_meta": None}
 
 
-def _answers(question: CodexQuestion, picked: tuple[PartAnswer, ...]) -> dict[str, Any]:
+def _answers(question: CodexQuestion, picked: tuple[PartAnswer, ...]) -> JsonObject:
     given = zip(_questions(question), picked, strict=False)
     return {one.text("id"): {"answers": _answer(one, choice)} for one, choice in given}
 
@@ -156,10 +158,10 @@ def _answer(question: Fields, picked: PartAnswer) -> list[str]:
     return [*chosen, *([picked.note] if picked.note else [])]
 
 
-def hook_reply(question: CodexQuestion, picked: tuple[PartAnswer, ...]) -> dict[str, Any]:
+def hook_reply(question: CodexQuestion, picked: tuple[PartAnswer, ...]) -> JsonObject:
     """A decision as the PermissionRequest hook prints it."""
     last = picked[-1] if picked else PartAnswer(choice=DENY)
-    answer: dict[str, Any] = {"behavior": "allow"}
+    answer: JsonObject = {"behavior": "allow"}
     if last.choice != ALLOW or last.expired or question.method != HOOK:
         answer = {"behavior": "deny", "message": last.note or (EXPIRED if last.expired else DENIED)}
     return {"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": answer}}

@@ -9,6 +9,6 @@ from farhand.drivers.wires.context import DriverContext
 from farhand.model.ports import Driver
 
 
-def build(given: DriverContext) -> list[Driver]:
+def build(context: DriverContext) -> list[Driver]:
     """Codex without a terminal, which is the usual one, with one, and a process a turn."""
-    return [HeadlessCodexDriver(given), InteractiveCodexDriver(given), ExecCodexDriver(given)]
+    return [HeadlessCodexDriver(context), InteractiveCodexDriver(context), ExecCodexDriver(context)]

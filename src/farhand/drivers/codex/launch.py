@@ -7,28 +7,26 @@ import re
 import shlex
 import tomllib
 from collections.abc import Iterable, Mapping
-from importlib.resources import files
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
+from farhand.drivers.wires.environment import USUAL_VARIABLES, without_secrets
+from farhand.drivers.wires.foreign_json import JsonObject
+from farhand.drivers.wires.hooks.timeout import hook_timeout
+from farhand.drivers.wires.manifest import read_manifest
 from farhand.drivers.wires.preflight import program_path
 from farhand.drivers.wires.preflight import workplace as real_folder
 from farhand.model.present import Worker
 from farhand.model.words import Mode
 
-MANIFEST: Final[dict[str, Any]] = tomllib.loads(files(__package__).joinpath("manifest.toml").read_text("utf-8"))
+MANIFEST: Final = read_manifest("farhand.drivers.codex")
 MODES: Final = tuple(MANIFEST["modes"])
-PASSED = frozenset("SSH_AUTH_SOCK GIT_SSH_COMMAND EDITOR VISUAL".split())
 PASSED_PREFIXES = ("OPENAI_", "CODEX_", "AZURE_", "AWS_", "OLLAMA_", "GIT_AUTHOR_", "GIT_COMMITTER_")
-# Never in an agent's environment, whatever the tmux server has in its own.
-SECRETS = ("TELEGRAM_BOT_TOKEN", "TELEGRAM_WEBHOOK_SECRET")
-REPORT_TIMEOUT_SECONDS = 10
-ASK_GRACE_SECONDS = 60
 # Where Codex says that settings of the command line stand.
 SESSION_FLAGS: Final = "/<session-flags>/config.toml"
-SANDBOXES: Final[dict[str, dict[str, Any]]] = {
+SANDBOXES: Final[dict[str, JsonObject]] = {
     "read-only": {"type": "readOnly", "networkAccess": False},
     "workspace-write": {
         "type": "workspaceWrite",
@@ -49,18 +47,18 @@ def home(environment: Mapping[str, str]) -> Path:
 
 def passed_on(own: Mapping[str, str]) -> dict[str, str]:
     """What of the node's variables Codex needs to reach its model: its own, and those that its settings name."""
-    named = PASSED | set(_named(_settings(home(own) / "config.toml")))
+    named = USUAL_VARIABLES | set(_named(_settings(home(own) / "config.toml")))
     return {name: value for name, value in own.items() if name in named or name.startswith(PASSED_PREFIXES)}
 
 
-def _settings(path: Path) -> dict[str, Any]:
+def _settings(path: Path) -> JsonObject:
     try:
         return tomllib.loads(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
         return {}
 
 
-def _named(settings: Mapping[str, Any]) -> Iterable[str]:
+def _named(settings: Mapping[str, object]) -> Iterable[str]:
     providers = settings.get("model_providers")
     for provider in providers.values() if isinstance(providers, dict) else ():
         fields = provider if isinstance(provider, dict) else {}
@@ -101,16 +99,16 @@ def app_server_line(program: str, directory: str) -> list[str]:
     return [program, "app-server", *overrides(directory)]
 
 
-def thread_params(worker: Worker, directory: str) -> dict[str, Any]:
+def thread_params(worker: Worker, directory: str) -> JsonObject:
     """How a thread begins, or goes on."""
     approval, sandbox = policy(worker.mode)
     model = {"model": worker.model} if worker.model else {}
     return {"cwd": directory, "approvalPolicy": approval, "sandbox": sandbox, **model}
 
 
-def settings_params(model: str | None, mode: str | None) -> dict[str, Any]:
+def settings_params(model: str | None, mode: str | None) -> JsonObject:
     """What changes in a thread that is open."""
-    changed: dict[str, Any] = {"model": model} if model else {}
+    changed: JsonObject = {"model": model} if model else {}
     if mode is not None:
         approval, sandbox = policy(Mode(mode))
         changed |= {"approvalPolicy": approval, "sandboxPolicy": SANDBOXES[sandbox]}
@@ -142,8 +140,7 @@ def terminal_line(
     chosen += [f"model={_quoted(worker.model)}"] if worker.model else []
     settings = [word for setting in [*chosen, *hook_settings(hooks)] for word in ("-c", setting)]
     known = ["resume", resume] if resume else []
-    without = [word for name in SECRETS for word in ("-u", name)]
-    return ["env", *without, program, "--no-daemon", *overrides(directory), *settings, *known]
+    return without_secrets([program, "--no-daemon", *overrides(directory), *settings, *known])
 
 
 class CodexHook(msgspec.Struct, frozen=True):
@@ -171,8 +168,7 @@ def session_hooks(interpreter: str, program: Path, ask_seconds: float) -> list[C
     found = []
     for event, mode in MANIFEST["hooks"].items():
         command = shlex.join([interpreter, "-I", "-S", str(program), mode, event])
-        # The CLI's own patience ends after ours: it is we who say no.
-        timeout = int(ask_seconds) + ASK_GRACE_SECONDS if mode == "ask" else REPORT_TIMEOUT_SECONDS
+        timeout = hook_timeout(ask_seconds, asks=mode == "ask")
         found.append(CodexHook(event, command, timeout))
     return found
 

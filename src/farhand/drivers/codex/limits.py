@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Final
 
 from farhand.drivers.wires.foreign_json import Fields, parse
+from farhand.drivers.wires.text.clock_time import next_clock_time
 from farhand.model.facts import Limited
 
 KINDS: Final = frozenset("usagelimitexceeded ratelimitexceeded sessionbudgetexceeded".split())
@@ -20,7 +21,6 @@ CLOCK = re.compile(
 )
 SPAN = re.compile(r"try again in\s+((?:\d+\s*(?:day|hour|minute|second)s?[ ,and]*)+)", re.IGNORECASE)
 PART = re.compile(r"(\d+)\s*(day|hour|minute|second)", re.IGNORECASE)
-MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 SECONDS = {"day": 86400, "hour": 3600, "minute": 60, "second": 1}
 
 
@@ -53,20 +53,9 @@ def reset(text: str, at: float) -> float | None:
     if said is None or not at or not 1 <= int(said["hour"]) <= 12:
         return None
     try:
-        return _next(said, datetime.fromtimestamp(at, UTC).astimezone())
+        return next_clock_time(said, datetime.fromtimestamp(at, UTC).astimezone())
     except (ValueError, OverflowError):
         return None
-
-
-def _next(said: re.Match[str], now: datetime) -> float | None:
-    hour = int(said["hour"]) % 12 + (12 if said["half"].lower() == "pm" else 0)
-    clock = now.replace(hour=hour, minute=int(said["minute"]), second=0, microsecond=0)
-    if not said["month"]:
-        return (clock if clock > now else clock + timedelta(days=1)).timestamp()
-    month = said["month"].lower()
-    if month not in MONTHS:
-        return None
-    return clock.replace(year=int(said["year"]), month=MONTHS.index(month) + 1, day=int(said["day"])).timestamp()
 
 
 def readable(message: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from farhand.drivers.wires.oneshot.spec import OneshotCli, OneshotOutput, guarded, last_line, parsed
+from farhand.drivers.wires.oneshot.spec import OneshotCli, OneshotOutput, as_argument, last_line, parsed
 
 
 class _Item(msgspec.Struct):
@@ -27,7 +27,7 @@ class _CodexLine(msgspec.Struct):
 def words(message: str, directory: str, session: str) -> list[str]:
     """The command line; without `--skip-git-repo-check` it would not work outside a repository."""
     resumed = ["resume", session] if session else []
-    return ["exec", "--json", "--yolo", "--skip-git-repo-check", "-C", directory, *resumed, guarded(message)]
+    return ["exec", "--json", "--yolo", "--skip-git-repo-check", "-C", directory, *resumed, as_argument(message)]
 
 
 def read(output: str, errors: str) -> OneshotOutput:

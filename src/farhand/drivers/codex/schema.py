@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from farhand.drivers.wires.foreign_json import Fields
 from farhand.drivers.wires.text.tool_title import in_full, one_line
@@ -106,11 +106,11 @@ def _result(result: Fields) -> str:
     return "\n".join(block.text("text") for block in result.list("content"))
 
 
-def _pretty(value: Any) -> str:
+def _pretty(value: object) -> str:
     return "" if value is None else in_full(value)
 
 
-def shell_words(command: Any) -> str:
+def shell_words(command: object) -> str:
     """A command as a person wrote it, without the shell that Codex wraps around it."""
     if isinstance(command, list):
         words = [word for word in command if isinstance(word, str)]
@@ -132,7 +132,7 @@ def _unquoted(rest: str, whole: str) -> str:
     return rest if " " not in rest and not set(rest) & set("'\"\\") else whole
 
 
-def change_words(changes: Any) -> tuple[str, str]:
+def change_words(changes: object) -> tuple[str, str]:
     """What a change of files is about, and the whole of it."""
     every = [(path, Fields(one)) for path, one in _changes(changes)]
     if not every:
@@ -144,7 +144,7 @@ def change_words(changes: Any) -> tuple[str, str]:
     )
 
 
-def _changes(changes: Any) -> list[tuple[str, Any]]:
+def _changes(changes: object) -> list[tuple[str, object]]:
     if isinstance(changes, dict):
         return [(path, one) for path, one in changes.items() if isinstance(path, str)]
     listed = [one for one in changes if isinstance(one, dict)] if isinstance(changes, list) else []

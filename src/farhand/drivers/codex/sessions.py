@@ -12,6 +12,7 @@ from farhand.drivers.codex import launch
 from farhand.drivers.codex.schema import Item, read_item
 from farhand.drivers.wires.context import DriverContext
 from farhand.drivers.wires.foreign_json import Fields, parse
+from farhand.drivers.wires.preflight import is_folder
 from farhand.drivers.wires.text.tool_title import one_line
 from farhand.model.ports import SessionFound
 from farhand.model.present import Worker
@@ -25,11 +26,7 @@ def find_sessions(home: Path, directory: str) -> list[SessionFound]:
     wanted = str(Path(directory).resolve()) if directory else ""
     files = newest((home / "sessions").glob("*/*/*/rollout-*.jsonl"), MOST_SESSIONS)
     found = (session_of(read_ends(path)) for path in files)
-    return [one for one in found if one is not None and (not wanted or _same(one.directory, wanted))]
-
-
-def _same(directory: str, wanted: str) -> bool:
-    return directory == wanted or str(Path(directory).resolve()) == wanted
+    return [one for one in found if one is not None and (not wanted or is_folder(one.directory, wanted))]
 
 
 def session_of(ends: HeadAndTail) -> SessionFound | None:
@@ -67,16 +64,16 @@ def rollout_of(home: Path, session: str) -> Path | None:
     return found[0] if found else None
 
 
-class KeptSessions:
+class CodexSessions:
     """What every driver of Codex knows of its sessions, and of where it lives."""
 
-    def __init__(self, given: DriverContext) -> None:
-        self._given = given
+    def __init__(self, context: DriverContext) -> None:
+        self._context = context
 
     @property
     def environment(self) -> dict[str, str]:
         """What Codex finds in its environment: its settings may name a variable at any time."""
-        return self._given.child(launch.passed_on(self._given.variables))
+        return self._context.child(launch.passed_on(self._context.variables))
 
     async def sessions(self, directory: str) -> list[SessionFound]:
         """Codex's conversations of that folder, or of every folder for "", newest first."""

@@ -13,8 +13,7 @@ from pathlib import Path
 if __name__ == "__main__":  # behind the standard library, so that nothing beside farhand can stand in for it
     sys.path.append(str(Path(__file__).resolve().parents[3]))
 
-from farhand.drivers.demo import words
-from farhand.drivers.demo.picture import sunrise
+from farhand.drivers.demo import replies
 from farhand.drivers.wires.lines.agent import Failed, Gone, LineConversation, Prompt
 
 WORD_SECONDS = 0.03
@@ -48,14 +47,14 @@ class Demo:
     def play(self, prompt: Prompt) -> None:
         """One turn: what was asked for, or a thoughtful answer."""
         self._prompt, self._said = prompt, 0
-        wanted = words.wanted(prompt.text)
+        wanted = replies.wanted(prompt.text)
         self._pause(0.2)
         if prompt.files:
             self._files()
         elif wanted in self._shows:
             self._shows[wanted]()
         else:
-            self._write(words.echo(prompt.text))
+            self._write(replies.echo(prompt.text))
         self._conversation.say("usage", input=len(prompt.text.split()), output=self._said)
 
     def _pause(self, seconds: float) -> None:
@@ -63,23 +62,23 @@ class Demo:
 
     def _write(self, text: str) -> None:
         """Word after word, a little slower at the end of a sentence."""
-        for piece in words.pieces(text):
+        for piece in replies.pieces(text):
             self._conversation.say("text", piece=piece)
             self._said += 1
             pause = 5 if piece.rstrip().endswith((".", "!", "?", ":")) else 1
             self._pause(WORD_SECONDS * pause * self._chance.uniform(0.5, 1.5))
 
     def _help(self) -> None:
-        self._write(words.HELP)
+        self._write(replies.HELP)
 
     def _stream(self) -> None:
-        self._write(words.STORY)
+        self._write(replies.STORY)
 
     def _think(self) -> None:
-        for piece in words.pieces(words.THOUGHT):
+        for piece in replies.pieces(replies.THOUGHT):
             self._conversation.say("thought", piece=piece)
             self._pause(WORD_SECONDS)
-        self._write(words.AFTER_THINKING)
+        self._write(replies.AFTER_THINKING)
 
     def _tool(self) -> None:
         call, say = f"{self._prompt.id}/tool", self._conversation.say
@@ -93,7 +92,7 @@ class Demo:
             self._write(f"I could not look into {folder}: {error.strerror}.")
             return
         say("tool", call=call, status="done", output="\n".join(names) or "(nothing)")
-        self._write(words.counted(names))
+        self._write(replies.counted(names))
 
     def _ask(self) -> None:
         ask = f"{self._prompt.id}/ask"
@@ -102,31 +101,31 @@ class Demo:
         self._conversation.say("ask", ask_id=ask, question=question, detail=detail, choices=choices, about="permission")
         answer = self._conversation.answer(ask)
         if answer.choice != "yes":
-            self._write("Understood, I leave it. Nothing was written." + words.advice(answer.note))
+            self._write("Understood, I leave it. Nothing was written." + replies.advice(answer.note))
             return
         call = f"{self._prompt.id}/write"
         self._conversation.say("tool", call=call, name="write_file", title=f"Write {NOTE}", status="started")
         try:
-            Path(NOTE).write_text(words.NOTE)
+            Path(NOTE).write_text(replies.NOTE)
         except OSError as error:
             self._conversation.say("tool", call=call, status="failed", output=str(error.strerror))
             raise Failed(f"{NOTE} could not be written: {error.strerror}.") from None
-        self._conversation.say("tool", call=call, status="done", output=words.NOTE)
-        self._write(f"Thank you! The note is written: {NOTE}." + words.advice(answer.note))
+        self._conversation.say("tool", call=call, status="done", output=replies.NOTE)
+        self._write(f"Thank you! The note is written: {NOTE}." + replies.advice(answer.note))
 
     def _choose(self) -> None:
         ask = f"{self._prompt.id}/choose"
-        choices = [{"id": name, "label": label} for name, (label, _) in words.DRINKS.items()]
-        self._conversation.say("ask", ask_id=ask, question=words.DRINK_QUESTION, choices=choices, about="choice")
+        choices = [{"id": name, "label": label} for name, (label, _) in replies.DRINKS.items()]
+        self._conversation.say("ask", ask_id=ask, question=replies.DRINK_QUESTION, choices=choices, about="choice")
         answer = self._conversation.answer(ask)
-        chosen = words.DRINKS.get(answer.choice)
-        self._write((chosen[1] if chosen else "No choice is a choice, too. Water it is.") + words.advice(answer.note))
+        chosen = replies.DRINKS.get(answer.choice)
+        self._write((chosen[1] if chosen else "No choice is a choice, too. Water it is.") + replies.advice(answer.note))
 
     def _image(self) -> None:
         self._write("One moment, I get my brushes. ")
         picture = Path(PICTURE).absolute()
         try:
-            picture.write_bytes(sunrise())
+            picture.write_bytes(replies.sunrise())
         except OSError as error:
             raise Failed(f"{picture} could not be written: {error.strerror}.") from None
         self._conversation.say("image", path=str(picture), caption="Sunrise over the sea, painted with zlib.")
@@ -137,7 +136,7 @@ class Demo:
         raise Failed("The demo agent failed, as you asked. Nothing else is broken.")
 
     def _long(self) -> None:
-        for piece in words.long_answer():
+        for piece in replies.long_answer():
             self._conversation.say("text", piece=piece)
             self._said += len(piece.split())
             self._pause(WORD_SECONDS)
@@ -151,7 +150,7 @@ class Demo:
 
     def _files(self) -> None:
         for name in self._prompt.files:
-            self._write(words.received(Path(name)))
+            self._write(replies.received(Path(name)))
 
 
 def main() -> None:

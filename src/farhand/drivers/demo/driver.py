@@ -48,18 +48,14 @@ class DemoDriver:
     async def open(self, worker: Worker, cursor: str) -> AsyncIterator[LineLink]:
         """Starts the worker's agent, or finds it alive and goes on after the cursor."""
         program = Program(argv=self._argv, directory=worker.directory, environment=self._environment)
-        async with open_wire(self._holders, _name(worker), program, cursor) as wire:
-            yield LineLink(wire, to_line, translate, "The demo agent cannot do that.")
+        async with open_wire(self._holders, worker.hiring_id, program, cursor) as process:
+            yield LineLink(process, to_line, translate, "The demo agent cannot do that.")
 
     async def end(self, worker: Worker) -> None:
         """Ends the agent and removes what it left."""
-        await forget(self._holders, _name(worker))
+        await forget(self._holders, worker.hiring_id)
 
 
-def build(given: DriverContext) -> list[Driver]:
+def build(context: DriverContext) -> list[Driver]:
     """The demo agent; it needs nothing of the node's variables."""
-    return [DemoDriver(given.holders, python=given.python, environment=given.child({}))]
-
-
-def _name(worker: Worker) -> str:
-    return f"{worker.name}-{worker.since}"
+    return [DemoDriver(context.holders, python=context.python, environment=context.child({}))]

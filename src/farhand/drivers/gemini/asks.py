@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final
 
 from farhand.drivers.gemini.schema import digest
 from farhand.drivers.gemini.titles import detail, title
 from farhand.drivers.gemini.tmux.screen import Dialog, bare, shows, shows_of
-from farhand.drivers.wires.asks.build import ALLOW, DENY, OTHER, SESSION, Worded, ask_of, described, labels_of, options
-from farhand.drivers.wires.foreign_json import Fields
+from farhand.drivers.wires.asks.build import (
+    ALLOW,
+    DENY,
+    OTHER,
+    SESSION,
+    AskWording,
+    ask_of,
+    described,
+    labels_of,
+    options,
+)
+from farhand.drivers.wires.foreign_json import Fields, JsonObject
 from farhand.drivers.wires.text.tool_title import in_full
 from farhand.model.facts import AskRaised
 from farhand.model.words import AskKind, Choice, Word, replace
@@ -40,7 +50,7 @@ class GeminiCall(Word):
     """A tool and what it is given."""
 
     tool: str = ""
-    arguments: dict[str, Any] = {}
+    arguments: JsonObject = {}
     # Of an MCP tool: its server, and its name there.
     server: str = ""
     served: str = ""
@@ -51,7 +61,7 @@ class GeminiQuestion(Word):
 
     call: GeminiCall
     kind: str
-    details: dict[str, Any]
+    details: JsonObject
     # Other calls that it may be about as well: then nothing of it is allowed from afar.
     others: tuple[GeminiCall, ...] = ()
     # Which of several its dialog is, once that was seen.
@@ -193,10 +203,10 @@ def digest_of(question: GeminiQuestion) -> str:
 
 def raised(ask: str, question: GeminiQuestion, seconds: float | None, dialog: Dialog) -> AskRaised:
     """The ask, with everything that a person needs to decide, and the answers that the dialog has."""
-    return ask_of(ask, _worded(question, dialog), digest_of(question), seconds)
+    return ask_of(ask, _wording(question, dialog), digest_of(question), seconds)
 
 
-def _worded(question: GeminiQuestion, dialog: Dialog) -> Worded:
+def _wording(question: GeminiQuestion, dialog: Dialog) -> AskWording:
     deny = Choice(id=DENY, label="Deny", allows=False, words=True)
     if not is_sure(question):
         return AskKind.PERMISSION, _title(question), (deny,), _unsure(question)

@@ -9,6 +9,6 @@ from farhand.drivers.wires.context import DriverContext
 from farhand.model.ports import Driver
 
 
-def build(given: DriverContext) -> list[Driver]:
+def build(context: DriverContext) -> list[Driver]:
     """Every way to run it."""
-    return [HeadlessGeminiDriver(given), ExecGeminiDriver(given), TerminalGeminiDriver(given)]
+    return [HeadlessGeminiDriver(context), ExecGeminiDriver(context), TerminalGeminiDriver(context)]

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import shlex
-import tomllib
-from collections.abc import Mapping
-from importlib.resources import files
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final, TypeAlias
 
 import msgspec
 
 from farhand.disk.atomic import write_private
+from farhand.drivers.wires.environment import without_secrets
+from farhand.drivers.wires.foreign_json import JsonObject
+from farhand.drivers.wires.manifest import read_manifest
 from farhand.drivers.wires.preflight import program_path
 from farhand.model.errors import DriverError
 from farhand.model.words import Mode
 from farhand.sdk.projects import project_folder
 from farhand.sdk.settings import SettingsError, parse_settings
 
-MANIFEST: Final[dict[str, Any]] = tomllib.loads(files(__package__).joinpath("manifest.toml").read_text("utf-8"))
-# Never in an agent's environment, whatever the tmux server has in its own.
-SECRETS = ("TELEGRAM_BOT_TOKEN", "TELEGRAM_WEBHOOK_SECRET")
+MANIFEST: Final = read_manifest("farhand.drivers.gemini")
 SETTINGS = "settings.json"
+# Hooks by their events, as the CLI's settings want them.
+HookGroups: TypeAlias = Mapping[str, Sequence[object]]
 
 
 class GeminiPaths(msgspec.Struct, frozen=True):
@@ -59,9 +60,8 @@ def variables(places: GeminiPaths) -> dict[str, str]:
 
 def terminal_line(program: str, mode: Mode, model: str, session: str, *, resume: bool) -> list[str]:
     """The CLI in its terminal, with its session's id chosen by us."""
-    without = [word for name in SECRETS for word in ("-u", name)]
     chosen = ["--model", model] if model else []
-    return ["env", *without, program, "--approval-mode", argument(mode), *chosen, *known(session, resume=resume)]
+    return without_secrets([program, "--approval-mode", argument(mode), *chosen, *known(session, resume=resume)])
 
 
 def turn_line(program: str, mode: str, model: str, session: str, *, resume: bool) -> list[str]:
@@ -80,17 +80,17 @@ def known(session: str, *, resume: bool) -> list[str]:
     return ["--resume" if resume else "--session-id", session]
 
 
-def hook_groups(interpreter: str, program: Path) -> dict[str, list[dict[str, Any]]]:
+def hook_groups(interpreter: str, program: Path) -> dict[str, list[JsonObject]]:
     """Our hooks, as the CLI's settings want them."""
     return {event: [{"hooks": [_hook(interpreter, program, event)]}] for event in MANIFEST["hooks"]}
 
 
-def _hook(interpreter: str, program: Path, event: str) -> dict[str, Any]:
+def _hook(interpreter: str, program: Path, event: str) -> JsonObject:
     command = shlex.join([interpreter, "-I", "-S", str(program), "report", event])
     return {"type": "command", "name": "farhand", "command": command, "timeout": MANIFEST["hook_milliseconds"]}
 
 
-def prepare(places: GeminiPaths, directory: Path, environment: Mapping[str, str], hooks: Mapping[str, Any]) -> None:
+def prepare(places: GeminiPaths, directory: Path, environment: Mapping[str, str], hooks: HookGroups) -> None:
     """Makes the home that workers see: the person's own, thing by thing, but for the settings, which are a copy.
 
     The CLI takes settings from nowhere else that an ordinary person may write to and that is not theirs.
@@ -108,9 +108,7 @@ def prepare(places: GeminiPaths, directory: Path, environment: Mapping[str, str]
     write_private(target / SETTINGS, msgspec.json.format(msgspec.json.encode(settings), indent=2))
 
 
-def session_settings(
-    own: Mapping[str, Any], environment: Mapping[str, str], hooks: Mapping[str, Any]
-) -> dict[str, Any]:
+def session_settings(own: Mapping[str, object], environment: Mapping[str, str], hooks: HookGroups) -> JsonObject:
     """The person's settings with ours over them, our hooks beside theirs, and the way in that their variables name."""
     settings = _over(_over(_signed_in(environment), own), MANIFEST["settings"])
     theirs = settings.get("hooks")
@@ -119,11 +117,11 @@ def session_settings(
     return {**settings, "hooks": {**present, **merged}} if hooks else settings
 
 
-def _listed(value: Any) -> list[Any]:
+def _listed(value: object) -> list[object]:
     return value if isinstance(value, list) else []
 
 
-def _signed_in(environment: Mapping[str, str]) -> dict[str, Any]:
+def _signed_in(environment: Mapping[str, str]) -> JsonObject:
     """What the CLI would ask in a dialog: with which account."""
     if environment.get("GEMINI_API_KEY"):
         way = "gemini-api-key"
@@ -134,7 +132,7 @@ def _signed_in(environment: Mapping[str, str]) -> dict[str, Any]:
     return {"security": {"auth": {"selectedType": way}}}
 
 
-def _over(low: Mapping[str, Any], high: Mapping[str, Any]) -> dict[str, Any]:
+def _over(low: Mapping[str, object], high: Mapping[str, object]) -> JsonObject:
     both = {**low, **high}
     for name, value in high.items():
         below = low.get(name)
@@ -143,7 +141,7 @@ def _over(low: Mapping[str, Any], high: Mapping[str, Any]) -> dict[str, Any]:
     return both
 
 
-def _person(path: Path) -> dict[str, Any]:
+def _person(path: Path) -> JsonObject:
     try:
         return parse_settings(path.read_text("utf-8"), path)
     except FileNotFoundError:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from farhand.model.facts import Limited, TurnEnded
-from farhand.model.ports import Heard
+from farhand.model.facts import Limited
 
 _LIMIT = re.compile(
     r"RESOURCE_EXHAUSTED|quota exceeded|exceeded your (?:current )?quota|exhausted your (?:daily )?(?:quota|capacity)|"
@@ -26,15 +25,8 @@ def limit(text: str, at: float) -> Limited | None:
     return Limited(text=text, until=reset(text, at)) if _LIMIT.search(text) else None
 
 
-def limited(heard: tuple[Heard, ...], at: float) -> tuple[Heard, ...]:
-    """What was heard; before a turn that failed because of a limit comes the limit."""
-    ended = heard[-1].fact if heard else None
-    found = limit(ended.error, at) if isinstance(ended, TurnEnded) and ended.error else None
-    return (*heard[:-1], Heard(fact=found, turn=heard[-1].turn), heard[-1]) if found else heard
-
-
 def reset(text: str, at: float) -> float | None:
     """When it ends, as far as the error says and somebody knows what time it is."""
-    told = (found.groupdict() for found in _WHEN.finditer(text.replace('\\"', '"')))
-    spans = [sum(_IN_SECONDS[name] * float(value) for name, value in one.items() if value) for one in told]
+    spoken = (found.groupdict() for found in _WHEN.finditer(text.replace('\\"', '"')))
+    spans = [sum(_IN_SECONDS[name] * float(value) for name, value in one.items() if value) for one in spoken]
     return at + max(spans) if at and any(spans) else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from farhand.drivers.wires.oneshot.spec import OneshotCli, OneshotOutput, guarded, last_line
+from farhand.drivers.wires.oneshot.spec import OneshotCli, OneshotOutput, as_argument, last_line
 
 
 class _GeminiFailure(msgspec.Struct):
@@ -19,7 +19,7 @@ class _GeminiAnswer(msgspec.Struct):
 
 def words(message: str, _directory: str, _session: str) -> list[str]:
     """The command line."""
-    return ["-p", guarded(message), "--output-format", "json"]
+    return ["-p", as_argument(message), "--output-format", "json"]
 
 
 def read(output: str, errors: str) -> OneshotOutput:

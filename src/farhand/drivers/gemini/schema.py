@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import re
 from datetime import datetime
-from typing import Any
 
 import msgspec
 
@@ -18,13 +17,13 @@ _WRAPPED = re.compile(r"^<untrusted_context>\n?(.*?)\n?</untrusted_context>$", r
 _GROUP = re.compile(r"\n?Process Group PGID: \d+$")
 
 
-def parts(content: Any) -> list[Fields]:
+def parts(content: object) -> list[Fields]:
     """The parts of a content, which is a string, one part, or a list of both."""
     items = content if isinstance(content, list) else [content]
     return [Fields({"text": item}) if isinstance(item, str) else Fields(item) for item in items if item]
 
 
-def words(content: Any) -> str:
+def words(content: object) -> str:
     """The text of a content, without what the CLI and its hooks put around it."""
     if isinstance(content, str):
         return "" if content.startswith(CONTEXTS) else content
@@ -32,14 +31,14 @@ def words(content: Any) -> str:
     return "".join(text for text in texts if not text.startswith(CONTEXTS))
 
 
-def is_context(content: Any) -> bool:
+def is_context(content: object) -> bool:
     """Whether this is how the CLI opens a conversation, which nobody said."""
     first = content[0] if isinstance(content, list) and content else content
     text = first.get("text") if isinstance(first, dict) else first
     return isinstance(text, str) and text.startswith(CONTEXTS[0])
 
 
-def responses(content: Any) -> list[Fields]:
+def responses(content: object) -> list[Fields]:
     """The results of tools in a content."""
     found = [part.fields("functionResponse") for part in parts(content)]
     return [one for one in found if one]
@@ -84,6 +83,6 @@ def moment(record: Fields) -> float:
         return 0.0
 
 
-def digest(tool: str, arguments: Any) -> str:
+def digest(tool: str, arguments: object) -> str:
     """Names exactly what will run: another command, or the same with one more space, has another digest."""
     return hashlib.sha256(msgspec.json.encode([tool, arguments], order="deterministic")).hexdigest()

@@ -1,18 +1,23 @@
-"""The conversations that the Gemini CLI has on this machine, as its own files tell."""
+"""The conversations that the Gemini CLI has on this machine, read from the files in its `.gemini` folder."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
+import shlex
 import uuid
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import anyio.to_thread
+
+from farhand.drivers.gemini.launch import MANIFEST, GeminiPaths
 from farhand.drivers.gemini.schema import words
 from farhand.drivers.wires.foreign_json import Fields, parse
 from farhand.model.ports import SessionFound
+from farhand.model.present import Worker
 from farhand.sdk.projects import MARKER, find_slug
 
 HEAD_BYTES = 256 * 1024
@@ -27,23 +32,23 @@ _SESSION = re.compile(rb'"sessionId":\s*"([^"]+)"')
 _KIND = re.compile(rb'"kind":\s*"subagent"')
 
 
-def folders(directory: str, kept: Path) -> Iterator[tuple[str, Path]]:
+def folders(directory: str, home: Path) -> Iterator[tuple[str, Path]]:
     """The folders of the CLI's sessions for that directory, or for each there is, when it is empty."""
     if directory:
-        slug = find_slug(Path(directory).resolve(), kept)
+        slug = find_slug(Path(directory).resolve(), home)
         if slug:
-            yield str(Path(directory).resolve()), kept / "tmp" / slug / "chats"
+            yield str(Path(directory).resolve()), home / "tmp" / slug / "chats"
         return
-    for marker in sorted((kept / "tmp").glob(f"*/{MARKER}")):
+    for marker in sorted((home / "tmp").glob(f"*/{MARKER}")):
         try:
             yield marker.read_text("utf-8").strip(), marker.parent / "chats"
         except (OSError, UnicodeDecodeError):
             continue
 
 
-def list_sessions(directory: str, kept: Path) -> list[SessionFound]:
+def list_sessions(directory: str, home: Path) -> list[SessionFound]:
     """The sessions of a directory, newest first; of each file the beginning and the end are read, and no more."""
-    files = [(owner, entry) for owner, folder in folders(directory, kept) for entry in _entries(folder)]
+    files = [(owner, entry) for owner, folder in folders(directory, home) for entry in _entries(folder)]
     newest = sorted(files, key=lambda each: -each[1].stat().st_mtime)[:MOST]
     found: dict[str, SessionFound] = {}
     for owner, entry in newest:
@@ -129,12 +134,12 @@ def _whole_messages(head: bytes) -> Iterator[Fields]:
         yield Fields(message)
 
 
-def find_file(session: str, kept: Path) -> Path | None:
+def find_file(session: str, home: Path) -> Path | None:
     """The file of a session, known by its id and not by where the agent works.
 
     Of several, the newest in which somebody spoke: a session that is taken up leaves a file with nothing in it."""
     start = re.sub(r"[^A-Za-z0-9_-]", "_", session)[:8]
-    found = [path for path in (kept / "tmp").glob(f"*/chats/session-*-{start}.json*") if _NAME.match(path.name)]
+    found = [path for path in (home / "tmp").glob(f"*/chats/session-*-{start}.json*") if _NAME.match(path.name)]
     newest = sorted(found, key=lambda each: (each.suffix == ".jsonl", each.stat().st_mtime), reverse=True)
     ours = [path for path in newest if _is_of(path, session)]
     return next((path for path in ours if _is_spoken(path)), ours[0] if ours else None)
@@ -152,28 +157,28 @@ def _is_spoken(path: Path) -> bool:
     return bool(first_words(head, whole=path.suffix == ".json"))
 
 
-def has_conversation(session: str, kept: Path) -> bool:
+def has_conversation(session: str, home: Path) -> bool:
     """Whether there is something to resume: the CLI refuses a session in which nobody spoke."""
-    path = find_file(session, kept) if session else None
+    path = find_file(session, home) if session else None
     return path is not None and _is_spoken(path)
 
 
-def to_go_on_with(session: str, kept: Path) -> tuple[str, bool]:
+def to_go_on_with(session: str, home: Path) -> tuple[str, bool]:
     """The session to start with, and whether it is resumed.
 
     The CLI resumes none in which nobody spoke, and begins none that has a file: such a one is left for a new one."""
-    if has_conversation(session, kept):
+    if has_conversation(session, home):
         return session, True
-    left = not session or find_file(session, kept) is not None
+    left = not session or find_file(session, home) is not None
     return str(uuid.uuid4()) if left else session, False
 
 
-def age(session: str, kept: Path, minute: str) -> None:
+def age(session: str, home: Path, minute: str) -> None:
     """Gives a session that began in this minute an older name.
 
     Over ACP the CLI (0.61) opens a new file before it loads the old one, and both would have the same name.
     """
-    path = find_file(session, kept)
+    path = find_file(session, home)
     name = _NAME.match(path.name) if path is not None else None
     if path is None or name is None or name["minute"] < minute:
         return
@@ -181,3 +186,17 @@ def age(session: str, kept: Path, minute: str) -> None:
     older = path.with_name(f"session-{before.strftime(MINUTE)}-{name['start']}{path.suffix}")
     if not older.exists():
         path.rename(older)
+
+
+class GeminiSessions:
+    """Lists the sessions of a folder, and says how to go on with one at the desk."""
+
+    places: GeminiPaths
+
+    async def sessions(self, directory: str) -> list[SessionFound]:
+        """The CLI's conversations of that folder, newest first; of every folder, when it is empty."""
+        return await anyio.to_thread.run_sync(list_sessions, directory, self.places.kept)
+
+    def resume_command(self, worker: Worker) -> str:
+        """What a person types to go on with the worker's session."""
+        return f"cd {shlex.quote(worker.directory)} && {MANIFEST['program']} --resume {shlex.quote(worker.session)}"

@@ -1,7 +1,7 @@
 """The native agent, a program of its own: a session of the SDK behind the line protocol.
 
 Run as `python -m farhand.drivers.native.agent [--model M] [--mode M] [--resume SESSION]` in the worker's folder. Beside
-the protocol's words it says `{"session": id}` first of all, and hears `{"change": "", "model": …, "mode": …}`.
+the protocol's words it takes `{"change": "", "model": …, "mode": …}`; its first line is `{"session": id}`.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ import json
 import sys
 from collections.abc import AsyncIterator, Callable
 from mimetypes import guess_type
-from typing import Any
 
-from farhand.drivers.wires.lines.async_agent import AsyncAgent, Line, read_lines, write_line
+from farhand.drivers.wires.foreign_json import JsonObject
+from farhand.drivers.wires.lines.agent import Prompt
+from farhand.drivers.wires.lines.async_agent import AsyncAgent, read_lines, write_line
 from farhand.sdk import events
 from farhand.sdk.agent import Agent
 from farhand.sdk.errors import SdkError, SessionNotFound
@@ -27,9 +28,9 @@ TITLE_CHARACTERS = 200
 
 
 class NativeAgent:
-    """One session that takes prompts one after the other, and hears interrupts and answers while it works."""
+    """One session that takes prompts one after the other, and interrupts and answers while it works."""
 
-    def __init__(self, agent: Agent, session: Session, write: Callable[[Line], None]) -> None:
+    def __init__(self, agent: Agent, session: Session, write: Callable[[JsonObject], None]) -> None:
         self._agent = agent
         self._session = session
         self._write = write
@@ -42,17 +43,17 @@ class NativeAgent:
         """Works until the input has ended and every prompt is done."""
         await AsyncAgent(self._turn, self._take, self._write).run(lines)
 
-    async def _take(self, said: Line) -> bool:
-        """What comes while a turn runs; false for a line that is not known."""
-        match said:
+    async def _take(self, fields: JsonObject) -> bool:
+        """A line that comes while a turn runs; false for one that is not known."""
+        match fields:
             case {"answer": str(ask), "choice": str(choice)}:
-                self._answer(ask, choice, str(said.get("note", "")))
+                self._answer(ask, choice, str(fields.get("note", "")))
             case {"interrupt": str(prompt)}:
                 self._stopped.add(prompt)
                 if prompt == self._running:
                     await self._session.interrupt()
             case {"change": _}:
-                self._change(said)
+                self._change(fields)
             case _:
                 return False
         return True
@@ -63,14 +64,14 @@ class NativeAgent:
             chosen = (choice,) if choice else ()
             self._session.answer(question, Reply(bool(choice or note), choice, note or choice, chosen))
 
-    def _change(self, said: Line) -> None:
-        if isinstance(said.get("mode"), str):
-            self._agent.mode = known_mode(said["mode"])
-        if isinstance(said.get("model"), str):
-            self._session.use_model(said["model"])
+    def _change(self, fields: JsonObject) -> None:
+        if isinstance(mode := fields.get("mode"), str):
+            self._agent.mode = known_mode(mode)
+        if isinstance(model := fields.get("model"), str):
+            self._session.use_model(model)
 
-    async def _turn(self, prompt: Line) -> None:
-        self._running = str(prompt["prompt"])
+    async def _turn(self, prompt: Prompt) -> None:
+        self._running = prompt.id
         self._write({"started": self._running})
         if self._running in self._stopped:
             self._write({"ended": self._running, "how": "interrupted"})
@@ -79,7 +80,7 @@ class NativeAgent:
         how = "failed"
         try:
             async for event in self._session.send_stream(_pieces(prompt)):
-                self._tell(event)
+                self._write_event(event)
                 if isinstance(event, events.Error) and event.fatal:
                     error = event.message
                 elif isinstance(event, events.Finish):
@@ -90,7 +91,7 @@ class NativeAgent:
         self._stopped.discard(self._running)
         self._running = ""
 
-    def _tell(self, event: events.Event) -> None:
+    def _write_event(self, event: events.Event) -> None:
         turn = self._running
         match event:
             case events.Text(text=text):
@@ -147,18 +148,17 @@ def known_mode(mode: str) -> str:
     return mode if mode in MODES else "default"
 
 
-def _pieces(prompt: Line) -> list[Any]:
-    files = prompt.get("files")
-    pieces: list[Any] = [prompt["text"]] if prompt["text"] else []
-    for path in files if isinstance(files, list) else []:
-        is_image = (guess_type(str(path))[0] or "").startswith("image/")
-        pieces.append(Image(str(path)) if is_image else File(str(path)))
+def _pieces(prompt: Prompt) -> list[str | Image | File]:
+    pieces: list[str | Image | File] = [prompt.text] if prompt.text else []
+    for path in prompt.files:
+        is_image = (guess_type(path)[0] or "").startswith("image/")
+        pieces.append(Image(path) if is_image else File(path))
     return pieces
 
 
-def _title(name: str, arguments: Line) -> str:
-    told = next((str(value) for value in arguments.values() if isinstance(value, str) and value), "")
-    title = f"{name}: {' '.join(told.split())}" if told else name
+def _title(name: str, arguments: JsonObject) -> str:
+    first = next((str(value) for value in arguments.values() if isinstance(value, str) and value), "")
+    title = f"{name}: {' '.join(first.split())}" if first else name
     return title if len(title) <= TITLE_CHARACTERS else title[: TITLE_CHARACTERS - 1] + "…"
 
 

@@ -1,60 +1,50 @@
 """Runs native workers: an agent of the SDK in a holder, spoken to in the line protocol."""
 
-import tomllib
-import uuid
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from pathlib import Path
 
-from farhand.drivers.native.translate import to_line, translate
 from farhand.drivers.wires.context import DriverContext
 from farhand.drivers.wires.holder.process import Program, forget, open_wire
-from farhand.drivers.wires.lines.link import LineLink
-from farhand.model.ports import Can, Driver, Errand, Holders
+from farhand.drivers.wires.lines.link import LineLink, line_or_change
+from farhand.drivers.wires.lines.translate import translate
+from farhand.drivers.wires.manifest import read_manifest
+from farhand.model.ports import Can, Driver, Holders
 from farhand.model.present import Worker
 from farhand.model.words import Mode
 
-MANIFEST = Path(__file__).with_name("manifest.toml")
+MANIFEST = read_manifest("farhand.drivers.native")
+
+
+def build(context: DriverContext) -> list[Driver]:
+    """The SDK's agent, with the variables that lead it to a model."""
+    environment = context.child(model_variables(context.variables))
+    return [NativeDriver(context.holders, python=context.python, environment=environment)]
 
 
 def model_variables(own: Mapping[str, str]) -> dict[str, str]:
     """What of the node's variables leads the agent to a model."""
-    names = tomllib.loads(MANIFEST.read_text("utf-8"))["variables"]
-    return {name: own[name] for name in names if name in own}
-
-
-def to_fresh_line(errand: Errand) -> tuple[str, bytes] | None:
-    """The line of an errand; the same change may be wanted twice."""
-    return to_line(errand, uuid.uuid4().hex)
+    return {name: own[name] for name in MANIFEST["variables"] if name in own}
 
 
 class NativeDriver:
     """Runs the backend `native`."""
+
+    backend = "native"
+    wire = "headless"
+    # Everything but a word into a running turn; its wire carries ids.
+    can = Can(interrupt=True, images=True, files=True, models=True, modes=tuple(mode.value for mode in Mode), ids=True)
 
     def __init__(self, holders: Holders, *, python: str, environment: Mapping[str, str]) -> None:
         self._holders = holders
         self._python = python
         self._environment = {**environment}
 
-    wire = "headless"
-
-    @property
-    def backend(self) -> str:
-        """As a worker's `backend` names it."""
-        return "native"
-
-    @property
-    def can(self) -> Can:
-        """Everything but a word into a running turn; its wire carries ids."""
-        modes = tuple(mode.value for mode in Mode)
-        return Can(interrupt=True, images=True, files=True, models=True, modes=modes, ids=True)
-
     @asynccontextmanager
     async def open(self, worker: Worker, cursor: str) -> AsyncIterator[LineLink]:
         """Starts the worker's agent, or finds it alive and goes on after the cursor. A new life resumes the session."""
         program = Program(argv=self._argv(worker), directory=worker.directory, environment=self._environment)
-        async with open_wire(self._holders, _name(worker), program, cursor) as wire:
-            yield LineLink(wire, to_fresh_line, translate, "A native agent takes a message when its turn is over.")
+        async with open_wire(self._holders, worker.hiring_id, program, cursor) as process:
+            yield LineLink(process, line_or_change, translate, "A native agent takes a message when its turn is over.")
 
     def _argv(self, worker: Worker) -> tuple[str, ...]:
         # -P keeps what lies in the worker's folder from standing in for our own modules.
@@ -64,14 +54,4 @@ class NativeDriver:
 
     async def end(self, worker: Worker) -> None:
         """Ends the agent and removes what it left; its session stays with the project's other sessions."""
-        await forget(self._holders, _name(worker))
-
-
-def build(given: DriverContext) -> list[Driver]:
-    """The SDK's agent, with the variables that lead it to a model."""
-    environment = given.child(model_variables(given.variables))
-    return [NativeDriver(given.holders, python=given.python, environment=environment)]
-
-
-def _name(worker: Worker) -> str:
-    return f"{worker.name}-{worker.since}"
+        await forget(self._holders, worker.hiring_id)

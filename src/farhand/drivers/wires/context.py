@@ -15,7 +15,7 @@ USUAL = Can(interrupt=True, images=True, files=True, sessions=True)
 
 @dataclass(frozen=True)
 class DriverContext:
-    """Each driver package has a `driver.py` with `build(given)`, which returns its drivers, the usual one first."""
+    """Each driver package has a `driver.py` with `build(context)`, which returns its drivers, the usual one first."""
 
     # The node's own folder: a worker's things are under `<backend>/<name>-<since>` in it.
     folder: Path

@@ -1,4 +1,4 @@
-"""Cursors: where a link stands, as the journal keeps it and gives it back."""
+"""Encodes and decodes cursors: the position of a link, as the journal stores it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from farhand.model.words import AnyWord, Word
 
 
 def read_cursor(cursor: str, kind: type[AnyWord]) -> AnyWord:
-    """The spot of a cursor; a fresh one when there is none, or it is not ours."""
+    """The position that a cursor names; a fresh one when there is none, or it cannot be read."""
     try:
         return msgspec.json.decode(cursor, type=kind) if cursor else kind()
     except msgspec.MsgspecError:
         return kind()
 
 
-def write_cursor(spot: Word) -> str:
-    """The cursor of a spot."""
-    return msgspec.json.encode(spot).decode()
+def write_cursor(position: Word) -> str:
+    """The cursor of a position."""
+    return msgspec.json.encode(position).decode()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TypeAlias
 
 import msgspec
 
-_decode = msgspec.json.Decoder(dict[str, Any]).decode
+# An object of JSON whose fields nobody has checked yet.
+JsonObject: TypeAlias = dict[str, object]
+_decode: Callable[[bytes | str], JsonObject] = msgspec.json.Decoder(dict).decode
 
 
 class Fields:
@@ -14,8 +17,8 @@ class Fields:
 
     __slots__ = ("_fields",)
 
-    def __init__(self, fields: Any) -> None:
-        self._fields: dict[str, Any] = fields if type(fields) is dict else {}
+    def __init__(self, fields: object) -> None:
+        self._fields: JsonObject = fields if type(fields) is dict else {}
 
     def text(self, name: str) -> str:
         """A string, or ''."""
@@ -45,7 +48,7 @@ class Fields:
         value = self._fields.get(name)
         return [Fields(item) for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
-    def any(self, name: str) -> Any:
+    def any(self, name: str) -> object:
         """Whatever is there."""
         return self._fields.get(name)
 
@@ -56,7 +59,7 @@ class Fields:
         return bool(self._fields)
 
     @property
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> JsonObject:
         """The object as it came."""
         return self._fields
 

@@ -22,3 +22,8 @@ def workplace(worker: Worker) -> Path:
     if not directory.is_dir():
         raise DriverError(f"There is no folder {directory}; {worker.name} cannot work there.")
     return directory.resolve()
+
+
+def is_folder(directory: str, resolved: str) -> bool:
+    """Whether a directory, as a CLI wrote it down, is this one, which is resolved."""
+    return directory == resolved or str(Path(directory).resolve()) == resolved

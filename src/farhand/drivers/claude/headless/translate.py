@@ -1,12 +1,13 @@
-"""Turns the lines of Claude Code's headless stream-json into facts. Pure: no clock, no files."""
+"""Translates the lines of Claude Code's stream-json into facts. Pure: no clock, no files."""
 
 from __future__ import annotations
 
+from farhand.drivers.claude.headless.state import ClaudeStreamState
 from farhand.drivers.claude.limits import event_reset, limit
 from farhand.drivers.claude.schema import blocks, plain_text
 from farhand.drivers.claude.tmux.translate import INTERRUPTED, LONGEST_OUTPUT, wordless
 from farhand.drivers.wires.foreign_json import Fields, parse
-from farhand.drivers.wires.tmux.delivered import ExpectedMessage, squeezed
+from farhand.drivers.wires.tmux.delivered import squeezed
 from farhand.model.facts import (
     Fact,
     Limited,
@@ -21,34 +22,13 @@ from farhand.model.facts import (
     Used,
 )
 from farhand.model.ports import Heard
-from farhand.model.words import HowEnded, Usage, Word, replace
+from farhand.model.words import HowEnded, Usage, replace
 
 SILENT = frozenset("control_response keep_alive tool_progress control_cancel_request".split())
 
 
-class ClaudeStreamState(Word):
-    """What the translation remembers between lines; it travels in the wire's cursor."""
-
-    session: str = ""
-    running: bool = False
-    # The core's name for the running turn.
-    turn: str = ""
-    spoke: bool = False
-    # Text and thought of the block that is being streamed: its whole form, which follows, is not told again.
-    text: str = ""
-    thought: str = ""
-    expected: tuple[ExpectedMessage, ...] = ()
-    usage: Usage = Usage()
-    counted: str = ""
-    # What the session had cost before this turn: the CLI tells the sum.
-    cost_before: float = 0.0
-    # When the limit ends that the CLI has told of.
-    resets_at: float | None = None
-    skipped: int = 0
-
-
 def translate_stream(line: bytes, state: ClaudeStreamState, at: float = 0.0) -> tuple[list[Heard], ClaudeStreamState]:
-    """The facts of one line, which came at that time. A `control_request` is the driver's own and says nothing here."""
+    """The facts of one line, which came at that time. A `control_request` is for the link."""
     record = parse(line)
     if record is None:
         return [], replace(state, skipped=state.skipped + 1)
@@ -57,7 +37,7 @@ def translate_stream(line: bytes, state: ClaudeStreamState, at: float = 0.0) -> 
     facts, state = _facts(record, state, at)
     started: list[Heard] = []
     if facts and not state.running and not _only_about_session(facts):
-        started, state = _began(record, state)
+        started, state = _turn_begins(record, state)
     heard = [Heard(fact=fact, turn=_turn_of(fact, state)) for fact in facts]
     if any(isinstance(fact, TurnEnded) for fact in facts):
         state = replace(state, running=False, turn="")
@@ -68,8 +48,8 @@ def _turn_of(fact: Fact, state: ClaudeStreamState) -> str | None:
     return None if isinstance(fact, SessionKnown) else state.turn or None
 
 
-def _began(record: Fields, state: ClaudeStreamState) -> tuple[list[Heard], ClaudeStreamState]:
-    """The agent speaks: of the first message that it was given, or of its own accord."""
+def _turn_begins(record: Fields, state: ClaudeStreamState) -> tuple[list[Heard], ClaudeStreamState]:
+    """Output without a running turn begins one: that of the first message it was given, or one of its own."""
     first = next((one for one in state.expected if one.turn), None)
     if first is not None:
         return [], replace(state, running=True, turn=first.turn)
@@ -86,7 +66,7 @@ def _facts(record: Fields, state: ClaudeStreamState, at: float) -> tuple[list[Fa
         case "system":
             return _system(record, state)
         case "stream_event":
-            return _piece(record.fields("event"), state)
+            return _stream_event(record.fields("event"), state)
         case "assistant":
             return _assistant(record, state)
         case "user":
@@ -112,31 +92,31 @@ def _system(record: Fields, state: ClaudeStreamState) -> tuple[list[Fact], Claud
     return [], state
 
 
-def _piece(event: Fields, state: ClaudeStreamState) -> tuple[list[Fact], ClaudeStreamState]:
+def _stream_event(event: Fields, state: ClaudeStreamState) -> tuple[list[Fact], ClaudeStreamState]:
     kind, delta = event.text("type"), event.fields("delta")
     if kind == "content_block_start":
         return [], replace(state, text="", thought="")
     if kind == "content_block_delta" and delta.text("text"):
-        return _streamed(delta.text("text"), state)
+        return _text_delta(delta.text("text"), state)
     if kind == "content_block_delta" and (thought := delta.text("thinking")):
         return [Thought(text=thought)], replace(state, thought=state.thought + thought)
     return [], state
 
 
-def _streamed(delta: str, state: ClaudeStreamState) -> tuple[list[Fact], ClaudeStreamState]:
+def _text_delta(delta: str, state: ClaudeStreamState) -> tuple[list[Fact], ClaudeStreamState]:
     gap = "\n\n" if state.spoke and not state.text else ""
     return [Said(text=gap + delta)], replace(state, text=state.text + delta, spoke=True)
 
 
 def _assistant(record: Fields, state: ClaudeStreamState) -> tuple[list[Fact], ClaudeStreamState]:
     message = record.fields("message")
-    # An error of the API comes as the words of a model that does not exist; the result line tells it as an error.
+    # An error of the API comes as the text of a model that does not exist; the result line reports it as an error.
     if message.text("model") == "<synthetic>":
         return [], state
     facts: list[Fact] = []
     for block in blocks(message):
-        told, state = _block(block, state)
-        facts = facts + told
+        added, state = _block(block, state)
+        facts = facts + added
     return facts, state
 
 
@@ -198,8 +178,8 @@ def _result(record: Fields, state: ClaudeStreamState, at: float) -> tuple[list[F
         skipped=state.skipped,
     )
     limited = limit(record, error, at) if how is HowEnded.FAILED else None
-    told: list[Fact] = [replace(limited, until=state.resets_at or limited.until)] if limited else []
-    return [*told, TurnEnded(how=how, error=error, usage=spent)], fresh
+    first: list[Fact] = [replace(limited, until=state.resets_at or limited.until)] if limited else []
+    return [*first, TurnEnded(how=how, error=error, usage=spent)], fresh
 
 
 def _ending(record: Fields) -> tuple[HowEnded, str]:

@@ -6,58 +6,52 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from farhand.drivers.acp.driver import to_fresh_line
 from farhand.drivers.codex import launch
 from farhand.drivers.codex.limits import limit
-from farhand.drivers.codex.sessions import KeptSessions
-from farhand.drivers.native.translate import translate
+from farhand.drivers.codex.sessions import CodexSessions
 from farhand.drivers.wires.context import USUAL, DriverContext
 from farhand.drivers.wires.holder.process import Program, forget, open_wire
-from farhand.drivers.wires.lines.link import LineLink
-from farhand.model.facts import TurnEnded
+from farhand.drivers.wires.lines.link import LineLink, line_or_change
+from farhand.drivers.wires.lines.translate import translate, with_limit
 from farhand.model.ports import Heard
 from farhand.model.present import Worker
 from farhand.model.words import replace
 
 
 def translate_turn(line: bytes) -> tuple[Heard, ...]:
-    """What one line of the relay means; a failure that is a limit is told as one."""
-    heard = translate(line)
-    ended = heard[-1].fact if heard else None
-    found = limit(ended.error, "", None, time.time()) if isinstance(ended, TurnEnded) and ended.error else None
-    return (Heard(fact=found, turn=heard[-1].turn), *heard) if found else heard
+    """The facts of one line; before a turn that failed because of a usage limit comes the limit."""
+    return with_limit(translate(line), lambda error: limit(error, "", None, time.time()))
 
 
-class ExecCodexDriver(KeptSessions):
+class ExecCodexDriver(CodexSessions):
     """One process for each message, its session taken up again; in the mode `default` it only reads."""
 
     backend: str = launch.MANIFEST["backend"]
     wire = "exec"
     can = replace(USUAL, models=True, modes=launch.MODES, ids=True)
 
-    def __init__(self, given: DriverContext, program: str = launch.MANIFEST["program"]) -> None:
-        super().__init__(given)
+    def __init__(self, context: DriverContext, program: str = launch.MANIFEST["program"]) -> None:
+        super().__init__(context)
         self._program = program
 
     @asynccontextmanager
     async def open(self, worker: Worker, cursor: str) -> AsyncIterator[LineLink]:
-        """Starts the relay that runs the worker's turns, or finds it and goes on after the cursor."""
+        """Starts the program that runs the worker's turns, or finds it and goes on after the cursor."""
         environment = self.environment
         launch.workplace(worker)
         options = ["--mode", worker.mode.value]
         options += ["--session", worker.session] if worker.session else []
         options += ["--model", worker.model] if worker.model else []
         # -P keeps what lies in the worker's folder from standing in for our own modules.
-        command = (self._given.python, "-P", "-m", "farhand.drivers.codex.exec.agent")
+        command = (self._context.python, "-P", "-m", "farhand.drivers.codex.exec.agent")
         argv = (*command, *options, "--", launch.found(self._program, environment))
         program = Program(argv=argv, directory=worker.directory, environment=environment)
-        async with open_wire(self._given.holders, _name(worker), program, cursor) as wire:
-            yield LineLink(wire, to_fresh_line, translate_turn, "Codex takes a message when its turn is over.")
+        async with open_wire(self._context.holders, self._process_name(worker), program, cursor) as process:
+            yield LineLink(process, line_or_change, translate_turn, "Codex takes a message when its turn is over.")
+
+    def _process_name(self, worker: Worker) -> str:
+        return f"{worker.hiring_id}-turns"
 
     async def end(self, worker: Worker) -> None:
         """Ends what runs; the session stays where Codex keeps its sessions."""
-        await forget(self._given.holders, _name(worker))
-
-
-def _name(worker: Worker) -> str:
-    return f"{worker.name}-{worker.since}-turns"
+        await forget(self._context.holders, self._process_name(worker))

@@ -1,35 +1,20 @@
-"""Turns the lines of `codex exec --json` into lines of the line protocol. Pure: no clock, no files."""
+"""Translates the lines of `codex exec --json` into lines of the line protocol. Pure: no clock, no files."""
 
 from __future__ import annotations
 
-from typing import Any, Final, TypeAlias
+from typing import Final
 
+from farhand.drivers.codex.exec.state import CodexExecState
 from farhand.drivers.codex.limits import readable
 from farhand.drivers.codex.schema import Item, read_item
-from farhand.drivers.wires.foreign_json import Fields, parse
-from farhand.model.words import Usage, Word, replace
+from farhand.drivers.wires.foreign_json import Fields, JsonObject, parse
+from farhand.model.words import Usage, replace
 
-Line: TypeAlias = dict[str, Any]
 ITEMS: Final = frozenset("item.started item.updated item.completed".split())
 
 
-class CodexExecState(Word):
-    """What the translation remembers between lines."""
-
-    turn: str = ""
-    session: str = ""
-    spoke: bool = False
-    ended: bool = False
-    tools: tuple[str, ...] = ()
-    # What the thread has used in all; None when it was used before and nobody has told how much.
-    total: Usage | None = Usage()
-    # What went wrong, in case that nothing says so at the end.
-    problem: str = ""
-    skipped: int = 0
-
-
-def translate_event(line: bytes, state: CodexExecState) -> tuple[list[Line], CodexExecState]:
-    """What one line means."""
+def translate_event(line: bytes, state: CodexExecState) -> tuple[list[JsonObject], CodexExecState]:
+    """The lines that one line of the output means."""
     record = parse(line)
     if record is None:
         return [], replace(state, skipped=state.skipped + 1)
@@ -52,14 +37,14 @@ def translate_event(line: bytes, state: CodexExecState) -> tuple[list[Line], Cod
             return [], replace(state, skipped=state.skipped + 1)
 
 
-def _item(item: Item, state: CodexExecState, *, done: bool) -> tuple[list[Line], CodexExecState]:
+def _item(item: Item, state: CodexExecState, *, done: bool) -> tuple[list[JsonObject], CodexExecState]:
     match item.kind:
         case "":
             return [], replace(state, skipped=state.skipped + 1)
         case "said":
             gap = "\n\n" if state.spoke else ""
-            told = [{"text": state.turn, "piece": gap + item.text}] if done and item.text else []
-            return told, replace(state, spoke=state.spoke or bool(told))
+            said: list[JsonObject] = [{"text": state.turn, "piece": gap + item.text}] if done and item.text else []
+            return said, replace(state, spoke=state.spoke or bool(said))
         case "thought":
             return ([{"thought": state.turn, "piece": item.text}] if done and item.text else []), state
         case "user" | "warning" | "silent" | "todo" | "plan" | "compaction":
@@ -68,9 +53,9 @@ def _item(item: Item, state: CodexExecState, *, done: bool) -> tuple[list[Line],
             return _tool(item, state, done=done)
 
 
-def _tool(item: Item, state: CodexExecState, *, done: bool) -> tuple[list[Line], CodexExecState]:
+def _tool(item: Item, state: CodexExecState, *, done: bool) -> tuple[list[JsonObject], CodexExecState]:
     call = {"tool": state.turn, "call": item.id}
-    begun = {**call, "name": item.tool, "title": item.title, "status": "started", "output": item.detail}
+    begun: JsonObject = {**call, "name": item.tool, "title": item.title, "status": "started", "output": item.detail}
     lines = [] if item.id in state.tools else [begun]
     tools = (*(one for one in state.tools if one != item.id), item.id)
     if done:
@@ -78,10 +63,10 @@ def _tool(item: Item, state: CodexExecState, *, done: bool) -> tuple[list[Line],
     return lines, replace(state, tools=tools)
 
 
-def _completed(usage: Fields, state: CodexExecState) -> tuple[list[Line], CodexExecState]:
-    """The end; what is told to be used is the sum of the thread."""
+def _completed(usage: Fields, state: CodexExecState) -> tuple[list[JsonObject], CodexExecState]:
+    """The end; the usage that Codex reports is the sum of the thread."""
     total = Usage(input_tokens=usage.whole("input_tokens"), output_tokens=usage.whole("output_tokens"))
-    lines: list[Line] = []
+    lines: list[JsonObject] = []
     if state.total is not None:
         read, written = (
             total.input_tokens - state.total.input_tokens,

@@ -1,9 +1,10 @@
-"""Turns what Codex's app-server reports into facts. Pure: no clock, no files."""
+"""Translates the notifications and replies of Codex's app-server into facts. Pure: no clock, no files."""
 
 from __future__ import annotations
 
 from typing import Final, TypeAlias
 
+from farhand.drivers.codex.headless.state import CodexFileChange, CodexServerState
 from farhand.drivers.codex.limits import error_kind, limit, readable, window_reset
 from farhand.drivers.codex.schema import Item, read_item
 from farhand.drivers.wires.foreign_json import Fields, parse
@@ -21,14 +22,14 @@ from farhand.model.facts import (
     Used,
 )
 from farhand.model.ports import Heard
-from farhand.model.words import HowEnded, Usage, Word, replace
+from farhand.model.words import HowEnded, Usage, replace
 
 REMEMBERED = 32
 COMPACTED = "The conversation was compacted to make room."
 TURN: Final = "turn:"
 OPEN: Final = "open"
 ENDINGS = {"completed": HowEnded.COMPLETED, "interrupted": HowEnded.INTERRUPTED}
-# Reports that say nothing to a person; any other unknown one is counted as skipped.
+# Notifications that mean nothing to a person; any other unknown one is counted as skipped.
 SILENT = frozenset(
     (
         "thread/started thread/status/changed thread/readState/changed thread/name/updated thread/settings/updated "
@@ -45,52 +46,22 @@ SILENT = frozenset(
 )
 
 
-class CodexFileChange(Word):
-    """What a change of files is about."""
-
-    title: str
-    detail: str
+Translation: TypeAlias = tuple[list[Heard], CodexServerState]
 
 
-class CodexServerState(Word):
-    """What the translation remembers between lines; it travels in the wire's cursor."""
-
-    session: str = ""
-    # Codex's names for its turns, and the core's for them.
-    turns: dict[str, str] = {}
-    running: str = ""
-    # The core's names of turns that Codex has said to have begun.
-    begun: tuple[str, ...] = ()
-    spoke: bool = False
-    # How much of each item was streamed: its whole form, which follows, is not told again.
-    told: dict[str, int] = {}
-    tools: tuple[str, ...] = ()
-    changes: dict[str, CodexFileChange] = {}
-    # What the thread has used in all, and what it had used before this turn.
-    total: Usage = Usage()
-    before: Usage = Usage()
-    resets_at: float | None = None
-    # How our requests were answered: '' is well.
-    answered: dict[str, str] = {}
-    skipped: int = 0
-
-
-Told: TypeAlias = tuple[list[Heard], CodexServerState]
-
-
-def translate(line: bytes, state: CodexServerState, at: float = 0.0) -> Told:
-    """The facts of one line, which came at that time. A request of Codex's is the driver's own, and none here."""
+def translate(line: bytes, state: CodexServerState, at: float = 0.0) -> Translation:
+    """The facts of one line, which came at that time. A request of Codex's is for the link, and brings none here."""
     record = parse(line)
     if record is None:
         return [], replace(state, skipped=state.skipped + 1)
     if "method" not in record:
-        return _answered(record, state)
+        return _reply(record, state)
     if "id" in record:
         return [], state
-    return _reported(record.text("method"), record.fields("params"), state, at)
+    return _notification(record.text("method"), record.fields("params"), state, at)
 
 
-def _answered(record: Fields, state: CodexServerState) -> Told:
+def _reply(record: Fields, state: CodexServerState) -> Translation:
     request, result = record.text("id"), record.fields("result")
     if not request:
         # A number is no name of ours; without any, it is no answer at all.
@@ -99,17 +70,17 @@ def _answered(record: Fields, state: CodexServerState) -> Told:
     state = replace(state, answered=dict([*state.answered.items(), (request, problem)][-REMEMBERED:]))
     turn, thread = result.fields("turn").text("id"), result.fields("thread").text("id")
     if request.startswith(TURN) and turn:
-        return [], _known(state, turn, request[len(TURN) :])
+        return [], _with_turn(state, turn, request[len(TURN) :])
     if request.startswith(OPEN) and thread and thread != state.session:
         return [Heard(fact=SessionKnown(session=thread))], replace(state, session=thread)
     return [], state
 
 
-def _known(state: CodexServerState, turn: str, ours: str) -> CodexServerState:
+def _with_turn(state: CodexServerState, turn: str, ours: str) -> CodexServerState:
     return replace(state, turns=dict([*state.turns.items(), (turn, ours)][-REMEMBERED:]))
 
 
-def _reported(method: str, params: Fields, state: CodexServerState, at: float) -> Told:
+def _notification(method: str, params: Fields, state: CodexServerState, at: float) -> Translation:
     thread = params.text("threadId")
     if thread and state.session and thread != state.session:
         # A thread that the agent itself started: its words are for the agent.
@@ -118,75 +89,79 @@ def _reported(method: str, params: Fields, state: CodexServerState, at: float) -
         case "item/started" | "item/completed":
             return _item(method == "item/completed", params, state)
         case "item/agentMessage/delta":
-            return _streamed(params, state)
+            return _message_delta(params, state)
         case "item/reasoning/summaryTextDelta" | "item/reasoning/textDelta":
-            return _thinking(params, state)
+            return _reasoning_delta(params, state)
         case "item/fileChange/patchUpdated":
-            return [], _changed(params.text("itemId"), read_item(Fields({**params.plain, "type": "fileChange"})), state)
+            return [], _with_change(
+                params.text("itemId"), read_item(Fields({**params.plain, "type": "fileChange"})), state
+            )
         case "thread/tokenUsage/updated":
-            return _used(params, state)
+            return _token_usage(params, state)
         case "account/rateLimits/updated":
             found = window_reset(params.fields("rateLimits"))
             return [], replace(state, resets_at=found) if found else state
         case "turn/started":
-            return _began(params.fields("turn").text("id"), state)
+            return _turn_started(params.fields("turn").text("id"), state)
         case "turn/completed":
-            return _ended(params.fields("turn"), state, at)
+            return _turn_completed(params.fields("turn"), state, at)
         case "thread/compacted":
-            return _heard([Noted(text=COMPACTED)], params.text("turnId"), state)
+            return _facts_of_turn([Noted(text=COMPACTED)], params.text("turnId"), state)
         case "model/rerouted":
-            return _heard([Noted(text=f"The model is {params.text('toModel')} now.")], params.text("turnId"), state)
+            return _facts_of_turn(
+                [Noted(text=f"The model is {params.text('toModel')} now.")], params.text("turnId"), state
+            )
         case method if method in SILENT or method.startswith("thread/realtime/"):
             return [], state
         case _:
             return [], replace(state, skipped=state.skipped + 1)
 
 
-def _heard(facts: list[Fact], turn: str, state: CodexServerState) -> Told:
-    """Facts of a turn; one that nobody here began is told to have started."""
+def _facts_of_turn(facts: list[Fact], turn: str, state: CodexServerState) -> Translation:
+    """Facts of a turn; of one that nobody here began, first that it has started."""
     if not facts:
         return [], state
-    started, state = _began(turn, state) if turn and turn not in state.turns else ([], state)
+    started, state = _turn_started(turn, state) if turn and turn not in state.turns else ([], state)
     ours = state.turns.get(turn) or None
     return [*started, *(Heard(fact=fact, turn=ours) for fact in facts)], state
 
 
-def _began(turn: str, state: CodexServerState) -> Told:
+def _turn_started(turn: str, state: CodexServerState) -> Translation:
     if not turn:
         return [], replace(state, skipped=state.skipped + 1)
     started: list[Heard] = []
     if turn not in state.turns:
-        state = _known(state, turn, f"desk-{turn}")
+        state = _with_turn(state, turn, f"desk-{turn}")
         started = [Heard(fact=TurnStarted(), turn=f"desk-{turn}")]
     if state.running == turn:
         return started, state
     begun = (*state.begun, state.turns[turn])[-REMEMBERED:]
-    return started, replace(state, running=turn, begun=begun, spoke=False, told={}, before=state.total)
+    return started, replace(state, running=turn, begun=begun, spoke=False, streamed={}, before=state.total)
 
 
 # --- items
 
 
-def _item(done: bool, params: Fields, state: CodexServerState) -> Told:
+def _item(done: bool, params: Fields, state: CodexServerState) -> Translation:
     item, turn = read_item(params.fields("item")), params.text("turnId")
     facts: list[Fact] = []
     match item.kind:
         case "":
             return [], replace(state, skipped=state.skipped + 1)
         case "user":
-            # Codex shows a message twice; the first time is proof enough.
+            # Codex reports a message twice; the first time is proof enough.
             facts = [Seen(message=item.client)] if item.client and not done else []
         case "said" | "plan":
-            facts, state = _written(item, state) if done else ([], state)
+            facts, state = _message_done(item, state) if done else ([], state)
         case "thought":
-            facts, state = _thought(item, state) if done else ([], state)
+            facts, state = _reasoning_done(item, state) if done else ([], state)
         case "compaction":
             facts = [Noted(text=COMPACTED)] if done else []
         case "warning" | "silent" | "todo":
             return [], state
         case _:
             facts, state = _tool(item, state, done=done)
-    return _heard(facts, turn, state)
+    return _facts_of_turn(facts, turn, state)
 
 
 def _tool(item: Item, state: CodexServerState, *, done: bool) -> tuple[list[Fact], CodexServerState]:
@@ -194,74 +169,74 @@ def _tool(item: Item, state: CodexServerState, *, done: bool) -> tuple[list[Fact
     if item.id not in state.tools:
         facts.append(ToolStarted(call=item.id, tool=item.tool, title=item.title, detail=item.detail))
         state = replace(state, tools=(*state.tools, item.id)[-REMEMBERED:])
-    state = _changed(item.id, item, state)
+    state = _with_change(item.id, item, state)
     if done:
         facts.append(ToolEnded(call=item.id, ok=item.ok, output=item.output))
-        kept = {name: one for name, one in state.changes.items() if name != item.id}
-        state = replace(state, tools=tuple(one for one in state.tools if one != item.id), changes=kept)
+        others = {name: one for name, one in state.changes.items() if name != item.id}
+        state = replace(state, tools=tuple(one for one in state.tools if one != item.id), changes=others)
     return facts, state
 
 
-def _changed(name: str, item: Item, state: CodexServerState) -> CodexServerState:
+def _with_change(name: str, item: Item, state: CodexServerState) -> CodexServerState:
     if item.kind != "change" or not name:
         return state
     change = CodexFileChange(title=item.title, detail=item.detail)
     return replace(state, changes=dict([*state.changes.items(), (name, change)][-REMEMBERED:]))
 
 
-def _streamed(params: Fields, state: CodexServerState) -> Told:
-    """Words as they come."""
+def _message_delta(params: Fields, state: CodexServerState) -> Translation:
+    """A piece of an answer, as it is streamed."""
     item, delta = params.text("itemId"), params.text("delta")
     if not delta:
         return [], state
-    gap = "\n\n" if state.spoke and item not in state.told else ""
-    state = replace(_counted(item, len(delta), state), spoke=True)
-    return _heard([Said(text=gap + delta)], params.text("turnId"), state)
+    gap = "\n\n" if state.spoke and item not in state.streamed else ""
+    state = replace(_with_streamed(item, len(delta), state), spoke=True)
+    return _facts_of_turn([Said(text=gap + delta)], params.text("turnId"), state)
 
 
-def _counted(item: str, count: int, state: CodexServerState) -> CodexServerState:
-    told = {**state.told, item: state.told.get(item, 0) + count}
-    return replace(state, told=dict([*told.items()][-REMEMBERED:]))
+def _with_streamed(item: str, count: int, state: CodexServerState) -> CodexServerState:
+    streamed = {**state.streamed, item: state.streamed.get(item, 0) + count}
+    return replace(state, streamed=dict([*streamed.items()][-REMEMBERED:]))
 
 
-def _forgotten(item: str, state: CodexServerState) -> CodexServerState:
-    return replace(state, told={name: count for name, count in state.told.items() if name != item})
+def _without_streamed(item: str, state: CodexServerState) -> CodexServerState:
+    return replace(state, streamed={name: count for name, count in state.streamed.items() if name != item})
 
 
-def _written(item: Item, state: CodexServerState) -> tuple[list[Fact], CodexServerState]:
-    """A message is whole: say what its stream has not said."""
-    rest = item.text[state.told.get(item.id, 0) :]
-    gap = "\n\n" if state.spoke and item.id not in state.told else ""
+def _message_done(item: Item, state: CodexServerState) -> tuple[list[Fact], CodexServerState]:
+    """A whole message: only what was not streamed of it is said."""
+    rest = item.text[state.streamed.get(item.id, 0) :]
+    gap = "\n\n" if state.spoke and item.id not in state.streamed else ""
     facts: list[Fact] = [Said(text=gap + rest)] if rest else []
-    return facts, replace(_forgotten(item.id, state), spoke=state.spoke or bool(rest))
+    return facts, replace(_without_streamed(item.id, state), spoke=state.spoke or bool(rest))
 
 
-def _thinking(params: Fields, state: CodexServerState) -> Told:
+def _reasoning_delta(params: Fields, state: CodexServerState) -> Translation:
     item, delta = params.text("itemId"), params.text("delta")
     if not delta:
         return [], state
-    return _heard([Thought(text=delta)], params.text("turnId"), _counted(item, len(delta), state))
+    return _facts_of_turn([Thought(text=delta)], params.text("turnId"), _with_streamed(item, len(delta), state))
 
 
-def _thought(item: Item, state: CodexServerState) -> tuple[list[Fact], CodexServerState]:
-    known = item.id in state.told
-    return ([Thought(text=item.text)] if item.text and not known else []), _forgotten(item.id, state)
+def _reasoning_done(item: Item, state: CodexServerState) -> tuple[list[Fact], CodexServerState]:
+    known = item.id in state.streamed
+    return ([Thought(text=item.text)] if item.text and not known else []), _without_streamed(item.id, state)
 
 
 # --- turns
 
 
-def _used(params: Fields, state: CodexServerState) -> Told:
+def _token_usage(params: Fields, state: CodexServerState) -> Translation:
     total = params.fields("tokenUsage").fields("total")
     state = replace(
         state, total=Usage(input_tokens=total.whole("inputTokens"), output_tokens=total.whole("outputTokens"))
     )
     turn = params.text("turnId")
     if turn != state.running:
-        # A thread that is taken up again tells what it had used.
+        # A thread that is resumed reports what it had used before.
         return [], state
     spent = _spent(state)
-    return _heard([Used(usage=spent)] if spent else [], turn, state)
+    return _facts_of_turn([Used(usage=spent)] if spent else [], turn, state)
 
 
 def _spent(state: CodexServerState) -> Usage | None:
@@ -272,7 +247,7 @@ def _spent(state: CodexServerState) -> Usage | None:
     return spent if spent != Usage() else None
 
 
-def _ended(turn: Fields, state: CodexServerState, at: float) -> Told:
+def _turn_completed(turn: Fields, state: CodexServerState, at: float) -> Translation:
     name, error = turn.text("id"), turn.fields("error")
     how = ENDINGS.get(turn.text("status"), HowEnded.FAILED)
     facts: list[Fact] = []
@@ -282,6 +257,6 @@ def _ended(turn: Fields, state: CodexServerState, at: float) -> Told:
         facts.append(limited)
     failed = text if how is HowEnded.FAILED else ""
     facts.append(TurnEnded(how=how, error=failed, usage=_spent(state) if state.running == name else None))
-    heard, state = _heard(facts, name, state)
-    over = replace(state, running="", told={}, tools=(), changes={}, before=state.total)
+    heard, state = _facts_of_turn(facts, name, state)
+    over = replace(state, running="", streamed={}, tools=(), changes={}, before=state.total)
     return heard, over if state.running in ("", name) else state

@@ -9,7 +9,7 @@ import structlog
 
 from farhand.disk.tail import size_of
 from farhand.drivers.codex import launch
-from farhand.drivers.codex.sessions import KeptSessions, rollout_of
+from farhand.drivers.codex.sessions import CodexSessions, rollout_of
 from farhand.drivers.codex.tmux.cursor import CodexCursor, CodexStart, CodexStartFile
 from farhand.drivers.codex.tmux.keyboard import CodexKeyboard
 from farhand.drivers.codex.tmux.link import CodexTmuxLink
@@ -29,7 +29,7 @@ from farhand.model.words import replace
 log = structlog.get_logger("codex")
 
 
-class InteractiveCodexDriver(KeptSessions):
+class InteractiveCodexDriver(CodexSessions):
     """Codex where a person can sit down; its workers share the host with all others that sit in tmux."""
 
     backend: str = launch.MANIFEST["backend"]

@@ -8,70 +8,65 @@ from contextlib import asynccontextmanager
 
 import anyio.to_thread
 
-from farhand.drivers.acp.driver import to_fresh_line
 from farhand.drivers.gemini import launch
-from farhand.drivers.gemini.keeping import Keeping
 from farhand.drivers.gemini.launch import MANIFEST, GeminiPaths
-from farhand.drivers.gemini.limits import limited
-from farhand.drivers.native.translate import translate
+from farhand.drivers.gemini.limits import limit
+from farhand.drivers.gemini.sessions import GeminiSessions
 from farhand.drivers.wires.context import USUAL, DriverContext
 from farhand.drivers.wires.holder.process import Program, forget, open_wire
-from farhand.drivers.wires.lines.link import LineLink
+from farhand.drivers.wires.lines.link import LineLink, line_or_change
+from farhand.drivers.wires.lines.translate import KeyedLine, translate, with_limit
 from farhand.drivers.wires.preflight import workplace
-from farhand.model.ports import Change, Errand, Heard, Outcome
+from farhand.model.ports import Change, Errand, Heard
 from farhand.model.present import Worker
 from farhand.model.words import Mode, replace
 
 
 def translate_turn(line: bytes) -> tuple[Heard, ...]:
-    """What one line of the relay means; a failure that is a limit is told as one."""
-    return limited(translate(line), time.time())
+    """The facts of one line; before a turn that failed because of a usage limit comes the limit."""
+    return with_limit(translate(line), lambda error: limit(error, time.time()))
 
 
-class TurnsLink(LineLink):
-    """An open connection to one worker; a mode goes by the name that the command line has for it."""
-
-    async def perform(self, errand: Errand) -> Outcome:
-        """Writes it to the relay's input, once however often it is asked."""
-        if isinstance(errand, Change) and errand.mode:
-            errand = replace(errand, mode=launch.argument(Mode(errand.mode)))
-        return await super().perform(errand)
+def errand_line(errand: Errand) -> KeyedLine | None:
+    """The line of an errand; a mode goes by the name that the command line has for it."""
+    if isinstance(errand, Change) and errand.mode:
+        errand = replace(errand, mode=launch.argument(Mode(errand.mode)))
+    return line_or_change(errand)
 
 
-class ExecGeminiDriver(Keeping):
+class ExecGeminiDriver(GeminiSessions):
     """One process for each message, its session taken up again; in the mode `default` it has no tool that writes."""
 
     backend: str = MANIFEST["backend"]
     wire = "exec"
     can = replace(USUAL, models=True, modes=tuple(MANIFEST["modes"]), ids=True)
 
-    def __init__(self, given: DriverContext) -> None:
-        self._holders = given.holders
-        self._python = given.python
-        self._own = given.child(launch.passed_on(given.variables))
-        self.places = GeminiPaths.of(self._own, given.folder / "gemini" / "quiet")
+    def __init__(self, context: DriverContext) -> None:
+        self._holders = context.holders
+        self._python = context.python
+        self._own = context.child(launch.passed_on(context.variables))
+        self.places = GeminiPaths.of(self._own, context.folder / "gemini" / "quiet")
 
     @asynccontextmanager
-    async def open(self, worker: Worker, cursor: str) -> AsyncIterator[TurnsLink]:
-        """Starts the relay that runs the worker's turns, or finds it and goes on after the cursor."""
+    async def open(self, worker: Worker, cursor: str) -> AsyncIterator[LineLink]:
+        """Starts the program that runs the worker's turns, or finds it and goes on after the cursor."""
         program = await anyio.to_thread.run_sync(self._plan, worker)
-        async with open_wire(self._holders, _name(worker), program, cursor) as wire:
-            yield TurnsLink(wire, to_fresh_line, translate_turn, "This agent takes a message when its turn is over.")
+        async with open_wire(self._holders, self._process_name(worker), program, cursor) as process:
+            yield LineLink(process, errand_line, translate_turn, "This agent takes a message when its turn is over.")
 
     def _plan(self, worker: Worker) -> Program:
         program = launch.found(self._own)
         launch.prepare(self.places, workplace(worker), self._own, {})
-        options = ["--kept", str(self.places.kept), "--mode", launch.argument(worker.mode)]
+        options = ["--folder", str(self.places.kept), "--mode", launch.argument(worker.mode)]
         options += ["--session", worker.session] if worker.session else []
         options += ["--model", worker.model] if worker.model else []
         argv = (self._python, "-P", "-m", "farhand.drivers.gemini.exec.agent", *options, "--", program)
         environment = {**self._own, **launch.variables(self.places)}
         return Program(argv=argv, directory=worker.directory, environment=environment)
 
+    def _process_name(self, worker: Worker) -> str:
+        return f"{worker.hiring_id}-turns"
+
     async def end(self, worker: Worker) -> None:
         """Ends what runs; the session stays where the CLI keeps its sessions."""
-        await forget(self._holders, _name(worker))
-
-
-def _name(worker: Worker) -> str:
-    return f"{worker.name}-{worker.since}-turns"
+        await forget(self._holders, self._process_name(worker))

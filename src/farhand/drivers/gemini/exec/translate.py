@@ -1,14 +1,12 @@
-"""Turns the Gemini CLI's own output lines (`-o stream-json`) into lines of the line protocol. Pure."""
+"""Translates the Gemini CLI's own output lines (`-o stream-json`) into lines of the line protocol. Pure."""
 
 from __future__ import annotations
 
-from typing import Any
-
+from farhand.drivers.gemini.exec.state import GeminiStreamState
 from farhand.drivers.gemini.titles import detail, title
-from farhand.drivers.wires.foreign_json import Fields, parse
-from farhand.model.words import Word, replace
+from farhand.drivers.wires.foreign_json import Fields, JsonObject, parse
+from farhand.model.words import replace
 
-Line = dict[str, Any]
 LONGEST_OUTPUT = 4000
 EXITS = {
     41: "Gemini CLI is not signed in: set GEMINI_API_KEY, or sign in at the desk with `gemini`.",
@@ -24,21 +22,8 @@ EXITS = {
 }
 
 
-class GeminiStreamState(Word):
-    """What one turn's output has told so far."""
-
-    turn: str = ""
-    session: str = ""
-    spoke: bool = False
-    # Something other than words came since: what is said next begins a paragraph.
-    broken: bool = False
-    ended: bool = False
-    errors: tuple[str, ...] = ()
-    skipped: int = 0
-
-
-def translate_stream(line: bytes, state: GeminiStreamState) -> tuple[list[Line], GeminiStreamState]:
-    """What one line of the output means."""
+def translate_stream(line: bytes, state: GeminiStreamState) -> tuple[list[JsonObject], GeminiStreamState]:
+    """The lines that one line of the output means."""
     record = parse(line)
     if record is None:
         return [], replace(state, skipped=state.skipped + 1)
@@ -59,13 +44,13 @@ def translate_stream(line: bytes, state: GeminiStreamState) -> tuple[list[Line],
             return [], replace(state, skipped=state.skipped + 1)
 
 
-def _begun(record: Fields, state: GeminiStreamState) -> tuple[list[Line], GeminiStreamState]:
+def _begun(record: Fields, state: GeminiStreamState) -> tuple[list[JsonObject], GeminiStreamState]:
     session = record.text("session_id")
-    known: list[Line] = [{"session": session}] if session and session != state.session else []
+    known: list[JsonObject] = [{"session": session}] if session and session != state.session else []
     return [{"started": state.turn}, *known], replace(state, session=session or state.session)
 
 
-def _message(record: Fields, state: GeminiStreamState) -> tuple[list[Line], GeminiStreamState]:
+def _message(record: Fields, state: GeminiStreamState) -> tuple[list[JsonObject], GeminiStreamState]:
     text = record.text("content")
     if record.text("role") != "assistant" or not text:
         return [], state
@@ -73,29 +58,29 @@ def _message(record: Fields, state: GeminiStreamState) -> tuple[list[Line], Gemi
     return [{"text": state.turn, "piece": gap + text}], replace(state, spoke=True, broken=False)
 
 
-def _tool_used(record: Fields, state: GeminiStreamState) -> Line:
+def _tool_used(record: Fields, state: GeminiStreamState) -> JsonObject:
     name, arguments = record.text("tool_name"), record.fields("parameters")
-    told = {"tool": state.turn, "call": record.text("tool_id"), "name": name, "status": "started"}
-    return {**told, "title": title(name, arguments), "output": detail(name, arguments)[:LONGEST_OUTPUT]}
+    call = {"tool": state.turn, "call": record.text("tool_id"), "name": name, "status": "started"}
+    return {**call, "title": title(name, arguments), "output": detail(name, arguments)[:LONGEST_OUTPUT]}
 
 
-def _tool_result(record: Fields, state: GeminiStreamState) -> Line:
+def _tool_result(record: Fields, state: GeminiStreamState) -> JsonObject:
     output = record.text("output") or record.fields("error").text("message")
     status = "done" if record.text("status") == "success" else "failed"
     return {"tool": state.turn, "call": record.text("tool_id"), "status": status, "output": output[:LONGEST_OUTPUT]}
 
 
-def _error(record: Fields, state: GeminiStreamState) -> tuple[list[Line], GeminiStreamState]:
+def _error(record: Fields, state: GeminiStreamState) -> tuple[list[JsonObject], GeminiStreamState]:
     text = record.text("message")
     if record.text("severity") == "warning":
         return [{"problem": state.turn, "text": text}] if text else [], state
     return [], replace(state, errors=(*state.errors, text)[-5:] if text else state.errors)
 
 
-def _result(record: Fields, state: GeminiStreamState) -> tuple[list[Line], GeminiStreamState]:
+def _result(record: Fields, state: GeminiStreamState) -> tuple[list[JsonObject], GeminiStreamState]:
     stats = record.fields("stats")
     used = {"usage": state.turn, "input": stats.whole("input_tokens"), "output": stats.whole("output_tokens")}
-    lines: list[Line] = [used] if used["input"] or used["output"] else []
+    lines: list[JsonObject] = [used] if used["input"] or used["output"] else []
     if record.text("status") == "success" and not state.errors:
         return [*lines, {"ended": state.turn, "how": "completed"}], replace(state, ended=True)
     error = record.fields("error").text("message") or " ".join(state.errors) or "Gemini CLI failed."
@@ -117,5 +102,7 @@ def _reported(errors: str) -> str:
         if record is not None and record.fields("error").text("message"):
             return record.fields("error").text("message")
     lines = [line.strip() for line in errors.splitlines() if line.strip()]
-    told = [line for line in lines if not line.startswith(("Warning", "Ripgrep", "[STARTUP]", "at ", "}", "YOLO"))]
-    return told[-1][:500] if told else ""
+    errors_alone = [
+        line for line in lines if not line.startswith(("Warning", "Ripgrep", "[STARTUP]", "at ", "}", "YOLO"))
+    ]
+    return errors_alone[-1][:500] if errors_alone else ""

@@ -9,16 +9,16 @@ from datetime import UTC, datetime
 
 import anyio.to_thread
 
-from farhand.drivers.acp.driver import AcpDriver, AcpLink
-from farhand.drivers.acp.schema import AcpAgent
 from farhand.drivers.gemini import launch
-from farhand.drivers.gemini.keeping import Keeping
 from farhand.drivers.gemini.launch import MANIFEST, GeminiPaths
-from farhand.drivers.gemini.limits import limited
-from farhand.drivers.gemini.sessions import MINUTE, age
+from farhand.drivers.gemini.limits import limit
+from farhand.drivers.gemini.sessions import MINUTE, GeminiSessions, age
+from farhand.drivers.wires.acp.driver import AcpDriver
+from farhand.drivers.wires.acp.schema import AcpAgent
 from farhand.drivers.wires.context import DriverContext
+from farhand.drivers.wires.lines.translate import with_limit
 from farhand.drivers.wires.preflight import workplace
-from farhand.model.ports import Can, Heard
+from farhand.model.ports import Can, Link
 from farhand.model.present import Worker
 from farhand.model.words import Mode, replace
 
@@ -30,36 +30,42 @@ def described() -> AcpAgent:
     return AcpAgent(backend=MANIFEST["backend"], title=MANIFEST["title"], command=command, modes=modes)
 
 
-class HeadlessGeminiDriver(Keeping, AcpDriver):
+class HeadlessGeminiDriver(GeminiSessions):
     """The usual one: no screen, every message and answer by its id."""
 
-    def __init__(self, given: DriverContext) -> None:
-        own = given.child(launch.passed_on(given.variables))
-        self._own = own
-        self.places = GeminiPaths.of(own, given.folder / "gemini" / "quiet")
-        environment = {**own, **launch.variables(self.places)}
-        super().__init__(
-            given.holders, described(), python=given.python, environment=environment, ask_seconds=given.ask_seconds
+    backend: str = MANIFEST["backend"]
+    wire = "headless"
+
+    def __init__(self, context: DriverContext) -> None:
+        self._own = context.child(launch.passed_on(context.variables))
+        self.places = GeminiPaths.of(self._own, context.folder / "gemini" / "quiet")
+        self._acp = AcpDriver(
+            context.holders,
+            described(),
+            python=context.python,
+            environment={**self._own, **launch.variables(self.places)},
+            ask_seconds=context.ask_seconds,
+            amend=lambda heard: with_limit(heard, lambda error: limit(error, time.time())),
         )
 
     @property
     def can(self) -> Can:
         """What ACP can, and its sessions can be listed."""
-        return replace(super().can, sessions=True)
+        return replace(self._acp.can, sessions=True)
 
     @asynccontextmanager
-    async def open(self, worker: Worker, cursor: str) -> AsyncIterator[AcpLink]:
+    async def open(self, worker: Worker, cursor: str) -> AsyncIterator[Link]:
         """Starts the worker's agent, or finds it alive and goes on after the cursor."""
         await anyio.to_thread.run_sync(self._prepare, worker)
-        async with super().open(worker, cursor) as link:
+        async with self._acp.open(worker, cursor) as link:
             yield link
-
-    def translate(self, line: bytes) -> tuple[Heard, ...]:
-        """What one line of the relay means; a failure that is a limit is told as one."""
-        return limited(super().translate(line), time.time())
 
     def _prepare(self, worker: Worker) -> None:
         launch.found(self._own)
         launch.prepare(self.places, workplace(worker), self._own, {})
         if worker.session:
             age(worker.session, self.places.kept, datetime.now(UTC).strftime(MINUTE))
+
+    async def end(self, worker: Worker) -> None:
+        """Ends the agent and removes what it left; its session stays where the CLI keeps its sessions."""
+        await self._acp.end(worker)

@@ -11,9 +11,8 @@ import anyio.to_thread
 import structlog
 
 from farhand.drivers.gemini import launch
-from farhand.drivers.gemini.keeping import Keeping
 from farhand.drivers.gemini.launch import MANIFEST, GeminiPaths
-from farhand.drivers.gemini.sessions import find_file, to_go_on_with
+from farhand.drivers.gemini.sessions import GeminiSessions, find_file, to_go_on_with
 from farhand.drivers.gemini.tmux.keyboard import GeminiKeyboard
 from farhand.drivers.gemini.tmux.link import GeminiTmuxLink
 from farhand.drivers.gemini.tmux.open_calls import GeminiPosition
@@ -37,7 +36,7 @@ SESSION = "FARHAND_SESSION"
 OFFSET = "FARHAND_OFFSET"
 
 
-class TerminalGeminiDriver(Keeping):
+class TerminalGeminiDriver(GeminiSessions):
     """The CLI where a person can sit down; its workers share the node's tmux, inotify and desk."""
 
     backend: str = MANIFEST["backend"]

@@ -1,4 +1,4 @@
-"""Answers to parts of a questionnaire, written down as they come: the agent gets all of them, whoever dies between."""
+"""Append-only log of answers to the parts of a questionnaire: the agent gets all of them, whoever dies between."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class PartAnswers:
     """A file of answers beside the agent's own files; it goes with the worker."""
 
     def __init__(self, path: Path) -> None:
-        self._slips = JsonlFile(path, StoredAnswer)
+        self._file = JsonlFile(path, StoredAnswer)
 
     def add(self, ask: AskId, picked: PartAnswer) -> None:
-        """Writes one down. It is on the disk before anybody says that it was taken."""
-        self._slips.add(StoredAnswer(ask=ask, picked=picked), sync=True)
+        """Appends one; it is on the disk before anybody says that it was taken."""
+        self._file.add(StoredAnswer(ask=ask, picked=picked), sync=True)
 
     def all(self) -> dict[AskId, PartAnswer]:
-        """The answers by their asks; an answer that was written twice is there once."""
-        return {one.ask: one.picked for one in self._slips.all()}
+        """The answers by their asks, deduplicated."""
+        return {one.ask: one.picked for one in self._file.all()}

@@ -1,10 +1,10 @@
-"""What all agents' asks have in common: the words of a yes and a no, the digest, the steps of a questionnaire. Pure."""
+"""Builds asks: the wording of a yes and a no, the digest of what will run, the steps of a questionnaire. Pure."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -24,7 +24,7 @@ GONE = "The agent no longer waits for that answer; nothing was allowed."
 CHANGED = "What the agent wants to run has changed since it was shown; nothing was allowed."
 
 
-def digest_of(*exact: Any) -> str:
+def digest_of(*exact: object) -> str:
     """Names exactly what will run: another command, or the same with one more space, has another digest."""
     return hashlib.sha256(msgspec.json.encode(exact, order="deterministic")).hexdigest()
 
@@ -40,19 +40,19 @@ def asked_of(ask: str) -> str:
 
 
 def picked_of(settled: AskSettled) -> PartAnswer:
-    """What a person chose, as it is kept."""
+    """What a person chose, as it is stored."""
     return PartAnswer(choice=settled.choice, note=settled.note, expired=settled.how is HowSettled.EXPIRED)
 
 
 # What it is about, the question, its choices, and the whole of what will run.
-Worded = tuple[AskKind, str, tuple[Choice, ...], str]
+AskWording = tuple[AskKind, str, tuple[Choice, ...], str]
 
 
 def ask_of(
-    ask: str, worded: Worded, digest: str, deadline_seconds: float | None, *, several: bool = False
+    ask: str, wording: AskWording, digest: str, deadline_seconds: float | None, *, several: bool = False
 ) -> AskRaised:
     """The ask, with everything that a person needs to decide; nothing in it can hide."""
-    about, words, choices, whole = worded
+    about, words, choices, whole = wording
     return AskRaised(
         ask=ask,
         question=visible(words),

@@ -1,9 +1,11 @@
-"""A worker's agent as a held child, life after life: found or started, followed line by line, fed once for each key."""
+"""A worker's agent as a child process in a holder: attached or started, output as lines, input deduplicated."""
 
 import hashlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
+
+import msgspec
 
 from farhand.model.errors import AgentGone, DriverError
 from farhand.model.ports import Exit, Fed, Held, Holders, NotTaken, Outcome, Taken, Unknown
@@ -11,7 +13,7 @@ from farhand.model.words import Word
 
 LINE_LIMIT = 16 * 1024 * 1024
 KEY_LIMIT = 200
-# So much is read before its room on the disk is given back.
+# After so much has been read its space on the disk is released.
 RELEASE_BYTES = 4 * 1024 * 1024
 
 
@@ -53,32 +55,32 @@ class LineSplitter:
         *whole, rest = data.split(b"\n")
         lines: list[bytes] = []
         for piece in whole:
-            self._keep(piece)
+            self._append(piece)
             lines.append(bytes(self._rest))
             self._rest.clear()
-        self._keep(rest)
+        self._append(rest)
         return lines
 
-    def _keep(self, piece: bytes) -> None:
+    def _append(self, piece: bytes) -> None:
         self._rest += piece[: self._limit - len(self._rest)]
 
 
 class HeldProcess:
     """One life of the agent."""
 
-    def __init__(self, held: Held, place: HolderCursor) -> None:
+    def __init__(self, held: Held, start: HolderCursor) -> None:
         self._held = held
-        self._place = place
+        self._start = start
 
     async def lines(self) -> AsyncIterator[tuple[list[bytes], str]]:
-        """Lines that came together, and the cursor after them. Ends with the agent's life."""
-        lines, life, released = LineSplitter(), self._place.life, self._place.offset
-        async for chunk, offset in self._held.follow(self._place.offset):
+        """Batches of lines, each with the cursor after it. Ends with the process."""
+        lines, life, released = LineSplitter(), self._start.life, self._start.offset
+        async for chunk, offset in self._held.follow(self._start.offset):
             whole = lines.add(chunk)
             if whole:
                 place = HolderCursor(life=life, offset=offset - (len(chunk) - chunk.rfind(b"\n") - 1))
                 yield whole, place.cursor
-                # Whoever asks for more has written down what came before.
+                # Whoever asks for the next batch has stored the one before.
                 if place.offset - released >= RELEASE_BYTES:
                     await self._held.release(place.offset)
                     released = place.offset
@@ -90,10 +92,10 @@ class HeldProcess:
     @property
     def next_life(self) -> str:
         """The cursor with which the agent is started anew."""
-        return HolderCursor(life=self._place.life + 1).cursor
+        return HolderCursor(life=self._start.life + 1).cursor
 
     async def feed(self, key: str, line: bytes) -> Outcome:
-        """Gives the line to the agent, once for each key."""
+        """Writes the line to the agent's input, once for each key."""
         short = key if len(key) <= KEY_LIMIT else hashlib.sha256(key.encode(errors="surrogatepass")).hexdigest()
         match await self._held.feed(short, line):
             case Fed.TAKEN:
@@ -102,6 +104,10 @@ class HeldProcess:
                 return NotTaken(why="The agent is gone and did not get it.")
             case Fed.UNKNOWN:
                 return Unknown(why="The agent was killed while this was on its way.")
+
+    async def feed_json(self, key: str, line: Mapping[str, object]) -> Outcome:
+        """Writes an object of JSON as a line, once for each key."""
+        return await self.feed(key, msgspec.json.encode(line) + b"\n")
 
 
 @asynccontextmanager

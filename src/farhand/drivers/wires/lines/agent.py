@@ -10,7 +10,7 @@ import select
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 CHUNK = 65_536
 
@@ -21,6 +21,21 @@ class Prompt(NamedTuple):
     id: str
     text: str
     files: tuple[str, ...] = ()
+
+
+def read_prompt(fields: object) -> Prompt | None:
+    """The prompt that a line asks for, or None when it is another line."""
+    match fields:
+        case {"prompt": str(prompt), "text": str(text), **more}:
+            files = more.get("files")
+            return Prompt(prompt, text, tuple(map(str, files)) if isinstance(files, list) else ())
+        case _:
+            return None
+
+
+def unknown_line(turn: str, line: bytes) -> dict[str, object]:
+    """What is said about a line that nobody knows."""
+    return {"problem": turn, "text": f"No such line is known: {line[:200]!r}"}
 
 
 class LineAnswer(NamedTuple):
@@ -43,12 +58,12 @@ class Gone(Exception):
 
 
 class LineConversation:
-    """One agent's stdin and stdout. While the agent pauses or waits, it hears what comes."""
+    """One agent's stdin and stdout. While the agent pauses or waits, its input is read."""
 
-    def __init__(self, source: int = 0, sink: int = 1, heard: Callable[[Prompt], None] | None = None) -> None:
+    def __init__(self, source: int = 0, sink: int = 1, on_prompt: Callable[[Prompt], None] | None = None) -> None:
         self._source = source
         self._sink = sink
-        self._heard = heard
+        self._on_prompt = on_prompt
         self._rest = b""
         self._open = True
         self._prompts: deque[Prompt] = deque()
@@ -61,7 +76,7 @@ class LineConversation:
         while True:
             while not self._prompts:
                 try:
-                    self._hear(None)
+                    self._read(None)
                 except Gone:
                     return
             yield self._prompts.popleft()
@@ -83,42 +98,42 @@ class LineConversation:
             self._stopped.discard(prompt.id)
             self._running = ""
 
-    def say(self, word: str, **fields: Any) -> None:
+    def say(self, word: str, **fields: object) -> None:
         """Writes one line about the running turn."""
         self._write({word: self._running, **fields})
 
     def pause(self, seconds: float) -> None:
-        """Lets time pass, hearing what comes; raises Interrupted when the turn is to stop."""
+        """Lets time pass while input is read; raises LineInterrupted when the turn is to stop."""
         until = time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0 and self._open:
-            self._hear_while_running(left)
+            self._read_while_running(left)
         if left > 0:
             time.sleep(left)
         self.check()
 
     def check(self) -> None:
-        """Hears what has come by now; raises Interrupted when the turn is to stop."""
-        self._hear_while_running(0)
+        """Reads what has come by now; raises LineInterrupted when the turn is to stop."""
+        self._read_while_running(0)
         if self._running in self._stopped:
             raise LineInterrupted
 
     def answer(self, ask: str) -> LineAnswer:
-        """Waits for the answer to an ask; raises Interrupted when the turn is to stop, Gone when nobody can answer."""
+        """Waits for the answer to an ask; raises LineInterrupted when the turn is to stop, Gone at the end of input."""
         while ask not in self._answers:
-            self._hear(None)
+            self._read(None)
             if self._running in self._stopped:
                 raise LineInterrupted
         return self._answers.pop(ask)
 
-    def _hear_while_running(self, seconds: float) -> None:
+    def _read_while_running(self, seconds: float) -> None:
         try:
-            self._hear(seconds)
+            self._read(seconds)
         except Gone:
             return  # what was asked is done to its end
         if self._running in self._stopped:
             raise LineInterrupted
 
-    def _hear(self, seconds: float | None) -> None:
+    def _read(self, seconds: float | None) -> None:
         if not self._open:
             raise Gone
         if not select.select([self._source], [], [], seconds)[0]:
@@ -131,25 +146,26 @@ class LineConversation:
 
     def _take(self, line: bytes) -> None:
         try:
-            said = json.loads(line)
+            fields = json.loads(line)
         except (ValueError, RecursionError):
-            said = None
-        match said:
-            case {"prompt": str(prompt), "text": str(text)}:
-                files = said.get("files")
-                self._prompts.append(Prompt(prompt, text, tuple(map(str, files)) if isinstance(files, list) else ()))
-                if self._heard is not None:
-                    self._heard(self._prompts[-1])
+            fields = None
+        prompt = read_prompt(fields)
+        if prompt is not None:
+            self._prompts.append(prompt)
+            if self._on_prompt is not None:
+                self._on_prompt(prompt)
+            return
+        match fields:
             case {"answer": str(ask), "choice": str(choice)}:
-                self._answers[ask] = LineAnswer(choice, str(said.get("note", "")))
-            case {"interrupt": str(prompt)}:
-                self._stopped.add(prompt)
+                self._answers[ask] = LineAnswer(choice, str(fields.get("note", "")))
+            case {"interrupt": str(turn)}:
+                self._stopped.add(turn)
             case {"say": str(word)}:
                 self._write({"said": word, "piece": f"answer to {word}"})
             case _:
-                self._write({"problem": self._running, "text": f"No such line is known: {line[:200]!r}"})
+                self._write(unknown_line(self._running, line))
 
-    def _write(self, line: dict[str, Any]) -> None:
+    def _write(self, line: dict[str, object]) -> None:
         data = json.dumps(line).encode() + b"\n"
         while data:
             data = data[os.write(self._sink, data) :]

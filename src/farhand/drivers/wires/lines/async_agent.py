@@ -1,52 +1,51 @@
-"""The agent's side of the line protocol on an event loop: prompts one after the other, everything else at once."""
+"""The agent's side of the line protocol on an event loop: prompts are queued, all other lines are taken at once."""
 
 import asyncio
 import json
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any
 
-Line = dict[str, Any]
+from farhand.drivers.wires.foreign_json import JsonObject
+from farhand.drivers.wires.lines.agent import Prompt, read_prompt, unknown_line
+
 LINE_LIMIT = 2**26
 
 
 class AsyncAgent:
-    """Hears lines: prompts are played in turn, other lines are taken as they come, unknown ones are told."""
+    """Reads lines: prompts are played one after the other, other lines are taken as they come."""
 
     def __init__(
         self,
-        play: Callable[[Line], Awaitable[None]],
-        take: Callable[[Line], Awaitable[bool]],
-        write: Callable[[Line], None],
+        play: Callable[[Prompt], Awaitable[None]],
+        take: Callable[[JsonObject], Awaitable[bool]],
+        write: Callable[[JsonObject], None],
     ) -> None:
         self._play = play
         self._take = take
         self._write = write
-        self._prompts: asyncio.Queue[Line | None] = asyncio.Queue()
+        self._prompts: asyncio.Queue[Prompt | None] = asyncio.Queue()
 
     async def run(self, lines: AsyncIterator[bytes]) -> None:
         """Works until the input has ended and every prompt is played."""
-        hearing = asyncio.create_task(self._hear(lines), name="hear")
+        reader = asyncio.create_task(self._read(lines), name="read lines")
         try:
             while (prompt := await self._prompts.get()) is not None:
                 await self._play(prompt)
         finally:
-            hearing.cancel()
-            await asyncio.wait([hearing])
+            reader.cancel()
+            await asyncio.wait([reader])
 
-    async def _hear(self, lines: AsyncIterator[bytes]) -> None:
+    async def _read(self, lines: AsyncIterator[bytes]) -> None:
         async for line in lines:
             try:
-                said = json.loads(line)
+                fields = json.loads(line)
             except (ValueError, RecursionError):
-                said = None
-            match said:
-                case {"prompt": str(), "text": str()}:
-                    self._prompts.put_nowait(said)
-                case dict() if await self._take(said):
-                    pass
-                case _:
-                    self._write({"problem": "", "text": f"No such line is known: {line[:200]!r}"})
+                fields = None
+            prompt = read_prompt(fields)
+            if prompt is not None:
+                self._prompts.put_nowait(prompt)
+            elif not isinstance(fields, dict) or not await self._take(fields):
+                self._write(unknown_line("", line))
         self._prompts.put_nowait(None)
 
 
@@ -63,7 +62,7 @@ async def read_lines(descriptor: int) -> AsyncIterator[bytes]:
             transport.close()
 
 
-def write_line(line: Line) -> None:
+def write_line(line: JsonObject) -> None:
     """One line on stdout, whole."""
     data = json.dumps(line, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
     while data:

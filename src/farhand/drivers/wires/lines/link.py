@@ -1,40 +1,47 @@
 """A link to any agent that speaks the line protocol in a holder."""
 
+import uuid
 from collections.abc import AsyncIterator, Callable
 from typing import TypeAlias
 
 from farhand.drivers.wires.holder.process import HeldProcess, sentence
+from farhand.drivers.wires.lines.translate import KeyedLine, change_line, to_line
 from farhand.model.facts import Noted, TurnEnded
-from farhand.model.ports import Batch, Errand, Heard, NotTaken, Outcome
+from farhand.model.ports import Batch, Change, Errand, Heard, NotTaken, Outcome
 from farhand.model.words import HowEnded
 
-# The key and the line of an errand; None when this agent cannot do it.
-ToLine: TypeAlias = Callable[[Errand], tuple[str, bytes] | None]
-# What one line means.
+# The key and the line of an errand; why it is refused; None when agents of this kind cannot do it.
+ToLine: TypeAlias = Callable[[Errand], KeyedLine | NotTaken | None]
+# The facts of one line.
 Translate: TypeAlias = Callable[[bytes], tuple[Heard, ...]]
+
+
+def line_or_change(errand: Errand) -> KeyedLine | None:
+    """The line of an errand for an agent that takes changes; the same change may be wanted twice."""
+    return change_line(errand, uuid.uuid4().hex) if isinstance(errand, Change) else to_line(errand)
 
 
 class LineLink:
     """An open connection to one worker."""
 
-    def __init__(self, wire: HeldProcess, to_line: ToLine, translate: Translate, cannot: str) -> None:
-        self._wire = wire
+    def __init__(self, process: HeldProcess, to_line: ToLine, translate: Translate, refusal: str) -> None:
+        self._process = process
         self._to_line = to_line
         self._translate = translate
-        self._cannot = cannot
+        self._refusal = refusal
 
     async def perform(self, errand: Errand) -> Outcome:
-        """Writes it to the agent's input, once however often it is asked."""
+        """Writes it to the agent's input, deduplicated by its key."""
         line = self._to_line(errand)
         if line is None:
-            return NotTaken(why=self._cannot)
-        return await self._wire.feed(*line)
+            return NotTaken(why=self._refusal)
+        return line if isinstance(line, NotTaken) else await self._process.feed(*line)
 
     async def facts(self) -> AsyncIterator[Batch]:
-        """What the agent says; at its end how it ended, with the cursor of its next life."""
-        async for lines, cursor in self._wire.lines():
+        """The agent's output as facts; at its end how it ended, with the cursor of its next life."""
+        async for lines, cursor in self._process.lines():
             yield Batch(heard=tuple(heard for line in lines for heard in self._translate(line)), cursor=cursor)
-        ended = Noted(text=sentence(await self._wire.exit()))
+        ended = Noted(text=sentence(await self._process.exit()))
         # The running turn is over with the life it ran in: said in one batch, or a kill could come in between.
         over = TurnEnded(how=HowEnded.FAILED, error=ended.text)
-        yield Batch(heard=(Heard(fact=over), Heard(fact=ended)), cursor=self._wire.next_life)
+        yield Batch(heard=(Heard(fact=over), Heard(fact=ended)), cursor=self._process.next_life)

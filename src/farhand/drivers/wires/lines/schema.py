@@ -7,6 +7,12 @@ import msgspec
 from farhand.model.words import AskId, AskKind, Choice, HowEnded, TurnId, Word
 
 
+class LineSession(Word):
+    """The agent's session has this id."""
+
+    session: str
+
+
 class LineStarted(Word):
     """The agent has read the prompt and begins."""
 
@@ -83,7 +89,16 @@ class LineProblem(Word):
 
 
 Line: TypeAlias = (
-    LineStarted | LineText | LineThinking | LineTool | LineAsk | LineImage | LineUsage | LineEnded | LineProblem
+    LineStarted
+    | LineText
+    | LineThinking
+    | LineTool
+    | LineAsk
+    | LineImage
+    | LineUsage
+    | LineEnded
+    | LineProblem
+    | LineSession
 )
 
 KINDS: dict[str, type[Line]] = {
@@ -95,8 +110,9 @@ KINDS: dict[str, type[Line]] = {
     "usage": LineUsage,
     "ended": LineEnded,
     "problem": LineProblem,
-    # Last, since a problem has a text, too.
+    # After the problem, which has a text, too.
     "text": LineText,
+    "session": LineSession,
 }
 
 
@@ -105,7 +121,7 @@ class LineUnreadable(Exception):
 
 
 def read(line: bytes) -> Line | None:
-    """The line as a word; None for one that this version does not know. Raises Unreadable."""
+    """The line as a word; None for one that this version does not know. Raises LineUnreadable."""
     try:
         fields = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
         kind = next((KINDS[name] for name in KINDS if name in fields), None)

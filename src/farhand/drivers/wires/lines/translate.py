@@ -1,9 +1,10 @@
-"""Turns the lines of the line protocol into facts, and errands into lines. Pure: no clock, no files."""
+"""Translates the lines of the line protocol into facts, and errands into lines. Pure: no clock, no files."""
 
 import json
 import mimetypes
+from collections.abc import Callable
 from pathlib import PurePath
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
 from farhand.drivers.wires.lines import schema
 from farhand.model import facts
@@ -11,24 +12,35 @@ from farhand.model.facts import Fact
 from farhand.model.ports import Change, Deliver, Errand, Heard, Settle, Stop
 from farhand.model.words import Attachment, TurnId, Usage
 
-SHOWN = 200
+SHOWN_BYTES = 200
+# The key, which is the same however often an errand comes, and the line.
+KeyedLine: TypeAlias = tuple[str, bytes]
 
 
 def translate(line: bytes) -> tuple[Heard, ...]:
-    """What one line means. A line that cannot be read costs that line, and is told."""
+    """The facts of one line. One that cannot be read costs that line, and becomes a note."""
     try:
         read = schema.read(line)
     except schema.LineUnreadable as problem:
-        shown = line[:SHOWN].decode(errors="replace")
+        shown = line[:SHOWN_BYTES].decode(errors="replace")
         return (Heard(fact=facts.Noted(text=f"The agent wrote a line that makes no sense ({problem}): {shown}")),)
-    if read is None:
+    if read is None or read == schema.LineSession(session=""):
         return ()
     turn, fact = _fact(read)
     return (Heard(fact=fact, turn=turn or None),)
 
 
+def with_limit(heard: tuple[Heard, ...], find: Callable[[str], facts.Limited | None]) -> tuple[Heard, ...]:
+    """The same facts; before the end of a turn whose error is a usage limit comes the limit."""
+    ended = heard[-1].fact if heard else None
+    found = find(ended.error) if isinstance(ended, facts.TurnEnded) and ended.error else None
+    return (*heard[:-1], Heard(fact=found, turn=heard[-1].turn), heard[-1]) if found else heard
+
+
 def _fact(line: schema.Line) -> tuple[TurnId, Fact]:
     match line:
+        case schema.LineSession(session=session):
+            return "", facts.SessionKnown(session=session)
         case schema.LineStarted(started=turn):
             return turn, facts.Seen(message=turn)
         case schema.LineText(text=turn, piece=piece):
@@ -73,8 +85,15 @@ def _attachment(line: schema.LineImage) -> Attachment:
     return Attachment(path=line.path, name=PurePath(line.path).name, media_type=media_type or "", caption=line.caption)
 
 
-def to_line(errand: Errand) -> tuple[str, bytes] | None:
-    """The key and the line of an errand; the key is the same however often the errand comes. None: not possible."""
+def change_line(change: Change, key: str) -> KeyedLine:
+    """The line that changes the model or the mode of an agent that can."""
+    wanted = {"model": change.model, "mode": change.mode}
+    given = {name: value for name, value in wanted.items() if value is not None}
+    return f"change {key}", _line({"change": "", **given})
+
+
+def to_line(errand: Errand) -> KeyedLine | None:
+    """The line of an errand, or None when it is not possible."""
     match errand:
         case Deliver(joins=True) | Change():
             return None

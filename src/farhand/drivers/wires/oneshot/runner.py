@@ -1,4 +1,4 @@
-"""Calls of an agent's CLI for a worker, one at a time: each in a holder, and written down until its answer is kept."""
+"""Runs an agent's CLI once for a message: in a holder, one at a time, with a write-ahead record until answered."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import msgspec
 
 from farhand.disk.atomic import write_private
 from farhand.drivers.wires.holder.process import Program, start
-from farhand.drivers.wires.oneshot.spec import OneshotCli, OneshotOutput, parsed, told
+from farhand.drivers.wires.oneshot.spec import OneshotCli, OneshotOutput, final_output, parsed
 from farhand.model.errors import DriverError
 from farhand.model.ports import Exit, Held, Holders
 from farhand.model.words import Word, replace
@@ -68,48 +68,48 @@ class OneshotRunner:
         self, call: OneshotCall, bring: Callable[[OneshotCall, OneshotOutput], Awaitable[None]]
     ) -> OneshotOutput:
         """Makes the call when nobody else makes one for this worker; what an earlier one left is brought first."""
-        async with locked(self._folder / self._adapter.lock):
-            for left in await self._left():
-                await self._brought(left, bring)
-            return await self._brought(replace(call, session=self._known()), bring)
+        async with file_lock(self._folder / self._adapter.lock):
+            for left in await self._unfinished():
+                await self._run_and_bring(left, bring)
+            return await self._run_and_bring(replace(call, session=self._stored_session()), bring)
 
-    async def _brought(
+    async def _run_and_bring(
         self, call: OneshotCall, bring: Callable[[OneshotCall, OneshotOutput], Awaitable[None]]
     ) -> OneshotOutput:
-        ran = await self._ran(call)
+        ran = await self._run(call)
         if call.session and self._adapter.lost and self._adapter.lost in ran.errors:
             await self._holders.forget(self._name(call))
             call = replace(call, session="")
-            ran = await self._ran(call)
+            ran = await self._run(call)
         read = self._adapter.read(ran.output, ran.errors)
         if self._adapter.session_file and read.session and read.session != call.session:
             keep(self._folder / self._adapter.session_file, read.session)
-        said = told(self._adapter, read, ran.problem)
+        said = final_output(self._adapter, read, ran.problem)
         await bring(call, said)
         await self._forget(call)
         return said
 
     # --- the CLI
 
-    async def _ran(self, call: OneshotCall) -> OneshotResult:
+    async def _run(self, call: OneshotCall) -> OneshotResult:
         """Waits for the CLI's end. It is started if it never was: its holder's folder is the proof."""
         found = await self._holders.attach(self._name(call))
         try:
             if found is None:
-                call = self._written(replace(call, at=time.time()))
+                call = self._store(replace(call, at=time.time()))
                 found = await start(self._holders, self._name(call), self._program(call))
         except DriverError as error:
             return OneshotResult(problem=error.text)
         async with found as held:
-            problem = await self._ended(held, call.at + self._limit_seconds - time.time())
+            problem = await self._wait_for_exit(held, call.at + self._limit_seconds - time.time())
             output = b"".join([chunk async for chunk, _ in held.follow(0)])
         errors = self._file(call, "errors").read_bytes() if self._file(call, "errors").exists() else b""
         return OneshotResult(
             output=output.decode("utf-8", "replace"), errors=errors.decode("utf-8", "replace"), problem=problem
         )
 
-    async def _ended(self, held: Held, seconds: float) -> str:
-        """Waits for it that long; tells what was wrong with its end."""
+    async def _wait_for_exit(self, held: Held, seconds: float) -> str:
+        """Waits with a time-out; why it ended badly, or ''."""
         ended = Exit(code=0)
         with anyio.move_on_after(max(0.0, seconds)) as limit:
             ended = await held.wait_exit()
@@ -133,8 +133,8 @@ class OneshotRunner:
 
     # --- what is written down
 
-    async def _left(self) -> list[OneshotCall]:
-        """The calls whose answers nobody has brought, oldest first; what is behind no such call is cleared away."""
+    async def _unfinished(self) -> list[OneshotCall]:
+        """The calls whose answers nobody has brought, oldest first; holders without such a record are removed."""
         records = sorted((self._folder / FOLDER).glob(f"{self._adapter.source}-*.json"))
         found = [call for path in records if (call := parsed(path.read_bytes(), OneshotCall)) is not None]
         wanted = {self._name(call) for call in found}
@@ -143,7 +143,7 @@ class OneshotRunner:
                 await self._holders.forget(name)
         return sorted(found, key=lambda call: call.at)
 
-    def _written(self, call: OneshotCall) -> OneshotCall:
+    def _store(self, call: OneshotCall) -> OneshotCall:
         (self._folder / FOLDER).mkdir(mode=0o700, parents=True, exist_ok=True)
         keep(self._file(call, "json"), msgspec.json.encode(call).decode())
         return call
@@ -154,8 +154,8 @@ class OneshotRunner:
             self._file(call, kind).unlink(missing_ok=True)
         await self._holders.forget(self._name(call))
 
-    def _known(self) -> str:
-        """The session that the worker had before, for a CLI that is told."""
+    def _stored_session(self) -> str:
+        """The session that the worker had before, for a CLI that is given one."""
         known = self._folder / self._adapter.session_file
         return known.read_text("utf-8").strip() if self._adapter.session_file and known.exists() else ""
 
@@ -167,7 +167,7 @@ class OneshotRunner:
 
 
 @asynccontextmanager
-async def locked(path: Path) -> AsyncIterator[None]:
+async def file_lock(path: Path) -> AsyncIterator[None]:
     """Holds the lock file; whoever else wants it waits."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

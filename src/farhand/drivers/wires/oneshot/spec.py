@@ -33,12 +33,12 @@ def parsed(raw: str | bytes, kind: type[T]) -> T | None:
 class OneshotCli:
     """One CLI. `words` are its command line for a message, a directory and a session; `read` understands its output."""
 
-    # The program's name, and what the bridge is told.
+    # The program's name, and the source that the bridge reports.
     source: str
     title: str
     words: Callable[[str, str, str], list[str]]
     read: Callable[[str, str], OneshotOutput]
-    # The file in a worker's folder that names its session, for a CLI that is told.
+    # The file in a worker's folder that names its session, for a CLI that is given one.
     session_file: str = ""
     # The message goes in here, where the command line would spoil it.
     input: Callable[[str], str] = lambda _: ""
@@ -52,12 +52,12 @@ class OneshotCli:
         return f"{self.session_file or self.source}.lock"
 
 
-def guarded(message: str) -> str:
+def as_argument(message: str) -> str:
     """The message as an argument: what begins with a hyphen would be taken for a flag."""
     return f" {message}" if message.startswith("-") else message
 
 
-def told(adapter: OneshotCli, read: OneshotOutput, problem: str) -> OneshotOutput:
+def final_output(adapter: OneshotCli, read: OneshotOutput, problem: str) -> OneshotOutput:
     """The answer, or why there is none."""
     if read.text and not problem:
         return OneshotOutput(read.text, read.session)

@@ -1,4 +1,4 @@
-"""A message as an agent gets it that reads words alone: its files are told by their paths. Pure."""
+"""A message as text for an agent that takes no attachments: its files are named by their paths. Pure."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from farhand.model.words import Attachment
 
 def worded(message: Message) -> str:
     """A message as the agent gets it: its text, then where its files are, unless the text says so already."""
-    untold = [one for one in message.attachments if one.path not in message.text]
-    return "\n\n".join([part for part in (message.text, *map(_file, untold)) if part.strip()])
+    unnamed = [one for one in message.attachments if one.path not in message.text]
+    return "\n\n".join([part for part in (message.text, *map(_file, unnamed)) if part.strip()])
 
 
 def _file(attachment: Attachment) -> str:

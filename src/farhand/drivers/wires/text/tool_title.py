@@ -1,10 +1,9 @@
-"""Words for a person about what an agent does: in one line, and in full. Pure."""
+"""Titles of tool calls for a person, filled from the templates of a manifest. Pure."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 
@@ -35,6 +34,6 @@ def one_line(text: str, most: int = LONGEST_TITLE) -> str:
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 
-def in_full(value: Any) -> str:
+def in_full(value: object) -> str:
     """All of it, as JSON that can be read."""
     return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()

@@ -1,4 +1,4 @@
-"""Turns what an ACP agent reports into lines of the line protocol, and prompts into content blocks. Pure."""
+"""Translates ACP updates into lines of the line protocol, and prompts into content blocks. Pure."""
 
 import base64
 import hashlib
@@ -6,12 +6,12 @@ import json
 from collections.abc import Callable
 from mimetypes import guess_type
 from pathlib import Path
-from typing import Any
 
+from farhand.drivers.wires.foreign_json import JsonObject
+from farhand.drivers.wires.lines.agent import Prompt
 from farhand.model.visible import visible
 from farhand.sdk.acp.words import AcpOption, AcpPermission, AcpSaid, AcpTurnEnded, ToolProgress, Update
 
-Line = dict[str, Any]
 SHOWN_CHARACTERS = 4000
 ORDER = ("allow_once", "allow_always", "reject_once", "reject_always")
 HOW = {"end_turn": "completed", "cancelled": "interrupted"}
@@ -23,30 +23,32 @@ FAILURES = {
 
 
 class AcpToolCalls:
-    """The tool calls of one turn: which were told, and under which title."""
+    """The tool calls of one turn: which were reported, and under which title."""
 
     def __init__(self) -> None:
         self._titles: dict[str, str] = {}
         self._over: set[str] = set()
 
-    def lines(self, turn: str, news: ToolProgress) -> list[Line]:
-        """A call is told when it is first seen, whatever the agent sends first, and once more when it is over."""
-        told: list[Line] = []
-        if news.call not in self._titles:
-            title = news.title or news.kind or "tool"
-            self._titles[news.call] = title
-            told.append(
-                {"tool": turn, "call": news.call, "name": news.kind or "tool", "title": title, "status": "started"}
+    def lines(self, turn: str, update: ToolProgress) -> list[JsonObject]:
+        """A call is reported when it is first seen, whatever the agent sends first, and once more when it is over."""
+        lines: list[JsonObject] = []
+        if update.call not in self._titles:
+            title = update.title or update.kind or "tool"
+            self._titles[update.call] = title
+            lines.append(
+                {"tool": turn, "call": update.call, "name": update.kind or "tool", "title": title, "status": "started"}
             )
-        if news.over and news.call not in self._over:
-            self._over.add(news.call)
-            status = "failed" if news.status == "failed" else "done"
-            told.append({"tool": turn, "call": news.call, "status": status, "output": news.text[:SHOWN_CHARACTERS]})
-        return told
+        if update.over and update.call not in self._over:
+            self._over.add(update.call)
+            status = "failed" if update.status == "failed" else "done"
+            lines.append(
+                {"tool": turn, "call": update.call, "status": status, "output": update.text[:SHOWN_CHARACTERS]}
+            )
+        return lines
 
 
-def lines_of(turn: str, event: Update | AcpTurnEnded, calls: AcpToolCalls) -> list[Line]:
-    """What one report means to the node."""
+def lines_of(turn: str, event: Update | AcpTurnEnded, calls: AcpToolCalls) -> list[JsonObject]:
+    """The lines that one update means."""
     match event:
         case AcpSaid(role="agent", content=content) if content.text:
             return [{"text": turn, "piece": content.text}]
@@ -60,8 +62,8 @@ def lines_of(turn: str, event: Update | AcpTurnEnded, calls: AcpToolCalls) -> li
             return []
 
 
-def _ended(turn: str, ended: AcpTurnEnded) -> list[Line]:
-    lines: list[Line] = []
+def _ended(turn: str, ended: AcpTurnEnded) -> list[JsonObject]:
+    lines: list[JsonObject] = []
     if ended.input_tokens or ended.output_tokens:
         lines.append({"usage": turn, "input": ended.input_tokens, "output": ended.output_tokens})
     how = HOW.get(ended.stop_reason, "failed")
@@ -69,7 +71,7 @@ def _ended(turn: str, ended: AcpTurnEnded) -> list[Line]:
     return [*lines, {"ended": turn, "how": how, **({"error": error} if error else {})}]
 
 
-def ask_line(turn: str, ask: str, permission: AcpPermission) -> Line:
+def ask_line(turn: str, ask: str, permission: AcpPermission) -> JsonObject:
     """A request for permission as a question: what allows least comes first."""
     call = permission.call
     command = call.raw_input.get("command") if isinstance(call.raw_input, dict) else None
@@ -90,17 +92,16 @@ def _rank(option: AcpOption) -> int:
     return ORDER.index(option.kind) if option.kind in ORDER else len(ORDER)
 
 
-def _choice(option: AcpOption) -> Line:
+def _choice(option: AcpOption) -> JsonObject:
     allows = option.kind.startswith("allow")
     return {"id": option.option_id, "label": option.name or option.option_id, "allows": allows}
 
 
-def blocks_of(prompt: Line, *, images: bool, read: Callable[[Path], bytes] = Path.read_bytes) -> list[Line]:
+def blocks_of(prompt: Prompt, *, images: bool, read: Callable[[Path], bytes] = Path.read_bytes) -> list[JsonObject]:
     """A prompt's text and files; an image goes as data where the agent can see it, everything else as a link."""
-    files = prompt.get("files")
-    blocks: list[Line] = [{"type": "text", "text": prompt["text"]}] if prompt["text"] else []
-    for name in files if isinstance(files, list) else []:
-        path = Path(str(name))
+    blocks: list[JsonObject] = [{"type": "text", "text": prompt.text}] if prompt.text else []
+    for name in prompt.files:
+        path = Path(name)
         media_type = guess_type(path.name)[0] or ""
         if images and media_type.startswith("image/"):
             data = base64.b64encode(read(path)).decode()

@@ -1,6 +1,6 @@
 """An ACP agent behind the line protocol, a program of its own: it owns the connection, so that the node may die.
 
-Run as `python -m farhand.drivers.acp.agent [--mode M] [--model M] [--resume SESSION] -- COMMAND…` where the worker is.
+Run as `python -m farhand.drivers.wires.acp.agent [--mode M] [--model M] [--resume ID] -- COMMAND…` where the worker is.
 """
 
 import argparse
@@ -10,7 +10,9 @@ import sys
 from collections.abc import Callable
 from contextlib import aclosing, suppress
 
-from farhand.drivers.acp.translate import AcpToolCalls, Line, ask_line, blocks_of, lines_of
+from farhand.drivers.wires.acp.translate import AcpToolCalls, ask_line, blocks_of, lines_of
+from farhand.drivers.wires.foreign_json import JsonObject
+from farhand.drivers.wires.lines.agent import Prompt
 from farhand.drivers.wires.lines.async_agent import AsyncAgent, read_lines, write_line
 from farhand.sdk.acp.client import AcpClient, AcpSession
 from farhand.sdk.acp.rpc import PeerGone, RpcError
@@ -24,7 +26,7 @@ CANCEL_AGAIN_SECONDS = 1.0
 class AcpRelay:
     """One session of the agent: lines in, lines out."""
 
-    def __init__(self, write: Callable[[Line], None]) -> None:
+    def __init__(self, write: Callable[[JsonObject], None]) -> None:
         self._write = write
         self._session: AcpSession | None = None
         self._images = False
@@ -41,18 +43,18 @@ class AcpRelay:
         self._session, self._images = session, client.hello.images
         self._write({"session": session.id})
 
-    async def play(self, prompt: Line) -> None:
+    async def play(self, prompt: Prompt) -> None:
         """One turn, from the prompt to its end. Raises PeerGone when the agent died of it."""
-        self._running, self._calls, self._seen = str(prompt["prompt"]), AcpToolCalls(), False
+        self._running, self._calls, self._seen = prompt.id, AcpToolCalls(), False
         try:
             if self._running in self._stopped:
-                self._say({"ended": self._running, "how": "interrupted"})
+                self._write_line({"ended": self._running, "how": "interrupted"})
             else:
-                await self._converse(prompt)
+                await self._send_prompt(prompt)
         except PeerGone:
             raise
         except (SdkError, OSError) as error:
-            self._say({"ended": self._running, "how": "failed", "error": str(error)})
+            self._write_line({"ended": self._running, "how": "failed", "error": str(error)})
         finally:
             self._stopped.discard(self._running)
             self._running = ""
@@ -60,16 +62,16 @@ class AcpRelay:
                 self._stopping.cancel()
                 self._stopping = None
 
-    async def _converse(self, prompt: Line) -> None:
+    async def _send_prompt(self, prompt: Prompt) -> None:
         if self._session is None:
             raise SdkError("The agent has no session.")
         async with aclosing(self._session.prompt(blocks_of(prompt, images=self._images))) as events:
             async for event in events:
                 for line in lines_of(self._running, event, self._calls):
-                    self._say(line)
+                    self._write_line(line)
 
-    def _say(self, line: Line) -> None:
-        """Tells the node; the first word about a turn is the proof that the agent has read the prompt."""
+    def _write_line(self, line: JsonObject) -> None:
+        """Writes a line; the first one about a turn proves that the agent has read the prompt."""
         if not self._seen:
             self._seen = True
             self._write({"started": self._running})
@@ -86,19 +88,19 @@ class AcpRelay:
         """Puts a request for permission to the person and waits, however long it takes."""
         self._count += 1
         ask = f"{self._running}/{self._count}"
-        # Some agents tell of a call for the first time when they ask.
+        # Some agents report a call for the first time when they ask.
         for line in self._calls.lines(self._running, permission.call):
-            self._say(line)
+            self._write_line(line)
         answer = self._asked[ask] = asyncio.get_running_loop().create_future()
-        self._say(ask_line(self._running, ask, permission))
+        self._write_line(ask_line(self._running, ask, permission))
         try:
             return await answer or "reject_once"
         finally:
             self._asked.pop(ask, None)
 
-    async def take(self, said: Line) -> bool:
-        """What comes while a turn runs; false for a line that is not known."""
-        match said:
+    async def take(self, fields: JsonObject) -> bool:
+        """A line that comes while a turn runs; false for one that is not known."""
+        match fields:
             case {"answer": str(ask), "choice": str(choice)}:
                 waiting = self._asked.get(ask)
                 if waiting is not None and not waiting.done():
@@ -108,17 +110,17 @@ class AcpRelay:
                 if prompt == self._running and (self._stopping is None or self._stopping.done()):
                     self._stopping = asyncio.create_task(self._stop(), name="stop")
             case {"change": _}:
-                await self._change(said)
+                await self._change(fields)
             case _:
                 return False
         return True
 
-    async def _change(self, said: Line) -> None:
+    async def _change(self, fields: JsonObject) -> None:
         try:
-            if isinstance(said.get("mode"), str) and self._session is not None:
-                await self._session.set_mode(said["mode"])
-            if isinstance(said.get("model"), str) and self._session is not None:
-                await self._session.set_model(said["model"])
+            if self._session is not None and isinstance(mode := fields.get("mode"), str):
+                await self._session.set_mode(mode)
+            if self._session is not None and isinstance(model := fields.get("model"), str):
+                await self._session.set_model(model)
         except RpcError as refused:
             self._write({"problem": self._running, "text": f"The agent refused the change: {refused}"})
 
@@ -159,13 +161,13 @@ async def _relay(relay: AcpRelay, client: AcpClient, stream: ProcessStream, opti
     try:
         await client.initialize()
         relay.open(client, await open_session(client, options))
-        hearing = asyncio.create_task(AsyncAgent(relay.play, relay.take, write_line).run(read_lines(0)))
+        reading = asyncio.create_task(AsyncAgent(relay.play, relay.take, write_line).run(read_lines(0)))
         gone = asyncio.create_task(client.wait_closed())
-        done, _ = await asyncio.wait([hearing, gone], return_when=asyncio.FIRST_COMPLETED)
-        ended_well = hearing in done and hearing.exception() is None
-        for task in (hearing, gone):
+        done, _ = await asyncio.wait([reading, gone], return_when=asyncio.FIRST_COMPLETED)
+        ended_well = reading in done and reading.exception() is None
+        for task in (reading, gone):
             task.cancel()
-        await asyncio.wait([hearing, gone])
+        await asyncio.wait([reading, gone])
         if ended_well:
             return 0
         said = stream.errors.strip()[-500:]

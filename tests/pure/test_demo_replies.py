@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from farhand.drivers.demo import picture, words
+from farhand.drivers.demo import replies
 
 
 @pytest.mark.parametrize(
@@ -27,29 +27,29 @@ from farhand.drivers.demo import picture, words
     ],
 )
 def test_the_first_word_says_what_is_wanted(text: str, expected: str) -> None:
-    assert words.wanted(text) == expected
+    assert replies.wanted(text) == expected
 
 
 def test_help_names_every_show() -> None:
-    assert all(f"- {show}:" in words.HELP for show in words.SHOWS)
+    assert all(f"- {show}:" in replies.HELP for show in replies.SHOWS)
 
 
 @given(some.text())
 def test_pieces_put_together_are_the_text(text: str) -> None:
-    assert "".join(words.pieces(text)).strip() == text.strip()
+    assert "".join(replies.pieces(text)).strip() == text.strip()
 
 
 @given(some.text())
 def test_anything_is_echoed(text: str) -> None:
-    assert 0 < len(words.echo(text)) < 500
+    assert 0 < len(replies.echo(text)) < 500
 
 
 def test_a_long_answer_has_14_000_characters() -> None:
-    assert len("".join(words.long_answer())) == 14_000
+    assert len("".join(replies.long_answer())) == 14_000
 
 
 def test_the_picture_is_a_whole_png() -> None:
-    data = picture.sunrise()
+    data = replies.sunrise()
     assert data[:8] == b"\x89PNG\r\n\x1a\n"
     place, parts = 8, {}
     while place < len(data):

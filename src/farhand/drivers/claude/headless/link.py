@@ -1,0 +1,144 @@
+"""A link to Claude Code without a terminal: its own JSON lines both ways, over a held process."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import AsyncIterator
+from functools import partial
+
+from farhand.drivers.claude.asks import ClaudeQuestion, decision, digest, question_of, raised, steps
+from farhand.drivers.claude.headless.state import ClaudeOpenAsk, ClaudeStreamCursor
+from farhand.drivers.claude.headless.translate import translate_stream
+from farhand.drivers.wires.asks.answers import PartAnswer, PartAnswers
+from farhand.drivers.wires.asks.build import GONE, asked_of
+from farhand.drivers.wires.asks.settle import AskSettler
+from farhand.drivers.wires.cursor import write_cursor
+from farhand.drivers.wires.foreign_json import Fields, JsonObject, parse
+from farhand.drivers.wires.holder.process import HeldProcess, sentence
+from farhand.drivers.wires.text.prompt import worded
+from farhand.drivers.wires.tmux.delivered import DeliveredLog, ExpectedMessage
+from farhand.model.facts import Noted, TurnEnded
+from farhand.model.ports import Batch, Change, Deliver, Errand, Heard, NotTaken, Outcome, Settle, Stop, Taken
+from farhand.model.present import Ask
+from farhand.model.words import HowEnded, Mode, replace
+
+MODES = {
+    Mode.DEFAULT: "default",
+    Mode.AUTO_EDIT: "acceptEdits",
+    Mode.PLAN: "plan",
+    Mode.YOLO: "bypassPermissions",
+}
+
+
+class ClaudeHeadlessLink:
+    """One worker's Claude Code. Every line in has a key, by which the holder deduplicates it."""
+
+    def __init__(
+        self,
+        process: HeldProcess,
+        cursor: ClaudeStreamCursor,
+        deadline_seconds: float,
+        first: list[Heard],
+        delivered: DeliveredLog,
+        answers: PartAnswers,
+    ) -> None:
+        self._process = process
+        self._cursor = cursor
+        self._deadline_seconds = deadline_seconds
+        self._first = first
+        self._delivered = delivered
+        self._settler: AskSettler[ClaudeQuestion] = AskSettler(answers, digest, steps)
+
+    # --- facts
+
+    async def facts(self) -> AsyncIterator[Batch]:
+        """The agent's output as facts; at its end how it ended, with the cursor of its next life."""
+        if self._first:
+            yield self._batch(self._first)
+        async for lines, position in self._process.lines():
+            heard: list[Heard] = []
+            for line in lines:
+                heard += self._read(line)
+            self._cursor = replace(self._cursor, wire=position)
+            yield self._batch(heard)
+        ended = Noted(text=sentence(await self._process.exit()))
+        self._cursor = replace(self._cursor, wire=self._process.next_life, asks={})
+        over = [Heard(fact=TurnEnded(how=HowEnded.FAILED, error=ended.text))] if self._cursor.state.running else []
+        self._cursor = replace(self._cursor, state=replace(self._cursor.state, running=False))
+        yield self._batch([*over, Heard(fact=ended)])
+
+    def _batch(self, heard: list[Heard]) -> Batch:
+        return Batch(heard=tuple(heard), cursor=write_cursor(self._cursor))
+
+    def _read(self, line: bytes) -> list[Heard]:
+        heard, state = translate_stream(line, self._cursor.state, time.time())
+        self._cursor = replace(self._cursor, state=state)
+        record = parse(line)
+        if record is not None and record.text("type") == "control_request":
+            heard += self._asked(record)
+        if record is not None and record.text("type") == "control_cancel_request":
+            self._drop_ask(record.text("request_id"))
+        if any(isinstance(one.fact, TurnEnded) for one in heard):
+            self._cursor = replace(self._cursor, asks={})
+        return heard
+
+    def _asked(self, record: Fields) -> list[Heard]:
+        request, name = record.fields("request"), record.text("request_id")
+        if request.text("subtype") != "can_use_tool" or not name:
+            return []
+        question = question_of(request, "input")
+        self._cursor = replace(self._cursor, asks={**self._cursor.asks, name: ClaudeOpenAsk(question=question)})
+        seconds = self._deadline_seconds
+        return [Heard(fact=raised(name, question, seconds, step)) for step in range(steps(question))]
+
+    def _drop_ask(self, name: str) -> None:
+        self._cursor = replace(self._cursor, asks={key: one for key, one in self._cursor.asks.items() if key != name})
+
+    # --- errands
+
+    async def perform(self, errand: Errand) -> Outcome:
+        """Writes it to the agent's input, deduplicated by its key."""
+        match errand:
+            case Deliver():
+                return await self._deliver(errand)
+            case Settle(ask=ask):
+                return await self._settle(ask)
+            case Stop(turn=turn, number=number):
+                return await self._control(f"stop-{number}-{turn}", {"subtype": "interrupt"})
+            case Change(model=model, mode=mode):
+                return await self._change(model, mode)
+
+    async def _deliver(self, errand: Deliver) -> Outcome:
+        text, state = worded(errand.message), self._cursor.state
+        one = ExpectedMessage(message=errand.message.id, text=text, turn="" if errand.joins else errand.turn)
+        if one not in self._delivered.all():
+            self._delivered.add(one)
+            others = (other for other in state.expected if other.message != one.message)
+            self._cursor = replace(self._cursor, state=replace(state, expected=(*others, one)))
+        message = {"role": "user", "content": [{"type": "text", "text": text}]}
+        return await self._process.feed_json(errand.message.id, {"type": "user", "message": message})
+
+    async def _settle(self, ask: Ask) -> Outcome:
+        name = asked_of(ask.id)
+        waiting = self._cursor.asks.get(name)
+        if waiting is None:
+            return NotTaken(why=GONE)
+        return await self._settler.settle(ask, waiting.question, partial(self._respond, name, waiting.question))
+
+    async def _respond(self, name: str, question: ClaudeQuestion, answers: tuple[PartAnswer, ...]) -> Outcome:
+        response = {"subtype": "success", "request_id": name, "response": decision(question, answers)}
+        self._drop_ask(name)
+        return await self._process.feed_json(f"answer-{name}", {"type": "control_response", "response": response})
+
+    async def _change(self, model: str | None, mode: str | None) -> Outcome:
+        if mode is not None:
+            request: JsonObject = {"subtype": "set_permission_mode", "mode": MODES[Mode(mode)]}
+            await self._control(f"mode-{uuid.uuid4()}", request)
+        if not model:
+            return Taken()
+        return await self._control(f"model-{uuid.uuid4()}", {"subtype": "set_model", "model": model})
+
+    async def _control(self, key: str, request: JsonObject) -> Outcome:
+        line = {"type": "control_request", "request_id": key, "request": request}
+        return await self._process.feed_json(key, line)

@@ -1,0 +1,44 @@
+"""What a headless link to Claude Code remembers; it travels in the cursor."""
+
+from __future__ import annotations
+
+from farhand.drivers.claude.asks import ClaudeQuestion
+from farhand.drivers.wires.tmux.delivered import ExpectedMessage
+from farhand.model.words import Usage, Word
+
+
+class ClaudeStreamState(Word):
+    """What the translation remembers between lines; it travels in the wire's cursor."""
+
+    session: str = ""
+    running: bool = False
+    # The core's name for the running turn.
+    turn: str = ""
+    spoke: bool = False
+    # Text and thought of the block that is being streamed: its whole form, which follows, is not repeated.
+    text: str = ""
+    thought: str = ""
+    expected: tuple[ExpectedMessage, ...] = ()
+    usage: Usage = Usage()
+    counted: str = ""
+    # What the session had cost before this turn: the CLI reports the sum.
+    cost_before: float = 0.0
+    # When the limit ends that a rate_limit_event has announced.
+    resets_at: float | None = None
+    skipped: int = 0
+
+
+class ClaudeOpenAsk(Word):
+    """A question that waits, as it came."""
+
+    question: ClaudeQuestion
+
+
+class ClaudeStreamCursor(Word):
+    """Where a headless link stands."""
+
+    # The cursor of the held process.
+    wire: str = ""
+    session: str = ""
+    state: ClaudeStreamState = ClaudeStreamState()
+    asks: dict[str, ClaudeOpenAsk] = {}

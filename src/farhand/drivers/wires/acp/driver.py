@@ -1,0 +1,99 @@
+"""Runs workers of an ACP agent: a relay in a holder owns the connection, and is spoken to in the line protocol."""
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import TypeAlias
+
+from farhand.drivers.wires.acp.schema import AcpAgent
+from farhand.drivers.wires.holder.process import Program, forget, open_wire
+from farhand.drivers.wires.lines.link import LineLink, line_or_change
+from farhand.drivers.wires.lines.translate import KeyedLine, translate
+from farhand.model.facts import AskRaised
+from farhand.model.ports import Can, Change, Errand, Heard, Holders, NotTaken
+from farhand.model.present import Worker
+from farhand.model.words import Mode, replace
+
+BUSY = "This agent takes a message when its turn is over."
+# What a backend makes of the facts of one line.
+Amend: TypeAlias = Callable[[tuple[Heard, ...]], tuple[Heard, ...]]
+
+
+def with_deadline(heard: tuple[Heard, ...], ask_seconds: float | None) -> tuple[Heard, ...]:
+    """The same facts; an ask that nobody answers in this time is a no."""
+    return tuple(
+        replace(one, fact=replace(one.fact, deadline_seconds=ask_seconds)) if isinstance(one.fact, AskRaised) else one
+        for one in heard
+    )
+
+
+def errand_line(agent: AcpAgent, errand: Errand) -> KeyedLine | NotTaken | None:
+    """The line of an errand; a change that the agent's file rules out is refused before it is sent."""
+    if not isinstance(errand, Change):
+        return line_or_change(errand)
+    name = agent.title or agent.backend
+    if errand.mode and errand.mode not in agent.modes:
+        known = ", ".join(mode.value for mode in agent.modes) or "none"
+        return NotTaken(why=f"{name} has no mode '{errand.mode}'. Known: {known}.")
+    if errand.model and not agent.models:
+        return NotTaken(why=f"{name} cannot change its model.")
+    return line_or_change(replace(errand, mode=agent.modes[Mode(errand.mode)] if errand.mode else None))
+
+
+class AcpDriver:
+    """Runs the backend that an `AcpAgent` describes."""
+
+    wire = "headless"
+
+    def __init__(
+        self,
+        holders: Holders,
+        agent: AcpAgent,
+        *,
+        python: str,
+        environment: Mapping[str, str],
+        ask_seconds: float | None = None,
+        amend: Amend | None = None,
+    ) -> None:
+        self._holders = holders
+        self._agent = agent
+        self._python = python
+        self._environment = {**environment, **agent.environment}
+        self._ask_seconds = ask_seconds
+        self._amend = amend
+
+    @property
+    def backend(self) -> str:
+        """As a worker's `backend` names it."""
+        return self._agent.backend
+
+    @property
+    def can(self) -> Can:
+        """What the agent's file says; its wire carries ids."""
+        modes = tuple(mode.value for mode in self._agent.modes)
+        images, models = self._agent.images, self._agent.models
+        return Can(interrupt=True, images=images, files=True, models=models, modes=modes, ids=True)
+
+    @asynccontextmanager
+    async def open(self, worker: Worker, cursor: str) -> AsyncIterator[LineLink]:
+        """Starts the worker's agent, or finds it alive and goes on after the cursor. A new life loads the session."""
+        program = Program(argv=self._argv(worker), directory=worker.directory, environment=self._environment)
+        async with open_wire(self._holders, worker.hiring_id, program, cursor) as process:
+            yield LineLink(process, partial(errand_line, self._agent), self._translate, BUSY)
+
+    def _translate(self, line: bytes) -> tuple[Heard, ...]:
+        heard = with_deadline(translate(line), self._ask_seconds)
+        return self._amend(heard) if self._amend else heard
+
+    def _argv(self, worker: Worker) -> tuple[str, ...]:
+        # -P keeps what lies in the worker's folder from standing in for our own modules.
+        command = (self._python, "-P", "-m", "farhand.drivers.wires.acp.agent")
+        # The mode that an agent starts in is its own default.
+        mode = self._agent.modes.get(worker.mode, "") if worker.mode is not Mode.DEFAULT else ""
+        wanted = {"--mode": mode, "--model": worker.model, "--resume": worker.session}
+        options = tuple(word for name, value in wanted.items() if value for word in (name, value))
+        return (*command, *options, "--", *self._agent.command)
+
+    async def end(self, worker: Worker) -> None:
+        """Ends the agent and removes what it left; its session stays where the agent keeps its sessions."""
+        await forget(self._holders, worker.hiring_id)
