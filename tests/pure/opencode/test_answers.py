@@ -169,3 +169,21 @@ def test_what_is_kept_outlives_a_torn_line(tmp_path: Path) -> None:
 def test_the_way_back_to_the_desk_is_a_command() -> None:
     worker = Worker(name="ann", since=1, backend="opencode", directory="/a b", session="ses_1")
     assert sessions.resume_command(worker) == "cd '/a b' && opencode --session ses_1"
+
+
+# --- command lines
+
+
+def test_a_session_is_resumed_where_there_is_one_and_pictures_come_last() -> None:
+    assert launch.terminal_line("opencode", 7, "")[-2:] == ["--port", "7"]
+    assert launch.terminal_line("opencode", 7, "ses_1")[-2:] == ["--session", "ses_1"]
+    assert launch.turn_arguments(Mode.DEFAULT, "", "", []) == ["run", "--format", "json", "--thinking"]
+    planned = launch.turn_arguments(Mode.PLAN, "a/b", "ses_1", ["x.png", "y.png"])
+    assert planned[4:] == ["--model", "a/b", "--agent", "plan", "--session", "ses_1", "--file", "x.png", "y.png"]
+
+
+def test_the_environment_has_the_mode_and_a_password_only_for_a_server() -> None:
+    free = launch.variables(Mode.YOLO)
+    assert msgspec.json.decode(free["OPENCODE_PERMISSION"]) == launch.permissions(Mode.YOLO)
+    assert "OPENCODE_SERVER_PASSWORD" not in free
+    assert launch.variables(Mode.DEFAULT, "secret")["OPENCODE_SERVER_PASSWORD"] == "secret"
