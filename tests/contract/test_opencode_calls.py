@@ -15,11 +15,16 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from farhand.drivers.opencode.headless.api import Address, opened
-from farhand.drivers.opencode.headless.cursor import OpenCodeCursor, OpenCodeTuning
-from farhand.drivers.opencode.headless.kept import OpenCodeLog
-from farhand.drivers.opencode.headless.link import HttpLink
-from farhand.drivers.opencode.headless.state import OpenCodeExpected, OpenCodeState
+from farhand.drivers.opencode.headless.api import OpenCodeAddress, open_api
+from farhand.drivers.opencode.headless.link import OpenCodeHttpLink
+from farhand.drivers.opencode.headless.state import (
+    OpenCodeCursor,
+    OpenCodeExpected,
+    OpenCodeLog,
+    OpenCodeState,
+    OpenCodeTuning,
+    OtherSession,
+)
 from farhand.model.facts import AskRaised, Fact, Limited, Said, TurnEnded
 from farhand.model.words import HowEnded, Mode
 from farhand.testing.models.server import served
@@ -50,17 +55,20 @@ class Shaky:
         self.permissions: list[dict[str, Any]] = []
         # What the stream brings, each time that it is opened, until it has been brought.
         self.events: list[dict[str, Any]] = []
-        self.address = Address(url="", password="p")
+        self.address = OpenCodeAddress(url="", password="p")
         self._news = anyio.Event()
         methods = ["GET", "POST"]
         self._app = Starlette(
             routes=[Route("/event", self._event), Route("/{path:path}", self._answer, methods=methods)]
         )
 
-    # What a host is.
-    life, desk = "1", False
+    # What a server process is.
+    life = "1"
 
-    async def gone(self) -> str:
+    def other_session(self, _event: bytes, _state: OpenCodeState, _known: OtherSession | None) -> OtherSession | None:
+        return None
+
+    async def wait_exit(self) -> str:
         await anyio.sleep_forever()
         return ""
 
@@ -70,14 +78,14 @@ class Shaky:
             await self._news.wait()
 
     @asynccontextmanager
-    async def opened(self, folder: Path, mode: Mode = Mode.DEFAULT) -> AsyncIterator[HttpLink]:
+    async def opened(self, folder: Path, mode: Mode = Mode.DEFAULT) -> AsyncIterator[OpenCodeHttpLink]:
         """A link to the session, which was given one message."""
         state = OpenCodeState(session=SESSION, expected=(OpenCodeExpected(id="msg_1", message="m", turn="t1"),))
         async with served(self._app) as url:
-            self.address = Address(url=url, password="p")
-            async with opened(self.address, "/") as api:
-                spot, tuning = OpenCodeCursor(life=self.life, state=state), OpenCodeTuning(mode=mode, model="")
-                yield HttpLink(api, self, OpenCodeLog(folder), spot, tuning, 60, [])
+            self.address = OpenCodeAddress(url=url, password="p")
+            async with open_api(self.address, "/") as api:
+                cursor, tuning = OpenCodeCursor(life=self.life, state=state), OpenCodeTuning(mode=mode, model="")
+                yield OpenCodeHttpLink(api, self, OpenCodeLog(folder), cursor, tuning, 60, [])
 
     async def _event(self, _request: Request) -> Response:
         async def stream() -> AsyncIterator[bytes]:
@@ -105,14 +113,14 @@ class Shaky:
         return JSONResponse(answers.get(path, []))
 
 
-async def told(link: HttpLink, facts: list[Fact]) -> None:
+async def told(link: OpenCodeHttpLink, facts: list[Fact]) -> None:
     """Everything that the link tells."""
     async with aclosing(link.facts()) as batches:  # type: ignore[type-var]
         async for batch in batches:
             facts += [heard.fact for heard in batch.heard]
 
 
-async def until_done(shaky: Shaky, link: HttpLink, wanted: str) -> list[Fact]:
+async def until_done(shaky: Shaky, link: OpenCodeHttpLink, wanted: str) -> list[Fact]:
     """What the link tells until that call has been done."""
     facts: list[Fact] = []
     with anyio.fail_after(30):
@@ -124,7 +132,7 @@ async def until_done(shaky: Shaky, link: HttpLink, wanted: str) -> list[Fact]:
     return facts
 
 
-async def until_told(link: HttpLink, kind: type[Fact]) -> list[Fact]:
+async def until_told(link: OpenCodeHttpLink, kind: type[Fact]) -> list[Fact]:
     """What the link tells until a fact of that kind."""
     facts: list[Fact] = []
     with anyio.fail_after(30):

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from farhand.disk.jsonl import MOST, MOST_BYTES, JsonlFile
-from farhand.drivers.opencode.headless.kept import OpenCodeLog
-from farhand.drivers.opencode.headless.state import OpenCodeExpected
+from farhand.drivers.opencode.headless.state import OpenCodeExpected, OpenCodeLog
 from farhand.model.words import Word
 
 
@@ -38,14 +37,14 @@ def test_what_a_kill_cut_off_costs_nothing_but_itself(tmp_path: Path) -> None:
 
 
 def test_opencodes_notes_outlive_a_line_that_a_kill_cut_off(tmp_path: Path) -> None:
-    kept = OpenCodeLog(tmp_path)
-    kept.give(OpenCodeExpected(id="msg_1", message="one"))
+    log = OpenCodeLog(tmp_path)
+    log.add_delivery(OpenCodeExpected(id="msg_1", message="one"))
     with (tmp_path / "given").open("ab") as file:
         file.write(b'{"given":{"id":"msg')
-    kept.give(OpenCodeExpected(id="msg_2", message="two"))
-    kept.answer("per_1")
-    assert [one.id for one in OpenCodeLog(tmp_path).given()] == ["msg_1", "msg_2"]
-    assert OpenCodeLog(tmp_path).answered("per_1")
+    log.add_delivery(OpenCodeExpected(id="msg_2", message="two"))
+    log.add_answer("per_1")
+    assert [one.id for one in OpenCodeLog(tmp_path).deliveries()] == ["msg_1", "msg_2"]
+    assert OpenCodeLog(tmp_path).may_be_answered("per_1")
 
 
 def test_the_newest_are_read_back(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import anyio.to_thread
 import pytest
 
 from farhand.app import open_drivers
-from farhand.drivers.opencode.driver import TmuxDriver
+from farhand.drivers.opencode.tmux.driver import TmuxOpenCodeDriver
 from farhand.drivers.wires.tmux import Pane
 from farhand.model import facts
 from farhand.model.ports import Driver, Settle
@@ -31,10 +31,10 @@ def drivers(cli_env: OpenCodeEnv) -> dict[str, Driver]:
 
 
 @pytest.fixture
-async def driver(cli_env: OpenCodeEnv, drivers: dict[str, Driver]) -> AsyncIterator[TmuxDriver]:
+async def driver(cli_env: OpenCodeEnv, drivers: dict[str, Driver]) -> AsyncIterator[TmuxOpenCodeDriver]:
     """The driver in tmux."""
     chosen = drivers["opencode/tmux"]
-    assert isinstance(chosen, TmuxDriver)
+    assert isinstance(chosen, TmuxOpenCodeDriver)
     async with anyio.create_task_group() as tasks:
         await open_drivers(tasks, [chosen], settings_in(cli_env.folder).hooks)
         yield chosen
@@ -42,7 +42,7 @@ async def driver(cli_env: OpenCodeEnv, drivers: dict[str, Driver]) -> AsyncItera
 
 
 @pytest.fixture
-async def worker(cli_env: OpenCodeEnv, driver: TmuxDriver) -> AsyncIterator[Worker]:
+async def worker(cli_env: OpenCodeEnv, driver: TmuxOpenCodeDriver) -> AsyncIterator[Worker]:
     """A worker in a terminal; it is ended after the test, and nothing of it is left."""
     hired = Worker(name="ann", since=1, backend="opencode", directory=str(cli_env.project))
     yield hired
@@ -51,7 +51,7 @@ async def worker(cli_env: OpenCodeEnv, driver: TmuxDriver) -> AsyncIterator[Work
     assert await anyio.to_thread.run_sync(cli_env.agents) == []
 
 
-async def seat(driver: TmuxDriver, worker: Worker) -> Pane:
+async def seat(driver: TmuxOpenCodeDriver, worker: Worker) -> Pane:
     """The worker's pane."""
     pane = await driver.tmux_host.found(worker)
     assert pane is not None
@@ -82,7 +82,7 @@ async def takes_up(cli_env: OpenCodeEnv, pane: Pane, title: str, current: str) -
 
 
 async def test_what_is_answered_and_said_at_the_desk_is_told(
-    cli_env: OpenCodeEnv, driver: TmuxDriver, worker: Worker
+    cli_env: OpenCodeEnv, driver: TmuxOpenCodeDriver, worker: Worker
 ) -> None:
     touch = use("bash", command="touch desk.txt", description="Make a file")
     cli_env.model.script.conversation("zz-desk", touch, say("made it"))
@@ -105,7 +105,7 @@ async def test_what_is_answered_and_said_at_the_desk_is_told(
 
 
 async def test_a_session_begun_at_the_desk_is_followed_when_the_turn_is_over(
-    cli_env: OpenCodeEnv, drivers: dict[str, Driver], driver: TmuxDriver, worker: Worker
+    cli_env: OpenCodeEnv, drivers: dict[str, Driver], driver: TmuxOpenCodeDriver, worker: Worker
 ) -> None:
     script, lines = cli_env.model.script, {"old": "the old word", "new": "the new word", "bob": "hello from bob"}
     lines |= {"last": "the last word", "again": "another word", "back": "here as before"}

@@ -9,19 +9,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from farhand.drivers.opencode import asks, modes, sessions
-from farhand.drivers.opencode.headless.ids import message_id, part_id
-from farhand.drivers.opencode.headless.kept import OpenCodeLog, OpenCodeStart
-from farhand.drivers.opencode.headless.rules import obeys
-from farhand.drivers.opencode.headless.state import OpenCodeExpected
-from farhand.drivers.opencode.limits import limit, waiting
+from farhand.drivers.opencode import asks, launch, sessions
+from farhand.drivers.opencode.headless.state import (
+    OpenCodeExpected,
+    OpenCodeLog,
+    OpenCodeStart,
+    message_id,
+    part_id,
+)
+from farhand.drivers.opencode.limits import limit, retry_limit
 from farhand.drivers.opencode.schema import (
     OpenCodeError,
     OpenCodeOption,
     OpenCodePermission,
     OpenCodeQuestion,
     OpenCodeQuestions,
-    OpenCodeSession,
     OpenCodeStatus,
 )
 from farhand.model.facts import AskSettled
@@ -66,26 +68,26 @@ def test_a_later_message_has_a_higher_id_even_when_the_clock_was_set_back(
 
 def test_only_yolo_lets_a_command_run_unasked() -> None:
     for mode in Mode:
-        allowed = modes.permissions(mode)
+        allowed = launch.permissions(mode)
         assert (allowed["bash"] == "allow") is (mode is Mode.YOLO)
         assert (allowed["*"] == "allow") is (mode is Mode.YOLO)
-    assert modes.permissions(Mode.AUTO_EDIT)["edit"] == "allow"
-    assert modes.permissions(Mode.PLAN)["edit"] == "deny"
+    assert launch.permissions(Mode.AUTO_EDIT)["edit"] == "allow"
+    assert launch.permissions(Mode.PLAN)["edit"] == "deny"
 
 
 def test_a_session_obeys_the_last_whole_set_of_its_rules() -> None:
-    lasting = modes.rule("bash", "touch *", "allow")
-    asking, free = modes.rules(Mode.DEFAULT), modes.rules(Mode.YOLO)
-    assert obeys(OpenCodeSession(id="s", permission=asking), Mode.DEFAULT)
-    assert obeys(OpenCodeSession(id="s", permission=[*free, *asking, lasting]), Mode.DEFAULT)
-    assert not obeys(OpenCodeSession(id="s", permission=[*asking, *free]), Mode.DEFAULT)
-    assert not obeys(OpenCodeSession(id="s", permission=[*asking[:-1]]), Mode.DEFAULT)
-    assert not obeys(OpenCodeSession(id="s"), Mode.DEFAULT)
+    lasting = launch.rule("bash", "touch *", "allow")
+    asking, free = launch.rules(Mode.DEFAULT), launch.rules(Mode.YOLO)
+    assert launch.has_rules(asking, Mode.DEFAULT)
+    assert launch.has_rules([*free, *asking, lasting], Mode.DEFAULT)
+    assert not launch.has_rules([*asking, *free], Mode.DEFAULT)
+    assert not launch.has_rules([*asking[:-1]], Mode.DEFAULT)
+    assert not launch.has_rules([], Mode.DEFAULT)
 
 
 def test_what_passes_to_the_agent_is_chosen() -> None:
     own = {"OPENAI_API_KEY": "k", "TELEGRAM_BOT_TOKEN": "t", "OPENCODE_CONFIG": "c", "SSH_AUTH_SOCK": "s"}
-    assert set(modes.passed_on(own)) == {"OPENAI_API_KEY", "OPENCODE_CONFIG"}
+    assert set(launch.passed_on(own)) == {"OPENAI_API_KEY", "OPENCODE_CONFIG"}
 
 
 # --- answers
@@ -121,9 +123,9 @@ def test_answers_wait_for_all_questions_and_one_refusal_refuses_all() -> None:
     )
     assert asks.answers(asked, [settled("2"), None]) is None
     whole = asks.answers(asked, [settled("1,2"), settled("other", note="so")])
-    assert whole == asks.Answers(labels=(("red", "blue"), ("so",)))
-    assert asks.answers(asked, [settled("deny"), None]) == asks.Answers(labels=None)
-    assert asks.answers(asked, [settled("1", HowSettled.EXPIRED), None]) == asks.Answers(labels=None)
+    assert whole == asks.QuestionAnswers(labels=(("red", "blue"), ("so",)))
+    assert asks.answers(asked, [settled("deny"), None]) == asks.QuestionAnswers(labels=None)
+    assert asks.answers(asked, [settled("1", HowSettled.EXPIRED), None]) == asks.QuestionAnswers(labels=None)
 
 
 # --- limits
@@ -138,32 +140,50 @@ def test_limits_are_told_with_their_time() -> None:
     assert found.until == NOW + 7200
     assert limit(OpenCodeError(name="APIError", data={"message": "no such key", "statusCode": 401}), NOW) is None
     long = OpenCodeStatus(type="retry", message="quota", next=(NOW + 7200) * 1000)
-    told = waiting(long, NOW)
+    told = retry_limit(long, NOW)
     assert told is not None
     assert told.until == pytest.approx(NOW + 7200)
-    assert waiting(OpenCodeStatus(type="retry", next=(NOW + 5) * 1000), NOW) is None
+    assert retry_limit(OpenCodeStatus(type="retry", next=(NOW + 5) * 1000), NOW) is None
 
 
 # --- what is kept and found
 
 
 def test_what_is_kept_outlives_a_torn_line(tmp_path: Path) -> None:
-    kept = OpenCodeLog(tmp_path / "ann-1")
-    assert kept.begun() is None
-    kept.begin(OpenCodeStart(session="ses_1", after="msg_1"))
-    kept.give(OpenCodeExpected(id="msg_2", message="m2", turn=""))
-    kept.give(OpenCodeExpected(id="msg_2", message="m2", turn="t2"))
-    kept.answer("per_1")
+    log = OpenCodeLog(tmp_path / "ann-1")
+    assert log.start() is None
+    log.write_start(OpenCodeStart(session="ses_1", after="msg_1"))
+    log.add_delivery(OpenCodeExpected(id="msg_2", message="m2", turn=""))
+    log.add_delivery(OpenCodeExpected(id="msg_2", message="m2", turn="t2"))
+    log.add_answer("per_1")
     with (tmp_path / "ann-1" / "given").open("ab") as file:
         file.write(b'{"given":{"id":"msg')
     again = OpenCodeLog(tmp_path / "ann-1")
-    assert again.begun() == OpenCodeStart(session="ses_1", after="msg_1")
-    assert again.given() == (OpenCodeExpected(id="msg_2", message="m2", turn="t2"),)
-    assert again.answered("per_1")
-    assert not again.answered("per_2")
+    assert again.start() == OpenCodeStart(session="ses_1", after="msg_1")
+    assert again.deliveries() == (OpenCodeExpected(id="msg_2", message="m2", turn="t2"),)
+    assert again.may_be_answered("per_1")
+    assert not again.may_be_answered("per_2")
     assert (tmp_path / "ann-1" / "session").stat().st_mode & 0o777 == 0o600
 
 
 def test_the_way_back_to_the_desk_is_a_command() -> None:
     worker = Worker(name="ann", since=1, backend="opencode", directory="/a b", session="ses_1")
     assert sessions.resume_command(worker) == "cd '/a b' && opencode --session ses_1"
+
+
+# --- command lines
+
+
+def test_a_session_is_resumed_where_there_is_one_and_pictures_come_last() -> None:
+    assert launch.terminal_line("opencode", 7, "")[-2:] == ["--port", "7"]
+    assert launch.terminal_line("opencode", 7, "ses_1")[-2:] == ["--session", "ses_1"]
+    assert launch.turn_arguments(Mode.DEFAULT, "", "", []) == ["run", "--format", "json", "--thinking"]
+    planned = launch.turn_arguments(Mode.PLAN, "a/b", "ses_1", ["x.png", "y.png"])
+    assert planned[4:] == ["--model", "a/b", "--agent", "plan", "--session", "ses_1", "--file", "x.png", "y.png"]
+
+
+def test_the_environment_has_the_mode_and_a_password_only_for_a_server() -> None:
+    free = launch.variables(Mode.YOLO)
+    assert msgspec.json.decode(free["OPENCODE_PERMISSION"]) == launch.permissions(Mode.YOLO)
+    assert "OPENCODE_SERVER_PASSWORD" not in free
+    assert launch.variables(Mode.DEFAULT, "secret")["OPENCODE_SERVER_PASSWORD"] == "secret"

@@ -14,10 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from farhand.drivers.opencode.exec.translate import RunState, ended, translate_line
+from farhand.drivers.opencode.exec.state import OpenCodeRunState
+from farhand.drivers.opencode.exec.translate import ended, translate_line
 from farhand.drivers.opencode.headless.server import LISTENING
 from farhand.drivers.opencode.headless.state import OpenCodeExpected, OpenCodeState
-from farhand.drivers.opencode.headless.translate import event, told_as_events, translate
+from farhand.drivers.opencode.headless.translate import encode_event, events_of, translate
 from farhand.drivers.opencode.schema import OpenCodeMessage
 from farhand.model.facts import TurnEnded
 from farhand.model.ports import Heard
@@ -41,13 +42,13 @@ def records(path: Path) -> list[bytes]:
         lines = [json.loads(line) for line in content.splitlines()]
         return [msgspec.json.encode(one["o"]) for one in lines if one["k"] == "event"]
     if path.name == "permission-list.json":
-        return [event("permission.asked", one) for one in json.loads(content)]
+        return [encode_event("permission.asked", one) for one in json.loads(content)]
     if path.name == "serve-message.json":
-        return told_as_events(msgspec.json.decode(content, type=OpenCodeMessage))
+        return events_of(msgspec.json.decode(content, type=OpenCodeMessage))
     if path.name == "export.out":
         exported = json.loads(content[content.index(b"{") :])
         found = [msgspec.json.decode(json.dumps(one), type=OpenCodeMessage) for one in exported["messages"]]
-        return [record for message in found for record in told_as_events(message)]
+        return [record for message in found for record in events_of(message)]
     return content.splitlines()
 
 
@@ -61,7 +62,7 @@ def session(path: Path) -> str:
 def beginning(path: Path) -> Any:
     """Where a recording's translation starts."""
     if path in RUNS:
-        return RunState(message="m")
+        return OpenCodeRunState(message="m")
     # A single reply is told by the message that it answers.
     parent = json.loads(path.read_text())["info"]["parentID"] if path.name == "serve-message.json" else ""
     started = OpenCodeState(session=session(path))
@@ -100,7 +101,7 @@ def test_nothing_in_a_recording_is_unknown(path: Path) -> None:
 
 
 def test_a_run_that_stopped_for_want_of_leave_has_failed() -> None:
-    state = RunState()
+    state = OpenCodeRunState()
     for line in records(RECORDED / "run-refused.out"):
         _, state = translate_line(line, state)
     (over,) = ended(state, HowEnded.COMPLETED, "", 0.0)
@@ -178,7 +179,7 @@ def test_a_line_that_is_cut_is_counted(chosen: tuple[Path, int], data: some.Data
     assert after.skipped == state.skipped + 1
 
 
-@pytest.mark.parametrize("translator", [(translate, OpenCodeState()), (translate_line, RunState())])
+@pytest.mark.parametrize("translator", [(translate, OpenCodeState()), (translate_line, OpenCodeRunState())])
 @pytest.mark.parametrize("line", [b"", b"{", b"[]", b"null", b'"x"', b"\xff\xfe", b'{"type":"brand-new"}', b"[" * 5000])
 def test_what_is_unknown_is_counted(translator: tuple[Translator, Any], line: bytes) -> None:
     heard, state = translator[0](line, translator[1])
@@ -211,7 +212,9 @@ def test_a_message_of_ours_is_the_turn_it_was_given_for() -> None:
 
 
 def test_an_error_after_a_turn_does_not_fail_the_next_and_a_refused_message_ends_its_turn() -> None:
-    failure = event("session.error", {"sessionID": "ses", "error": {"name": "UnknownError", "data": {"message": "no"}}})
+    failure = encode_event(
+        "session.error", {"sessionID": "ses", "error": {"name": "UnknownError", "data": {"message": "no"}}}
+    )
     heard, state = translate(failure, OpenCodeState(session="ses", after="msg_1", newest="msg_1"))
     assert (heard, state.error) == ([], None)
     given = OpenCodeExpected(id="msg_2", message="m2", turn="t2")

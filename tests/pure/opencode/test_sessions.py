@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from farhand.drivers.opencode import sessions
-from farhand.drivers.opencode.users import users_of
 
 SCHEMA = """
 CREATE TABLE session (id text, parent_id text, directory text, title text, time_updated integer, time_archived integer);
@@ -59,18 +58,18 @@ def words(text: str) -> dict[str, Any]:
 
 
 def test_sessions_are_read_newest_first_and_nothing_is_made(path: Path, tmp_path: Path) -> None:
-    assert [one.id for one in sessions.sessions(path, str(tmp_path))] == ["ses_2", "ses_1"]
-    assert [one.id for one in sessions.sessions(path, "")] == ["ses_5", "ses_2", "ses_1"]
-    found = sessions.sessions(path, str(tmp_path))[1]
+    assert [one.id for one in sessions.find_sessions(path, str(tmp_path))] == ["ses_2", "ses_1"]
+    assert [one.id for one in sessions.find_sessions(path, "")] == ["ses_5", "ses_2", "ses_1"]
+    found = sessions.find_sessions(path, str(tmp_path))[1]
     assert (found.title, found.at) == ("the first", 1.0)
     assert sessions.is_known(path, "ses_1")
     assert not sessions.is_known(path, "ses_9")
     nowhere = tmp_path / "nowhere" / "opencode.db"
-    assert sessions.sessions(nowhere, "") == []
+    assert sessions.find_sessions(nowhere, "") == []
     assert not sessions.is_known(nowhere, "ses_1")
     assert not nowhere.parent.exists()
     path.write_bytes(b"this is no database" * 100)
-    assert sessions.sessions(path, "") == []
+    assert sessions.find_sessions(path, "") == []
 
 
 def test_the_last_answer_is_what_the_agent_said_last(path: Path) -> None:
@@ -81,7 +80,7 @@ def test_the_last_answer_is_what_the_agent_said_last(path: Path) -> None:
     put(path, "ses_1", 4, [words("what a person said")], role="user")
     put(path, "ses_1", 5, [words("a summary that makes room")], summary=True)
     put(path, "ses_2", 6, [words("y" * 20_000)])
-    answers = {one.id: one.answer for one in sessions.sessions(path, "")}
+    answers = {one.id: one.answer for one in sessions.find_sessions(path, "")}
     assert answers == {"ses_1": "let me look\n\nit is empty", "ses_2": "y" * 8000, "ses_5": ""}
 
 
@@ -90,19 +89,23 @@ def test_a_message_that_cannot_be_read_costs_its_own_answer(path: Path) -> None:
     put(path, "ses_2", 2, [words("hello")])
     with closing(sqlite3.connect(path)) as database, database:
         database.execute("UPDATE part SET data = '{' WHERE session_id = 'ses_1'")
-    assert {one.id: one.answer for one in sessions.sessions(path, "")} == {"ses_1": "", "ses_2": "hello", "ses_5": ""}
+    assert {one.id: one.answer for one in sessions.find_sessions(path, "")} == {
+        "ses_1": "",
+        "ses_2": "hello",
+        "ses_5": "",
+    }
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="this system does not tell")
 def test_a_session_is_open_where_somebody_was_started_with_it_and_closed_where_nobody_is(path: Path) -> None:
-    assert users_of(path) == []
-    assert {one.open for one in sessions.sessions(path, "")} == {False}
+    assert sessions.processes_with_open(path) == []
+    assert {one.open for one in sessions.find_sessions(path, "")} == {False}
     program = "import sys; held = open(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
     command = [sys.executable, "-c", program, str(path), "--session", "ses_1"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holding:
         assert holding.stdout is not None
         assert holding.stdout.readline() == b"held\n"
-        found = {one.id: one.open for one in sessions.sessions(path, "")}
+        found = {one.id: one.open for one in sessions.find_sessions(path, "")}
         holding.communicate()
     assert found == {"ses_1": True, "ses_2": None, "ses_5": None}
     assert sessions.is_open("ses_1", None) is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, TypeAlias
 
 from farhand.drivers.opencode import titles
-from farhand.drivers.opencode.schema import OpenCodePermission, OpenCodeQuestion, OpenCodeQuestions
+from farhand.drivers.opencode.schema import OpenCodePermission, OpenCodeQuestion, OpenCodeQuestions, Replied
 from farhand.drivers.wires.asks.build import DENIED, DENY, EXPIRED, OTHER, SESSION, ask_of, digest_of, options, step_id
 from farhand.drivers.wires.text.tool_title import one_line
 from farhand.model.facts import AskRaised, AskSettled
@@ -14,24 +14,24 @@ from farhand.model.words import AskKind, Choice, HowSettled, Word
 
 ONCE: Final = "once"
 
-Request: TypeAlias = OpenCodePermission | OpenCodeQuestions
+OpenCodeRequest: TypeAlias = OpenCodePermission | OpenCodeQuestions
 
 
 class OpenCodeReply(Word):
-    """What OpenCode is told about a request for leave; `lasting` are patterns that need no leave any more."""
+    """The answer to a permission request; `lasting` are patterns that are allowed from now on."""
 
     reply: str
     message: str = ""
     lasting: tuple[str, ...] = ()
 
 
-class Answers(Word):
+class QuestionAnswers(Word):
     """The answers to a questionnaire; None when the person did not give them."""
 
     labels: tuple[tuple[str, ...], ...] | None
 
 
-def digest(request: Request) -> str:
+def digest(request: OpenCodeRequest) -> str:
     """Names exactly what will run: another command, or the same with one more space, has another digest."""
     match request:
         case OpenCodePermission():
@@ -40,12 +40,12 @@ def digest(request: Request) -> str:
             return digest_of(request.questions)
 
 
-def steps(request: Request) -> int:
+def steps(request: OpenCodeRequest) -> int:
     """How many asks the request is made of: one for each question."""
     return 1 if isinstance(request, OpenCodePermission) else max(1, len(request.questions))
 
 
-def raised(request: Request, seconds: float | None) -> list[AskRaised]:
+def raised(request: OpenCodeRequest, seconds: float | None) -> list[AskRaised]:
     """The asks, with everything that a person needs to decide."""
     if isinstance(request, OpenCodePermission):
         return [_permission(request, seconds)]
@@ -56,7 +56,7 @@ def _permission(wanted: OpenCodePermission, seconds: float | None) -> AskRaised:
     lasting = [Choice(id=SESSION, label=visible(_lasting(wanted)))] if wanted.always else []
     deny = Choice(id=DENY, label="Deny", allows=False, words=True)
     choices = (Choice(id=ONCE, label="Allow once"), *lasting, deny)
-    worded = (AskKind.PERMISSION, titles.asked(wanted), choices, titles.detail(wanted))
+    worded = (AskKind.PERMISSION, titles.permission_title(wanted), choices, titles.permission_detail(wanted))
     return ask_of(wanted.id, worded, digest(wanted), seconds)
 
 
@@ -75,7 +75,7 @@ def _question(asked: OpenCodeQuestions, step: int, seconds: float | None) -> Ask
 
 
 def reply(wanted: OpenCodePermission, settled: AskSettled) -> OpenCodeReply:
-    """Leave or none, with a word of advice."""
+    """Permission or none, with the person's note."""
     if settled.how is HowSettled.EXPIRED:
         return OpenCodeReply(reply="reject", message=settled.note or EXPIRED)
     if settled.choice == ONCE:
@@ -85,27 +85,37 @@ def reply(wanted: OpenCodePermission, settled: AskSettled) -> OpenCodeReply:
     return OpenCodeReply(reply="reject", message=settled.note or DENIED)
 
 
-def answers(asked: OpenCodeQuestions, settled: list[AskSettled | None]) -> Answers | None:
+def answers(asked: OpenCodeQuestions, settled: list[AskSettled | None]) -> QuestionAnswers | None:
     """All the answers; None while some are missing. One that was refused refuses them all."""
     for one in settled:
-        if one is not None and (one.how is HowSettled.EXPIRED or DENY in _made(one) or not one.choice):
-            return Answers(labels=None)
+        if one is not None and (one.how is HowSettled.EXPIRED or DENY in _chosen(one) or not one.choice):
+            return QuestionAnswers(labels=None)
     if any(one is None for one in settled) or len(settled) < len(asked.questions):
         return None
-    given = zip(asked.questions, settled, strict=False)
-    return Answers(labels=tuple(_labels(question, one) for question, one in given if one is not None))
+    pairs = zip(asked.questions, settled, strict=False)
+    return QuestionAnswers(labels=tuple(_labels(question, one) for question, one in pairs if one is not None))
+
+
+def settled_at_desk(request: OpenCodeRequest, replied: Replied) -> list[AskSettled]:
+    """The request's asks, which somebody answered in the terminal."""
+    choice = {"once": ONCE, "always": SESSION, "reject": DENY}.get(replied.reply, "")
+    note = "; ".join(", ".join(one) for one in replied.answers)
+    return [
+        AskSettled(ask=step_id(request.id, step), how=HowSettled.DESK, choice=choice, note=note)
+        for step in range(steps(request))
+    ]
 
 
 def _labels(question: OpenCodeQuestion, settled: AskSettled) -> tuple[str, ...]:
     known = {str(number): each.label for number, each in enumerate(question.options, 1)}
-    labels = [known[one] for one in _made(settled) if one in known]
-    if OTHER in _made(settled) or not labels:
+    labels = [known[one] for one in _chosen(settled) if one in known]
+    if OTHER in _chosen(settled) or not labels:
         labels = [*labels, settled.note or "No preference."]
     elif settled.note:
         labels = [*labels, settled.note]
     return tuple(labels)
 
 
-def _made(settled: AskSettled) -> list[str]:
+def _chosen(settled: AskSettled) -> list[str]:
     """Every choice that was made. No id of ours has a comma in it."""
     return settled.choice.split(",")

@@ -1,4 +1,4 @@
-"""Usage and its limits: what a step took, whether an error or a wait is a limit, and when that ends. Pure."""
+"""Usage and its limits: what a step used, whether an error or a retry is a limit, and when that ends. Pure."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ LIMIT_WORDS = re.compile(r"usage limit|quota|rate.?limit|too many requests|limit
 
 
 def limit(error: OpenCodeError, at: float) -> Limited | None:
-    """The limit that an error tells of, if it is one."""
+    """The usage limit that an error reports, if it is one."""
     text, status = sentence(error), error.data.get("statusCode")
     if status != TOO_MANY and not (error.name == "APIError" and LIMIT_WORDS.search(text)):
         return None
     return Limited(text=text, until=_until(error, at))
 
 
-def waiting(status: OpenCodeStatus, at: float) -> Limited | None:
-    """The limit that a session waits for, if it waits long."""
+def retry_limit(status: OpenCodeStatus, at: float) -> Limited | None:
+    """The limit that a session waits out before it retries, if it waits long."""
     until = status.next / 1000
     return Limited(text=status.message, until=until) if at and until - at >= LONG_WAIT_SECONDS else None
 
 
 def _until(error: OpenCodeError, at: float) -> float | None:
     headers = error.data.get("responseHeaders")
-    found = headers.get("retry-after") if isinstance(headers, dict) else None
-    if not isinstance(found, str) or not found.isdecimal() or not at or len(found) > 9:
+    seconds = headers.get("retry-after") if isinstance(headers, dict) else None
+    if not isinstance(seconds, str) or not seconds.isdecimal() or not at or len(seconds) > 9:
         return None
-    return at + int(found)
+    return at + int(seconds)
 
 
-def spent(before: Usage, part: Part) -> Usage:
-    """What a turn has taken after a step."""
+def usage_after(before: Usage, part: Part) -> Usage:
+    """What a turn has used after a step."""
     tokens = part.tokens
     if tokens is None:
         return before

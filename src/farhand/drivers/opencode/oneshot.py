@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
+from farhand.drivers.wires.foreign_json import Fields
 from farhand.drivers.wires.oneshot.spec import OneshotCli, OneshotOutput, last_line, parsed
 
 
-class _Part(msgspec.Struct):
+class _TextPart(msgspec.Struct):
     text: str = ""
 
 
 class _OpenCodeLine(msgspec.Struct):
     type: str = ""
     sessionID: str = ""  # noqa: N815
-    part: _Part | None = None
-    error: Any = None
+    part: _TextPart | None = None
+    error: object = None
 
 
 def words(_message: str, _directory: str, _session: str) -> list[str]:
@@ -34,12 +33,11 @@ def read(output: str, errors: str) -> OneshotOutput:
     return OneshotOutput("\n\n".join(said), session, failed[-1] if failed else last_line(errors))
 
 
-def _message(error: Any) -> str:
+def _message(error: object) -> str:
     """An error as a person reads it: its data's message, its own, or its name."""
-    fields = error if isinstance(error, dict) else {}
-    data = fields.get("data")
-    inner = data.get("message") if isinstance(data, dict) else None
-    return str(inner or fields.get("message") or fields.get("name") or "an error without a name")
+    fields = Fields(error)
+    inner = fields.fields("data").any("message")
+    return str(inner or fields.any("message") or fields.any("name") or "an error without a name")
 
 
 ADAPTER = OneshotCli(

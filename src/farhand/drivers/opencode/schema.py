@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
 UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
-DATA = b"data:"
+LONGEST_OUTPUT = 20_000
+# Events that say nothing about a turn.
+IGNORED_EVENTS = frozenset(
+    """server.connected server.heartbeat server.instance.disposed session.updated session.diff session.deleted
+    message.removed message.part.removed plugin.added catalog.updated reference.updated integration.updated
+    todo.updated file.edited file.watcher.updated lsp.updated lsp.client.diagnostics mcp.tools.changed
+    vcs.branch.updated command.executed installation.updated installation.update-available project.updated
+    tui.prompt.append
+    tui.command.execute tui.toast.show tui.session.select pty.created pty.updated pty.exited pty.deleted
+    global.disposed storage.write ide.installed""".split()
+)
 
 
-class Foreign(msgspec.Struct, frozen=True):
-    """What came from outside; fields that nobody here needs are passed over."""
+class OpenCodeData(msgspec.Struct, frozen=True):
+    """Data that came from OpenCode; unknown fields are ignored."""
 
 
-class OpenCodeEvent(Foreign, frozen=True):
+class OpenCodeEvent(OpenCodeData, frozen=True):
     """One event: what kind, and its own fields as they came."""
 
     type: str
     properties: msgspec.Raw = msgspec.Raw(b"{}")
 
 
-class Time(Foreign, frozen=True):
+class TimeSpan(OpenCodeData, frozen=True):
     """When something began and, if it has, ended, in milliseconds."""
 
     start: float = 0
@@ -30,41 +40,46 @@ class Time(Foreign, frozen=True):
     completed: float | None = None
 
 
-class Cache(Foreign, frozen=True):
+class CachedTokens(OpenCodeData, frozen=True):
     """Tokens that were read from a cache or written to it."""
 
     read: int = 0
     write: int = 0
 
 
-class Tokens(Foreign, frozen=True):
-    """What a step took."""
+class Tokens(OpenCodeData, frozen=True):
+    """How many tokens a step used."""
 
     input: int = 0
     output: int = 0
     reasoning: int = 0
-    cache: Cache = Cache()
+    cache: CachedTokens = CachedTokens()
 
 
-class OpenCodeError(Foreign, frozen=True):
+class OpenCodeError(OpenCodeData, frozen=True):
     """Why something failed."""
 
     name: str = ""
-    data: dict[str, Any] = {}
+    data: dict[str, object] = {}
 
 
-class ToolState(Foreign, frozen=True):
+class ToolState(OpenCodeData, frozen=True):
     """How far a tool call is."""
 
     status: str = ""
-    input: dict[str, Any] = {}
+    input: dict[str, object] = {}
     output: str = ""
     error: str = ""
     title: str = ""
 
+    @property
+    def result(self) -> str:
+        """What the tool gave, or why it failed, cut to a length that a journal can hold."""
+        return (self.error if self.status == "error" else self.output)[:LONGEST_OUTPUT]
 
-class Part(Foreign, frozen=True):
-    """A piece of a message: words, a thought, a tool call, the end of a step."""
+
+class Part(OpenCodeData, frozen=True):
+    """A piece of a message: text, a thought, a tool call, the end of a step."""
 
     type: str
     id: str
@@ -72,7 +87,7 @@ class Part(Foreign, frozen=True):
     sessionID: str  # noqa: N815
     text: str = ""
     synthetic: bool = False
-    time: Time | None = None
+    time: TimeSpan | None = None
     tool: str = ""
     callID: str = ""  # noqa: N815
     state: ToolState = ToolState()
@@ -80,38 +95,38 @@ class Part(Foreign, frozen=True):
     cost: float = 0
 
 
-class Info(Foreign, frozen=True):
+class MessageInfo(OpenCodeData, frozen=True):
     """A message without its parts."""
 
     id: str
     role: str
     sessionID: str  # noqa: N815
     parentID: str = ""  # noqa: N815
-    time: Time = Time()
+    time: TimeSpan = TimeSpan()
     error: OpenCodeError | None = None
-    summary: Any = None
+    summary: object = None
 
 
-class OpenCodeMessage(Foreign, frozen=True):
+class OpenCodeMessage(OpenCodeData, frozen=True):
     """A message with its parts, as a session has it."""
 
     info: msgspec.Raw
     parts: list[msgspec.Raw] = []
 
 
-class MessageUpdated(Foreign, frozen=True):
+class MessageUpdated(OpenCodeData, frozen=True):
     """A message began or changed."""
 
-    info: Info
+    info: MessageInfo
 
 
-class PartUpdated(Foreign, frozen=True):
+class PartUpdated(OpenCodeData, frozen=True):
     """A part began or changed."""
 
     part: Part
 
 
-class PartDelta(Foreign, frozen=True):
+class PartDelta(OpenCodeData, frozen=True):
     """A part grew."""
 
     sessionID: str  # noqa: N815
@@ -121,7 +136,7 @@ class PartDelta(Foreign, frozen=True):
     delta: str
 
 
-class OpenCodeStatus(Foreign, frozen=True):
+class OpenCodeStatus(OpenCodeData, frozen=True):
     """What a session does now; `next` says when it tries again."""
 
     type: str
@@ -129,27 +144,27 @@ class OpenCodeStatus(Foreign, frozen=True):
     next: float = 0
 
 
-class StatusChanged(Foreign, frozen=True):
+class StatusChanged(OpenCodeData, frozen=True):
     """A session does something else now."""
 
     sessionID: str  # noqa: N815
     status: OpenCodeStatus
 
 
-class OpenCodeNamed(Foreign, frozen=True):
+class SessionEvent(OpenCodeData, frozen=True):
     """An event that names a session and nothing more that is needed."""
 
     sessionID: str  # noqa: N815
 
 
-class SessionFailed(Foreign, frozen=True):
+class SessionFailed(OpenCodeData, frozen=True):
     """Something went wrong in a session."""
 
     sessionID: str = ""  # noqa: N815
     error: OpenCodeError = OpenCodeError()
 
 
-class OpenCodeSession(Foreign, frozen=True):
+class OpenCodeSession(OpenCodeData, frozen=True):
     """A session."""
 
     id: str
@@ -160,31 +175,31 @@ class OpenCodeSession(Foreign, frozen=True):
     permission: list[dict[str, str]] = []
 
 
-class SessionCreated(Foreign, frozen=True):
+class SessionCreated(OpenCodeData, frozen=True):
     """A session began."""
 
     info: OpenCodeSession
 
 
-class OpenCodePermission(Foreign, frozen=True):
-    """A tool wants leave."""
+class OpenCodePermission(OpenCodeData, frozen=True):
+    """A tool asks for permission."""
 
     id: str
     sessionID: str  # noqa: N815
     permission: str
     patterns: list[str] = []
-    metadata: dict[str, Any] = {}
+    metadata: dict[str, object] = {}
     always: list[str] = []
 
 
-class OpenCodeOption(Foreign, frozen=True):
+class OpenCodeOption(OpenCodeData, frozen=True):
     """One answer that a question offers."""
 
     label: str
     description: str = ""
 
 
-class OpenCodeQuestion(Foreign, frozen=True):
+class OpenCodeQuestion(OpenCodeData, frozen=True):
     """One question of a questionnaire."""
 
     question: str
@@ -194,7 +209,7 @@ class OpenCodeQuestion(Foreign, frozen=True):
     custom: bool = True
 
 
-class OpenCodeQuestions(Foreign, frozen=True):
+class OpenCodeQuestions(OpenCodeData, frozen=True):
     """The agent asks a person something."""
 
     id: str
@@ -202,8 +217,8 @@ class OpenCodeQuestions(Foreign, frozen=True):
     questions: list[OpenCodeQuestion] = []
 
 
-class Replied(Foreign, frozen=True):
-    """A request for leave, or a question, is over."""
+class Replied(OpenCodeData, frozen=True):
+    """A permission request, or a question, was answered or withdrawn."""
 
     sessionID: str  # noqa: N815
     requestID: str  # noqa: N815
@@ -211,7 +226,7 @@ class Replied(Foreign, frozen=True):
     answers: list[list[str]] = []
 
 
-class RunLine(Foreign, frozen=True):
+class RunLine(OpenCodeData, frozen=True):
     """One line of `opencode run --format json`."""
 
     type: str
@@ -220,24 +235,19 @@ class RunLine(Foreign, frozen=True):
     error: OpenCodeError | None = None
 
 
-_Kind = TypeVar("_Kind", bound=Foreign)
-_DECODERS: dict[type, msgspec.json.Decoder[Any]] = {}
+Kind = TypeVar("Kind", bound=OpenCodeData)
 
 
-def read(data: bytes | msgspec.Raw, kind: type[_Kind]) -> _Kind | None:
-    """The data as that word; None when it is something else."""
-    decoder = _DECODERS.get(kind)
-    if decoder is None:
-        decoder = _DECODERS[kind] = msgspec.json.Decoder(kind)
+def read(data: bytes | msgspec.Raw, kind: type[Kind]) -> Kind | None:
+    """The data decoded as that type; None when it is something else."""
     try:
-        found: _Kind = decoder.decode(data)
+        return msgspec.json.decode(data, type=kind)
     except UNREADABLE:
         return None
-    return found
 
 
-def read_list(data: bytes, kind: type[_Kind]) -> list[_Kind]:
-    """Those of a list that can be read."""
+def read_list(data: bytes, kind: type[Kind]) -> list[Kind]:
+    """Those items of a list that can be decoded."""
     try:
         found = msgspec.json.decode(data, type=list[msgspec.Raw])
     except UNREADABLE:
@@ -247,5 +257,5 @@ def read_list(data: bytes, kind: type[_Kind]) -> list[_Kind]:
 
 def sentence(error: OpenCodeError) -> str:
     """An error for a person."""
-    said = error.data.get("message")
-    return said if isinstance(said, str) and said else error.name or "OpenCode ended the turn with an error."
+    message = error.data.get("message")
+    return message if isinstance(message, str) and message else error.name or "OpenCode ended the turn with an error."

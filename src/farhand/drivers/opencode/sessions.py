@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from typing import TypeAlias
 
-from farhand.drivers.opencode.users import Users, users_of
+import anyio.to_thread
+
 from farhand.model.ports import SessionFound
 from farhand.model.present import Worker
 
-MOST = 200
+MOST_SESSIONS = 200
 LONGEST_ANSWER = 8000
+PROCESSES = Path("/proc")
+# The command line of each process.
+CommandLines: TypeAlias = list[list[str]]
 _ALL = """SELECT id, directory, title, time_updated FROM session
     WHERE parent_id IS NULL AND time_archived IS NULL AND (? = '' OR directory = ?)
     ORDER BY time_updated DESC LIMIT ?"""
@@ -35,13 +41,13 @@ def database(environment: Mapping[str, str]) -> Path:
     return Path(home) / "opencode" / "opencode.db"
 
 
-def sessions(path: Path, directory: str) -> list[SessionFound]:
+def find_sessions(path: Path, directory: str) -> list[SessionFound]:
     """The sessions of that folder, or of every one for "", newest first. No database, or another kind, has none."""
     resolved = str(Path(directory).resolve()) if directory else ""
-    users = users_of(path)
+    users = processes_with_open(path)
     try:
         with _read(path) as opened:
-            rows = opened.execute(_ALL, (resolved, resolved, MOST)).fetchall()
+            rows = opened.execute(_ALL, (resolved, resolved, MOST_SESSIONS)).fetchall()
             return [
                 SessionFound(
                     id=str(name),
@@ -67,13 +73,13 @@ def is_known(path: Path, session: str) -> bool:
         return False
 
 
-def is_open(session: str, users: Users | None) -> bool | None:
-    """Nobody uses the database: nobody has it open. Who was started with that session has; of others nobody knows."""
+def is_open(session: str, users: CommandLines | None) -> bool | None:
+    """Whether one of the processes that use the database has the session open; None when nobody knows."""
     if users is None:
         return None
     if not users:
         return False
-    return True if any(session in words for words in users) else None
+    return True if any(session in line for line in users) else None
 
 
 @contextmanager
@@ -83,7 +89,7 @@ def _read(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _answer(opened: sqlite3.Connection, session: str) -> str:
-    """What the agent said last; nothing where it is kept in another way."""
+    """What the agent said last; empty where it is stored in another way."""
     try:
         rows = opened.execute(_SAID, (LONGEST_ANSWER, session)).fetchall()
     except sqlite3.Error:
@@ -91,7 +97,61 @@ def _answer(opened: sqlite3.Connection, session: str) -> str:
     return "\n\n".join(str(text) for message, text in rows if message == rows[0][0])[:LONGEST_ANSWER]
 
 
+# --- who uses the database
+
+
+def processes_with_open(path: Path) -> CommandLines | None:
+    """The command line of every process that has the file open, but this one; None where there is no /proc."""
+    if not (PROCESSES / "self" / "fd").is_dir():
+        return None
+    wanted = str(path.resolve())
+    found: CommandLines = []
+    for process in PROCESSES.iterdir():
+        ours = process.name == str(os.getpid())
+        if process.name.isdecimal() and not ours and _has_open(process, wanted):
+            with suppress(OSError):
+                found.append((process / "cmdline").read_bytes().decode("utf-8", "replace").split("\0"))
+    return found
+
+
+def _has_open(process: Path, wanted: str) -> bool:
+    """False for processes of other users, and for those that end meanwhile."""
+    try:
+        return any(_target(one) == wanted for one in (process / "fd").iterdir())
+    except OSError:
+        return False
+
+
+def _target(descriptor: Path) -> str:
+    try:
+        return str(descriptor.readlink())
+    except OSError:
+        return ""
+
+
+# --- what every driver of OpenCode offers
+
+
 def resume_command(worker: Worker) -> str:
-    """The shell command that goes on with the worker's session at the desk."""
+    """The shell command that goes on with the worker's session in a terminal."""
     session = f" --session {shlex.quote(worker.session)}" if worker.session else ""
     return f"cd {shlex.quote(worker.directory)} && opencode{session}"
+
+
+class OpenCodeSessions:
+    """The sessions of this machine, the same for every wire."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._database = database(environment)
+
+    async def sessions(self, directory: str) -> list[SessionFound]:
+        """OpenCode's conversations of that folder, or of every folder for "", newest first."""
+        return await anyio.to_thread.run_sync(find_sessions, self._database, directory)
+
+    async def is_known(self, session: str) -> bool:
+        """Whether there is a session of that id."""
+        return bool(session) and await anyio.to_thread.run_sync(is_known, self._database, session)
+
+    def resume_command(self, worker: Worker) -> str:
+        """The shell command that goes on with the worker's session in a terminal."""
+        return resume_command(worker)

@@ -1,16 +1,15 @@
-"""Words for a person: what a tool call or a request for leave is about, in one line and in full. Pure."""
+"""Words for a person: what a tool call or a permission request is about, in one line and in full. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from farhand.drivers.opencode.modes import MANIFEST
+from farhand.drivers.opencode.launch import MANIFEST
 from farhand.drivers.opencode.schema import OpenCodePermission
 from farhand.drivers.wires.foreign_json import Fields
 from farhand.drivers.wires.text.tool_title import in_full, one_line, titled
 
-_ASKED = {
+_PERMISSIONS = {
     "edit": "Change",
     "external_directory": "Reach outside the project:",
     "webfetch": "Fetch",
@@ -21,23 +20,23 @@ _ASKED = {
 }
 
 
-def title(tool: str, arguments: Mapping[str, Any]) -> str:
+def title(tool: str, arguments: Mapping[str, object]) -> str:
     """What the call does, in one line."""
-    return titled(tool, Fields(arguments), MANIFEST["titles"])
+    return titled(tool, Fields(arguments), MANIFEST.titles)
 
 
-def asked(wanted: OpenCodePermission) -> str:
-    """What leave is asked for, in one line."""
+def permission_title(wanted: OpenCodePermission) -> str:
+    """What permission is asked for, in one line."""
     about = ", ".join(wanted.patterns)
     if wanted.permission == "bash":
         return one_line(f"bash: {_text(wanted.metadata, 'command') or about}")
     if wanted.permission == "edit":
         about = _text(wanted.metadata, "filepath") or about
-    return one_line(f"{_ASKED.get(wanted.permission, wanted.permission)} {about}")
+    return one_line(f"{_PERMISSIONS.get(wanted.permission, wanted.permission)} {about}")
 
 
-def detail(wanted: OpenCodePermission) -> str:
-    """The whole of what will run: the command, the difference, or everything that was said of it."""
+def permission_detail(wanted: OpenCodePermission) -> str:
+    """The whole of what will run: the command, the difference, or every field of the request."""
     command, difference = _text(wanted.metadata, "command"), _text(wanted.metadata, "diff")
     if wanted.permission == "bash" and command and set(wanted.metadata) <= {"command", "description"}:
         return command
@@ -47,6 +46,6 @@ def detail(wanted: OpenCodePermission) -> str:
     return in_full(whole)
 
 
-def _text(fields: Mapping[str, Any], name: str) -> str:
+def _text(fields: Mapping[str, object], name: str) -> str:
     found = fields.get(name)
     return found if isinstance(found, str) else ""

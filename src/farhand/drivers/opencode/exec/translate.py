@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from farhand.drivers.opencode import titles
-from farhand.drivers.opencode.headless.state import LONGEST_OUTPUT
-from farhand.drivers.opencode.limits import limit, spent
+from farhand.drivers.opencode.exec.state import OpenCodeRunState
+from farhand.drivers.opencode.limits import limit, usage_after
 from farhand.drivers.opencode.schema import OpenCodeError, Part, RunLine, read, sentence
 from farhand.model.facts import (
     Fact,
@@ -18,28 +18,14 @@ from farhand.model.facts import (
     TurnEnded,
     Used,
 )
-from farhand.model.words import HowEnded, Usage, Word, replace
+from farhand.model.words import HowEnded, Usage, replace
 
-# How OpenCode words it that a tool call was not allowed; in a run that ends it.
+# The error of a tool call that was not allowed; it ends the run.
 REJECTED = "The user rejected permission"
 NOBODY_ASKED = "{title}: leave was needed, and one command a turn cannot ask for it. Nothing was allowed."
 
 
-class RunState(Word):
-    """What the translation remembers between the lines of one run."""
-
-    session: str = ""
-    message: str = ""
-    seen: bool = False
-    spoke: bool = False
-    error: OpenCodeError | None = None
-    # The call that was not allowed, while nothing came after it.
-    refused: str = ""
-    usage: Usage = Usage()
-    skipped: int = 0
-
-
-def translate_line(line: bytes, state: RunState) -> tuple[list[Fact], RunState]:
+def translate_line(line: bytes, state: OpenCodeRunState) -> tuple[list[Fact], OpenCodeRunState]:
     """The facts of one line."""
     read_line = read(line, RunLine)
     if read_line is None:
@@ -52,11 +38,11 @@ def translate_line(line: bytes, state: RunState) -> tuple[list[Fact], RunState]:
         state = replace(state, seen=True)
     if read_line.type == "error":
         return facts, replace(state, error=read_line.error or OpenCodeError())
-    told, state = _part(read_line, state)
-    return facts + told, state
+    more, state = _part(read_line, state)
+    return facts + more, state
 
 
-def _part(line: RunLine, state: RunState) -> tuple[list[Fact], RunState]:
+def _part(line: RunLine, state: OpenCodeRunState) -> tuple[list[Fact], OpenCodeRunState]:
     part = read(line.part, Part)
     if part is None:
         return [], replace(state, skipped=state.skipped + 1)
@@ -75,15 +61,15 @@ def _part(line: RunLine, state: RunState) -> tuple[list[Fact], RunState]:
             return [], replace(state, skipped=state.skipped + 1)
 
 
-def _text(part: Part, state: RunState) -> tuple[list[Fact], RunState]:
+def _text(part: Part, state: OpenCodeRunState) -> tuple[list[Fact], OpenCodeRunState]:
     gap = "\n\n" if state.spoke else ""
     return ([Said(text=gap + part.text)] if part.text else []), replace(state, spoke=state.spoke or bool(part.text))
 
 
-def _tool(part: Part, state: RunState) -> tuple[list[Fact], RunState]:
+def _tool(part: Part, state: OpenCodeRunState) -> tuple[list[Fact], OpenCodeRunState]:
     call, done = part.callID or part.id, part.state
     title = titles.title(part.tool, done.input)
-    output = (done.error if done.status == "error" else done.output)[:LONGEST_OUTPUT]
+    output = done.result
     rejected = done.status == "error" and output.startswith(REJECTED)
     facts: list[Fact] = [
         ToolStarted(call=call, tool=part.tool, title=title),
@@ -92,12 +78,12 @@ def _tool(part: Part, state: RunState) -> tuple[list[Fact], RunState]:
     return facts, replace(state, refused=title) if rejected else state
 
 
-def _finished(part: Part, state: RunState) -> tuple[list[Fact], RunState]:
-    usage = spent(state.usage, part)
+def _finished(part: Part, state: OpenCodeRunState) -> tuple[list[Fact], OpenCodeRunState]:
+    usage = usage_after(state.usage, part)
     return ([Used(usage=usage)] if part.tokens else []), replace(state, usage=usage)
 
 
-def ended(state: RunState, how: HowEnded, why: str, at: float) -> list[Fact]:
+def ended(state: OpenCodeRunState, how: HowEnded, why: str, at: float) -> list[Fact]:
     """How the run ended, when its process has."""
     error = state.error
     if how is HowEnded.COMPLETED and error is not None:

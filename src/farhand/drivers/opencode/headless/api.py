@@ -1,16 +1,20 @@
-"""OpenCode's HTTP API, as far as a worker needs it: one client for one folder of one server."""
+"""Client of OpenCode's HTTP API, as far as a worker needs it: one for one folder of one server."""
 
 from __future__ import annotations
 
+import base64
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+import anyio.to_thread
 import msgspec
 
+from farhand.drivers.opencode import launch
+from farhand.drivers.opencode.headless.state import OpenCodeTuning, part_id
 from farhand.drivers.opencode.schema import (
-    DATA,
-    Info,
+    MessageInfo,
     OpenCodeMessage,
     OpenCodePermission,
     OpenCodeQuestions,
@@ -19,28 +23,32 @@ from farhand.drivers.opencode.schema import (
     read,
     read_list,
 )
+from farhand.drivers.wires.text.prompt import worded
 from farhand.model.errors import DriverError
-from farhand.model.words import Word
+from farhand.model.present import Message
+from farhand.model.words import Attachment, Mode, Word
 
 if TYPE_CHECKING:
     import httpx2
 
 USER = "opencode"
-ANSWER_SECONDS = 30.0
+TIMEOUT_SECONDS = 30.0
 # A heartbeat comes every ten seconds.
-SILENCE_SECONDS = 45.0
+EVENT_TIMEOUT_SECONDS = 45.0
 NOT_FOUND = 404
+EVENT_DATA = b"data:"
+LARGEST_IMAGE = 10 * 1024 * 1024
 
 
-class Address(Word):
-    """Where a server listens, and the word that opens it."""
+class OpenCodeAddress(Word):
+    """Where a server listens, and its password."""
 
     url: str
     password: str
 
 
-class ApiError(DriverError):
-    """OpenCode did not do it; the text says why. `sent` tells whether it may have heard of it."""
+class OpenCodeApiError(DriverError):
+    """A call failed; the text says why. `sent` tells whether the request may have arrived."""
 
     def __init__(self, text: str, *, status: int = 0, sent: bool = True) -> None:
         super().__init__(text)
@@ -48,17 +56,49 @@ class ApiError(DriverError):
         self.sent = sent
 
 
-class Api:
+class PromptModel(msgspec.Struct, frozen=True):
+    """The model that is to answer."""
+
+    providerID: str  # noqa: N815
+    modelID: str  # noqa: N815
+
+
+class PromptBody(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A message as OpenCode takes it."""
+
+    messageID: str  # noqa: N815
+    parts: list[dict[str, str]]
+    model: PromptModel | None = None
+    agent: str = ""
+
+
+class SessionSnapshot(msgspec.Struct, frozen=True):
+    """A session as it stands."""
+
+    messages: list[OpenCodeMessage]
+    permissions: list[OpenCodePermission]
+    questions: list[OpenCodeQuestions]
+    busy: bool
+    # Only of a session that is busy.
+    children: tuple[str, ...] = ()
+
+    @property
+    def waiting(self) -> set[str]:
+        """The requests that wait for an answer."""
+        return {one.id for one in self.permissions} | {one.id for one in self.questions}
+
+
+class OpenCodeApi:
     """One folder of one server."""
 
     def __init__(self, client: httpx2.AsyncClient) -> None:
         self._client = client
 
-    async def healthy(self) -> bool:
+    async def is_healthy(self) -> bool:
         """Whether it answers at all."""
         try:
             await self._call("GET", "/global/health")
-        except ApiError:
+        except OpenCodeApiError:
             return False
         return True
 
@@ -66,20 +106,20 @@ class Api:
         """A new session with these rules."""
         made = read(await self._call("POST", "/session", {"title": title, "permission": rules}), OpenCodeSession)
         if made is None:
-            raise ApiError("OpenCode's answer about a new session makes no sense.")
+            raise OpenCodeApiError("OpenCode's answer about a new session makes no sense.")
         return made
 
     async def session(self, session: str) -> OpenCodeSession | None:
         """The session; None if there is none."""
         try:
             return read(await self._call("GET", f"/session/{session}"), OpenCodeSession)
-        except ApiError as error:
+        except OpenCodeApiError as error:
             if error.status == NOT_FOUND:
                 return None
             raise
 
     async def children(self, session: str) -> list[OpenCodeSession]:
-        """The sessions of helpers that it started."""
+        """The sessions of subagents that it started."""
         return read_list(await self._call("GET", f"/session/{session}/children"), OpenCodeSession)
 
     async def add_rules(self, session: str, rules: list[dict[str, str]]) -> None:
@@ -91,9 +131,9 @@ class Api:
         found: list[OpenCodeMessage] = []
         before = ""
         while True:
-            query: dict[str, Any] = {"limit": page, **({"before": before} if before else {})}
+            query: dict[str, str | int] = {"limit": page, **({"before": before} if before else {})}
             answer = await self._request("GET", f"/session/{session}/message", query=query)
-            some = _identified(answer.content)
+            some = _with_ids(answer.content)
             found = [*(one for name, one in some if name > after), *found]
             before = answer.headers.get("x-next-cursor", "")
             if not before or not some or some[0][0] <= after:
@@ -102,20 +142,20 @@ class Api:
     async def newest(self, session: str) -> str:
         """The id of the last message; empty if there is none."""
         answer = await self._request("GET", f"/session/{session}/message", query={"limit": 1})
-        return max((name for name, _ in _identified(answer.content)), default="")
+        return max((name for name, _ in _with_ids(answer.content)), default="")
 
     async def has_message(self, session: str, message: str) -> bool:
         """Whether the session has that message."""
         try:
             await self._call("GET", f"/session/{session}/message/{message}")
-        except ApiError as error:
+        except OpenCodeApiError as error:
             if error.status == NOT_FOUND:
                 return False
             raise
         return True
 
-    async def prompt(self, session: str, body: Mapping[str, Any]) -> None:
-        """Gives the session a message; returns when it is taken."""
+    async def prompt(self, session: str, body: PromptBody) -> None:
+        """Delivers a message to the session; returns when it is accepted."""
         await self._call("POST", f"/session/{session}/prompt_async", body)
 
     async def abort(self, session: str) -> None:
@@ -129,8 +169,20 @@ class Api:
         except msgspec.MsgspecError:
             return {}
 
+    async def snapshot(self, session: str, after: str) -> SessionSnapshot:
+        """The session with its messages after that one, and what waits for an answer."""
+        # First: what waits in a session that is idle later on waits for nothing.
+        permissions, questions = await self.permissions(), await self.questions()
+        messages = await self.messages(session, after)
+        status = (await self.statuses()).get(session)
+        if status is not None and status.type != "idle":
+            children = tuple(one.id for one in await self.children(session))
+            return SessionSnapshot(messages, permissions, questions, busy=True, children=children)
+        # It may have come to its end in between.
+        return SessionSnapshot(await self.messages(session, after), permissions, questions, busy=False)
+
     async def permissions(self) -> list[OpenCodePermission]:
-        """Requests for leave that wait."""
+        """Permission requests that wait."""
         return read_list(await self._call("GET", "/permission"), OpenCodePermission)
 
     async def questions(self) -> list[OpenCodeQuestions]:
@@ -138,12 +190,12 @@ class Api:
         return read_list(await self._call("GET", "/question"), OpenCodeQuestions)
 
     async def reply(self, request: str, reply: str, message: str = "") -> None:
-        """Leave, or none."""
+        """Answers a permission request."""
         body = {"reply": reply, **({"message": message} if message else {})}
         await self._call("POST", f"/permission/{request}/reply", body)
 
     async def answer(self, request: str, labels: tuple[tuple[str, ...], ...] | None) -> None:
-        """The answers to a question, or none."""
+        """Answers a question, or refuses to for None."""
         if labels is None:
             await self._call("POST", f"/question/{request}/reject")
         else:
@@ -163,23 +215,25 @@ class Api:
 
     @asynccontextmanager
     async def events(self) -> AsyncIterator[AsyncIterator[list[bytes]]]:
-        """The stream of events, open from now on; it ends with the server, or when that falls silent."""
+        """The stream of events, open from now on; it ends with the server, or after a time-out without any."""
         import httpx2
 
-        timeout = httpx2.Timeout(ANSWER_SECONDS, read=SILENCE_SECONDS)
+        timeout = httpx2.Timeout(TIMEOUT_SECONDS, read=EVENT_TIMEOUT_SECONDS)
         try:
             async with self._client.stream("GET", "/event", timeout=timeout) as answer:
                 if answer.status_code != 200:
-                    raise ApiError(f"OpenCode's event stream answered {answer.status_code}.", status=answer.status_code)
+                    raise OpenCodeApiError(
+                        f"OpenCode's event stream answered {answer.status_code}.", status=answer.status_code
+                    )
                 yield _events(answer.aiter_bytes())
         except httpx2.TransportError as error:
-            raise ApiError(f"OpenCode's event stream broke off ({type(error).__name__}).") from error
+            raise OpenCodeApiError(f"OpenCode's event stream broke off ({type(error).__name__}).") from error
 
-    async def _call(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> bytes:
+    async def _call(self, method: str, path: str, body: object = None) -> bytes:
         return bytes((await self._request(method, path, body)).content)
 
     async def _request(
-        self, method: str, path: str, body: Mapping[str, Any] | None = None, query: Mapping[str, Any] | None = None
+        self, method: str, path: str, body: object = None, query: Mapping[str, str | int] | None = None
     ) -> httpx2.Response:
         import httpx2
 
@@ -188,9 +242,11 @@ class Api:
             answer = await self._client.request(method, path, content=content, params=dict(query or {}))
         except httpx2.TransportError as error:
             sent = not isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout)
-            raise ApiError(f"OpenCode does not answer ({type(error).__name__}).", sent=sent) from error
+            raise OpenCodeApiError(f"OpenCode does not answer ({type(error).__name__}).", sent=sent) from error
         if answer.status_code >= 400:
-            raise ApiError(f"OpenCode refused ({answer.status_code}): {answer.text[:300]}", status=answer.status_code)
+            raise OpenCodeApiError(
+                f"OpenCode refused ({answer.status_code}): {answer.text[:300]}", status=answer.status_code
+            )
         return answer
 
 
@@ -203,9 +259,9 @@ class _Providers(msgspec.Struct):
     providers: list[_Provider] = []
 
 
-def _identified(content: bytes) -> list[tuple[str, OpenCodeMessage]]:
+def _with_ids(content: bytes) -> list[tuple[str, OpenCodeMessage]]:
     """Messages with their ids, those that can be read."""
-    some = [(read(one.info, Info), one) for one in read_list(content, OpenCodeMessage)]
+    some = [(read(one.info, MessageInfo), one) for one in read_list(content, OpenCodeMessage)]
     return [(info.id, one) for info, one in some if info is not None]
 
 
@@ -214,13 +270,13 @@ async def _events(chunks: AsyncIterator[bytes]) -> AsyncIterator[list[bytes]]:
     rest = b""
     async for chunk in chunks:
         *lines, rest = (rest + chunk).split(b"\n")
-        some = [line[len(DATA) :] for line in lines if line.startswith(DATA)]
+        some = [line[len(EVENT_DATA) :] for line in lines if line.startswith(EVENT_DATA)]
         if some:
             yield some
 
 
 @asynccontextmanager
-async def opened(address: Address, directory: str) -> AsyncIterator[Api]:
+async def open_api(address: OpenCodeAddress, directory: str) -> AsyncIterator[OpenCodeApi]:
     """A client for that folder."""
     import httpx2
 
@@ -228,10 +284,52 @@ async def opened(address: Address, directory: str) -> AsyncIterator[Api]:
         base_url=address.url,
         auth=(USER, address.password),
         params={"directory": directory},
-        timeout=ANSWER_SECONDS,
+        timeout=TIMEOUT_SECONDS,
         headers={"content-type": "application/json"},
         trust_env=False,
         # Plain HTTP on the loopback: no certificates need to be read.
         verify=False,
     ) as client:
-        yield Api(client)
+        yield OpenCodeApi(client)
+
+
+# --- prompts
+
+
+async def prompt_of(message_id: str, message: Message, tuning: OpenCodeTuning) -> PromptBody:
+    """The message under that id; every part has the same id however often it is delivered."""
+    pictures = [one for one in message.attachments if one.media_type.startswith("image/")]
+    encoded = [await anyio.to_thread.run_sync(_picture, one) for one in pictures]
+    parts = [{"type": "text", "text": worded(message)}, *(part for part in encoded if part)]
+    provider, slash, model = tuning.model.partition("/")
+    return PromptBody(
+        messageID=message_id,
+        parts=[{"id": part_id(message_id, number), **part} for number, part in enumerate(parts)],
+        model=PromptModel(provider, model) if slash else None,
+        agent=_agent(tuning),
+    )
+
+
+def _agent(tuning: OpenCodeTuning) -> str:
+    """The agent of OpenCode that is to answer; empty for the one that worked last."""
+    if tuning.mode is Mode.PLAN:
+        return launch.PLAN_AGENT
+    return launch.WORK_AGENT if tuning.agent == launch.PLAN_AGENT else ""
+
+
+def _picture(attachment: Attachment) -> dict[str, str] | None:
+    """A picture as a part of a message; None for one that cannot be sent so: its path is in the text."""
+    path = Path(attachment.path)
+    try:
+        if path.stat().st_size > LARGEST_IMAGE:
+            return None
+        content = base64.b64encode(path.read_bytes()).decode()
+    except OSError:
+        return None
+    mime = attachment.media_type
+    return {
+        "type": "file",
+        "mime": mime,
+        "filename": attachment.name or path.name,
+        "url": f"data:{mime};base64,{content}",
+    }

@@ -1,27 +1,32 @@
-"""An open link to one session over HTTP: errands in, events out; what was missed is read from the session."""
+"""An open link to one session over HTTP: errands in, events out; what was missed is fetched from the session."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 import anyio
+import msgspec
 
-from farhand.drivers.opencode import modes
-from farhand.drivers.opencode.headless.answers import Answering
-from farhand.drivers.opencode.headless.api import Api, ApiError
-from farhand.drivers.opencode.headless.cursor import OpenCodeCursor, OpenCodePosition, OpenCodeTuning
-from farhand.drivers.opencode.headless.ids import message_id
-from farhand.drivers.opencode.headless.kept import OpenCodeLog, OpenCodeStart
-from farhand.drivers.opencode.headless.prompt import prompt_of
-from farhand.drivers.opencode.headless.rules import obeying
-from farhand.drivers.opencode.headless.server import Host
-from farhand.drivers.opencode.headless.session_view import Due, SessionSeen, look
-from farhand.drivers.opencode.headless.state import OpenCodeExpected, OpenCodeState, whole_from, without_request
-from farhand.drivers.opencode.headless.translate import AT_REST, event, told_as_events, translate
-from farhand.drivers.opencode.schema import Info, OpenCodeMessage, Part, read
-from farhand.drivers.opencode.tmux.desk import is_free, spoken_elsewhere
-from farhand.model.facts import Limited, Noted, SessionKnown, TurnEnded
+from farhand.drivers.opencode import asks, launch
+from farhand.drivers.opencode.headless.api import OpenCodeApi, OpenCodeApiError, SessionSnapshot, prompt_of
+from farhand.drivers.opencode.headless.server import ServerProcess
+from farhand.drivers.opencode.headless.state import (
+    OpenCodeCursor,
+    OpenCodeExpected,
+    OpenCodeLog,
+    OpenCodePosition,
+    OpenCodeStart,
+    OpenCodeState,
+    OpenCodeTuning,
+    is_idle,
+    message_id,
+    without_request,
+)
+from farhand.drivers.opencode.headless.translate import FOUND_IDLE, encode_event, translate, translate_missed
+from farhand.drivers.opencode.schema import OpenCodePermission, OpenCodeSession
+from farhand.drivers.wires.asks.build import CHANGED, DENIED, GONE, asked_of, step_id
+from farhand.model.facts import AskRaised, Limited, Noted, SessionKnown, TurnEnded
 from farhand.model.ports import (
     Batch,
     Change,
@@ -35,40 +40,146 @@ from farhand.model.ports import (
     Taken,
     Unknown,
 )
-from farhand.model.present import Message as Said
+from farhand.model.present import Ask
 from farhand.model.words import HowEnded, Mode, replace
 
-# What does not answer is dead, or is asked again after so long.
-DEATH_PATIENCE_SECONDS = 0.5
+# What does not answer is dead, or is tried again after this time-out.
+EXIT_TIMEOUT_SECONDS = 0.5
 
 
-class HttpLink:
-    """One worker's session."""
+async def apply_mode(api: OpenCodeApi, session: OpenCodeSession, mode: Mode) -> None:
+    """Gives the session the rules of the mode, unless it has them."""
+    if not launch.has_rules(session.permission, mode):
+        await api.add_rules(session.id, launch.rules(mode))
+
+
+class PendingCalls(msgspec.Struct, frozen=True):
+    """Calls to make after the facts are out: should one fail, the next snapshot finds it pending again."""
+
+    # Requests that need no answer of a person, and those that nobody waits for any more.
+    granted: tuple[OpenCodePermission, ...] = ()
+    refused: tuple[OpenCodePermission, ...] = ()
+    abort: bool = False
+
+
+class OpenCodeAnswers:
+    """Brings persons' answers to the requests of a session, and grants what needs no answer any more."""
+
+    def __init__(self, api: OpenCodeApi, log: OpenCodeLog, position: OpenCodePosition) -> None:
+        self._api = api
+        self._log = log
+        self._position = position
+
+    async def settle(self, ask: Ask) -> Outcome:
+        """Brings an answer; one that was brought is not brought twice."""
+        name, settled = asked_of(ask.id), ask.settled
+        request = await self._waiting(name)
+        if request is None or settled is None:
+            return Taken() if self._log.may_be_answered(name) else NotTaken(why=GONE)
+        if ask.digest != asks.digest(request):
+            await self._refuse(request)
+            return NotTaken(why=CHANGED)
+        if isinstance(request, OpenCodePermission):
+            return await self._reply(request, asks.reply(request, settled))
+        self._log.add_step_answer(settled)
+        so_far = self._log.step_answers()
+        steps = [so_far.get(step_id(name, step)) for step in range(asks.steps(request))]
+        answers = asks.answers(request, steps)
+        if answers is None:
+            return Taken()
+        return await self._send(name, lambda: self._api.answer(name, answers.labels))
+
+    def split(self, heard: list[Heard]) -> tuple[list[Heard], tuple[OpenCodePermission, ...]]:
+        """Separates what a person must hear from what was allowed before; a worker that need not ask is allowed all."""
+        rest: list[Heard] = []
+        granted: list[OpenCodePermission] = []
+        for one in heard:
+            wanted = self._position.state.permissions.get(one.fact.ask) if isinstance(one.fact, AskRaised) else None
+            if wanted is not None and self._is_granted(wanted):
+                # Until it is granted, it counts as never seen: the next snapshot would find it again.
+                self._position.state = without_request(self._position.state, wanted.id)
+                granted.append(wanted)
+            else:
+                rest.append(one)
+        return rest, tuple(granted)
+
+    async def grant(self, granted: tuple[OpenCodePermission, ...]) -> None:
+        """What was allowed before goes on at once."""
+        for wanted in granted:
+            await self._reply(wanted, asks.OpenCodeReply(reply="once"))
+
+    def _is_granted(self, wanted: OpenCodePermission) -> bool:
+        if self._position.tuning.mode is Mode.YOLO:
+            return True
+        every = [(wanted.permission, pattern) for pattern in wanted.always]
+        return bool(every) and all(one in self._position.state.granted for one in every)
+
+    async def _waiting(self, name: str) -> asks.OpenCodeRequest | None:
+        """The request of that name, if it waits. The answer that we set out to bring may not have arrived."""
+        state = self._position.state
+        known = state.permissions.get(name) or state.questions.get(name)
+        if known is not None or not self._log.may_be_answered(name):
+            return known
+        waiting: list[asks.OpenCodeRequest] = [*await self._api.permissions(), *await self._api.questions()]
+        return next((one for one in waiting if one.id == name), None)
+
+    async def _refuse(self, request: asks.OpenCodeRequest) -> None:
+        if isinstance(request, OpenCodePermission):
+            await self._reply(request, asks.OpenCodeReply(reply="reject", message=DENIED))
+        else:
+            await self._send(request.id, lambda: self._api.answer(request.id, None))
+
+    async def _reply(self, wanted: OpenCodePermission, reply: asks.OpenCodeReply) -> Outcome:
+        if reply.lasting:
+            lasting = [launch.rule(wanted.permission, pattern, "allow") for pattern in reply.lasting]
+            await self._api.add_rules(wanted.sessionID, lasting)
+            state = self._position.state
+            granted = tuple((wanted.permission, pattern) for pattern in reply.lasting)
+            self._position.state = replace(state, granted=(*state.granted, *granted))
+        return await self._send(wanted.id, lambda: self._api.reply(wanted.id, reply.reply, reply.message))
+
+    async def _send(self, request: str, send: Callable[[], Awaitable[None]]) -> Outcome:
+        before = self._log.may_be_answered(request)
+        self._log.add_answer(request)
+        self._position.state = without_request(self._position.state, request)
+        try:
+            await send()
+        except OpenCodeApiError as error:
+            if not 400 <= error.status < 500:
+                # It may still wait: only a refusal says that it does not.
+                raise
+            return Taken() if before else NotTaken(why=GONE)
+        return Taken()
+
+
+class OpenCodeHttpLink:
+    """One worker's session, whichever process serves it."""
 
     def __init__(
         self,
-        api: Api,
-        host: Host,
-        kept: OpenCodeLog,
-        spot: OpenCodeCursor,
+        api: OpenCodeApi,
+        server: ServerProcess,
+        log: OpenCodeLog,
+        cursor: OpenCodeCursor,
         tuning: OpenCodeTuning,
-        seconds: float,
+        deadline_seconds: float,
         first: list[Heard],
     ) -> None:
         self._api = api
-        self._host = host
-        self._kept = kept
-        # In another life than the cursor's, what was begun is not gone on with.
-        self._reborn = bool(spot.life) and spot.life != host.life
-        self._place = OpenCodePosition(replace(spot, life=host.life), tuning)
-        self._answering = Answering(api, kept, self._place)
-        self._seconds = seconds
+        self._server = server
+        self._log = log
+        # A turn that another process had begun is not continued by this one.
+        self._restarted = bool(cursor.life) and cursor.life != server.life
+        self._position = OpenCodePosition(replace(cursor, life=server.life), tuning)
+        self._answers = OpenCodeAnswers(api, log, self._position)
+        self._deadline_seconds = deadline_seconds
         self._first = first
-        self._looking = anyio.Lock()
+        # One at a time reads the session or changes what is expected of it.
+        self._lock = anyio.Lock()
 
     @property
     def _state(self) -> OpenCodeState:
-        return self._place.state
+        return self._position.state
 
     # --- facts
 
@@ -79,159 +190,138 @@ class HttpLink:
         while True:
             try:
                 async with self._api.events() as events:
-                    async for batch in self._looked():
+                    async for batch in self._catch_up():
                         yield batch
-                    async for batch in self._moves():
+                    async for batch in self._follow_person():
                         yield batch
                     async for some in events:
-                        before = self._place.spot
-                        heard, due = self._take(some)
-                        if heard or self._place.spot is not before:
+                        before = self._position.cursor
+                        heard, calls = self._translate_events(some)
+                        if heard or self._position.cursor is not before:
                             yield self._batch(heard)
-                        await self._act(due)
-                        async for batch in self._moves():
+                        await self._make(calls)
+                        async for batch in self._follow_person():
                             yield batch
-            except ApiError:
+            except OpenCodeApiError:
                 pass
-            gone = await self._gone()
-            if gone:
-                yield self._over(gone)
+            ended = await self._exit()
+            if ended:
+                yield self._over(ended)
                 return
 
-    async def _gone(self) -> str:
-        with anyio.move_on_after(DEATH_PATIENCE_SECONDS):
-            return await self._host.gone()
+    async def _exit(self) -> str:
+        """How the server ended; empty if it still runs."""
+        with anyio.move_on_after(EXIT_TIMEOUT_SECONDS):
+            return await self._server.wait_exit()
         return ""
 
-    def _over(self, gone: str) -> Batch:
-        ended = Noted(text=gone)
-        failed = TurnEnded(how=HowEnded.FAILED, error=gone)
-        over = [Heard(fact=failed, turn=self._state.turn or None)] if self._state.running else []
-        # The next life reads the session from here on: what was said before its end is told once.
+    def _over(self, ended: str) -> Batch:
         state = self._state
-        self._place.spot = OpenCodeCursor(
+        failed = TurnEnded(how=HowEnded.FAILED, error=ended)
+        over = [Heard(fact=failed, turn=state.turn or None)] if state.running else []
+        # The next process reads the session from here on: what was said before the end is reported once.
+        self._position.cursor = OpenCodeCursor(
             state=OpenCodeState(session=state.session, after=state.newest, newest=state.newest)
         )
-        return self._batch([*over, Heard(fact=ended)])
+        return self._batch([*over, Heard(fact=Noted(text=ended))])
 
     def _batch(self, heard: list[Heard]) -> Batch:
-        return Batch(heard=tuple(heard), cursor=self._place.cursor())
+        return Batch(heard=tuple(heard), cursor=self._position.encode())
 
-    def _take(self, events: list[bytes]) -> tuple[list[Heard], Due]:
+    def _translate_events(self, events: list[bytes]) -> tuple[list[Heard], PendingCalls]:
         heard: list[Heard] = []
         for one in events:
-            heard += self._translated(one)
-            self._notice(one)
+            heard += self._translate(one)
+            cursor = self._position.cursor
+            other = self._server.other_session(one, cursor.state, cursor.other_session)
+            if other is not cursor.other_session:
+                self._position.cursor = replace(cursor, other_session=other)
         limited = any(isinstance(one.fact, Limited) for one in heard) and self._state.running
-        heard, granted = self._answering.part(heard)
-        return heard, Due(granted=granted, abort=limited)
+        heard, granted = self._answers.split(heard)
+        return heard, PendingCalls(granted=granted, abort=limited)
 
-    async def _act(self, due: Due) -> None:
-        """After the facts were told: a call that fails costs none of them."""
-        if due.abort:
+    def _translate(self, event: bytes) -> list[Heard]:
+        heard, self._position.state = translate(event, self._state, time.time(), self._deadline_seconds)
+        return heard
+
+    async def _make(self, calls: PendingCalls) -> None:
+        """After the facts are out: a call that fails costs none of them."""
+        if calls.abort:
             # OpenCode would wait and hold the turn; the core parks its message and knows when to go on.
             await self._api.abort(self._state.session)
-        await self._answering.let_go_on(due.granted)
-        for wanted in due.refused:
+        await self._answers.grant(calls.granted)
+        for wanted in calls.refused:
             # What an aborted turn had asked for waits for nothing: nobody may let it go on by mistake.
             await self._api.reply(wanted.id, "reject")
 
-    def _translated(self, came: bytes) -> list[Heard]:
-        told, state = translate(came, self._state, time.time(), self._seconds)
-        if state is not self._state:
-            self._place.become(state)
-        return told
+    # --- a person who speaks in another session
 
-    # --- at the desk
-
-    def _notice(self, came: bytes) -> None:
-        spot = self._place.spot
-        elsewhere = spoken_elsewhere(came, spot.state, spot.elsewhere) if self._host.desk else None
-        if elsewhere is not spot.elsewhere:
-            self._place.spot = replace(spot, elsewhere=elsewhere)
-
-    async def _moves(self) -> AsyncIterator[Batch]:
-        if await self._moved():
+    async def _follow_person(self) -> AsyncIterator[Batch]:
+        if await self._change_session():
             yield self._batch([Heard(fact=SessionKnown(session=self._state.session))])
-            async for batch in self._looked():
+            async for batch in self._catch_up():
                 yield batch
 
-    async def _moved(self) -> bool:
-        """Goes on in the session where a person at the desk does, once this one is at rest."""
-        there = self._place.spot.elsewhere
-        if there is None:
+    async def _change_session(self) -> bool:
+        """Goes on in the session where a person at the terminal does, once this one is idle."""
+        other = self._position.cursor.other_session
+        if other is None:
             return False
-        async with self._looking:
-            if not is_free(self._state):
+        async with self._lock:
+            if not is_idle(self._state):
                 return False
-            session = await self._api.session(there.session)
+            session = await self._api.session(other.session)
             if session is None or session.parentID:
-                # A helper's: it is no person who speaks there.
-                self._place.spot = replace(self._place.spot, elsewhere=None)
+                # A subagent's: it is no person who speaks there.
+                self._position.cursor = replace(self._position.cursor, other_session=None)
                 return False
-            await obeying(self._api, session, self._place.tuning.mode)
+            await apply_mode(self._api, session, self._position.tuning.mode)
             # Written down first: whoever is killed here goes on there.
-            self._kept.begin(OpenCodeStart(session=session.id, after=there.before))
-            self._place.tuning.agent = session.agent
-            begun = OpenCodeState(session=session.id, after=there.before, newest=there.before)
-            self._place.spot = OpenCodeCursor(life=self._host.life, state=begun)
+            self._log.write_start(OpenCodeStart(session=session.id, after=other.before))
+            self._position.tuning.agent = session.agent
+            state = OpenCodeState(session=session.id, after=other.before, newest=other.before)
+            self._position.cursor = OpenCodeCursor(life=self._server.life, state=state)
             return True
 
     # --- what was missed
 
-    async def _looked(self) -> AsyncIterator[Batch]:
-        async with self._looking:
-            seen = await look(self._api, self._state.session, self._state.after)
-            heard, due = self._tell(seen)
+    async def _catch_up(self) -> AsyncIterator[Batch]:
+        async with self._lock:
+            snapshot = await self._api.snapshot(self._state.session, self._state.after)
+            heard, calls = self._translate_snapshot(snapshot)
         yield self._batch(heard)
-        await self._act(due)
+        await self._make(calls)
 
-    def _tell(self, seen: SessionSeen) -> tuple[list[Heard], Due]:
-        """The session as it stands, told as events: what was told before is recognised and left out."""
+    def _translate_snapshot(self, found: SessionSnapshot) -> tuple[list[Heard], PendingCalls]:
+        """The session as it stands; what was reported before is left out."""
         heard: list[Heard] = []
-        if seen.busy:
-            self._place.change(children=seen.children)
-        for message in seen.messages:
-            heard += self._missed(message)
-        if not seen.busy:
-            heard += self._translated(event(AT_REST if self._reborn else "session.idle", self._named()))
-        self._reborn = False
-        heard, granted = self._answering.part(heard + self._requests(seen))
+        if found.busy:
+            self._position.state = replace(self._state, children=found.children)
+        for message in found.messages:
+            missed, self._position.state = translate_missed(message, self._state, time.time(), self._deadline_seconds)
+            heard += missed
+        if not found.busy:
+            idle = FOUND_IDLE if self._restarted else "session.idle"
+            heard += self._translate(encode_event(idle, {"sessionID": self._state.session}))
+        self._restarted = False
+        heard, granted = self._answers.split(heard + self._translate_requests(found))
         state = self._state
-        left = () if seen.busy else tuple(one for one in seen.permissions if one.sessionID == state.session)
-        held = seen.busy and state.running and bool(state.limited)
-        return heard, Due(granted=granted, refused=left, abort=held)
+        left = () if found.busy else tuple(one for one in found.permissions if one.sessionID == state.session)
+        waits = found.busy and state.running and bool(state.limited)
+        return heard, PendingCalls(granted=granted, refused=left, abort=waits)
 
-    def _named(self) -> dict[str, str]:
-        return {"sessionID": self._state.session}
-
-    def _missed(self, message: OpenCodeMessage) -> list[Heard]:
-        heard: list[Heard] = []
-        info = read(message.info, Info)
-        if info is None:
-            return []
-        joins = any(one.id == info.id and not one.turn for one in self._state.expected)
-        if info.role == "user" and self._state.running and info.id not in self._state.prompts and not joins:
-            heard += self._translated(event(AT_REST, self._named()))
-        for told in told_as_events(message):
-            heard += self._translated(told)
-        for part in (read(raw, Part) for raw in message.parts):
-            if part is not None and part.id in self._state.parts:
-                self._place.become(whole_from(self._state, part.id, part.type))
-        return heard
-
-    def _requests(self, seen: SessionSeen) -> list[Heard]:
+    def _translate_requests(self, found: SessionSnapshot) -> list[Heard]:
         heard: list[Heard] = []
         for request in (*self._state.permissions, *self._state.questions):
-            if request not in seen.waiting and self._kept.answered(request):
-                self._place.become(without_request(self._state, request))
-            elif request not in seen.waiting:
-                over = {**self._named(), "requestID": request}
-                heard += self._translated(event("permission.replied", over))
-        for wanted in seen.permissions if seen.busy else ():
-            heard += self._translated(event("permission.asked", wanted))
-        for asked in seen.questions if seen.busy else ():
-            heard += self._translated(event("question.asked", asked))
+            if request not in found.waiting and self._log.may_be_answered(request):
+                self._position.state = without_request(self._state, request)
+            elif request not in found.waiting:
+                over = {"sessionID": self._state.session, "requestID": request}
+                heard += self._translate(encode_event("permission.replied", over))
+        for wanted in found.permissions if found.busy else ():
+            heard += self._translate(encode_event("permission.asked", wanted))
+        for asked in found.questions if found.busy else ():
+            heard += self._translate(encode_event("question.asked", asked))
         return heard
 
     # --- errands
@@ -241,10 +331,10 @@ class HttpLink:
         while True:
             try:
                 return await self._do(errand)
-            except ApiError as error:
+            except OpenCodeApiError as error:
                 if error.status:
                     return NotTaken(why=error.text)
-                if await self._gone():
+                if await self._exit():
                     return Unknown(why=error.text) if error.sent else NotTaken(why=error.text)
 
     async def _do(self, errand: Errand) -> Outcome:
@@ -252,53 +342,47 @@ class HttpLink:
             case Deliver():
                 return await self._deliver(errand)
             case Settle(ask=ask):
-                async with self._looking:
-                    return await self._answering.settle(ask)
+                async with self._lock:
+                    return await self._answers.settle(ask)
             case Stop():
                 return await self._stop()
             case Change(model=model, mode=mode):
                 return await self._change(model, mode)
 
     async def _deliver(self, errand: Deliver) -> Outcome:
-        async with self._looking:
-            turn = "" if errand.joins else errand.turn
-            name = errand.message.id
-            known = next((one for one in self._kept.given() if one.message == name), None)
-            given = OpenCodeExpected(id=known.id if known else self._fresh_id(name), message=name, turn=turn)
-            if given != known:
-                self._kept.give(given)
-            others = tuple(one for one in self._state.expected if one.message != name)
-            self._place.change(expected=(*others, given))
-            session = self._state.session
-            if known is not None and await self._api.has_message(session, known.id):
+        async with self._lock:
+            name, state = errand.message.id, self._state
+            known = next((one for one in self._log.deliveries() if one.message == name), None)
+            own_id = known.id if known else message_id(name, time.time(), state.newest)
+            expected = OpenCodeExpected(id=own_id, message=name, turn="" if errand.joins else errand.turn)
+            if expected != known:
+                self._log.add_delivery(expected)
+            others = tuple(one for one in state.expected if one.message != name)
+            self._position.state = replace(state, expected=(*others, expected))
+            if known is not None and await self._api.has_message(state.session, known.id):
                 return Taken()
-            await self._prompt(session, given.id, errand.message)
+            tuning = self._position.tuning
+            body = await prompt_of(own_id, errand.message, tuning)
+            tuning.agent = body.agent or tuning.agent
+            await self._api.prompt(state.session, body)
             return Taken()
 
-    async def _prompt(self, session: str, message: str, said: Said) -> None:
-        tuning = self._place.tuning
-        body = await prompt_of(message, said, tuning)
-        tuning.agent = body.get("agent", tuning.agent)
-        await self._api.prompt(session, body)
-
-    def _fresh_id(self, name: str) -> str:
-        return message_id(name, time.time(), self._state.newest)
-
     async def _stop(self) -> Outcome:
-        self._place.change(stopped=self._state.running)
+        self._position.state = replace(self._state, stopped=self._state.running)
         await self._api.abort(self._state.session)
         return Taken()
 
     async def _change(self, model: str | None, mode: str | None) -> Outcome:
+        tuning = self._position.tuning
         if model is not None:
             known = await self._api.models()
             if model not in known:
                 some = ", ".join(known[:20]) or "none"
                 return NotTaken(why=f"OpenCode has no model '{model}'. Known: {some}.")
-            self._place.tuning.model = model
+            tuning.model = model
         if mode is not None:
             wanted = Mode(mode)
-            await self._api.add_rules(self._state.session, modes.rules(wanted))
-            self._place.tuning.mode = wanted
-            self._place.change(granted=())
+            await self._api.add_rules(self._state.session, launch.rules(wanted))
+            tuning.mode = wanted
+            self._position.state = replace(self._state, granted=())
         return Taken()

@@ -1,4 +1,4 @@
-"""The one `opencode serve` of a node: found or started in a holder, with a word of its own that opens it."""
+"""The one `opencode serve` of a node: found or started in a holder, with a password of its own."""
 
 from __future__ import annotations
 
@@ -15,29 +15,27 @@ import msgspec
 import structlog
 
 from farhand.disk.atomic import write_private
-from farhand.drivers.opencode import modes
-from farhand.drivers.opencode.headless.api import Address, opened
+from farhand.drivers.opencode import launch
+from farhand.drivers.opencode.headless.api import OpenCodeAddress, open_api
+from farhand.drivers.opencode.headless.state import OpenCodeState, OtherSession
 from farhand.drivers.wires.holder.process import sentence
-from farhand.drivers.wires.preflight import program_path
-from farhand.model.errors import AgentGone, DriverError
+from farhand.model.errors import AgentGone
 from farhand.model.ports import Held, Holders
 from farhand.model.present import Worker
 from farhand.model.words import Mode, Word, replace
 
 log = structlog.get_logger("opencode")
-NAME = "opencode-server"
+HOLDER = "opencode-server"
 LISTENING = re.compile(rb"listening on (http://[^\s]+)")
-START_SECONDS = 120.0
-HEALTH_SECONDS = 10.0
-# Nothing of the agent's own program may change under a worker's hands.
-QUIET = {"OPENCODE_DISABLE_AUTOUPDATE": "1"}
+START_TIMEOUT_SECONDS = 120.0
+HEALTH_TIMEOUT_SECONDS = 10.0
 
 
-class Host(Protocol):
-    """A process that serves a worker's session."""
+class ServerProcess(Protocol):
+    """A process that serves a worker's session, with or without a terminal."""
 
     @property
-    def address(self) -> Address:
+    def address(self) -> OpenCodeAddress:
         """Where it listens."""
         ...
 
@@ -46,43 +44,49 @@ class Host(Protocol):
         """Tells this process from the one before it."""
         ...
 
-    @property
-    def desk(self) -> bool:
-        """Whether a person can sit down at it; then nobody but that person and the worker speaks there."""
+    def other_session(self, event: bytes, state: OpenCodeState, known: OtherSession | None) -> OtherSession | None:
+        """The session that a person at its terminal speaks in after this event, if it is not the worker's."""
         ...
 
-    async def gone(self) -> str:
+    async def wait_exit(self) -> str:
         """Returns when the process has ended, with a sentence that says how."""
         ...
 
 
 class ServerRecord(Word):
-    """What is written down about the server, for its owner alone."""
+    """What is stored about the server, for its owner alone."""
 
     life: int
     password: str
     url: str = ""
 
     @property
-    def name(self) -> str:
+    def holder(self) -> str:
         """The name of its holder."""
-        return f"{NAME}.{self.life}"
+        return f"{HOLDER}.{self.life}"
+
+    @property
+    def address(self) -> OpenCodeAddress:
+        """Where it listens."""
+        return OpenCodeAddress(url=self.url, password=self.password)
 
 
-class Served:
-    """The server as a host."""
-
-    desk = False
+class HeldServer:
+    """The server as one of the processes that serve a session; nobody sits at it."""
 
     def __init__(self, holders: Holders, record: ServerRecord) -> None:
         self._holders = holders
         self._record = record
-        self.address = Address(url=record.url, password=record.password)
+        self.address = record.address
         self.life = str(record.life)
 
-    async def gone(self) -> str:
+    def other_session(self, _event: bytes, _state: OpenCodeState, _known: OtherSession | None) -> OtherSession | None:
+        """None: without a terminal, nobody but the worker speaks in its name."""
+        return None
+
+    async def wait_exit(self) -> str:
         """Returns when the server has ended."""
-        found = await self._holders.attach(self._record.name)
+        found = await self._holders.attach(self._record.holder)
         if found is None:
             return "The agent's server is gone."
         async with found as held:
@@ -100,39 +104,39 @@ class OpenCodeServer:
         self._lock = anyio.Lock()
 
     def folder(self, worker: Worker) -> Path:
-        """What is kept for a worker; while the folder is there, the server is needed."""
+        """The worker's own folder; while it is there, the server is needed."""
         return self._folder / f"{worker.name}-{worker.since}"
 
-    async def up(self, worker: Worker) -> Host:
-        """The server, healthy; raises when it cannot be had."""
+    async def acquire(self, worker: Worker) -> ServerProcess:
+        """The server, healthy, for this worker; raises when it cannot be had."""
         write_private(self.folder(worker) / "served", b"")
         async with self._lock:
             record = self._read()
             if record is not None:
-                found = await self._found(record)
+                found = await self._find(record)
                 if found is not None:
-                    return Served(self._holders, found)
-                await self._holders.forget(record.name)
-            return Served(self._holders, await self._start(record.life + 1 if record else 1))
+                    return HeldServer(self._holders, found)
+                await self._holders.forget(record.holder)
+            return HeldServer(self._holders, await self._start(record.life + 1 if record else 1))
 
-    async def leave(self, worker: Worker) -> None:
+    async def release(self, worker: Worker) -> None:
         """The worker needs it no more; when nobody does, it ends."""
         async with self._lock:
             shutil.rmtree(self.folder(worker), ignore_errors=True)
             if any(self._folder.glob("*/served")):
                 return
             for name in await self._holders.names():
-                if name.rpartition(".")[0] == NAME:
+                if name.rpartition(".")[0] == HOLDER:
                     await self._holders.forget(name)
             # The number of the next life stays ahead of every one before.
             record = self._read()
             if record is not None:
-                write_private(self._file, msgspec.json.encode(replace(record, url="")))
+                self._write(replace(record, url=""))
 
-    def address(self) -> Address | None:
+    def address(self) -> OpenCodeAddress | None:
         """Where the server was last known to listen."""
         record = self._read()
-        return Address(url=record.url, password=record.password) if record and record.url else None
+        return record.address if record and record.url else None
 
     def _read(self) -> ServerRecord | None:
         try:
@@ -140,47 +144,45 @@ class OpenCodeServer:
         except (OSError, msgspec.MsgspecError):
             return None
 
-    async def _found(self, record: ServerRecord) -> ServerRecord | None:
+    def _write(self, record: ServerRecord) -> None:
+        write_private(self._file, msgspec.json.encode(record))
+
+    async def _find(self, record: ServerRecord) -> ServerRecord | None:
         """The server of that record, if it lives and answers."""
         if not record.url:
-            held = await self._holders.attach(record.name)
+            held = await self._holders.attach(record.holder)
             if held is None:
                 return None
             async with held as child:
-                record = replace(record, url=await listening(child) or "")
-            write_private(self._file, msgspec.json.encode(record))
-        if record.url and await is_healthy(Address(url=record.url, password=record.password)):
+                record = replace(record, url=await wait_listening(child))
+            self._write(record)
+        if record.url and await is_healthy(record.address):
             return record
         log.warning("server not found", life=record.life)
         return None
 
     async def _start(self, life: int) -> ServerRecord:
         record = ServerRecord(life=life, password=secrets.token_urlsafe(32))
-        write_private(self._file, msgspec.json.encode(record))
-        words = (program(self._environment), "serve", "--hostname", "127.0.0.1", "--port", "0")
-        # Whatever does not say what it may do asks, the sessions of helpers among them.
-        variables = {
-            **self._environment,
-            **QUIET,
-            **modes.variables(Mode.DEFAULT),
-            "OPENCODE_SERVER_PASSWORD": record.password,
-        }
-        started = await self._holders.start(record.name, words, cwd=self._folder, environment=variables)
+        self._write(record)
+        command = launch.server_line(launch.program(self._environment))
+        # A session without rules of its own asks, those of subagents among them.
+        variables = {**self._environment, **launch.variables(Mode.DEFAULT, record.password)}
+        started = await self._holders.start(record.holder, command, cwd=self._folder, environment=variables)
         async with started as child:
-            url = await listening(child)
+            url = await wait_listening(child)
             if not url:
                 ended = sentence(await child.wait_exit())
                 raise AgentGone(f"OpenCode's server did not start. {ended}")
         record = replace(record, url=url)
-        write_private(self._file, msgspec.json.encode(record))
+        self._write(record)
         log.info("server started", life=life)
         return record
 
 
-async def listening(child: Held) -> str:
-    """Where the child says that it listens; empty when it ends, or says nothing, before."""
+async def wait_listening(child: Held) -> str:
+    """The address that the child prints when it listens; empty when it ends, or the time-out passes, before."""
     output = b""
-    with anyio.move_on_after(START_SECONDS):
+    with anyio.move_on_after(START_TIMEOUT_SECONDS):
         async with aclosing(child.follow(0)) as pieces:  # type: ignore[type-var]
             async for piece, _ in pieces:
                 output += piece
@@ -192,26 +194,11 @@ async def listening(child: Held) -> str:
     return ""
 
 
-async def is_healthy(address: Address, directory: str = "/", seconds: float = HEALTH_SECONDS) -> bool:
-    """Whether the server behind that address is the one with that password, and answers."""
-    with anyio.move_on_after(seconds):
-        async with opened(address, directory) as api:
-            return await api.healthy()
+async def is_healthy(
+    address: OpenCodeAddress, directory: str = "/", timeout_seconds: float = HEALTH_TIMEOUT_SECONDS
+) -> bool:
+    """Whether the server behind that address is the one with that password, and answers within the time-out."""
+    with anyio.move_on_after(timeout_seconds):
+        async with open_api(address, directory) as api:
+            return await api.is_healthy()
     return False
-
-
-def program(environment: Mapping[str, str]) -> str:
-    """The CLI's path; raises when it is not there."""
-    return program_path(modes.MANIFEST["program"], modes.MANIFEST["install"], environment)
-
-
-def checked_directory(worker: Worker) -> str:
-    """The worker's folder as it really is; raises when it is not there."""
-    if not Path(worker.directory).is_dir():
-        raise DriverError(f"There is no folder {worker.directory}; {worker.name} cannot work there.")
-    return resolved(worker)
-
-
-def resolved(worker: Worker) -> str:
-    """The worker's folder, behind every link."""
-    return str(Path(worker.directory).resolve())
