@@ -12,7 +12,7 @@ import anyio
 import pytest
 from tests.spec.promises import promise
 
-from farhand.drivers.claude.tmux import keyboard as hands
+from farhand.drivers.claude.tmux import keyboard as claude_keyboard
 from farhand.drivers.wires.tmux import Pane, Tmux, TmuxGone, TmuxMissing, TmuxRefused
 from farhand.drivers.wires.tmux.submit import Doubtful, Habits, Occupied, Submitted, submit
 from farhand.model.ports import Outcome, Taken
@@ -442,13 +442,13 @@ async def test_without_tmux_the_sentence_says_what_to_install(short_folder: Path
 async def test_messages_at_once_into_one_pane_do_not_mix(
     tmux: Tmux, typist: Pane, short_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hands, "HABITS", HABITS)
-    keyboard = hands.ClaudeKeyboard(tmux, typist)
+    monkeypatch.setattr(claude_keyboard, "HABITS", HABITS)
+    keyboard = claude_keyboard.ClaudeKeyboard(tmux, typist)
     messages = [f"{number} " + f"word{number}\n" * 300 + str(number) for number in range(6)]
     outcomes: list[Outcome] = []
 
     async def say(text: str) -> None:
-        outcomes.append(await keyboard.hand_over(text))
+        outcomes.append(await keyboard.submit(text))
 
     async with anyio.create_task_group() as tasks:
         for message in messages:

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import msgspec
 
-from farhand.drivers.claude.tmux.cost import status_line
+from farhand.drivers.claude.tmux.status import status_line
 from farhand.drivers.wires.foreign_json import parse
 from farhand.drivers.wires.preflight import program_path
 from farhand.model.words import Mode

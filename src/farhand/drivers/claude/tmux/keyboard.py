@@ -1,13 +1,11 @@
-"""What the driver does with the keyboard: hand a message over, stop a turn, change model and mode."""
+"""Claude Code's keyboard: its first dialogs, and its modes."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import anyio
 
 from farhand.drivers.claude.launch import MANIFEST
-from farhand.drivers.claude.tmux.screen import footer_says, holds, read_box
+from farhand.drivers.claude.tmux.screen import dialog_key, footer_says, holds, is_dialog, read_box
 from farhand.drivers.wires.tmux import Pane, Tmux
 from farhand.drivers.wires.tmux.keyboard import Keyboard, commands
 from farhand.drivers.wires.tmux.screen import last_words, plain
@@ -38,11 +36,6 @@ class Still:
         self._times = self._times + 1 if screen == self._seen else 0
         self._seen = screen
         return self._times
-
-
-def is_dialog(screen: str) -> bool:
-    """Whether something on the screen waits for a choice or a key."""
-    return "❯" in screen or "Enter to" in screen or "Press " in screen
 
 
 class ClaudeKeyboard(Keyboard):
@@ -84,16 +77,3 @@ class ClaudeKeyboard(Keyboard):
                 patience = _DIALOG_SECONDS if key == "Enter" else _KEY_SECONDS
             return None
         return last_words(await self.screen())
-
-
-def dialog_key(screen: str, dialogs: list[dict[str, Any]]) -> str | None:
-    """The next key for the dialog on the screen: to its choice, then Enter once that is seen to be chosen."""
-    lines = [line.strip() for line in screen.splitlines()]
-    words = " ".join(lines)
-    for dialog in dialogs:
-        if dialog["words"] not in words:
-            continue
-        if f"❯ {dialog['choice']}" in lines:
-            return "Enter"
-        return str(dialog["move"]) if dialog["choice"] in lines else None
-    return None

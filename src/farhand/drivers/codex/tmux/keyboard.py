@@ -1,4 +1,4 @@
-"""What the driver does with the keyboard: hand a message over, stop a turn, go through the first dialogs."""
+"""Codex's keyboard: its first dialogs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the driver does with the keyboard: hand a message over, answer a dialog, stop a turn, change model and mode."""
+"""The Gemini CLI's keyboard: its dialogs answered, its first dialogs, its modes."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ class GeminiKeyboard(Keyboard):
 
         return await self.switch(mode, lambda screen: says(screen, words), key, 0.7)
 
-    async def arrive(self) -> str | None:
+    async def through_dialogs(self) -> str | None:
         """Waits for the input box, through the dialogs of a first run; otherwise what stands on the screen instead."""
         with anyio.move_on_after(_START_SECONDS):
             while read_box(screen := await self.screen()) is None:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias
 
 import anyio
 import msgspec
-import structlog
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-log = structlog.get_logger("hooks")
+# A hook's output, as it is sent.
+JsonObject: TypeAlias = Mapping[str, object]
 POST_PATH = "/hooks/of/"
 # Whoever comes through a tunnel or a proxy is not a hook on this machine.
 FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip", "cf-connecting-ip", "via")
@@ -40,7 +40,7 @@ class HookAsk:
     def __init__(self, arrived: HookReport) -> None:
         self.arrived = arrived
         self._answered = anyio.Event()
-        self._answer: dict[str, Any] | None = None
+        self._answer: JsonObject | None = None
         self._taken = anyio.Event()
         self.gone = False
         self.dropped = False
@@ -51,7 +51,7 @@ class HookAsk:
             self.dropped = True
             self._answered.set()
 
-    def answer(self, answer: dict[str, Any] | None) -> None:
+    def answer(self, answer: JsonObject | None) -> None:
         """Releases the hook with this output; None lets it end without a word."""
         if not self._answered.is_set():
             self._answer = answer
@@ -79,11 +79,11 @@ class HookAsk:
         return self._taken.is_set()
 
     @property
-    def given(self) -> dict[str, Any] | None:
+    def given(self) -> JsonObject | None:
         """The answer, once there is one."""
         return self._answer
 
-    async def wait(self) -> dict[str, Any] | None:
+    async def wait(self) -> JsonObject | None:
         """The answer, when there is one."""
         await self._answered.wait()
         return self._answer
@@ -142,7 +142,7 @@ class HookEndpoint:
         self._keys: dict[str, str] = {}
 
     @contextmanager
-    def attended(self, worker: str, key: str = "") -> Iterator[MemoryObjectReceiveStream[HookArrival]]:
+    def listening(self, worker: str, key: str = "") -> Iterator[MemoryObjectReceiveStream[HookArrival]]:
         """What arrives for a worker, while somebody listens."""
         send, receive = anyio.create_memory_object_stream[HookArrival](1024)
         listener = self._workers[worker] = HookListener(send)
@@ -192,7 +192,7 @@ async def _arrived(request: Request) -> HookReport:
         id=headers.get("x-farhand-id", ""),
         event=headers.get("x-farhand-event", ""),
         payload=await request.body(),
-        agent=_number(headers.get("x-farhand-agent", "")),
+        agent=process_id(headers.get("x-farhand-agent", "")),
     )
 
 
@@ -213,23 +213,6 @@ async def wait_with(request: Request, asked: HookAsk) -> None:
     asked.close(told=told)
 
 
-def spooled(folder: Path) -> Iterator[HookReport]:
-    """What hooks left in the spool, oldest first, each read when it is its turn; one that cannot be read ends it."""
-    for path in sorted(folder.glob("*.json")) if folder.is_dir() else ():
-        try:
-            yield _kept(path)
-        except FileNotFoundError:
-            continue
-        except OSError as error:
-            log.warning("spool not read", file=path.name, error=str(error))
-            return
-
-
-def _kept(path: Path) -> HookReport:
-    """Named `<id>.<process of the agent>.<event>.json`."""
-    name, agent, event = [*path.name.split("."), "", "", ""][:3]
-    return HookReport(id=name, event=event, payload=path.read_bytes(), agent=_number(agent), spooled=path)
-
-
-def _number(text: str) -> int:
+def process_id(text: str) -> int:
+    """The id of a process; 0 when the text is none."""
     return int(text) if text.isdecimal() else 0
