@@ -166,13 +166,13 @@ async def test_an_ask_asks_again_after_the_node_was_killed(short_folder: Path) -
             with first.listening("ann") as arrivals:
                 tasks.start_soon(ask)
                 asked = await arrivals.receive()
-                ids.append(asked.arrived.id if isinstance(asked, HookAsk) else "")
+                ids.append(asked.report.id if isinstance(asked, HookAsk) else "")
         (short_folder / "s").unlink(missing_ok=True)
         async with door(second, short_folder / "s"):
             with second.listening("ann") as arrivals:
                 asked = await arrivals.receive()
                 assert isinstance(asked, HookAsk)
-                ids.append(asked.arrived.id)
+                ids.append(asked.report.id)
                 asked.answer(ALLOW)
                 assert await asked.closed()
     assert ids[0] == ids[1]
@@ -191,11 +191,11 @@ async def test_a_question_is_asked_again_when_its_listener_gives_way_to_another(
             tasks.start_soon(ask)
             first = await arrivals.receive()
             assert isinstance(first, HookAsk)
-            ids.append(first.arrived.id)
+            ids.append(first.report.id)
         with desk.listening("ann") as arrivals:
             second = await arrivals.receive()
             assert isinstance(second, HookAsk)
-            ids.append(second.arrived.id)
+            ids.append(second.report.id)
             # The one before has nothing to say any more.
             first.answer({"wrong": True})
             second.answer(ALLOW)

@@ -15,7 +15,7 @@ from farhand.drivers.wires.tmux import Pane, Tmux
 from farhand.drivers.wires.tmux.delivered import ExpectedMessage
 from farhand.drivers.wires.tmux.keyboard import Keyboard, commands
 from farhand.drivers.wires.tmux.queue import InputQueue, Timeout
-from farhand.drivers.wires.tmux.submit import Habits
+from farhand.drivers.wires.tmux.submit import BoxOptions
 from farhand.drivers.wires.tmux.transcript import read_on
 from farhand.model.facts import AskRaised, Noted, Said, Seen, TurnEnded
 from farhand.model.ports import Deliver, Heard, NotTaken, Outcome, Taken
@@ -106,8 +106,8 @@ class ScriptedCli:
         steers: bool = True,
         follows: bool = True,
     ) -> None:
-        habits = Habits(read_box=read_box, patience_seconds=20, box_seconds=0.2)
-        self.keyboard = Keyboard(tmux, pane, habits, commands(r"^/[a-z]+(\s|$)"))
+        options = BoxOptions(read_box=read_box, timeout_seconds=20, box_seconds=0.2)
+        self.keyboard = Keyboard(tmux, pane, options, commands(r"^/[a-z]+(\s|$)"))
         self.asks = HookAsks(WORDING, 60.0, queue, self.keyboard.where)
         self.cursor = ScriptedCursor()
         self.hooks_pid = pid

@@ -265,7 +265,7 @@ async def test_an_ask_is_answered_once_and_an_answer_to_something_else_is_none(
             raised = await wire.fact()
             assert isinstance(raised, AskRaised)
         facts = await wire.drained(tasks)
-        one.close(told=True)
+        one.close(delivered=True)
         assert await wire.link.perform(answer("a", "rm x")) == Taken()
         assert one.given == {"question": "rm x", "answer": "allow"}
         assert await wire.link.perform(answer("b", "rm -rf /")) == NotTaken(why=CHANGED)
@@ -295,7 +295,7 @@ async def test_a_question_that_two_hooks_ask_is_one_ask_and_both_have_the_answer
                 await anyio.sleep(0.01)
             tasks.start_soon(wire.link.perform, answer("a", "rm x"))
             assert await ours.wait() == {"question": "rm x", "answer": "allow"}
-            ours.close(told=True)
+            ours.close(delivered=True)
             assert await theirs.wait() == ours.given
         assert [type(fact) for fact in facts] == [AskRaised]
         tasks.cancel_scope.cancel()
@@ -308,7 +308,7 @@ async def test_a_hook_that_is_killed_withdraws_its_ask_and_a_person_is_told(
         asked = asking("a", "rm x")
         wire.hooks.send_nowait(asked)
         assert isinstance(await wire.fact(), AskRaised)
-        asked.close(told=False)
+        asked.close(delivered=False)
         assert await wire.fact() == AskSettled(ask="a", how=HowSettled.WITHDRAWN)
         told = await wire.fact()
         assert isinstance(told, Noted)

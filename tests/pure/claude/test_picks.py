@@ -64,7 +64,7 @@ async def test_an_answer_that_comes_again_is_not_one_to_the_next_question() -> N
     assert isinstance(heard.fact, AskRaised)
     assert heard.fact.question == "Second?"
     assert await asks.settle(settled("a", "1")) == Taken()
-    asked.close(told=True)
+    asked.close(delivered=True)
     with anyio.fail_after(30):
         assert await asks.settle(settled(heard.fact.ask, "2")) == Taken()
         reply = await asked.wait()

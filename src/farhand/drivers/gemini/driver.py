@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from farhand.drivers.gemini.exec.driver import ExecGeminiDriver
 from farhand.drivers.gemini.headless.driver import HeadlessGeminiDriver
-from farhand.drivers.gemini.tmux.driver import TerminalGeminiDriver
+from farhand.drivers.gemini.tmux.driver import TmuxGeminiDriver
 from farhand.drivers.wires.context import DriverContext
 from farhand.model.ports import Driver
 
 
 def build(given: DriverContext) -> list[Driver]:
     """Every way to run it."""
-    return [HeadlessGeminiDriver(given), ExecGeminiDriver(given), TerminalGeminiDriver(given)]
+    return [HeadlessGeminiDriver(given), ExecGeminiDriver(given), TmuxGeminiDriver(given)]

@@ -1,4 +1,4 @@
-"""What follows when an agent's conversation has another id than before. Pure."""
+"""Resets a translation's state when the agent's conversation has another id than before. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from farhand.model.facts import SessionKnown
 from farhand.model.ports import Heard
 
 
-class Remembered(Protocol):
+class SessionState(Protocol):
     """What a translation remembers between records, as far as it matters here."""
 
     @property
@@ -21,7 +21,7 @@ class Remembered(Protocol):
     def skipped(self) -> int: ...
 
 
-AnyState = TypeVar("AnyState", bound=Remembered)
+AnyState = TypeVar("AnyState", bound=SessionState)
 
 
 def another_session(

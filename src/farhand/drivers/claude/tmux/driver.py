@@ -1,4 +1,4 @@
-"""Runs Claude Code: starts it in tmux or finds it there, and opens a link to it."""
+"""Runs Claude Code in its terminal: starts it in tmux or finds it there, and opens a link to it."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ class Plan(msgspec.Struct, frozen=True):
     offset: int
 
 
-class ClaudeDriver:
-    """One for a node; its workers share the host with all others that sit in tmux."""
+class TmuxClaudeDriver:
+    """Claude Code where a person can sit down; one for a node, whose workers share its tmux host."""
 
     backend: str = MANIFEST["backend"]
     wire = "tmux"

@@ -9,12 +9,12 @@ from farhand.drivers.claude.tmux.screen import dialog_key, footer_says, holds, i
 from farhand.drivers.wires.tmux import Pane, Tmux
 from farhand.drivers.wires.tmux.keyboard import Keyboard, commands
 from farhand.drivers.wires.tmux.screen import last_words, plain
-from farhand.drivers.wires.tmux.submit import Habits
+from farhand.drivers.wires.tmux.submit import BoxOptions
 from farhand.model.ports import Outcome
 from farhand.model.words import Mode
 
 # The text is seen in the box before Enter: no further wait is needed.
-HABITS = Habits(read_box=read_box, holds=holds, stash="C-s", enter_delay_seconds=0.0)
+BOX = BoxOptions(read_box=read_box, holds=holds, stash="C-s", enter_delay_seconds=0.0)
 is_command = commands(r"^/[a-z][\w:-]*(\s|$)")
 _START_SECONDS = 30.0
 _LOOK_SECONDS = 0.1
@@ -42,7 +42,7 @@ class ClaudeKeyboard(Keyboard):
     """The keyboard of one worker's pane, with the dialogs and modes of Claude Code."""
 
     def __init__(self, tmux: Tmux, pane: Pane) -> None:
-        super().__init__(tmux, pane, HABITS, is_command)
+        super().__init__(tmux, pane, BOX, is_command)
 
     async def in_dialog(self) -> bool:
         """Whether the screen has no input box, and something on it waits for a key."""

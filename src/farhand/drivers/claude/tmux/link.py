@@ -148,7 +148,7 @@ class ClaudeCli:
 
     def on_ask(self, asked: HookAsk) -> list[Heard]:
         """Raises the ask, at the step that the cursor has answers up to."""
-        return self._asks.raise_ask(asked, answers=self._cursor.picked.get(asked.arrived.id, ()))
+        return self._asks.raise_ask(asked, answers=self._cursor.picked.get(asked.report.id, ()))
 
     async def on_event(self, event: ClaudeEvent) -> list[Heard]:
         """Its status or its costs changed."""

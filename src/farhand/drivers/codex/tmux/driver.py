@@ -1,4 +1,4 @@
-"""Runs the interactive Codex: starts it in tmux or finds it there, and opens a link to it."""
+"""Runs Codex in its terminal: starts it in tmux or finds it there, and opens a link to it."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from farhand.model.words import replace
 log = structlog.get_logger("codex")
 
 
-class InteractiveCodexDriver(KeptSessions):
-    """Codex where a person can sit down; its workers share the host with all others that sit in tmux."""
+class TmuxCodexDriver(KeptSessions):
+    """Codex where a person can sit down; one for a node, whose workers share its tmux host."""
 
     backend: str = launch.MANIFEST["backend"]
     wire = "tmux"

@@ -136,7 +136,7 @@ class CodexCli:
 
     def on_ask(self, asked: HookAsk) -> list[Heard]:
         """Raises the ask, in the turn that it says."""
-        payload = parse(asked.arrived.payload) or Fields({})
+        payload = parse(asked.report.payload) or Fields({})
         return self._asks.raise_ask(asked, turn=self._state.turns.get(payload.text("turn_id")))
 
     async def on_event(self, event: Never) -> list[Heard]:

@@ -38,8 +38,8 @@ SESSION = "FARHAND_SESSION"
 OFFSET = "FARHAND_OFFSET"
 
 
-class TerminalGeminiDriver(Keeping):
-    """The CLI where a person can sit down; its workers share the node's tmux, inotify and desk."""
+class TmuxGeminiDriver(Keeping):
+    """The Gemini CLI where a person can sit down; one for a node, whose workers share its tmux host."""
 
     backend: str = MANIFEST["backend"]
     wire = "tmux"

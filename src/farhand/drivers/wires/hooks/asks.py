@@ -87,7 +87,7 @@ class HookAsks(Generic[Question]):
 
     def raise_ask(self, hook: HookAsk, *, answers: tuple[PartAnswer, ...] = (), turn: str | None = None) -> list[Heard]:
         """The ask that a person sees, while its hook waits; nothing when another hook has asked the same."""
-        payload = parse(hook.arrived.payload)
+        payload = parse(hook.report.payload)
         if payload is None or not payload.text("tool_name"):
             # Nobody can be asked about what nobody understands: the CLI's own dialog stays.
             hook.answer(None)
@@ -95,7 +95,7 @@ class HookAsks(Generic[Question]):
         if first := self._pair_of(hook, payload):
             self._queue.start(partial(self._answer_as, hook, first))
             return []
-        name, question = hook.arrived.id, self._wording.question_of(payload)
+        name, question = hook.report.id, self._wording.question_of(payload)
         self._open[name] = PendingAsk(question, hook, answers)
         arrived, self._arrived = self._arrived, anyio.Event()
         arrived.set()
@@ -106,8 +106,8 @@ class HookAsks(Generic[Question]):
     def _pair_of(self, hook: HookAsk, payload: Fields) -> HookAsk | None:
         """The other hook of this very question: our own beside one that a person wrote, or the other way round."""
         for one in reversed(self._unpaired):
-            other = parse(one.arrived.payload)
-            if one.arrived.keyed != hook.arrived.keyed and other is not None and other.plain == payload.plain:
+            other = parse(one.report.payload)
+            if one.report.keyed != hook.report.keyed and other is not None and other.plain == payload.plain:
                 self._unpaired.remove(one)
                 return one
         self._unpaired.append(hook)
@@ -121,11 +121,11 @@ class HookAsks(Generic[Question]):
     async def _wait_for_end(self, hook: HookAsk) -> None:
         if await hook.closed():
             return
-        pending = self._open.get(hook.arrived.id)
+        pending = self._open.get(hook.report.id)
         if pending is None or pending.hook is not hook:
             return
         # It went away before it had an answer: the phone can no longer give one.
-        settled = self._settled([hook.arrived.id], HowSettled.WITHDRAWN)
+        settled = self._settled([hook.report.id], HowSettled.WITHDRAWN)
         self.dialog_noted = True
         self._queue.put(LateFacts((*settled, Noted(text=f"{KILLED} {self._where()}"))))
 

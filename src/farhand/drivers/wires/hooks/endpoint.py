@@ -1,4 +1,4 @@
-"""Where hooks arrive: payloads handed to the worker that they are of, asks held open until they are answered."""
+"""Where hooks arrive: reports passed to the link of their worker, asks held open until they are answered."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ class HookReport(msgspec.Struct, frozen=True):
 
 
 class HookAsk:
-    """A hook that waits: it is told once, or it goes away."""
+    """A hook that waits for an answer: it is answered once, or it goes away."""
 
-    def __init__(self, arrived: HookReport) -> None:
-        self.arrived = arrived
+    def __init__(self, report: HookReport) -> None:
+        self.report = report
         self._answered = anyio.Event()
         self._answer: JsonObject | None = None
         self._taken = anyio.Event()
@@ -46,7 +46,7 @@ class HookAsk:
         self.dropped = False
 
     def drop(self) -> None:
-        """Whoever heard it listens no more: unless it was answered, the hook asks again, and the next one hears it."""
+        """Whoever took it listens no more: unless it was answered, the hook asks again, and finds the next listener."""
         if not self._answered.is_set():
             self.dropped = True
             self._answered.set()
@@ -88,9 +88,9 @@ class HookAsk:
         await self._answered.wait()
         return self._answer
 
-    def close(self, *, told: bool) -> None:
+    def close(self, *, delivered: bool) -> None:
         """The hook has the answer, or was gone before."""
-        self.gone = not told
+        self.gone = not delivered
         self._taken.set()
 
 
@@ -98,23 +98,23 @@ HookArrival = HookReport | HookAsk
 
 
 class HookListener:
-    """Somebody who hears what arrives for one worker."""
+    """The queue of what arrives for one worker, bounded: a hook waits while it is full."""
 
     def __init__(self, send: MemoryObjectSendStream[HookArrival]) -> None:
         self._send = send
         self._waiting: set[HookAsk] = set()
 
-    async def hear(self, arrived: HookReport) -> bool:
-        """Hands it over; False when nobody listens any more."""
+    async def receive(self, report: HookReport) -> bool:
+        """Passes a report on; False when nobody listens any more."""
         try:
-            await self._send.send(arrived)
+            await self._send.send(report)
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             return False
         return True
 
-    async def ask(self, request: Request, arrived: HookReport) -> HookAsk:
+    async def ask(self, request: Request, report: HookReport) -> HookAsk:
         """Waits with the hook until it is over: answered, gone, or dropped because nobody listens any more."""
-        asked = HookAsk(arrived)
+        asked = HookAsk(report)
         self._waiting.add(asked)
         try:
             await self._send.send(asked)
@@ -124,7 +124,7 @@ class HookListener:
         finally:
             self._waiting.discard(asked)
             if not asked.over:
-                asked.close(told=False)
+                asked.close(delivered=False)
         return asked
 
     def close(self) -> None:
@@ -134,7 +134,7 @@ class HookListener:
 
 
 class HookEndpoint:
-    """The door at which hooks knock. Workers that are not here hear nothing, and neither does their hook."""
+    """All listeners by their worker. A hook of a worker that nobody listens to is told to ask again."""
 
     def __init__(self) -> None:
         self._workers: dict[str, HookListener] = {}
@@ -156,7 +156,7 @@ class HookEndpoint:
                     del self._workers[worker]
 
     def listener(self, worker: str) -> HookListener | None:
-        """Whoever hears what is for that worker."""
+        """The listener of that worker."""
         return self._workers.get(worker)
 
     def routes(self) -> list[Route]:
@@ -174,19 +174,19 @@ class HookEndpoint:
         if forwarded or not key or not hmac.compare_digest(key.encode(), given.encode()):
             return Response(status_code=403)
         if listener := self._workers.get(worker):
-            await listener.hear(msgspec.structs.replace(await _arrived(request), keyed=True))
+            await listener.receive(msgspec.structs.replace(await _read_report(request), keyed=True))
         return JSONResponse({})
 
     async def _ask(self, request: Request) -> Response:
         listener = self._workers.get(request.headers.get("x-farhand-worker", ""))
-        asked = await listener.ask(request, await _arrived(request)) if listener else None
+        asked = await listener.ask(request, await _read_report(request)) if listener else None
         if asked is None or asked.dropped:
             # Nobody listens just now: the hook asks again.
             return Response(status_code=503)
         return Response(status_code=204) if asked.given is None else JSONResponse(asked.given)
 
 
-async def _arrived(request: Request) -> HookReport:
+async def _read_report(request: Request) -> HookReport:
     headers = request.headers
     return HookReport(
         id=headers.get("x-farhand-id", ""),
@@ -198,7 +198,7 @@ async def _arrived(request: Request) -> HookReport:
 
 async def wait_with(request: Request, asked: HookAsk) -> None:
     """Waits until it is answered or dropped, unless the hook goes away first."""
-    told = False
+    delivered = False
     async with anyio.create_task_group() as tasks:
 
         async def watch() -> None:
@@ -208,9 +208,9 @@ async def wait_with(request: Request, asked: HookAsk) -> None:
 
         tasks.start_soon(watch)
         await asked.wait()
-        told = not asked.dropped
+        delivered = not asked.dropped
         tasks.cancel_scope.cancel()
-    asked.close(told=told)
+    asked.close(delivered=delivered)
 
 
 def process_id(text: str) -> int:

@@ -9,7 +9,7 @@ import anyio
 
 from farhand.drivers.wires.tmux import Pane, Tmux
 from farhand.drivers.wires.tmux.screen import last_words
-from farhand.drivers.wires.tmux.submit import Doubtful, Habits, Occupied, submit, submit_quickly
+from farhand.drivers.wires.tmux.submit import BoxOptions, Doubtful, Occupied, submit, submit_quickly
 from farhand.model.facts import Said
 from farhand.model.ports import NotTaken, Outcome, Taken, Unknown
 from farhand.model.words import Mode
@@ -33,10 +33,12 @@ def guarded(text: str, is_command: IsCommand) -> str:
 class Keyboard:
     """What every interactive CLI is driven by; what is its own is added by its driver."""
 
-    def __init__(self, tmux: Tmux, pane: Pane, habits: Habits, is_command: IsCommand, *, colours: bool = True) -> None:
+    def __init__(
+        self, tmux: Tmux, pane: Pane, options: BoxOptions, is_command: IsCommand, *, colours: bool = True
+    ) -> None:
         self._tmux = tmux
         self._pane = pane
-        self._habits = habits
+        self._options = options
         self.is_command = is_command
         self._colours = colours
         self._busy = anyio.Lock()
@@ -46,9 +48,9 @@ class Keyboard:
         pasted = guarded(text, self.is_command)
         async with self._busy:
             if seen is not None:
-                result = await submit_quickly(self._tmux, self._pane, pasted, self._habits, seen)
+                result = await submit_quickly(self._tmux, self._pane, pasted, self._options, seen)
             else:
-                result = await submit(self._tmux, self._pane, pasted, self._habits, keys=self.is_command(text))
+                result = await submit(self._tmux, self._pane, pasted, self._options, keys=self.is_command(text))
         match result:
             case Occupied(why=why):
                 return NotTaken(why=f"{why} {await self.described()}")
@@ -72,7 +74,7 @@ class Keyboard:
 
     async def command_output(self, screen: str, lines: int = 30) -> Said:
         """What a command of the CLI's own shows; a panel that it opened is closed again."""
-        if self._habits.read_box(screen) is None:
+        if self._options.read_box(screen) is None:
             await self.escape()
         return Said(text=f"{last_words(screen, lines)}\n\n(read off the screen)")
 

@@ -72,7 +72,7 @@ class TmuxLink(Generic[Event]):
 
     async def _receive_hooks(self, arrivals: MemoryObjectReceiveStream[HookArrival]) -> None:
         async for arrival in arrivals:
-            if self._is_ours(arrival.arrived if isinstance(arrival, HookAsk) else arrival):
+            if self._is_ours(arrival.report if isinstance(arrival, HookAsk) else arrival):
                 self._queue.put(arrival)
             elif isinstance(arrival, HookAsk):
                 # Another agent that ours started: its questions are its own.
