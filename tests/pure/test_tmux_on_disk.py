@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from farhand.drivers.claude.tmux.state import ClaudeCursor
@@ -47,7 +48,8 @@ def test_cursors_are_read_whole_and_written_as_they_were() -> None:
     assert (list(gemini.asks), len(gemini.calls), list(gemini.unseen), len(gemini.allowed)) == (["a"], 1, ["b"], 1)
     # The link keeps its two halves apart.
     together = position(gemini.spot, open_calls(gemini))
-    assert [write_cursor(one) for one in (claude, codex, together)] == [CLAUDE, CODEX, GEMINI]
+    written = [json.loads(write_cursor(one)) for one in (claude, codex, together)]
+    assert written == [json.loads(one) for one in (CLAUDE, CODEX, GEMINI)]
 
 
 def test_delivered_messages_and_the_start_of_a_session_are_found_under_their_names(tmp_path: Path) -> None:

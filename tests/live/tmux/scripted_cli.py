@@ -12,9 +12,9 @@ from farhand.drivers.wires.foreign_json import Fields, parse
 from farhand.drivers.wires.hooks.asks import HookAsks, Wording
 from farhand.drivers.wires.hooks.endpoint import HookAsk, HookReport, JsonObject
 from farhand.drivers.wires.tmux import Pane, Tmux
-from farhand.drivers.wires.tmux.delivered import ExpectedMessage
 from farhand.drivers.wires.tmux.keyboard import Keyboard, commands
 from farhand.drivers.wires.tmux.queue import InputQueue, Timeout
+from farhand.drivers.wires.tmux.state import TmuxState
 from farhand.drivers.wires.tmux.submit import BoxOptions
 from farhand.drivers.wires.tmux.transcript import read_on
 from farhand.model.facts import AskRaised, Noted, Said, Seen, TurnEnded
@@ -31,11 +31,10 @@ def read_box(screen: str) -> str | None:
     return None if line is None else line[1:].strip()
 
 
-class ScriptedState(Word):
+class ScriptedState(TmuxState):
     """What it remembers between records."""
 
     running: str = ""
-    expected: tuple[ExpectedMessage, ...] = ()
     known: tuple[str, ...] = ()
 
 
@@ -109,7 +108,7 @@ class ScriptedCli:
         options = BoxOptions(read_box=read_box, timeout_seconds=20, box_seconds=0.2)
         self.keyboard = Keyboard(tmux, pane, options, commands(r"^/[a-z]+(\s|$)"))
         self.asks = HookAsks(WORDING, 60.0, queue, self.keyboard.where)
-        self.cursor = ScriptedCursor()
+        self.state = ScriptedState()
         self.hooks_pid = pid
         self.steers = steers
         self.confirms = True
@@ -117,32 +116,26 @@ class ScriptedCli:
         self._follows = follows
         self._queue = queue
         self._file = file
+        self._offset = 0
 
     @property
     def running(self) -> bool:
-        return bool(self.cursor.state.running)
+        return bool(self.state.running)
 
     @property
-    def expected(self) -> tuple[ExpectedMessage, ...]:
-        return self.cursor.state.expected
-
-    @expected.setter
-    def expected(self, expected: tuple[ExpectedMessage, ...]) -> None:
-        self.cursor = replace(self.cursor, state=replace(self.cursor.state, expected=expected))
+    def cursor(self) -> ScriptedCursor:
+        return ScriptedCursor(offset=self._offset, state=self.state)
 
     def start_sources(self) -> None:
         if self._follows:
             self._queue.watch(self._file.parent, self._queue.put_file_changed)
 
     def read(self) -> list[Heard]:
-        cursor = self.cursor
-        heard, offset, state = read_on(str(self._file), cursor.offset, cursor.state, translate, time.time())
-        self.cursor = ScriptedCursor(offset=offset, state=state)
+        heard, self._offset, self.state = read_on(str(self._file), self._offset, self.state, translate, time.time())
         return heard
 
     async def on_report(self, report: HookReport) -> list[Heard]:
-        heard, state = translate(report.payload, self.cursor.state)
-        self.cursor = replace(self.cursor, state=state)
+        heard, self.state = translate(report.payload, self.state)
         return heard
 
     def on_ask(self, asked: HookAsk) -> list[Heard]:

@@ -12,7 +12,7 @@ from pathlib import Path
 import anyio
 import pytest
 from anyio.streams.memory import MemoryObjectSendStream
-from tests.live.tmux.scripted_cli import ScriptedCli, ScriptedCursor, record
+from tests.live.tmux.scripted_cli import ScriptedCli, ScriptedCursor, ScriptedState, record
 
 from farhand.disk.watch import FolderWatcher
 from farhand.drivers.wires.asks.build import ALLOW, CHANGED, digest_of
@@ -38,7 +38,11 @@ class Opened:
     """A link that is listened to, and the ways to it."""
 
     def __init__(
-        self, link: TmuxLink[str], cli: ScriptedCli, folder: Path, hooks: MemoryObjectSendStream[HookArrival]
+        self,
+        link: TmuxLink[ScriptedState, str],
+        cli: ScriptedCli,
+        folder: Path,
+        hooks: MemoryObjectSendStream[HookArrival],
     ) -> None:
         self.link = link
         self.cli = cli
@@ -168,7 +172,7 @@ async def test_what_was_not_typed_is_expected_no_more(tmux: Tmux, short_folder: 
         assert isinstance(await wire.link.perform(deliver("go on")), NotTaken)
         tasks.cancel_scope.cancel()
     assert DeliveredLog(short_folder / "handed").all() == ()
-    assert wire.cli.expected == ()
+    assert wire.cli.state.expected == ()
 
 
 async def test_a_command_is_typed_without_proof_and_its_turn_is_the_clis_own(

@@ -10,20 +10,19 @@ from farhand.drivers.claude.asks import ClaudeQuestion
 from farhand.drivers.claude.tmux.hooks import stopped_without_transcript, translate_hook
 from farhand.drivers.claude.tmux.keyboard import ClaudeKeyboard
 from farhand.drivers.claude.tmux.screen import read_box
-from farhand.drivers.claude.tmux.state import ClaudeCursor, ClaudeState, began, end_turn, session_changed
+from farhand.drivers.claude.tmux.state import ClaudeCursor, began, end_turn, session_changed
 from farhand.drivers.claude.tmux.status import ClaudeCost, ClaudeStatus, read_cost, read_status
 from farhand.drivers.claude.tmux.translate import translate, translate_cost
 from farhand.drivers.wires.foreign_json import Fields, parse
 from farhand.drivers.wires.hooks.asks import HookAsks
 from farhand.drivers.wires.hooks.endpoint import HookAsk, HookReport
 from farhand.drivers.wires.tmux import TmuxError
-from farhand.drivers.wires.tmux.delivered import ExpectedMessage
 from farhand.drivers.wires.tmux.queue import InputQueue, Timeout
 from farhand.drivers.wires.tmux.transcript import read_on
 from farhand.model.facts import Noted
 from farhand.model.ports import Deliver, Heard, Outcome, Taken
 from farhand.model.present import Ask
-from farhand.model.words import HowEnded, Mode, replace
+from farhand.model.words import HowEnded, Mode
 
 STOP_SECONDS = 3.0
 INTERRUPT_SECONDS = 1.5
@@ -53,10 +52,12 @@ class ClaudeCli:
         cost_file: Path,
     ) -> None:
         self.keyboard = keyboard
+        self.state = cursor.state
         self.hooks_pid = pid
         self._queue = queue
         self._asks = asks
-        self._cursor = cursor
+        # The transcript that is followed, and how far; answers of a life of the node before this one.
+        self._path, self._offset, self._answers = cursor.path, cursor.offset, cursor.picked
         self._status_file = status_file
         self._cost_file = cost_file
         # What was last put into the queue, and what was last taken from it.
@@ -67,42 +68,25 @@ class ClaudeCli:
 
     @property
     def cursor(self) -> ClaudeCursor:
-        """Where it stands, with the answers to open questionnaires."""
+        """How far the transcript was read, with the answers to open questionnaires."""
         answers = self._asks.partial_answers()
-        return self._cursor if answers == self._cursor.picked else replace(self._cursor, picked=answers)
+        return ClaudeCursor(path=self._path, offset=self._offset, state=self.state, picked=answers)
 
     @property
     def running(self) -> bool:
         """Whether a turn runs."""
-        return self._state.running
+        return self.state.running
 
     @property
     def confirms(self) -> bool:
         """A dialog in front of the box keeps it from reading."""
         return self._status.status != "waiting"
 
-    @property
-    def expected(self) -> tuple[ExpectedMessage, ...]:
-        """Messages that were typed and not seen yet."""
-        return self._state.expected
-
-    @expected.setter
-    def expected(self, expected: tuple[ExpectedMessage, ...]) -> None:
-        self._state = replace(self._state, expected=expected)
-
-    @property
-    def _state(self) -> ClaudeState:
-        return self._cursor.state
-
-    @_state.setter
-    def _state(self, state: ClaudeState) -> None:
-        self._cursor = replace(self._cursor, state=state)
-
     # --- sources
 
     def start_sources(self) -> None:
         """Follows the transcript, the status file and what the status line is given."""
-        self._queue.watch(Path(self._cursor.path).parent, self._queue.put_file_changed)
+        self._queue.watch(Path(self._path).parent, self._queue.put_file_changed)
         self._queue.watch(self._status_file.parent, self._look_at_status)
         self._queue.watch(self._cost_file.parent, self._look_at_cost)
         self._queue.after(DIALOG_SECONDS, Timeout("start"))
@@ -123,38 +107,35 @@ class ClaudeCli:
 
     def read(self) -> list[Heard]:
         """All that was added to the transcript."""
-        cursor = self._cursor
-        heard, offset, state = read_on(cursor.path, cursor.offset, cursor.state, translate, time.time())
-        if offset != cursor.offset or state is not cursor.state:
-            self._cursor = replace(cursor, offset=offset, state=state)
+        heard, self._offset, self.state = read_on(self._path, self._offset, self.state, translate, time.time())
         return heard
 
     async def on_report(self, report: HookReport) -> list[Heard]:
         """What a hook reports; the transcript may report the same, before or after."""
         payload = parse(report.payload) or Fields({})
-        heard, self._state = translate_hook(report.payload, self._state, time.time())
+        heard, self.state = translate_hook(report.payload, self.state, time.time())
         self._follow(payload.text("transcript_path"), payload.text("session_id"))
         event = payload.text("hook_event_name")
         if event == "Stop" and self.running:
-            self._queue.after(STOP_SECONDS, Timeout("stop", self._state.prompt, report.payload))
+            self._queue.after(STOP_SECONDS, Timeout("stop", self.state.prompt, report.payload))
         elif event == "PostToolUse":
             heard += self._asks.tool_ran(payload)
         return heard
 
     def _follow(self, path: str, session: str) -> None:
         """The conversation was cleared: it goes on in another file of the same folder."""
-        if path and path != self._cursor.path and session == self._state.session:
-            self._cursor = replace(self._cursor, path=path, offset=0)
+        if path and path != self._path and session == self.state.session:
+            self._path, self._offset = path, 0
 
     def on_ask(self, asked: HookAsk) -> list[Heard]:
         """Raises the ask, at the step that the cursor has answers up to."""
-        return self._asks.raise_ask(asked, answers=self._cursor.picked.get(asked.report.id, ()))
+        return self._asks.raise_ask(asked, answers=self._answers.get(asked.report.id, ()))
 
     async def on_event(self, event: ClaudeEvent) -> list[Heard]:
         """Its status or its costs changed."""
         if isinstance(event, ClaudeStatus):
             return self._on_status(event)
-        heard, self._state = translate_cost(event.payload, self._state)
+        heard, self.state = translate_cost(event.payload, self.state)
         return heard
 
     def _on_status(self, status: ClaudeStatus) -> list[Heard]:
@@ -164,10 +145,9 @@ class ClaudeCli:
         heard: list[Heard] = []
         # A hook may have reported a new session before this file did: only a change in the file itself is news.
         if before.session and before.session != status.session:
-            heard, state = session_changed(status.session, self._state)
+            heard, self.state = session_changed(status.session, self.state)
             if heard:
-                path = str(Path(self._cursor.path).with_name(f"{status.session}.jsonl"))
-                self._cursor = replace(self._cursor, state=state, offset=0, path=path)
+                self._path, self._offset = str(Path(self._path).with_name(f"{status.session}.jsonl")), 0
         if waiting:
             self._asks.dialog_opened()
             self._queue.after(DIALOG_SECONDS, Timeout("dialog"))
@@ -194,7 +174,7 @@ class ClaudeCli:
             return []
         match timeout.what:
             case "stop":
-                heard, self._state = stopped_without_transcript(timeout.payload, self._state)
+                heard, self.state = stopped_without_transcript(timeout.payload, self.state)
                 return heard
             case "interrupt" if self._status.status == "idle":
                 return self._end(HowEnded.INTERRUPTED)
@@ -210,10 +190,10 @@ class ClaudeCli:
                 return []
 
     def _is_running(self, timeout: Timeout) -> bool:
-        return self.running and self._state.prompt == timeout.turn
+        return self.running and self.state.prompt == timeout.turn
 
     def _end(self, how: HowEnded) -> list[Heard]:
-        ended, self._state = end_turn(self._state, self._state.prompt, how)
+        ended, self.state = end_turn(self.state, self.state.prompt, how)
         return ended
 
     async def _note_dialog(self, what: str) -> list[Heard]:
@@ -236,14 +216,14 @@ class ClaudeCli:
         screen = await self.keyboard.screen()
         if read_box(screen) is not None:
             return []
-        return [Heard(fact=await self.keyboard.command_output(screen), turn=self._state.turn or None)]
+        return [Heard(fact=await self.keyboard.command_output(screen), turn=self.state.turn or None)]
 
     # --- errands
 
     def on_command(self, errand: Deliver) -> None:
         """Its turn runs until the transcript, or the time-out, ends it."""
         prompt = f"command-{errand.message.id}"
-        self._state = began(self._state, errand.turn, prompt)
+        self.state = began(self.state, errand.turn, prompt)
         self._queue.after(COMMAND_SECONDS, Timeout("command", prompt))
 
     async def settle(self, ask: Ask) -> Outcome:
@@ -253,7 +233,7 @@ class ClaudeCli:
     async def stop(self) -> Outcome:
         """Presses Escape, and looks later whether that helped."""
         await self.keyboard.escape()
-        self._queue.after(INTERRUPT_SECONDS, Timeout("interrupt", self._state.prompt))
+        self._queue.after(INTERRUPT_SECONDS, Timeout("interrupt", self.state.prompt))
         return Taken()
 
     async def change(self, model: str | None, mode: str | None) -> Outcome:

@@ -6,8 +6,8 @@ from typing import TypeAlias
 
 from farhand.drivers.wires.asks.answers import PartAnswer
 from farhand.drivers.wires.foreign_json import Fields
-from farhand.drivers.wires.session_change import another_session
 from farhand.drivers.wires.tmux.delivered import ExpectedMessage, squeezed
+from farhand.drivers.wires.tmux.state import TmuxState, another_session
 from farhand.model.facts import Fact, Limited, Said, Seen, TurnEnded, TurnStarted
 from farhand.model.ports import Heard
 from farhand.model.words import HowEnded, Usage, Word, replace
@@ -15,10 +15,9 @@ from farhand.model.words import HowEnded, Usage, Word, replace
 REMEMBERED = 16
 
 
-class ClaudeState(Word):
+class ClaudeState(TmuxState):
     """What the translation remembers between records; it travels in the wire's cursor."""
 
-    session: str = ""
     # The running turn: the core's name for it, and the CLI's own for its prompt.
     turn: str = ""
     prompt: str = ""
@@ -39,7 +38,6 @@ class ClaudeState(Word):
     # The message that is being displayed, and which of its pieces must come next.
     showing: str = ""
     piece: int = 0
-    expected: tuple[ExpectedMessage, ...] = ()
     usage: Usage = Usage()
     counted: str = ""
     # What the session has cost so far, and what it had cost when this turn began.
@@ -50,7 +48,6 @@ class ClaudeState(Word):
     concluded: bool = False
     # Somebody's hook told the agent to go on after the end.
     prodded: bool = False
-    skipped: int = 0
 
 
 class ClaudeCursor(Word):

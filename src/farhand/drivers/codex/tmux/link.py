@@ -14,12 +14,11 @@ from farhand.drivers.codex.asks import CodexQuestion
 from farhand.drivers.codex.tmux.hooks import stopped_without_rollout, translate_hook
 from farhand.drivers.codex.tmux.keyboard import CodexKeyboard
 from farhand.drivers.codex.tmux.screen import is_asking
-from farhand.drivers.codex.tmux.state import CodexCursor, CodexRolloutState, CodexStart, began, end_turn
+from farhand.drivers.codex.tmux.state import CodexCursor, CodexStart, began, end_turn
 from farhand.drivers.codex.tmux.translate import translate
 from farhand.drivers.wires.foreign_json import Fields, parse
 from farhand.drivers.wires.hooks.asks import HookAsks
 from farhand.drivers.wires.hooks.endpoint import HookAsk, HookReport
-from farhand.drivers.wires.tmux.delivered import ExpectedMessage
 from farhand.drivers.wires.tmux.queue import InputQueue, Timeout
 from farhand.drivers.wires.tmux.transcript import read_on
 from farhand.model.ports import Deliver, Heard, NotTaken, Outcome, Taken
@@ -69,75 +68,62 @@ class CodexCli:
         start_file: CodexStartFile,
     ) -> None:
         self.keyboard = keyboard
-        self.cursor = cursor
+        self.state = cursor.state
         self._queue = queue
         self._asks = asks
         self._start_file = start_file
+        # The rollout that is followed, and how far.
+        self._path, self._offset = cursor.path, cursor.offset
         self._rollout_watch = anyio.CancelScope()
 
     # --- state
 
     @property
+    def cursor(self) -> CodexCursor:
+        """How far the rollout was read."""
+        return CodexCursor(path=self._path, offset=self._offset, state=self.state)
+
+    @property
     def running(self) -> bool:
         """Whether a turn runs."""
-        return bool(self._state.running)
-
-    @property
-    def expected(self) -> tuple[ExpectedMessage, ...]:
-        """Messages that were typed and not seen yet."""
-        return self._state.expected
-
-    @expected.setter
-    def expected(self, expected: tuple[ExpectedMessage, ...]) -> None:
-        self._state = replace(self._state, expected=expected)
-
-    @property
-    def _state(self) -> CodexRolloutState:
-        return self.cursor.state
-
-    @_state.setter
-    def _state(self, state: CodexRolloutState) -> None:
-        self.cursor = replace(self.cursor, state=state)
+        return bool(self.state.running)
 
     # --- sources
 
     def start_sources(self) -> None:
         """Follows the rollout of the session, as soon as it is known which that is."""
         self._rollout_watch.cancel()
-        if self.cursor.path:
-            self._rollout_watch = self._queue.watch(Path(self.cursor.path).parent, self._queue.put_file_changed)
+        if self._path:
+            self._rollout_watch = self._queue.watch(Path(self._path).parent, self._queue.put_file_changed)
 
     # --- facts
 
     def read(self) -> list[Heard]:
         """All that was added to the rollout."""
-        cursor = self.cursor
-        heard, offset, state = read_on(cursor.path, cursor.offset, cursor.state, translate, time.time())
-        if offset != cursor.offset or state is not cursor.state:
-            self.cursor = replace(cursor, offset=offset, state=state)
+        heard, self._offset, self.state = read_on(self._path, self._offset, self.state, translate, time.time())
         return heard
 
     async def on_report(self, report: HookReport) -> list[Heard]:
         """What a hook reports; the rollout may report the same, before or after."""
         payload = parse(report.payload) or Fields({})
-        heard, self._state = translate_hook(report.payload, self._state)
+        heard, self.state = translate_hook(report.payload, self.state)
         self.follow(payload.text("transcript_path"), payload.text("session_id"))
         event, turn = payload.text("hook_event_name"), payload.text("turn_id")
-        if event == "Stop" and self._state.running == turn:
+        if event == "Stop" and self.state.running == turn:
             self._queue.after(STOP_SECONDS, Timeout("stop", turn, report.payload))
         return heard
 
     def follow(self, path: str, session: str) -> None:
         """It is known now, or has changed, where the session is written."""
-        if path and path != self.cursor.path and session == self._state.session:
-            self.cursor = replace(self.cursor, path=path, offset=0)
+        if path and path != self._path and session == self.state.session:
+            self._path, self._offset = path, 0
             self._start_file.write(CodexStart(session=session, path=path))
             self.start_sources()
 
     def on_ask(self, asked: HookAsk) -> list[Heard]:
         """Raises the ask, in the turn that it says."""
         payload = parse(asked.report.payload) or Fields({})
-        return self._asks.raise_ask(asked, turn=self._state.turns.get(payload.text("turn_id")))
+        return self._asks.raise_ask(asked, turn=self.state.turns.get(payload.text("turn_id")))
 
     async def on_event(self, event: Never) -> list[Heard]:
         """There are none."""
@@ -156,19 +142,19 @@ class CodexCli:
 
     async def on_timeout(self, timeout: Timeout) -> list[Heard]:
         """Ends a turn whose end nobody reported."""
-        if self._state.running != timeout.turn:
+        if self.state.running != timeout.turn:
             return []
         match timeout.what:
             case "stop":
-                heard, self._state = stopped_without_rollout(timeout.payload, self._state)
+                heard, self.state = stopped_without_rollout(timeout.payload, self.state)
                 return heard
             case "interrupt" if timeout.tries < MOST_ESCAPES:
                 await self._escape_again(timeout)
                 return []
             case "command":
-                turn = self._state.turns.get(timeout.turn) or None
+                turn = self.state.turns.get(timeout.turn) or None
                 printed = await self.keyboard.command_output(await self.keyboard.screen())
-                ended, self._state = end_turn(self._state, timeout.turn, HowEnded.COMPLETED)
+                ended, self.state = end_turn(self.state, timeout.turn, HowEnded.COMPLETED)
                 return [Heard(fact=printed, turn=turn), *ended]
             case _:
                 return []
@@ -185,8 +171,8 @@ class CodexCli:
     def on_command(self, errand: Deliver) -> None:
         """Its turn runs until the time-out ends it: the rollout never tells of a command."""
         turn = f"command-{errand.message.id}"
-        rest = tuple(one for one in self.expected if one.message != errand.message.id)
-        self._state = began(replace(self._state, expected=rest), turn, errand.turn)
+        rest = tuple(one for one in self.state.expected if one.message != errand.message.id)
+        self.state = began(replace(self.state, expected=rest), turn, errand.turn)
         self._queue.after(COMMAND_SECONDS, Timeout("command", turn))
 
     async def settle(self, ask: Ask) -> Outcome:
@@ -196,7 +182,7 @@ class CodexCli:
     async def stop(self) -> Outcome:
         """Presses Escape, and looks later whether that helped."""
         await self.keyboard.escape()
-        self._queue.after(INTERRUPT_SECONDS, Timeout("interrupt", self._state.running))
+        self._queue.after(INTERRUPT_SECONDS, Timeout("interrupt", self.state.running))
         return Taken()
 
     async def change(self, model: str | None, mode: str | None) -> Outcome:  # noqa: ARG002

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from farhand.drivers.wires.session_change import another_session
 from farhand.drivers.wires.tmux.delivered import ExpectedMessage, squeezed
+from farhand.drivers.wires.tmux.state import TmuxState, another_session
 from farhand.model.facts import Fact, Seen, TurnEnded, TurnStarted
 from farhand.model.ports import Heard
 from farhand.model.words import HowEnded, Usage, Word, replace
@@ -13,21 +13,18 @@ from farhand.model.words import HowEnded, Usage, Word, replace
 REMEMBERED = 32
 
 
-class CodexRolloutState(Word):
+class CodexRolloutState(TmuxState):
     """What the translation remembers between records; it travels in the wire's cursor."""
 
-    session: str = ""
     # Codex's names for its turns, and the core's for them; the one that runs, and those that are over.
     turns: dict[str, str] = {}
     running: str = ""
     over: tuple[str, ...] = ()
-    expected: tuple[ExpectedMessage, ...] = ()
     spoke: bool = False
     last_text: str = ""
     tools: tuple[str, ...] = ()
     usage: Usage = Usage()
     resets_at: float | None = None
-    skipped: int = 0
 
 
 class CodexCursor(Word):

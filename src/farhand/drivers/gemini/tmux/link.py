@@ -30,7 +30,6 @@ from farhand.drivers.wires.foreign_json import Fields, parse
 from farhand.drivers.wires.hooks.endpoint import HookAsk, HookReport
 from farhand.drivers.wires.text.prompt import worded
 from farhand.drivers.wires.tmux import Pane, Tmux, TmuxError
-from farhand.drivers.wires.tmux.delivered import ExpectedMessage
 from farhand.drivers.wires.tmux.queue import InputQueue, Timeout
 from farhand.model.ports import Deliver, Heard, NotTaken, Outcome, Taken
 from farhand.model.present import Ask
@@ -92,23 +91,15 @@ class GeminiCli:
     @property
     def running(self) -> bool:
         """Whether a turn runs."""
-        return self._state.running
+        return self.state.running
 
     @property
-    def expected(self) -> tuple[ExpectedMessage, ...]:
-        """Messages that were typed and not seen yet."""
-        return self._state.expected
-
-    @expected.setter
-    def expected(self, expected: tuple[ExpectedMessage, ...]) -> None:
-        self._state = replace(self._state, expected=expected)
-
-    @property
-    def _state(self) -> GeminiState:
+    def state(self) -> GeminiState:
+        """What the translation of the session file remembers; part of the cursor in that file."""
         return self._cursor.state
 
-    @_state.setter
-    def _state(self, state: GeminiState) -> None:
+    @state.setter
+    def state(self, state: GeminiState) -> None:
         self._cursor = replace(self._cursor, state=state)
 
     # --- sources
@@ -154,9 +145,9 @@ class GeminiCli:
         if not self._is_ours(payload) or self._is_repeated(payload):
             return []
         moved = self._on_session_start(payload) or self._on_other_file(payload)
-        if payload.text("hook_event_name") == "AfterAgent" and silent(payload, self._state):
-            self._queue.after(END_SECONDS, Timeout("end", self._state.turn))
-        heard, self._state = translate_hook(report.payload, self._state)
+        if payload.text("hook_event_name") == "AfterAgent" and silent(payload, self.state):
+            self._queue.after(END_SECONDS, Timeout("end", self.state.turn))
+        heard, self.state = translate_hook(report.payload, self.state)
         match payload.text("hook_event_name"):
             case "BeforeAgent":
                 self._look_for_model()
@@ -175,7 +166,7 @@ class GeminiCli:
 
     def _is_ours(self, payload: Fields) -> bool:
         """Another Gemini CLI that the agent itself started has a session of its own, and began by itself."""
-        if payload.text("session_id") == self._state.session:
+        if payload.text("session_id") == self.state.session:
             return True
         return self._cleared and payload.text("hook_event_name") == "SessionStart"
 
@@ -192,7 +183,7 @@ class GeminiCli:
         if payload.text("hook_event_name") != "SessionStart" or not path:
             return []
         self._cleared = False
-        heard, state = session_changed(payload.text("session_id"), self._state)
+        heard, state = session_changed(payload.text("session_id"), self.state)
         if heard:
             fresh = GeminiCursor(path=str(Path(path).resolve()), state=state)
             # An old one, taken up at the desk: its past is not told.
@@ -226,9 +217,9 @@ class GeminiCli:
         self._dialogs.status_changed()
         if self._dialogs.open.asks:
             # The dialog went, and not by our key: it was answered at the desk.
-            self._queue.after(CLOSED_SECONDS, Timeout("closed", self._state.turn))
+            self._queue.after(CLOSED_SECONDS, Timeout("closed", self.state.turn))
         if event.status == "idle" and self.running:
-            self._queue.after(IDLE_SECONDS, Timeout("idle", self._state.turn))
+            self._queue.after(IDLE_SECONDS, Timeout("idle", self.state.turn))
         return []
 
     async def on_turn_ended(self) -> list[Heard]:
@@ -239,7 +230,7 @@ class GeminiCli:
 
     def on_death(self) -> list[Heard]:
         """The agent is gone, and the turn that ran with it."""
-        ended, self._state = end_turn(self._state, HowEnded.FAILED, "Gemini CLI ended in the middle of the turn.")
+        ended, self.state = end_turn(self.state, HowEnded.FAILED, "Gemini CLI ended in the middle of the turn.")
         return [*self._dialogs.withdraw_all(HowSettled.WITHDRAWN), *ended]
 
     # --- what did not happen
@@ -255,11 +246,11 @@ class GeminiCli:
         if printed is None or not self._is_running(timeout):
             return []
         how = HowEnded.INTERRUPTED if self._stopping else HowEnded.COMPLETED
-        ended, self._state = end_turn(self._state, how)
+        ended, self.state = end_turn(self.state, how)
         return [*printed, *ended]
 
     def _is_running(self, timeout: Timeout) -> bool:
-        return self.running and self._state.turn == timeout.turn
+        return self.running and self.state.turn == timeout.turn
 
     async def _before_end(self, timeout: Timeout) -> list[Heard] | None:
         """What there is to say before a turn ends whose end nobody reported; None when it does not end."""
@@ -275,9 +266,9 @@ class GeminiCli:
                 await self.keyboard.escape()
                 self._queue.after(INTERRUPT_SECONDS, timeout.again())
                 return None
-            case "command" if not self._state.hooked and not self._state.written:
+            case "command" if not self.state.hooked and not self.state.written:
                 output = await self.keyboard.command_output(await self.keyboard.screen(), SHOWN_LINES)
-                return [Heard(fact=output, turn=self._state.turn or None)]
+                return [Heard(fact=output, turn=self.state.turn or None)]
             case _:
                 return None
 
@@ -300,7 +291,7 @@ class GeminiCli:
 
     def on_command(self, errand: Deliver) -> None:
         """Its turn runs until a hook, the session file or the time-out ends it."""
-        self._state = began(self._state, errand.turn, worded(errand.message))
+        self.state = began(self.state, errand.turn, worded(errand.message))
         self._queue.after(COMMAND_SECONDS, Timeout("command", errand.turn))
 
     async def settle(self, ask: Ask) -> Outcome:
@@ -311,7 +302,7 @@ class GeminiCli:
         """Presses Escape, and looks later whether that helped."""
         self._stopping = True
         await self.keyboard.escape()
-        self._queue.after(INTERRUPT_SECONDS, Timeout("interrupt", self._state.turn))
+        self._queue.after(INTERRUPT_SECONDS, Timeout("interrupt", self.state.turn))
         return Taken()
 
     async def change(self, model: str | None, mode: str | None) -> Outcome:

@@ -6,8 +6,8 @@ from functools import partial
 from typing import TypeAlias
 
 from farhand.drivers.gemini.asks import GeminiCall, GeminiQuestion
-from farhand.drivers.wires.session_change import another_session
 from farhand.drivers.wires.tmux.delivered import ExpectedMessage, squeezed
+from farhand.drivers.wires.tmux.state import TmuxState, another_session
 from farhand.model.facts import Fact, Seen, TurnEnded, TurnStarted
 from farhand.model.ports import Heard
 from farhand.model.words import HowEnded, Usage, Word, replace
@@ -38,10 +38,9 @@ class GeminiLastMessage(Word):
     counted: bool = False
 
 
-class GeminiState(Word):
+class GeminiState(TmuxState):
     """What the translation remembers between records; it travels in the wire's cursor."""
 
-    session: str = ""
     # The running turn: the core's name for it, what was asked, and when the CLI says that it began.
     turn: str = ""
     prompt: str = ""
@@ -60,11 +59,9 @@ class GeminiState(Word):
     known: tuple[str, ...] = ()
     # Since when the CLI repeats its history; 0 when it does not.
     replays: float = 0.0
-    expected: tuple[ExpectedMessage, ...] = ()
     # The newest messages of ours that the agent has read.
     seen: tuple[str, ...] = ()
     turns: int = 0
-    skipped: int = 0
 
 
 class GeminiCursor(Word):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Protocol, TypeVar
 
 from farhand.drivers.wires.hooks.endpoint import HookAsk, HookReport
-from farhand.drivers.wires.tmux.delivered import ExpectedMessage
 from farhand.drivers.wires.tmux.keyboard import Keyboard
 from farhand.drivers.wires.tmux.queue import Timeout
+from farhand.drivers.wires.tmux.state import State
 from farhand.model.ports import Deliver, Heard, Outcome
 from farhand.model.present import Ask
 from farhand.model.words import Word
@@ -15,11 +15,14 @@ from farhand.model.words import Word
 Event_contra = TypeVar("Event_contra", contravariant=True)
 
 
-class TmuxCli(Protocol[Event_contra]):
+class TmuxCli(Protocol[State, Event_contra]):
     """One agent CLI. It holds its own state and cursor, and turns what the link takes from its queue into facts.
 
     Facts and cursor are written in one transaction, so only what the link calls while it takes an item brings facts;
     the errands (`settle`, `stop`, `change`) put what follows from them into the queue."""
+
+    # What its translation remembers; the link adds the messages that it expects to be seen.
+    state: State
 
     @property
     def title(self) -> str:
@@ -55,9 +58,6 @@ class TmuxCli(Protocol[Event_contra]):
     def cursor(self) -> Word:
         """Where it stands; written down with the facts that led there."""
         ...
-
-    # Messages that were typed and not seen yet: a prompt with the same text is one of them.
-    expected: tuple[ExpectedMessage, ...]
 
     def start_sources(self) -> None:
         """Starts whatever fills the queue beside hooks, the spool and the agent's death."""

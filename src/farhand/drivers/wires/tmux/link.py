@@ -21,13 +21,15 @@ from farhand.drivers.wires.tmux.cli import TmuxCli
 from farhand.drivers.wires.tmux.delivered import DELIVERED, MOST_EXPECTED, DeliveredLog, ExpectedMessage
 from farhand.drivers.wires.tmux.queue import Event, FileChanged, InputQueue, Item, LateFacts, SpoolChanged, Timeout
 from farhand.drivers.wires.tmux.screen import last_words
+from farhand.drivers.wires.tmux.state import State
 from farhand.model.errors import AgentGone
 from farhand.model.facts import Noted, Seen, TurnEnded
 from farhand.model.ports import Batch, Change, Deliver, Errand, Heard, NotTaken, Outcome, Settle, Stop
+from farhand.model.words import replace
 
 
 @final
-class TmuxLink(Generic[Event]):
+class TmuxLink(Generic[State, Event]):
     """One worker's agent, whichever CLI it is. Only `facts` brings facts; errands put theirs into the queue."""
 
     def __init__(
@@ -35,7 +37,7 @@ class TmuxLink(Generic[Event]):
         tmux: Tmux,
         pane: Pane,
         folder: Path,
-        cli: TmuxCli[Event],
+        cli: TmuxCli[State, Event],
         queue: InputQueue[Event],
         opening: tuple[Heard, ...] = (),
     ) -> None:
@@ -54,7 +56,7 @@ class TmuxLink(Generic[Event]):
     @asynccontextmanager
     async def listening(
         self, arrivals: MemoryObjectReceiveStream[HookArrival], folders: FolderWatcher
-    ) -> AsyncIterator[TmuxLink[Event]]:
+    ) -> AsyncIterator[TmuxLink[State, Event]]:
         """Fills the queue as long as the link is wanted; hooks that still wait then ask the next link."""
         queue = self._queue
         async with queue.opened(folders):
@@ -185,7 +187,7 @@ class TmuxLink(Generic[Event]):
         # Written ahead: a link that lost its cursor still matches the prompt to its turn.
         self._delivered.add(one)
         # One that a running turn did not take comes again, with a turn of its own.
-        cli.expected = (*self._expected_but(one), one)[-MOST_EXPECTED:]
+        self._expect((*self._expected_but(one), one)[-MOST_EXPECTED:])
         command = cli.keyboard.is_command(text)
         # At rest it reports at once that it has read a message; while it works, or of a command, it does not.
         confirmed = cli.confirms and not cli.running and not errand.joins and not command
@@ -197,10 +199,13 @@ class TmuxLink(Generic[Event]):
         if isinstance(outcome, NotTaken):
             # It was not typed: the same words that come later are somebody else's.
             self._delivered.drop(one)
-            cli.expected = self._expected_but(one)
+            self._expect(self._expected_but(one))
         elif command and not cli.running:
             cli.on_command(errand)
         return outcome
 
+    def _expect(self, expected: tuple[ExpectedMessage, ...]) -> None:
+        self._cli.state = replace(self._cli.state, expected=expected)
+
     def _expected_but(self, one: ExpectedMessage) -> tuple[ExpectedMessage, ...]:
-        return tuple(other for other in self._cli.expected if other.message != one.message)
+        return tuple(other for other in self._cli.state.expected if other.message != one.message)
