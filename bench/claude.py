@@ -20,8 +20,9 @@ from starlette.routing import Route
 
 from bench.rows import Row, beside
 from farhand.disk.tail import read_lines, size_of
-from farhand.drivers.claude.tmux.link import DIALOG_PATIENCE_SECONDS
-from farhand.drivers.wires.hooks.endpoint import POST_PATH, HookEndpoint, spooled
+from farhand.drivers.claude.tmux.link import DIALOG_SECONDS
+from farhand.drivers.wires.hooks.endpoint import POST_PATH, HookEndpoint
+from farhand.drivers.wires.hooks.spool import read_spool
 from farhand.hooks.install import compiled, interpreter, place_program
 from farhand.model.commands import Hire
 from farhand.model.facts import CameOnline, Noted, Seen, TurnEnded, TurnStarted
@@ -133,7 +134,7 @@ async def told_of(house: House, cli_env: ClaudeEnv, model: Timed) -> list[Row]:
     await house.send(hire)
     after = (await house.event(CameOnline)).seq
     # The look that is due at every start shall not be the one that finds it.
-    await anyio.sleep(2 * DIALOG_PATIENCE_SECONDS)
+    await anyio.sleep(2 * DIALOG_SECONDS)
     # A hook that says nothing leaves Claude Code in a dialog that nobody was asked about.
     (cli_env.folder / "hooks/farhand-hook.pyc").write_bytes(compiled(b""))
     await house.say("zz")
@@ -188,7 +189,7 @@ async def program_cost(folder: Path) -> tuple[float, float]:
     ours = [interpreter(), "-I", "-S", str(place_program(folder)), "report", "Stop"]
     theirs = ["bash", "-c", "jq -r .last_assistant_message"]
     found = await in_turns(theirs, ours, environment)
-    assert len(list(spooled(spool))) == HOOK_ROUNDS
+    assert len(list(read_spool(spool))) == HOOK_ROUNDS
     return found
 
 
@@ -200,7 +201,7 @@ async def post_cost() -> float:
         port = int(address.rpartition(":")[2])
         lines = ("Host: localhost", "X-Farhand-Key: key", f"Content-Length: {len(PAYLOAD)}", "", "")
         request = f"POST {POST_PATH}ann HTTP/1.1\r\n".encode() + "\r\n".join(lines).encode() + PAYLOAD
-        with desk.attended("ann", "key") as arrivals:
+        with desk.listening("ann", "key") as arrivals:
             for _ in range(200):
                 started = time.perf_counter()
                 async with await anyio.connect_tcp("127.0.0.1", port) as stream:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from bench.rows import Row, beside
-from farhand.drivers.gemini.tmux.session_file import GeminiCursor, follow, passed
-from farhand.drivers.gemini.tmux.translate import GeminiState
+from farhand.drivers.gemini.tmux.session_file import at_end, follow
+from farhand.drivers.gemini.tmux.state import GeminiCursor, GeminiState
 
 SESSION = "5ee704df-904b-4b21-aff2-f5e39965c404"
 MEGABYTE = 1024 * 1024
@@ -63,7 +63,7 @@ def whole(path: Path, megabytes: int) -> Callable[[int], None]:
 
 def one_more(path: Path, add: Callable[[int], None]) -> float:
     """What it takes to follow one message more, in microseconds."""
-    spot = passed(GeminiCursor(path=str(path), state=GeminiState(session=SESSION)))
+    spot = at_end(GeminiCursor(path=str(path), state=GeminiState(session=SESSION)))
     taken = []
     for number in range(10, 10 + ROUNDS):
         add(number)

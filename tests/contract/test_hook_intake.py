@@ -43,7 +43,7 @@ async def opened(desk: HookEndpoint) -> AsyncIterator[httpx2.AsyncClient]:
 
 async def test_two_workers_in_one_folder_do_not_mix() -> None:
     desk = HookEndpoint()
-    with desk.attended("ann") as for_ann, desk.attended("bob") as for_bob, desk.attended("eve") as for_eve:
+    with desk.listening("ann") as for_ann, desk.listening("bob") as for_bob, desk.listening("eve") as for_eve:
         async with opened(desk) as client:
             for session in ("s-bob", "s-ann"):
                 answer = await client.post(
@@ -63,7 +63,7 @@ async def test_two_workers_in_one_folder_do_not_mix() -> None:
 
 async def test_a_session_that_nobody_has_is_answered_at_once_and_told_to_nobody() -> None:
     desk = HookEndpoint()
-    with desk.attended("ann") as for_ann:
+    with desk.listening("ann") as for_ann:
         async with opened(desk) as client:
             for backend, payload in (
                 ("codex", {"session_id": "unknown", "cwd": "/same"}),
@@ -83,7 +83,7 @@ async def test_a_session_that_nobody_has_is_answered_at_once_and_told_to_nobody(
 async def test_an_event_that_asks_waits_for_its_answer() -> None:
     desk, answers = HookEndpoint(), []
     output = {"hookSpecificOutput": {"decision": {"behavior": "allow"}}}
-    with desk.attended("ann") as for_ann:
+    with desk.listening("ann") as for_ann:
         async with opened(desk) as client, anyio.create_task_group() as tasks:
 
             async def post() -> None:
@@ -101,7 +101,7 @@ async def test_an_event_that_asks_waits_for_its_answer() -> None:
 
 async def test_a_hook_that_goes_away_is_not_answered() -> None:
     desk = HookEndpoint()
-    with desk.attended("ann") as for_ann:
+    with desk.listening("ann") as for_ann:
         async with opened(desk) as client:
 
             async def post() -> None:

@@ -18,7 +18,8 @@ import pytest
 import uvicorn
 from starlette.applications import Starlette
 
-from farhand.drivers.wires.hooks.endpoint import HookAsk, HookEndpoint, spooled
+from farhand.drivers.wires.hooks.endpoint import HookAsk, HookEndpoint
+from farhand.drivers.wires.hooks.spool import read_spool
 from farhand.hooks.install import interpreter, place_program
 from farhand.server.http import serve
 from farhand.server.sockets import listen
@@ -75,7 +76,7 @@ async def test_a_report_is_left_whole(short_folder: Path) -> None:
     payload = json.dumps({"text": "é\n" * 100_000}).encode()
     environment = variables(short_folder, FARHAND_PID_FROM="OWN_PID", OWN_PID="4321")
     assert await run("report", payload, environment, "Stop") == b""
-    (left,) = spooled(short_folder / "spool")
+    (left,) = read_spool(short_folder / "spool")
     assert (left.event, left.payload, left.agent) == ("Stop", payload, 4321)
     assert left.spooled is not None
     assert stat.S_IMODE(left.spooled.stat().st_mode) == 0o600
@@ -85,14 +86,14 @@ async def test_a_report_is_left_whole(short_folder: Path) -> None:
 async def test_reports_are_found_in_order(short_folder: Path) -> None:
     for number in range(3):
         assert await run("report", b'{"n":%d}' % number, variables(short_folder), "Stop") == b""
-    assert [one.payload for one in spooled(short_folder / "spool")] == [b'{"n":0}', b'{"n":1}', b'{"n":2}']
+    assert [one.payload for one in read_spool(short_folder / "spool")] == [b'{"n":0}', b'{"n":1}', b'{"n":2}']
 
 
 @pytest.mark.parametrize("strange", ["", "../../x", "12.34"])
 async def test_only_a_number_is_taken_for_a_process(short_folder: Path, strange: str) -> None:
     environment = variables(short_folder, FARHAND_PID_FROM="OWN_PID", OWN_PID=strange)
     await run("report", b"{}", environment, "Stop")
-    (left,) = spooled(short_folder / "spool")
+    (left,) = read_spool(short_folder / "spool")
     assert (left.event, left.agent) == ("Stop", os.getpid())
 
 
@@ -102,7 +103,7 @@ async def test_what_cannot_be_read_is_kept_with_all_that_follows(short_folder: P
     second = sorted((short_folder / "spool").iterdir())[1]
     second.unlink()
     second.mkdir()
-    assert [one.payload for one in spooled(short_folder / "spool")] == [b'{"n":0}']
+    assert [one.payload for one in read_spool(short_folder / "spool")] == [b'{"n":0}']
 
 
 async def test_a_report_that_cannot_be_left_disturbs_nobody(short_folder: Path) -> None:
@@ -120,7 +121,7 @@ async def test_a_session_that_is_not_ours_hears_nothing(short_folder: Path, miss
 
 async def answering(desk: HookEndpoint, answer: dict[str, Any] | None) -> None:
     """Answers the next ask of ann."""
-    with desk.attended("ann") as arrivals:
+    with desk.listening("ann") as arrivals:
         asked = await arrivals.receive()
         assert isinstance(asked, HookAsk)
         asked.answer(answer)
@@ -162,16 +163,16 @@ async def test_an_ask_asks_again_after_the_node_was_killed(short_folder: Path) -
 
     async with anyio.create_task_group() as tasks:
         async with door(first, short_folder / "s"):
-            with first.attended("ann") as arrivals:
+            with first.listening("ann") as arrivals:
                 tasks.start_soon(ask)
                 asked = await arrivals.receive()
-                ids.append(asked.arrived.id if isinstance(asked, HookAsk) else "")
+                ids.append(asked.report.id if isinstance(asked, HookAsk) else "")
         (short_folder / "s").unlink(missing_ok=True)
         async with door(second, short_folder / "s"):
-            with second.attended("ann") as arrivals:
+            with second.listening("ann") as arrivals:
                 asked = await arrivals.receive()
                 assert isinstance(asked, HookAsk)
-                ids.append(asked.arrived.id)
+                ids.append(asked.report.id)
                 asked.answer(ALLOW)
                 assert await asked.closed()
     assert ids[0] == ids[1]
@@ -186,15 +187,15 @@ async def test_a_question_is_asked_again_when_its_listener_gives_way_to_another(
         printed.append(await run("ask", b"{}", variables(short_folder)))
 
     async with door(desk, short_folder / "s"), anyio.create_task_group() as tasks:
-        with desk.attended("ann") as arrivals:
+        with desk.listening("ann") as arrivals:
             tasks.start_soon(ask)
             first = await arrivals.receive()
             assert isinstance(first, HookAsk)
-            ids.append(first.arrived.id)
-        with desk.attended("ann") as arrivals:
+            ids.append(first.report.id)
+        with desk.listening("ann") as arrivals:
             second = await arrivals.receive()
             assert isinstance(second, HookAsk)
-            ids.append(second.arrived.id)
+            ids.append(second.report.id)
             # The one before has nothing to say any more.
             first.answer({"wrong": True})
             second.answer(ALLOW)
@@ -225,7 +226,7 @@ async def test_half_an_answer_is_none(short_folder: Path) -> None:
 async def test_a_hook_that_is_killed_is_noticed_and_prints_nothing(short_folder: Path) -> None:
     desk = HookEndpoint()
     async with door(desk, short_folder / "s"):
-        with desk.attended("ann") as arrivals:
+        with desk.listening("ann") as arrivals:
             environment = variables(short_folder)
             command = [interpreter(), "-I", "-S", str(placed(environment)), "ask", "PermissionRequest"]
             async with await anyio.open_process(command, env=environment) as process:
@@ -276,7 +277,7 @@ async def listener(desk: HookEndpoint) -> AsyncIterator[httpx2.AsyncClient]:
 async def test_a_session_posts_with_its_key(short_folder: Path) -> None:
     desk = HookEndpoint()
     async with listener(desk) as client:
-        with desk.attended("ann", "secret") as arrivals:
+        with desk.listening("ann", "secret") as arrivals:
             answer = await client.post("/hooks/of/ann", content=b"{}", headers={"X-Farhand-Key": "secret"})
             assert (answer.status_code, answer.json()) == (200, {})
             arrived = arrivals.receive_nowait()
@@ -298,7 +299,7 @@ async def test_a_session_posts_with_its_key(short_folder: Path) -> None:
 async def test_nobody_else_can_post(headers: dict[str, str]) -> None:
     desk = HookEndpoint()
     async with listener(desk) as client:
-        with desk.attended("ann", "secret") as arrivals:
+        with desk.listening("ann", "secret") as arrivals:
             assert (await client.post("/hooks/of/ann", content=b"{}", headers=headers)).status_code == 403
             assert (await client.post("/hooks/of/bob", content=b"{}", headers=headers)).status_code == 403
             with pytest.raises(anyio.WouldBlock):
@@ -308,6 +309,6 @@ async def test_nobody_else_can_post(headers: dict[str, str]) -> None:
 async def test_a_worker_without_a_key_takes_no_posts() -> None:
     desk = HookEndpoint()
     async with listener(desk) as client:
-        with desk.attended("ann"):
+        with desk.listening("ann"):
             answer = await client.post("/hooks/of/ann", content=b"{}", headers={"X-Farhand-Key": ""})
     assert answer.status_code == 403

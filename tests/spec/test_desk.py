@@ -14,7 +14,7 @@ from tests.spec.promises import promise
 from tests.spec.team import Team, team_house
 from tests.spec.test_http import known
 
-from farhand.drivers.wires.hooks.endpoint import spooled
+from farhand.drivers.wires.hooks.spool import read_spool
 from farhand.hooks.install import ANSWERS, FORWARDER, PROGRAM
 from farhand.testing.scripted import ScriptedDriver
 from farhand.testing.telegram import FakeBot
@@ -168,5 +168,5 @@ async def test_installed_events_reach_the_node_unless_the_session_brings_its_own
         environ = {"PATH": os.environ["PATH"], **hook_variables(short_folder), **more}
         done = await anyio.run_process(["sh", "-c", command], input=b'{"n":1}', env=environ)
         assert (done.stdout, done.stderr) == (b"", b"")
-    (left,) = spooled(short_folder / "spool")
+    (left,) = read_spool(short_folder / "spool")
     assert (left.event, left.payload) == ("Stop", b'{"n":1}')

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Never
 
 import anyio
 import pytest
 
 from farhand.disk.watch import FolderWatcher
-from farhand.drivers.codex.tmux.cursor import CodexCursor
-from farhand.drivers.codex.tmux.link import CodexTmuxLink
-from farhand.drivers.codex.tmux.pending import CodexQuestions
-from farhand.drivers.codex.tmux.translate import CodexRolloutState
-from farhand.drivers.wires.hooks.endpoint import HookArrival
+from farhand.drivers.codex.tmux.hooks import WORDING
+from farhand.drivers.codex.tmux.keyboard import CodexKeyboard
+from farhand.drivers.codex.tmux.link import CodexCli, CodexStartFile
+from farhand.drivers.codex.tmux.state import CodexCursor, CodexRolloutState
+from farhand.drivers.wires.hooks.asks import HookAsks
 from farhand.drivers.wires.tmux import Tmux
+from farhand.drivers.wires.tmux.queue import InputQueue
 
 pytestmark = pytest.mark.anyio
 ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "LANG": "C.UTF-8", "TERM": "xterm-256color"}
@@ -31,16 +33,16 @@ class Counted(FolderWatcher):
 async def test_a_session_that_moves_before_it_is_followed_is_followed_once(
     short_folder: Path, tmux_server: tuple[str, ...]
 ) -> None:
-    spot = CodexCursor(path=str(short_folder / "old" / "rollout"), state=CodexRolloutState(session="s"))
-    send, arrivals = anyio.create_memory_object_stream[HookArrival]()
-    counted = Counted()
+    start = CodexCursor(path=str(short_folder / "old" / "rollout"), state=CodexRolloutState(session="s"))
+    counted, queue = Counted(), InputQueue[Never]()
     async with Tmux(tmux_server, "door", ENVIRONMENT).opened() as tmux, counted.opened() as folders:
-        pane = await tmux.start("ann", ["cat", "-"], short_folder, {})
-        link = CodexTmuxLink(tmux, pane, spot, CodexQuestions(60), short_folder / "kept")
-        with send, arrivals:
-            async with link.at_work(arrivals, folders):
-                for name in ("new", "newest"):
-                    link._moved(str(short_folder / name / "rollout"), "s")
-                with anyio.fail_after(20):
-                    await anyio.wait_all_tasks_blocked()
-                assert counted.now == {"spool", "newest"}
+        keyboard = CodexKeyboard(tmux, await tmux.start("ann", ["cat", "-"], short_folder, {}))
+        asks = HookAsks(WORDING, 60, queue, keyboard.where)
+        cli = CodexCli(queue, keyboard, asks, start, CodexStartFile(short_folder / "kept"))
+        async with queue.opened(folders):
+            cli.start_sources()
+            for name in ("new", "newest"):
+                cli.follow(str(short_folder / name / "rollout"), "s")
+            with anyio.fail_after(60):
+                while counted.now != {"newest"}:  # noqa: ASYNC110
+                    await anyio.sleep(0.01)

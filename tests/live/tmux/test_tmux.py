@@ -12,9 +12,9 @@ import anyio
 import pytest
 from tests.spec.promises import promise
 
-from farhand.drivers.claude.tmux import keyboard as hands
+from farhand.drivers.claude.tmux import keyboard as claude_keyboard
 from farhand.drivers.wires.tmux import Pane, Tmux, TmuxGone, TmuxMissing, TmuxRefused
-from farhand.drivers.wires.tmux.submit import Doubtful, Habits, Occupied, Submitted, submit
+from farhand.drivers.wires.tmux.submit import BoxOptions, Doubtful, Occupied, Submitted, submit
 from farhand.model.ports import Outcome, Taken
 
 pytestmark = pytest.mark.anyio
@@ -29,7 +29,7 @@ def read_box(screen: str) -> str | None:
     return None if line is None else line[1:].strip()
 
 
-HABITS = Habits(read_box=read_box, stash="C-s", patience_seconds=5)
+BOX = BoxOptions(read_box=read_box, stash="C-s", timeout_seconds=5)
 
 
 async def until(right: Callable[[], bool]) -> None:
@@ -94,25 +94,25 @@ TEXTS = [
 
 @pytest.mark.parametrize("text", TEXTS, ids=lambda text: repr(text[:16]))
 async def test_text_arrives_verbatim(tmux: Tmux, typist: Pane, short_folder: Path, text: str) -> None:
-    assert await submit(tmux, typist, text, HABITS) == Submitted()
+    assert await submit(tmux, typist, text, BOX) == Submitted()
     await until(lambda: bool(submitted(short_folder)))
     assert submitted(short_folder) == [text]
 
 
 async def test_a_paste_is_bracketed_and_enter_comes_after_it(tmux: Tmux, typist: Pane, short_folder: Path) -> None:
-    await submit(tmux, typist, "a\nb", HABITS)
+    await submit(tmux, typist, "a\nb", BOX)
     await until(lambda: bool(submitted(short_folder)))
     assert (short_folder / "bytes").read_bytes() == b"\x1b[200~a\nb\x1b[201~\r"
 
 
 async def test_a_message_cannot_leave_its_paste(tmux: Tmux, typist: Pane, short_folder: Path) -> None:
-    await submit(tmux, typist, "a\x1b[201~\x03b\r\nc\x9b", HABITS)
+    await submit(tmux, typist, "a\x1b[201~\x03b\r\nc\x9b", BOX)
     await until(lambda: bool(submitted(short_folder)))
     assert submitted(short_folder) == ["a\u241b[201~\u2403b\nc\ufffd"]
 
 
 async def test_slash_commands_are_typed(tmux: Tmux, typist: Pane, short_folder: Path) -> None:
-    await submit(tmux, typist, "/model -x;", HABITS, keys=True)
+    await submit(tmux, typist, "/model -x;", BOX, keys=True)
     await until(lambda: bool(submitted(short_folder)))
     assert (short_folder / "bytes").read_bytes() == b"/model -x;\r"
 
@@ -122,20 +122,22 @@ async def test_a_screen_that_is_drawn_anew_does_not_pass_for_a_message_that_was_
 ) -> None:
     # Empty before, the text in it twice, once more before Enter; then no box for some looks, and the text again.
     looks = iter(["", "text", "text", "text", *[None] * 5])
-    habits = Habits(read_box=lambda _: next(looks, "text"), holds=lambda box, text: box == text, patience_seconds=0.5)
-    assert isinstance(await submit(tmux, typist, "text", habits), Doubtful)
+    options = BoxOptions(
+        read_box=lambda _: next(looks, "text"), holds=lambda box, text: box == text, timeout_seconds=0.5
+    )
+    assert isinstance(await submit(tmux, typist, "text", options), Doubtful)
 
 
 async def test_a_box_that_a_dialog_has_taken_the_place_of_is_gone(tmux: Tmux, typist: Pane) -> None:
     looks = iter(["", "text", "text", "text"])
-    habits = Habits(read_box=lambda _: next(looks, None), holds=lambda box, text: box == text, away_seconds=0.1)
-    assert await submit(tmux, typist, "text", habits) == Submitted()
+    options = BoxOptions(read_box=lambda _: next(looks, None), holds=lambda box, text: box == text, away_seconds=0.1)
+    assert await submit(tmux, typist, "text", options) == Submitted()
 
 
 async def test_what_is_half_typed_is_put_aside_and_comes_back(tmux: Tmux, typist: Pane, short_folder: Path) -> None:
     await tmux.type(typist, "half a thought")
     await shown(tmux, typist, "half a thought")
-    await submit(tmux, typist, "from the phone", HABITS)
+    await submit(tmux, typist, "from the phone", BOX)
     await until(lambda: bool(submitted(short_folder)))
     assert submitted(short_folder) == ["from the phone"]
     await shown(tmux, typist, "half a thought")
@@ -144,7 +146,7 @@ async def test_what_is_half_typed_is_put_aside_and_comes_back(tmux: Tmux, typist
 async def test_what_cannot_be_put_aside_is_left_alone(tmux: Tmux, typist: Pane, short_folder: Path) -> None:
     await tmux.type(typist, "half a thought")
     await shown(tmux, typist, "half a thought")
-    result = await submit(tmux, typist, "from the phone", Habits(read_box=read_box, patience_seconds=5))
+    result = await submit(tmux, typist, "from the phone", BoxOptions(read_box=read_box, timeout_seconds=5))
     assert isinstance(result, Occupied)
     assert (short_folder / "bytes").read_bytes() == b"half a thought"
 
@@ -154,24 +156,26 @@ async def test_what_is_typed_in_the_same_moment_is_not_sent(tmux: Tmux, typist: 
     blind = iter([""])
     await tmux.type(typist, "half a thought")
     await shown(tmux, typist, "half a thought")
-    habits = Habits(
+    options = BoxOptions(
         read_box=lambda screen: next(blind, read_box(screen)),
         holds=lambda box, text: box.startswith(text),
-        patience_seconds=5,
+        timeout_seconds=5,
     )
-    assert isinstance(await submit(tmux, typist, "from the phone", habits), Doubtful)
+    assert isinstance(await submit(tmux, typist, "from the phone", options), Doubtful)
     assert submitted(short_folder) == []
 
 
 async def test_without_a_box_nothing_is_typed(tmux: Tmux, typist: Pane, short_folder: Path) -> None:
-    result = await submit(tmux, typist, "text", Habits(read_box=lambda _: None, patience_seconds=0.2))
+    result = await submit(tmux, typist, "text", BoxOptions(read_box=lambda _: None, timeout_seconds=0.2))
     assert isinstance(result, Occupied)
     assert not (short_folder / "bytes").exists()
 
 
 async def test_a_text_that_stays_in_the_box_is_doubtful(tmux: Tmux, typist: Pane) -> None:
     boxes = iter([""])
-    result = await submit(tmux, typist, "text", Habits(read_box=lambda _: next(boxes, "stuck"), patience_seconds=0.2))
+    result = await submit(
+        tmux, typist, "text", BoxOptions(read_box=lambda _: next(boxes, "stuck"), timeout_seconds=0.2)
+    )
     assert isinstance(result, Doubtful)
 
 
@@ -186,7 +190,7 @@ async def test_renaming_splitting_and_resizing_harm_nothing(
         ["rename-window", "-t", typist.id, "w"],
     ):
         await anyio.run_process([*tmux_server, *words])
-    await submit(tmux, typist, "still here", HABITS)
+    await submit(tmux, typist, "still here", BOX)
     await until(lambda: bool(submitted(short_folder)))
     assert submitted(short_folder) == ["still here"]
 
@@ -203,7 +207,7 @@ async def test_another_client_adopts_what_a_killed_node_left(
     os.kill(int(client), signal.SIGKILL)
     async with Tmux(tmux_server, "door", ENVIRONMENT).opened() as second:
         pane = (await second.find("claude-test-"))["claude-test-ann"]
-        await submit(second, pane, "adopted", HABITS)
+        await submit(second, pane, "adopted", BOX)
     await until(lambda: bool(submitted(short_folder)))
     assert pane == typist
     assert submitted(short_folder) == ["adopted"]
@@ -442,13 +446,13 @@ async def test_without_tmux_the_sentence_says_what_to_install(short_folder: Path
 async def test_messages_at_once_into_one_pane_do_not_mix(
     tmux: Tmux, typist: Pane, short_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hands, "HABITS", HABITS)
-    keyboard = hands.ClaudeKeyboard(tmux, typist)
+    monkeypatch.setattr(claude_keyboard, "BOX", BOX)
+    keyboard = claude_keyboard.ClaudeKeyboard(tmux, typist)
     messages = [f"{number} " + f"word{number}\n" * 300 + str(number) for number in range(6)]
     outcomes: list[Outcome] = []
 
     async def say(text: str) -> None:
-        outcomes.append(await keyboard.hand_over(text))
+        outcomes.append(await keyboard.submit(text))
 
     async with anyio.create_task_group() as tasks:
         for message in messages:

@@ -9,8 +9,9 @@ from subprocess import run
 import pytest
 
 from farhand.drivers.claude.launch import ClaudePaths, has_status_line
-from farhand.drivers.claude.tmux.cost import priced, status_line
 from farhand.drivers.claude.tmux.state import ClaudeState, began, end_turn
+from farhand.drivers.claude.tmux.status import status_line
+from farhand.drivers.claude.tmux.translate import translate_cost
 from farhand.model.facts import TurnEnded, Used
 from farhand.model.words import HowEnded, Usage
 
@@ -23,7 +24,7 @@ def told(total: object, prompt: str = "p1", session: str = "s") -> bytes:
 
 
 def spent(state: ClaudeState, payload: bytes) -> tuple[float | None, ClaudeState]:
-    heard, state = priced(payload, state)
+    heard, state = translate_cost(payload, state)
     costs = [one.fact.usage.cost_dollars for one in heard if isinstance(one.fact, Used)]
     assert len(costs) == len(heard) <= 1
     return (costs[0] if costs else None), state
@@ -39,14 +40,14 @@ def test_each_turn_has_its_own_part_of_the_sum() -> None:
 
 
 def test_the_end_of_a_turn_has_its_cost_beside_its_tokens() -> None:
-    _, state = priced(told(0.25), began(IDLE, "t1", "p1"))
+    _, state = translate_cost(told(0.25), began(IDLE, "t1", "p1"))
     ended, _ = end_turn(state, "p1", HowEnded.COMPLETED)
     assert [one.fact for one in ended] == [TurnEnded(how=HowEnded.COMPLETED, usage=Usage(cost_dollars=0.25))]
 
 
 def test_a_sum_that_comes_after_the_end_is_told_of_that_turn() -> None:
     _, state = end_turn(began(IDLE, "t1", "p1"), "p1", HowEnded.COMPLETED)
-    heard, _ = priced(told(0.25), state)
+    heard, _ = translate_cost(told(0.25), state)
     assert [one.turn for one in heard] == ["t1"]
 
 
@@ -67,7 +68,7 @@ def test_an_agent_that_counts_from_nothing_again_costs_what_it_says() -> None:
 )
 def test_what_makes_no_sense_changes_nothing(payload: bytes) -> None:
     state = began(IDLE, "t1", "p1")
-    assert priced(payload, state) == ([], state)
+    assert translate_cost(payload, state) == ([], state)
 
 
 def test_the_status_line_leaves_what_it_is_told_and_says_nothing(tmp_path: Path) -> None:

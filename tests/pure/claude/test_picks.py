@@ -5,13 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import anyio
+import msgspec
 import pytest
 
 from farhand.drivers.claude.asks import ClaudeQuestion, digest
-from farhand.drivers.claude.tmux.pending import ClaudeQuestions
+from farhand.drivers.claude.tmux.hooks import WORDING
 from farhand.drivers.wires.asks.answers import PartAnswer, PartAnswers
+from farhand.drivers.wires.foreign_json import Fields
+from farhand.drivers.wires.hooks.asks import HookAsks
 from farhand.drivers.wires.hooks.endpoint import HookAsk, HookReport
-from farhand.model.facts import AskSettled
+from farhand.drivers.wires.tmux.queue import InputQueue
+from farhand.model.facts import AskRaised, AskSettled
 from farhand.model.ports import Taken
 from farhand.model.present import Ask
 from farhand.model.words import HowSettled
@@ -51,16 +55,19 @@ def settled(ask: str, choice: str) -> Ask:
 
 @pytest.mark.anyio
 async def test_an_answer_that_comes_again_is_not_one_to_the_next_question() -> None:
-    questions = ClaudeQuestions(60.0)
-    asked = HookAsk(HookReport(id="a", event="PermissionRequest", payload=b"{}"))
+    queue = InputQueue[None]()
+    asks = HookAsks(WORDING, 60.0, queue, lambda: "")
+    payload = {"tool_name": QUESTION.tool, "tool_input": QUESTION.arguments}
+    asked = HookAsk(HookReport(id="a", event="PermissionRequest", payload=msgspec.json.encode(payload)))
     # The cursor has the first answer; the journal does not know yet that it was taken.
-    raised = questions.hold(asked, QUESTION, (PartAnswer(choice="1"),))
-    assert raised.question == "Second?"
-    assert await questions.settle(settled("a", "1")) == (Taken(), None)
-    asked.close(told=True)
+    (heard,) = asks.raise_ask(asked, answers=(PartAnswer(choice="1"),))
+    assert isinstance(heard.fact, AskRaised)
+    assert heard.fact.question == "Second?"
+    assert await asks.settle(settled("a", "1")) == Taken()
+    asked.close(delivered=True)
     with anyio.fail_after(30):
-        assert await questions.settle(settled(raised.ask, "2")) == (Taken(), None)
+        assert await asks.settle(settled(heard.fact.ask, "2")) == Taken()
         reply = await asked.wait()
-    assert reply is not None
-    answers = reply["hookSpecificOutput"]["decision"]["updatedInput"]["answers"]
-    assert answers == {"First?": "Red", "Second?": "Blue"}
+    queue.close()
+    decision = Fields(reply).fields("hookSpecificOutput").fields("decision")
+    assert decision.fields("updatedInput").any("answers") == {"First?": "Red", "Second?": "Blue"}

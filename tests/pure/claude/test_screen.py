@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from farhand.drivers.claude.launch import MANIFEST
-from farhand.drivers.claude.tmux.keyboard import dialog_key
-from farhand.drivers.claude.tmux.screen import footer_says, holds, read_box
+from farhand.drivers.claude.tmux.screen import dialog_key, footer_says, holds, read_box
 
 RECORDINGS = Path(__file__).parent / "recordings"
 RULE = "─" * 40

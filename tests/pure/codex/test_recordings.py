@@ -21,8 +21,9 @@ from farhand.drivers.codex.exec.translate import translate_event
 from farhand.drivers.codex.headless import translate
 from farhand.drivers.codex.headless.state import CodexServerState
 from farhand.drivers.codex.tmux import translate as rollout
-from farhand.drivers.codex.tmux.pending import question_of
+from farhand.drivers.codex.tmux.hooks import question_of, translate_hook
 from farhand.drivers.codex.tmux.screen import is_asking, read_box
+from farhand.drivers.codex.tmux.state import CodexRolloutState
 from farhand.drivers.wires.foreign_json import Fields
 from farhand.drivers.wires.tmux.delivered import ExpectedMessage
 
@@ -73,9 +74,9 @@ def way(path: Path) -> tuple[Translator, Any]:
             ExpectedMessage(message="m1", text="say:  second", turn="t1"),
             ExpectedMessage(message="m2", text="more please"),
         )
-        return rollout.translate, rollout.CodexRolloutState(expected=expected)
+        return rollout.translate, CodexRolloutState(expected=expected)
     if path in HOOKS:
-        return rollout.translate_hook, rollout.CodexRolloutState()
+        return translate_hook, CodexRolloutState()
     if path in SERVERS:
         return translate.translate, CodexServerState()
     return translate_event, CodexExecState(turn="t1")
@@ -161,8 +162,8 @@ def test_no_mutation_is_an_error(data: st.DataObject) -> None:
 
 
 TRANSLATORS = [
-    (rollout.translate, rollout.CodexRolloutState()),
-    (rollout.translate_hook, rollout.CodexRolloutState()),
+    (rollout.translate, CodexRolloutState()),
+    (translate_hook, CodexRolloutState()),
     (translate.translate, CodexServerState()),
     (translate_event, CodexExecState()),
 ]

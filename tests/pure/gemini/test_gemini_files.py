@@ -10,8 +10,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from farhand.drivers.gemini.tmux.session_file import GeminiCursor, behind, follow, passed, read_spot
-from farhand.drivers.gemini.tmux.translate import GeminiState
+from farhand.drivers.gemini.tmux.session_file import at_end, follow, moved_to
+from farhand.drivers.gemini.tmux.state import GeminiCursor, GeminiState
+from farhand.drivers.wires.cursor import read_cursor
 from farhand.model.facts import Said, ToolEnded, ToolStarted, TurnStarted
 from farhand.model.ports import Heard
 
@@ -51,21 +52,21 @@ def names(heard: list[Heard]) -> list[str]:
 
 def test_a_whole_file_is_told_message_by_message(tmp_path: Path) -> None:
     path = tmp_path / "session-x.json"
-    spot, messages = GeminiCursor(path=str(path), state=GeminiState(session="5ee704df-1")), []
+    cursor, messages = GeminiCursor(path=str(path), state=GeminiState(session="5ee704df-1")), []
     for number, message in enumerate([user(1, "one"), answer(2, "first"), user(3, "two"), answer(4, "second")]):
         messages.append(message)
         path.write_bytes(whole(messages))
-        heard, spot = follow(read_spot(msgspec.json.encode(spot).decode()), 0.0)
+        heard, cursor = follow(read_cursor(msgspec.json.encode(cursor).decode(), GeminiCursor), 0.0)
         assert bool(said(heard)) == bool(number % 2)
-    assert spot.state.turns == 2
-    assert follow(spot, 0.0) == ([], spot)
+    assert cursor.state.turns == 2
+    assert follow(cursor, 0.0) == ([], cursor)
 
 
 def test_a_whole_file_is_read_from_its_newest_message_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "session-x.json"
     messages = [one for number in range(1, 41, 2) for one in (user(number, "x" * 5000), answer(number + 1, "y" * 5000))]
     path.write_bytes(whole(messages))
-    _, spot = follow(GeminiCursor(path=str(path)), 0.0)
+    _, cursor = follow(GeminiCursor(path=str(path)), 0.0)
     read: list[int] = []
     real = os.pread
 
@@ -76,7 +77,7 @@ def test_a_whole_file_is_read_from_its_newest_message_on(tmp_path: Path, monkeyp
 
     monkeypatch.setattr(os, "pread", counted)
     path.write_bytes(whole([*messages, user(41, "and"), answer(42, "so")]))
-    heard, spot = follow(spot, 0.0)
+    heard, cursor = follow(cursor, 0.0)
     assert said(heard) == ["so"]
     assert sum(read) < 12_000
 
@@ -89,9 +90,9 @@ def test_a_half_written_file_is_never_misread(tmp_path: Path) -> None:
     data = whole([*before, *after])
     for length in range(len(data)):
         path.write_bytes(data[:length])
-        heard, spot = follow(known, 0.0)
+        heard, cursor = follow(known, 0.0)
         assert heard == []
-        assert spot == known
+        assert cursor == known
     path.write_bytes(data)
     heard, _ = follow(known, 0.0)
     assert said(heard) == ['se"cond, {"id": "u9"}']
@@ -107,7 +108,7 @@ def test_a_message_that_is_written_again_brings_only_what_is_new_in_it(tmp_path:
     ]
     response = {"id": "u3", "timestamp": at(3), "type": "user", "content": call("success")["result"]}
     steps.append([*steps[-1], response, answer(4, "done")])
-    spot, heard = GeminiCursor(path=str(path), state=GeminiState(session="5ee704df-1")), []
+    cursor, heard = GeminiCursor(path=str(path), state=GeminiState(session="5ee704df-1")), []
     written = b""
     for step in steps:
         if ending == ".json":
@@ -116,7 +117,7 @@ def test_a_message_that_is_written_again_brings_only_what_is_new_in_it(tmp_path:
             written += b"".join(json.dumps(one).encode() + b"\n" for one in step[1:] if step is not steps[0])
             written += b"".join(json.dumps(one).encode() + b"\n" for one in step if step is steps[0])
             path.write_bytes(written)
-        more, spot = follow(spot, 0.0)
+        more, cursor = follow(cursor, 0.0)
         heard += more
     assert said(heard) == ["I look", "\n\ndone"]
     assert [type(one.fact) for one in heard if isinstance(one.fact, ToolStarted | ToolEnded)] == [
@@ -129,10 +130,10 @@ def test_a_message_that_is_written_again_brings_only_what_is_new_in_it(tmp_path:
 def test_lines_that_are_cut_wait(tmp_path: Path) -> None:
     path, recording = tmp_path / "session.jsonl", (HERE / "recordings/session-tool-yolo.jsonl").read_bytes()
     expected, _ = follow(GeminiCursor(path=str(HERE / "recordings/session-tool-yolo.jsonl")), 0.0)
-    spot, heard = GeminiCursor(path=str(path)), []
+    cursor, heard = GeminiCursor(path=str(path)), []
     for end in range(0, len(recording) + 97, 97):
         path.write_bytes(recording[:end])
-        more, spot = follow(spot, 0.0)
+        more, cursor = follow(cursor, 0.0)
         heard += more
     assert heard == expected
     assert expected
@@ -148,10 +149,10 @@ def test_what_was_there_before_is_not_told(tmp_path: Path, ending: str) -> None:
         return whole(messages) if ending == ".json" else lines
 
     path.write_bytes(written(old))
-    spot = passed(GeminiCursor(path=str(path), state=GeminiState(session="5ee704df-1")))
-    assert follow(spot, 0.0)[0] == []
+    cursor = at_end(GeminiCursor(path=str(path), state=GeminiState(session="5ee704df-1")))
+    assert follow(cursor, 0.0)[0] == []
     path.write_bytes(written([*old, *new]))
-    heard, _ = follow(spot, 0.0)
+    heard, _ = follow(cursor, 0.0)
     assert said(heard) == ["second"]
     assert sum(isinstance(one.fact, TurnStarted) for one in heard) == 1
 
@@ -160,11 +161,11 @@ def test_a_session_that_moves_into_lines_goes_on_where_it_was(tmp_path: Path) ->
     old, new = tmp_path / "session-x.json", tmp_path / "session-x.jsonl"
     messages = [user(1, "one"), answer(2, "first")]
     old.write_bytes(whole(messages))
-    _, spot = follow(GeminiCursor(path=str(old), state=GeminiState(session="5ee704df-1")), 0.0)
+    _, cursor = follow(GeminiCursor(path=str(old), state=GeminiState(session="5ee704df-1")), 0.0)
     head = {"sessionId": "5ee704df-1", "projectHash": "x", "startTime": at(0), "kind": "main"}
     lines = [head, *messages, {"$set": {"sessionId": "5ee704df-1"}}, user(3, "two"), answer(4, "second")]
     new.write_bytes(b"".join(json.dumps(one).encode() + b"\n" for one in lines))
-    heard, _ = follow(behind(str(new), spot), 0.0)
+    heard, _ = follow(moved_to(str(new), cursor), 0.0)
     assert said(heard) == ["second"]
 
 

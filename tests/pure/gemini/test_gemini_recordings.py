@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from farhand.drivers.gemini.exec.state import GeminiStreamState
 from farhand.drivers.gemini.exec.translate import exit_sentence, translate_stream
 from farhand.drivers.gemini.tmux.hooks import translate_hook
-from farhand.drivers.gemini.tmux.translate import GeminiState, translate
+from farhand.drivers.gemini.tmux.state import GeminiState
+from farhand.drivers.gemini.tmux.translate import translate
 
 HERE = Path(__file__).parent
 RECORDINGS = sorted(path for path in (HERE / "recordings").iterdir() if path.suffix in (".out", ".jsonl"))

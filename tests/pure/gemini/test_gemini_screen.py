@@ -20,17 +20,17 @@ from farhand.drivers.gemini.asks import (
     raised,
 )
 from farhand.drivers.gemini.tmux.open_calls import (
-    GeminiPosition,
     allow,
     asked,
     is_known,
     passed_by,
     put_back,
+    question_in,
     ran,
-    sought,
     without,
 )
-from farhand.drivers.gemini.tmux.screen import Dialog, comes_next, holds, read_box, read_dialog, says, standing
+from farhand.drivers.gemini.tmux.screen import Dialog, comes_next, holds, read_box, read_dialog, says, status_of
+from farhand.drivers.gemini.tmux.state import GeminiOpenCalls
 from farhand.drivers.wires.asks.build import DENY
 from farhand.drivers.wires.foreign_json import Fields
 from farhand.drivers.wires.tmux.screen import last_words
@@ -61,14 +61,14 @@ def test_what_is_typed_is_read_and_a_hint_is_not() -> None:
     assert not holds("something else", "fix the tests")
 
 
-def test_the_mode_and_the_standing_are_read() -> None:
+def test_the_mode_and_the_status_are_read() -> None:
     assert says(screen("tui-yolo.txt"), "YOLO")
     assert not says(screen("tui-idle.txt"), "YOLO")
     edits = screen("tui-idle.txt").replace("Shift+Tab to accept edits", "auto-accept edits Shift+Tab to plan")
     assert says(edits, "auto-accept edits")
     assert not says(edits, "plan")
     titles = ["◇  Ready (dir)", "✦  Working… (dir)", "✋  Action Required (dir)", "tmux"]
-    assert [standing(title) for title in titles] == ["idle", "busy", "waiting", ""]
+    assert [status_of(title) for title in titles] == ["idle", "busy", "waiting", ""]
     assert "Request cancelled." in last_words(screen("tui-cancelled.txt"))
 
 
@@ -281,30 +281,30 @@ def test_a_question_is_about_the_very_tool_and_an_unknown_kind_about_none() -> N
 def test_what_a_dialog_shows_of_a_call_tells_which_it_is() -> None:
     question = announcing(MCP, mcp("/a"), mcp("/b"))
     assert fitting(question) == (mcp("/a"), mcp("/b"))
-    place = GeminiPosition(calls=(mcp("/a"), mcp("/b")), unseen={"x": question, "y": question})
-    found = sought(place, deleting('{"path":"/b"}', "2 of 2"))
+    opened = GeminiOpenCalls(calls=(mcp("/a"), mcp("/b")), unseen={"x": question, "y": question})
+    found = question_in(opened, deleting('{"path":"/b"}', "2 of 2"))
     assert found is not None
     name, seen = found
     assert (name, seen.call, seen.others, seen.counter) == ("x", mcp("/b"), (), "2 of 2")
     assert is_asked(deleting('{"path":"/b"}', "2 of 2"), seen)
     assert not is_asked(deleting('{"path":"/b"}', "1 of 2"), seen)
     assert not is_asked(deleting('{"path":"/a"}', "2 of 2"), seen)
-    assert sought(place, deleting('{"path":"/c"}', "2 of 2")) is None
+    assert question_in(opened, deleting('{"path":"/c"}', "2 of 2")) is None
 
 
 def test_what_a_dialog_cannot_tell_apart_is_only_refused() -> None:
     one, two = mcp("/" + "x" * 90 + "1"), mcp("/" + "x" * 90 + "2")
     question = announcing(MCP, one, two)
     cut = deleting('{"path":"/xxxxxxxxxxxxxxxxxxxx…', "1 of 2")
-    found = sought(GeminiPosition(calls=(one, two), unseen={"x": question}), cut)
+    found = question_in(GeminiOpenCalls(calls=(one, two), unseen={"x": question}), cut)
     assert found is not None
     ask = raised("x", found[1], None, cut)
     assert [choice.id for choice in ask.choices] == [DENY]
     assert "at the desk" in ask.detail
     assert pressed(found[1], cut, "allow", "") == ("3", "")
     # Once the other has run, or is allowed, there is no doubt.
-    for place in (GeminiPosition(calls=(two,)), GeminiPosition(calls=(one, two), allowed=(one,))):
-        sure = sought(replace(place, unseen={"x": question}), cut)
+    for opened in (GeminiOpenCalls(calls=(two,)), GeminiOpenCalls(calls=(one, two), allowed=(one,))):
+        sure = question_in(replace(opened, unseen={"x": question}), cut)
         assert sure is not None
         assert fitting(sure[1]) == (two,)
         assert [choice.id for choice in raised("x", sure[1], None, cut).choices] == ["allow", DENY]
@@ -313,21 +313,21 @@ def test_what_a_dialog_cannot_tell_apart_is_only_refused() -> None:
 def test_the_same_command_twice_is_two_questions() -> None:
     first, second = shell("touch a"), shell("touch a")
     shown = replace(dialog("touch a"), words=("? Shell  x", "touch a", "Allow execution of [Shell]?"), counter="1 of 2")
-    place = GeminiPosition(calls=(first.call, second.call), unseen={"x": first, "y": second})
-    found = sought(place, shown)
+    opened = GeminiOpenCalls(calls=(first.call, second.call), unseen={"x": first, "y": second})
+    found = question_in(opened, shown)
     assert found is not None
-    place = asked(place, *found)
-    assert is_known(place, shown)
+    opened = asked(opened, *found)
+    assert is_known(opened, shown)
     later = replace(shown, counter="2 of 2")
-    assert not is_known(place, later)
-    assert passed_by(place, later) == ["x"]
-    assert passed_by(place, shown) == []
+    assert not is_known(opened, later)
+    assert passed_by(opened, later) == ["x"]
+    assert passed_by(opened, shown) == []
     # The one that was allowed runs: the other is still asked.
-    place = asked(allow(without(place, ["x"]), first.call), "y", replace(second, counter="2 of 2"))
-    place, over = ran(place, first.call)
-    assert (over, place.calls) == ("", (second.call,))
-    place, over = ran(place, second.call)
-    assert (over, place.calls) == ("y", ())
+    opened = asked(allow(without(opened, ["x"]), first.call), "y", replace(second, counter="2 of 2"))
+    opened, over = ran(opened, first.call)
+    assert (over, opened.calls) == ("", (second.call,))
+    opened, over = ran(opened, second.call)
+    assert (over, opened.calls) == ("y", ())
 
 
 def test_a_warning_behind_the_question_hides_no_command() -> None:
@@ -380,7 +380,7 @@ def test_a_call_that_may_be_pushed_back_is_known() -> None:
 
 
 def test_a_question_behind_another_is_asked_again() -> None:
-    place = asked(GeminiPosition(calls=(shell("a").call,)), "x", replace(shell("a"), counter="2 of 2"))
-    place = put_back(place, "x")
-    assert place.asks == {}
-    assert list(place.unseen.values()) == [shell("a")]
+    opened = asked(GeminiOpenCalls(calls=(shell("a").call,)), "x", replace(shell("a"), counter="2 of 2"))
+    opened = put_back(opened, "x")
+    assert opened.asks == {}
+    assert list(opened.unseen.values()) == [shell("a")]

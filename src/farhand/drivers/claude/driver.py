@@ -2,7 +2,7 @@
 
 from farhand.drivers.claude import launch
 from farhand.drivers.claude.headless.driver import HeadlessClaudeDriver
-from farhand.drivers.claude.tmux.driver import ClaudeDriver
+from farhand.drivers.claude.tmux.driver import TmuxClaudeDriver
 from farhand.drivers.wires.context import DriverContext
 from farhand.model.ports import Driver
 
@@ -13,4 +13,4 @@ def build(context: DriverContext) -> list[Driver]:
     headless = HeadlessClaudeDriver(
         context.holders, environment, context.folder / "claude-headless", context.ask_seconds
     )
-    return [ClaudeDriver(context.tmux_host, environment), headless]
+    return [TmuxClaudeDriver(context.tmux_host, environment), headless]

@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 
 from farhand.disk.atomic import write_private
-from farhand.drivers.claude.tmux.cost import status_line
+from farhand.drivers.claude.tmux.status import status_line
 from farhand.drivers.wires.environment import USUAL_VARIABLES, without_secrets
 from farhand.drivers.wires.foreign_json import JsonObject, parse
 from farhand.drivers.wires.hooks.timeout import hook_timeout

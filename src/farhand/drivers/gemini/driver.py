@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from farhand.drivers.gemini.exec.driver import ExecGeminiDriver
 from farhand.drivers.gemini.headless.driver import HeadlessGeminiDriver
-from farhand.drivers.gemini.tmux.driver import TerminalGeminiDriver
+from farhand.drivers.gemini.tmux.driver import TmuxGeminiDriver
 from farhand.drivers.wires.context import DriverContext
 from farhand.model.ports import Driver
 
 
 def build(context: DriverContext) -> list[Driver]:
     """Every way to run it."""
-    return [HeadlessGeminiDriver(context), ExecGeminiDriver(context), TerminalGeminiDriver(context)]
+    return [HeadlessGeminiDriver(context), ExecGeminiDriver(context), TmuxGeminiDriver(context)]

@@ -1,4 +1,4 @@
-"""Runs Claude Code: starts it in tmux or finds it there, and opens a link to it."""
+"""Runs Claude Code in its terminal: starts it in tmux or finds it there, and opens a link to it."""
 
 from __future__ import annotations
 
@@ -17,20 +17,21 @@ from farhand.disk.tail import size_of
 from farhand.drivers.claude import launch
 from farhand.drivers.claude.launch import MANIFEST, ClaudePaths
 from farhand.drivers.claude.sessions import find_sessions, resume_command
-from farhand.drivers.claude.tmux.cursor import ClaudeCursor
+from farhand.drivers.claude.tmux.hooks import WORDING
 from farhand.drivers.claude.tmux.keyboard import ClaudeKeyboard
-from farhand.drivers.claude.tmux.link import ClaudeTmuxLink
-from farhand.drivers.claude.tmux.pending import ClaudeQuestions
-from farhand.drivers.claude.tmux.state import ClaudeState
-from farhand.drivers.claude.tmux.status import read_standing
+from farhand.drivers.claude.tmux.link import ClaudeCli, ClaudeEvent
+from farhand.drivers.claude.tmux.state import ClaudeCursor, ClaudeState
+from farhand.drivers.claude.tmux.status import read_status
 from farhand.drivers.wires.context import USUAL
 from farhand.drivers.wires.cursor import read_cursor
+from farhand.drivers.wires.hooks.asks import HookAsks
 from farhand.drivers.wires.hooks.endpoint import POST_PATH
 from farhand.drivers.wires.preflight import workplace
-from farhand.drivers.wires.text.prompt import worded
 from farhand.drivers.wires.tmux import Pane, TmuxError
-from farhand.drivers.wires.tmux.delivered import DeliveredLog, ExpectedMessage
+from farhand.drivers.wires.tmux.delivered import DELIVERED, DeliveredLog, with_turn_of
 from farhand.drivers.wires.tmux.host import TmuxHost
+from farhand.drivers.wires.tmux.link import TmuxLink
+from farhand.drivers.wires.tmux.queue import InputQueue
 from farhand.model.errors import DriverError
 from farhand.model.facts import SessionKnown
 from farhand.model.ports import Heard, Link, SessionFound
@@ -49,8 +50,8 @@ class Plan(msgspec.Struct, frozen=True):
     offset: int
 
 
-class ClaudeDriver:
-    """One for a node; its workers share the host with all others that sit in tmux."""
+class TmuxClaudeDriver:
+    """Claude Code where a person can sit down; one for a node, whose workers share its tmux host."""
 
     backend: str = MANIFEST["backend"]
     wire = "tmux"
@@ -67,16 +68,19 @@ class ClaudeDriver:
         """Finds the worker's Claude Code alive and goes on after the cursor, or starts it."""
         host, folder = self.tmux_host, self.tmux_host.folder(worker)
         key = launch.kept_key(folder / "key")
-        with host.hook_endpoint.attended(worker.name, key) as arrivals:
+        with host.hook_endpoint.listening(worker.name, key) as arrivals:
             try:
-                pane, spot = await self._found_or_started(worker, read_cursor(cursor, ClaudeCursor))
+                pane, start = await self._find_or_start(worker, read_cursor(cursor, ClaudeCursor))
             except TmuxError as error:
                 raise DriverError(str(error)) from error
-            questions = ClaudeQuestions(host.options.ask_seconds)
-            link = ClaudeTmuxLink(host.tmux, pane, self._places, spot, questions, folder)
-            if spot.state.session != worker.session:
-                link.first = [Heard(fact=SessionKnown(session=spot.state.session))]
-            async with link.at_work(arrivals, host.folders):
+            queue, keyboard = InputQueue[ClaudeEvent](), ClaudeKeyboard(host.tmux, pane)
+            asks = HookAsks(WORDING, host.options.ask_seconds, queue, keyboard.where)
+            status, cost = self._places.status(pane.pid), folder / launch.COST
+            cli = ClaudeCli(queue, keyboard, asks, start, pane.pid, status, cost)
+            session = start.state.session
+            opening = (Heard(fact=SessionKnown(session=session)),) if session != worker.session else ()
+            link = TmuxLink(host.tmux, pane, folder, cli, queue, opening)
+            async with link.listening(arrivals, host.folders):
                 yield link
 
     async def end(self, worker: Worker) -> None:
@@ -93,40 +97,28 @@ class ClaudeDriver:
 
     # --- starting and finding
 
-    async def _found_or_started(self, worker: Worker, spot: ClaudeCursor) -> tuple[Pane, ClaudeCursor]:
+    async def _find_or_start(self, worker: Worker, cursor: ClaudeCursor) -> tuple[Pane, ClaudeCursor]:
         pane = await self.tmux_host.found(worker)
         if pane is None:
-            return await self._start(worker, spot)
+            return await self._start(worker, cursor)
         log.info("agent found", worker=worker.name, pane=pane.id)
-        return pane, self._expecting(worker, await self._spot_of(worker, pane, spot))
+        cursor = await self._cursor_of(worker, pane, cursor)
+        expected = with_turn_of(worker, cursor.state.expected, (cursor.state.turn,))
+        return pane, replace(cursor, state=replace(cursor.state, expected=expected))
 
-    async def _spot_of(self, worker: Worker, pane: Pane, spot: ClaudeCursor) -> ClaudeCursor:
+    async def _cursor_of(self, worker: Worker, pane: Pane, cursor: ClaudeCursor) -> ClaudeCursor:
         """Where to go on with an agent that runs: after the cursor, or where it was started."""
-        if spot.path:
-            return spot
-        session = read_standing(self._places.status(pane.pid)).session or worker.session
+        if cursor.path:
+            return cursor
+        session = read_status(self._places.status(pane.pid)).session or worker.session
         offset = await self.tmux_host.tmux.variable(pane, "FARHAND_OFFSET") or "0"
         path = self._places.transcript(worker.directory, session)
-        expected = DeliveredLog(self.tmux_host.folder(worker) / "handed").all()
+        expected = DeliveredLog(self.tmux_host.folder(worker) / DELIVERED).all()
         state = ClaudeState(session=session, expected=expected)
         return ClaudeCursor(path=str(path), offset=int(offset) if offset.isdecimal() else 0, state=state)
 
-    def _expecting(self, worker: Worker, spot: ClaudeCursor) -> ClaudeCursor:
-        """A message that was on its way when the node died is recognised when it turns up."""
-        turn, known = worker.turn, spot.state.expected
-        message = turn.message if turn else None
-        if (
-            turn is None
-            or message is None
-            or turn.id == spot.state.turn
-            or any(one.message == message.id for one in known)
-        ):
-            return spot
-        expected = (*known, ExpectedMessage(message=message.id, text=worded(message), turn=turn.id))
-        return replace(spot, state=replace(spot.state, expected=expected))
-
-    async def _start(self, worker: Worker, spot: ClaudeCursor) -> tuple[Pane, ClaudeCursor]:
-        plan = self._plan(worker, spot)
+    async def _start(self, worker: Worker, cursor: ClaudeCursor) -> tuple[Pane, ClaudeCursor]:
+        plan = self._plan(worker, cursor)
         variables = {
             **self._environment,
             **launch.variables(worker.mode, root=os.geteuid() == 0),
@@ -135,21 +127,21 @@ class ClaudeDriver:
         }
         pane = await self.tmux_host.spawn(worker, plan.words, variables)
         await self.tmux_host.ready(pane, "Claude Code", ClaudeKeyboard(self.tmux_host.tmux, pane).through_dialogs)
-        known = spot.state if spot.path and spot.state.session == plan.session else ClaudeState(session=plan.session)
-        state = replace(known, running=False)
+        known = bool(cursor.path) and cursor.state.session == plan.session
+        state = replace(cursor.state, running=False) if known else ClaudeState(session=plan.session)
         return pane, ClaudeCursor(path=str(plan.transcript), offset=plan.offset, state=state)
 
-    def _plan(self, worker: Worker, spot: ClaudeCursor) -> Plan:
+    def _plan(self, worker: Worker, cursor: ClaudeCursor) -> Plan:
         """What will be run, where, and from where on its transcript is new; or why it cannot be."""
         directory = workplace(worker)
         program = launch.found(self._program, self._environment)
         session = worker.session or str(uuid.uuid4())
-        transcript = Path(spot.path) if spot.path else self._places.transcript(str(directory), session)
+        transcript = Path(cursor.path) if cursor.path else self._places.transcript(str(directory), session)
         launch.prepare_account(self._places, self._environment, directory)
         settings, resume = self._write_settings(worker), launch.has_conversation(transcript)
         words = launch.command_line(program, worker.mode, worker.model, settings, session, resume=resume)
         # What was written before this start was told before, unless the cursor says that it was not.
-        offset = spot.offset if spot.path else size_of(transcript)
+        offset = cursor.offset if cursor.path else size_of(transcript)
         return Plan(session, tuple(words), transcript, offset)
 
     def _write_settings(self, worker: Worker) -> Path:

@@ -1,19 +1,23 @@
-"""Turns the payloads of Claude Code's hooks into facts. Pure: no clock, no files."""
+"""Translates the payloads of Claude Code's hooks into facts, and its questions into asks. Pure: no clock, no files."""
 
 from __future__ import annotations
 
+from farhand.drivers.claude.asks import ClaudeQuestion, decision, digest, hook_reply, question_of, raised, steps
 from farhand.drivers.claude.limits import limit
-from farhand.drivers.claude.tmux.said import displayed
 from farhand.drivers.claude.tmux.state import (
     ClaudeState,
-    Told,
+    Translated,
     before_end,
     conclude,
+    displayed,
     end_turn,
     prompted,
     session_changed,
 )
+from farhand.drivers.wires.asks.answers import PartAnswer
 from farhand.drivers.wires.foreign_json import Fields, parse
+from farhand.drivers.wires.hooks.asks import Wording
+from farhand.drivers.wires.hooks.endpoint import JsonObject
 from farhand.model.facts import Said
 from farhand.model.ports import Heard
 from farhand.model.words import HowEnded, replace
@@ -27,7 +31,14 @@ SILENT = frozenset(
 )
 
 
-def translate_hook(payload: bytes, state: ClaudeState, at: float = 0.0) -> Told:
+def _reply(question: ClaudeQuestion, answers: tuple[PartAnswer, ...]) -> JsonObject:
+    return hook_reply(decision(question, answers))
+
+
+WORDING = Wording(question_of=question_of, digest=digest, steps=steps, raised=raised, reply=_reply)
+
+
+def translate_hook(payload: bytes, state: ClaudeState, at: float = 0.0) -> Translated:
     """The facts of one hook payload, which came at that time."""
     record = parse(payload)
     if record is None:
@@ -49,7 +60,7 @@ def translate_hook(payload: bytes, state: ClaudeState, at: float = 0.0) -> Told:
             return [], replace(state, skipped=state.skipped + 1)
 
 
-def _stopped(record: Fields, state: ClaudeState) -> Told:
+def _stopped(record: Fields, state: ClaudeState) -> Translated:
     """The turn is over if the transcript has brought its last words; otherwise the transcript will end it."""
     prompt = record.text("prompt_id")
     if not state.running or (prompt != state.prompt and state.prompts.get(prompt) != state.turn):
@@ -57,7 +68,7 @@ def _stopped(record: Fields, state: ClaudeState) -> Told:
     return conclude(replace(state, stopped=record.text("last_assistant_message").strip()))
 
 
-def stopped_without_transcript(payload: bytes, state: ClaudeState) -> Told:
+def stopped_without_transcript(payload: bytes, state: ClaudeState) -> Translated:
     """The last resort: the hook's own copy of the last words, when the transcript never brought them."""
     record = parse(payload) or Fields({})
     ended, over = end_turn(state, record.text("prompt_id"), HowEnded.COMPLETED)
@@ -68,7 +79,7 @@ def stopped_without_transcript(payload: bytes, state: ClaudeState) -> Told:
     return [Heard(fact=Said(text=gap + text), turn=state.turn or None), *ended], over
 
 
-def _failed(record: Fields, state: ClaudeState, at: float) -> Told:
+def _failed(record: Fields, state: ClaudeState, at: float) -> Translated:
     error = record.text("last_assistant_message") or record.text("error") or "The model could not be reached."
     limited = limit(record, error, at)
     if limited is not None:

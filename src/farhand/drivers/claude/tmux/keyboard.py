@@ -1,22 +1,20 @@
-"""What the driver does with the keyboard: hand a message over, stop a turn, change model and mode."""
+"""Claude Code's keyboard: its first dialogs, and its modes."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import anyio
 
 from farhand.drivers.claude.launch import MANIFEST
-from farhand.drivers.claude.tmux.screen import footer_says, holds, read_box
+from farhand.drivers.claude.tmux.screen import dialog_key, footer_says, holds, is_dialog, read_box
 from farhand.drivers.wires.tmux import Pane, Tmux
 from farhand.drivers.wires.tmux.keyboard import Keyboard, commands
 from farhand.drivers.wires.tmux.screen import last_words, plain
-from farhand.drivers.wires.tmux.submit import Habits
+from farhand.drivers.wires.tmux.submit import BoxOptions
 from farhand.model.ports import Outcome
 from farhand.model.words import Mode
 
 # The text is seen in the box before Enter: no further wait is needed.
-HABITS = Habits(read_box=read_box, holds=holds, stash="C-s", enter_delay_seconds=0.0)
+BOX = BoxOptions(read_box=read_box, holds=holds, stash="C-s", enter_delay_seconds=0.0)
 is_command = commands(r"^/[a-z][\w:-]*(\s|$)")
 _START_SECONDS = 30.0
 _LOOK_SECONDS = 0.1
@@ -40,16 +38,11 @@ class Still:
         return self._times
 
 
-def is_dialog(screen: str) -> bool:
-    """Whether something on the screen waits for a choice or a key."""
-    return "❯" in screen or "Enter to" in screen or "Press " in screen
-
-
 class ClaudeKeyboard(Keyboard):
     """The keyboard of one worker's pane, with the dialogs and modes of Claude Code."""
 
     def __init__(self, tmux: Tmux, pane: Pane) -> None:
-        super().__init__(tmux, pane, HABITS, is_command)
+        super().__init__(tmux, pane, BOX, is_command)
 
     async def in_dialog(self) -> bool:
         """Whether the screen has no input box, and something on it waits for a key."""
@@ -84,16 +77,3 @@ class ClaudeKeyboard(Keyboard):
                 patience = _DIALOG_SECONDS if key == "Enter" else _KEY_SECONDS
             return None
         return last_words(await self.screen())
-
-
-def dialog_key(screen: str, dialogs: list[dict[str, Any]]) -> str | None:
-    """The next key for the dialog on the screen: to its choice, then Enter once that is seen to be chosen."""
-    lines = [line.strip() for line in screen.splitlines()]
-    words = " ".join(lines)
-    for dialog in dialogs:
-        if dialog["words"] not in words:
-            continue
-        if f"❯ {dialog['choice']}" in lines:
-            return "Enter"
-        return str(dialog["move"]) if dialog["choice"] in lines else None
-    return None

@@ -1,246 +1,245 @@
-"""An open link to one Claude Code in tmux: errands in, facts out, all of them in one order."""
+"""What is Claude Code's own in tmux: its transcript, its hooks, its status file, its time-outs."""
 
 from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias
 
-import anyio
-import anyio.abc
-import msgspec
-from anyio.streams.memory import MemoryObjectReceiveStream
-
-from farhand.disk.watch import FolderWatcher
-from farhand.drivers.claude.asks import question_of
-from farhand.drivers.claude.launch import COST, ClaudePaths
-from farhand.drivers.claude.tmux.cost import priced
-from farhand.drivers.claude.tmux.cursor import ClaudeCursor
+from farhand.drivers.claude.asks import ClaudeQuestion
 from farhand.drivers.claude.tmux.hooks import stopped_without_transcript, translate_hook
 from farhand.drivers.claude.tmux.keyboard import ClaudeKeyboard
-from farhand.drivers.claude.tmux.pending import ClaudeQuestions
 from farhand.drivers.claude.tmux.screen import read_box
-from farhand.drivers.claude.tmux.state import began, end_turn, session_changed
-from farhand.drivers.claude.tmux.status import ClaudeCost, ClaudeStatus, ClaudeTimeout, Own, read_cost, read_standing
-from farhand.drivers.claude.tmux.translate import translate
-from farhand.drivers.wires.cursor import write_cursor
+from farhand.drivers.claude.tmux.state import ClaudeCursor, began, end_turn, session_changed
+from farhand.drivers.claude.tmux.status import ClaudeCost, ClaudeStatus, read_cost, read_status
+from farhand.drivers.claude.tmux.translate import translate, translate_cost
 from farhand.drivers.wires.foreign_json import Fields, parse
-from farhand.drivers.wires.hooks.endpoint import HookArrival, HookAsk, HookReport
-from farhand.drivers.wires.hooks.hook_link import HookedLink
-from farhand.drivers.wires.tmux import Pane, Tmux, TmuxError
-from farhand.drivers.wires.tmux.link import LateFacts
+from farhand.drivers.wires.hooks.asks import HookAsks
+from farhand.drivers.wires.hooks.endpoint import HookAsk, HookReport
+from farhand.drivers.wires.tmux import TmuxError
+from farhand.drivers.wires.tmux.queue import InputQueue, Timeout
+from farhand.drivers.wires.tmux.transcript import read_on
 from farhand.model.facts import Noted
-from farhand.model.ports import Batch, Deliver, Heard, Outcome, Taken
+from farhand.model.ports import Deliver, Heard, Outcome, Taken
 from farhand.model.present import Ask
-from farhand.model.words import HowEnded, Mode, replace
+from farhand.model.words import HowEnded, Mode
 
-STOP_PATIENCE_SECONDS = 3.0
-INTERRUPT_PATIENCE_SECONDS = 1.5
-COMMAND_PATIENCE_SECONDS = 1.5
-DIALOG_PATIENCE_SECONDS = 1.0
+STOP_SECONDS = 3.0
+INTERRUPT_SECONDS = 1.5
+COMMAND_SECONDS = 1.5
+DIALOG_SECONDS = 1.0
 IN_A_DIALOG = "Claude Code waits in a dialog: answer it at the desk, or pause the worker to close it."
 MOST_ESCAPES = 4
 
+# What reaches a link of Claude Code alone.
+ClaudeEvent: TypeAlias = ClaudeStatus | ClaudeCost
 
-class ClaudeTmuxLink(HookedLink[Own]):
-    """One worker's Claude Code. Only `facts` moves the spot; errands leave it a note."""
+
+class ClaudeCli:
+    """One worker's Claude Code."""
 
     title = "Claude Code"
-    _spot: ClaudeCursor
-    _hands: ClaudeKeyboard
-    _questions: ClaudeQuestions
+    steers = True
 
     def __init__(
-        self, tmux: Tmux, pane: Pane, places: ClaudePaths, spot: ClaudeCursor, questions: ClaudeQuestions, folder: Path
+        self,
+        queue: InputQueue[ClaudeEvent],
+        keyboard: ClaudeKeyboard,
+        asks: HookAsks[ClaudeQuestion],
+        cursor: ClaudeCursor,
+        pid: int,
+        status_file: Path,
+        cost_file: Path,
     ) -> None:
-        super().__init__(tmux, pane, folder)
-        self._hooks_of = pane.pid
-        self._cost = folder / COST
-        self._places = places
-        self._spot = spot
-        self._questions = questions
-        self._hands = ClaudeKeyboard(tmux, pane)
-        self._standing = ClaudeStatus()
+        self.keyboard = keyboard
+        self.state = cursor.state
+        self.hooks_pid = pid
+        self._queue = queue
+        self._asks = asks
+        # The transcript that is followed, and how far; answers of a life of the node before this one.
+        self._path, self._offset, self._answers = cursor.path, cursor.offset, cursor.picked
+        self._status_file = status_file
+        self._cost_file = cost_file
+        # What was last put into the queue, and what was last taken from it.
+        self._last_status, self._last_cost = ClaudeStatus(), ClaudeCost()
+        self._status = ClaudeStatus()
 
-    # --- what comes in
+    # --- state
 
-    def listen(
-        self, tasks: anyio.abc.TaskGroup, arrivals: MemoryObjectReceiveStream[HookArrival], folders: FolderWatcher
-    ) -> None:
-        """Starts everything that brings news; it ends with the group."""
-        self._attend(tasks, folders)
-        tasks.start_soon(self._hear_hooks, arrivals, name="hooks")
-        tasks.start_soon(self._watch, folders, Path(self._spot.path).parent, name="transcript")
-        tasks.start_soon(self._hear_standing, folders, name="standing")
-        tasks.start_soon(self._hear_cost, folders, name="cost")
-        self._after(DIALOG_PATIENCE_SECONDS, ClaudeTimeout("start", ""))
+    @property
+    def cursor(self) -> ClaudeCursor:
+        """How far the transcript was read, with the answers to open questionnaires."""
+        answers = self._asks.partial_answers()
+        return ClaudeCursor(path=self._path, offset=self._offset, state=self.state, picked=answers)
 
-    async def _hear_hooks(self, arrivals: MemoryObjectReceiveStream[HookArrival]) -> None:
-        async for arrival in arrivals:
-            arrived = arrival.arrived if isinstance(arrival, HookAsk) else arrival
-            if arrived.keyed or arrived.agent == self._hooks_of:
-                self._put(arrival)
-            elif isinstance(arrival, HookAsk):
-                # Another Claude Code that the agent started: its questions are its own.
-                arrival.answer(None)
+    @property
+    def running(self) -> bool:
+        """Whether a turn runs."""
+        return self.state.running
 
-    async def _hear_standing(self, folders: FolderWatcher) -> None:
-        file = self._places.status(self._pane.pid)
-        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        before = ClaudeStatus()
-        with folders.watched(file.parent) as change:
-            while True:
-                now = read_standing(file)
-                if now != before and now.status:
-                    before = now
-                    self._put(now)
-                await change.wait()
+    @property
+    def confirms(self) -> bool:
+        """A dialog in front of the box keeps it from reading."""
+        return self._status.status != "waiting"
 
-    async def _hear_cost(self, folders: FolderWatcher) -> None:
-        before = ClaudeCost()
-        with folders.watched(self._cost.parent) as change:
-            while True:
-                now = read_cost(self._cost)
-                if now != before:
-                    before = now
-                    self._put(now)
-                await change.wait()
+    # --- sources
+
+    def start_sources(self) -> None:
+        """Follows the transcript, the status file and what the status line is given."""
+        self._queue.watch(Path(self._path).parent, self._queue.put_file_changed)
+        self._queue.watch(self._status_file.parent, self._look_at_status)
+        self._queue.watch(self._cost_file.parent, self._look_at_cost)
+        self._queue.after(DIALOG_SECONDS, Timeout("start"))
+
+    def _look_at_status(self) -> None:
+        now = read_status(self._status_file)
+        if now != self._last_status and now.status:
+            self._last_status = now
+            self._queue.put(now)
+
+    def _look_at_cost(self) -> None:
+        now = read_cost(self._cost_file)
+        if now != self._last_cost:
+            self._last_cost = now
+            self._queue.put(now)
 
     # --- facts
 
-    def _batch(self, heard: list[Heard]) -> Batch:
-        spot = replace(self._spot, picked=self._questions.picked())
-        return Batch(heard=tuple(heard), cursor=write_cursor(spot))
+    def read(self) -> list[Heard]:
+        """All that was added to the transcript."""
+        heard, self._offset, self.state = read_on(self._path, self._offset, self.state, translate, time.time())
+        return heard
 
-    async def _happened(self, item: Own) -> list[Heard]:
-        match item:
-            case ClaudeStatus():
-                return self._stands(item)
-            case ClaudeTimeout():
-                return await self._late(item)
-            case ClaudeCost(payload=payload):
-                told, state = priced(payload, self._spot.state)
-                self._spot = replace(self._spot, state=state)
-                return told
-
-    def _translate(self, line: bytes, state: Any, at: float) -> tuple[list[Heard], Any]:
-        return translate(line, state, at)
-
-    def _turn(self) -> str | None:
-        return self._spot.state.turn or None
-
-    async def _reported(self, arrived: HookReport) -> list[Heard]:
-        payload = parse(arrived.payload) or Fields({})
-        heard, state = translate_hook(arrived.payload, self._spot.state, time.time())
-        self._spot = replace(self._spot, state=state)
-        self._moved(payload.text("transcript_path"), payload.text("session_id"))
+    async def on_report(self, report: HookReport) -> list[Heard]:
+        """What a hook reports; the transcript may report the same, before or after."""
+        payload = parse(report.payload) or Fields({})
+        heard, self.state = translate_hook(report.payload, self.state, time.time())
+        self._follow(payload.text("transcript_path"), payload.text("session_id"))
         event = payload.text("hook_event_name")
-        if event == "Stop" and state.running:
-            self._after(STOP_PATIENCE_SECONDS, ClaudeTimeout("stop", state.prompt, arrived.payload))
+        if event == "Stop" and self.running:
+            self._queue.after(STOP_SECONDS, Timeout("stop", self.state.prompt, report.payload))
         elif event == "PostToolUse":
-            heard += [Heard(fact=fact) for fact in self._questions.ran(question_of(payload))]
+            heard += self._asks.tool_ran(payload)
         return heard
 
-    def _moved(self, path: str, session: str) -> None:
+    def _follow(self, path: str, session: str) -> None:
         """The conversation was cleared: it goes on in another file of the same folder."""
-        if path and path != self._spot.path and session == self._spot.state.session:
-            self._spot = replace(self._spot, path=path, offset=0)
+        if path and path != self._path and session == self.state.session:
+            self._path, self._offset = path, 0
 
-    def _raised(self, asked: HookAsk, payload: Fields) -> Heard:
-        picked = self._spot.picked.get(asked.arrived.id, ())
-        return Heard(fact=self._questions.hold(asked, question_of(payload), picked))
+    def on_ask(self, asked: HookAsk) -> list[Heard]:
+        """Raises the ask, at the step that the cursor has answers up to."""
+        return self._asks.raise_ask(asked, answers=self._answers.get(asked.report.id, ()))
 
-    def _stands(self, standing: ClaudeStatus) -> list[Heard]:
-        before, self._standing = self._standing, standing
-        self._told_of_dialog = self._told_of_dialog and standing.status == "waiting"
-        heard: list[Heard] = []
-        # A hook may have told of a new session before this file did: only a change in the file itself is news.
-        if before.session and before.session != standing.session:
-            heard, state = session_changed(standing.session, self._spot.state)
-        if heard:
-            self._spot = replace(self._spot, state=state, offset=0, path=self._sibling(standing.session))
-        if standing.status == "waiting":
-            self._questions.dialog(open_now=True)
-            self._after(DIALOG_PATIENCE_SECONDS, ClaudeTimeout("dialog", self._spot.state.prompt))
-        elif before.status == "waiting":
-            heard += [Heard(fact=fact) for fact in self._questions.dialog(open_now=False)]
+    async def on_event(self, event: ClaudeEvent) -> list[Heard]:
+        """Its status or its costs changed."""
+        if isinstance(event, ClaudeStatus):
+            return self._on_status(event)
+        heard, self.state = translate_cost(event.payload, self.state)
         return heard
 
-    def _sibling(self, session: str) -> str:
-        return str(Path(self._spot.path).with_name(f"{session}.jsonl"))
+    def _on_status(self, status: ClaudeStatus) -> list[Heard]:
+        before, self._status = self._status, status
+        waiting = status.status == "waiting"
+        self._asks.dialog_noted = self._asks.dialog_noted and waiting
+        heard: list[Heard] = []
+        # A hook may have reported a new session before this file did: only a change in the file itself is news.
+        if before.session and before.session != status.session:
+            heard, self.state = session_changed(status.session, self.state)
+            if heard:
+                self._path, self._offset = str(Path(self._path).with_name(f"{status.session}.jsonl")), 0
+        if waiting:
+            self._asks.dialog_opened()
+            self._queue.after(DIALOG_SECONDS, Timeout("dialog"))
+        elif before.status == "waiting":
+            heard += self._asks.dialog_closed()
+        return heard
+
+    async def on_turn_ended(self) -> list[Heard]:
+        """Whoever still asked in that turn waits no more."""
+        self._asks.close()
+        return []
+
+    def on_death(self) -> list[Heard]:
+        """Nothing: the core ends the turn."""
+        return []
 
     # --- what did not happen
 
-    async def _late(self, later: ClaudeTimeout) -> list[Heard]:
-        state = self._spot.state
-        if later.what in ("dialog", "start"):
-            return await self._stuck(later.what)
-        if not state.running or state.prompt != later.prompt:
+    async def on_timeout(self, timeout: Timeout) -> list[Heard]:
+        """Ends a turn whose end nobody reported; tells of a dialog that nobody asked about."""
+        if timeout.what in ("dialog", "start"):
+            return await self._note_dialog(timeout.what)
+        if not self._is_running(timeout):
             return []
-        match later.what:
+        match timeout.what:
             case "stop":
-                heard, state = stopped_without_transcript(later.payload, state)
-            case "interrupt" if self._standing.status == "idle":
-                heard, state = end_turn(state, state.prompt, HowEnded.INTERRUPTED)
-            case "interrupt" if later.tries < MOST_ESCAPES:
+                heard, self.state = stopped_without_transcript(timeout.payload, self.state)
+                return heard
+            case "interrupt" if self._status.status == "idle":
+                return self._end(HowEnded.INTERRUPTED)
+            case "interrupt" if timeout.tries < MOST_ESCAPES:
                 # A dialog that has just appeared hears no key: once more.
-                await self._hands.escape()
-                again = msgspec.structs.replace(later, tries=later.tries + 1)
-                self._after(INTERRUPT_PATIENCE_SECONDS, again)
+                await self.keyboard.escape()
+                self._queue.after(INTERRUPT_SECONDS, timeout.again())
                 return []
-            case "command" if self._standing.status != "busy":
-                said = await self._printed()
-                ended, state = end_turn(state, state.prompt, HowEnded.COMPLETED)
-                heard = said + ended
+            case "command" if self._status.status != "busy":
+                printed = await self._printed()
+                return [*printed, *self._end(HowEnded.COMPLETED)]
             case _:
                 return []
-        self._spot = replace(self._spot, state=state)
-        return heard
 
-    async def _stuck(self, what: str) -> list[Heard]:
+    def _is_running(self, timeout: Timeout) -> bool:
+        return self.running and self.state.prompt == timeout.turn
+
+    def _end(self, how: HowEnded) -> list[Heard]:
+        ended, self.state = end_turn(self.state, self.state.prompt, how)
+        return ended
+
+    async def _note_dialog(self, what: str) -> list[Heard]:
         """A dialog that no hook asked about: only a person at the desk can close it, so tell one."""
-        if self._questions or self._told_of_dialog or (what == "start" and self._spot.state.running):
+        if self._asks or self._asks.dialog_noted or (what == "start" and self.running):
             # A dialog of a turn may be drawn before its hook has asked; the session's status tells of it if none does.
             return []
         try:
-            waits = self._standing.status == "waiting" if what == "dialog" else await self._hands.in_dialog()
+            waits = self._status.status == "waiting" if what == "dialog" else await self.keyboard.in_dialog()
             if not waits:
                 return []
-            self._told_of_dialog = True
-            return [Heard(fact=Noted(text=f"{IN_A_DIALOG} {await self._hands.described()}"))]
+            self._asks.dialog_noted = True
+            return [Heard(fact=Noted(text=f"{IN_A_DIALOG} {await self.keyboard.described()}"))]
         except TmuxError:
-            # Whatever became of tmux, its end is told by itself.
+            # Whatever became of tmux, its end is reported by itself.
             return []
 
     async def _printed(self) -> list[Heard]:
         """What a command shows in a panel; where there is none, its words come with the transcript."""
-        screen = await self._hands.screen()
-        return [] if read_box(screen) is not None else await self._read_off(screen)
+        screen = await self.keyboard.screen()
+        if read_box(screen) is not None:
+            return []
+        return [Heard(fact=await self.keyboard.command_output(screen), turn=self.state.turn or None)]
 
     # --- errands
 
-    async def _settle(self, ask: Ask) -> Outcome:
-        outcome, following = await self._questions.settle(ask)
-        if following is not None:
-            self._put(LateFacts((following,)))
-        return outcome
-
-    def _free(self) -> bool:
-        return self._standing.status != "waiting"
-
-    def _commanded(self, errand: Deliver) -> None:
+    def on_command(self, errand: Deliver) -> None:
+        """Its turn runs until the transcript, or the time-out, ends it."""
         prompt = f"command-{errand.message.id}"
-        self._note(began(self._spot.state, errand.turn, prompt))
-        self._after(COMMAND_PATIENCE_SECONDS, ClaudeTimeout("command", prompt))
+        self.state = began(self.state, errand.turn, prompt)
+        self._queue.after(COMMAND_SECONDS, Timeout("command", prompt))
 
-    async def _stop(self) -> Outcome:
-        await self._hands.escape()
-        self._after(INTERRUPT_PATIENCE_SECONDS, ClaudeTimeout("interrupt", self._spot.state.prompt))
+    async def settle(self, ask: Ask) -> Outcome:
+        """Answers the hook that asks."""
+        return await self._asks.settle(ask)
+
+    async def stop(self) -> Outcome:
+        """Presses Escape, and looks later whether that helped."""
+        await self.keyboard.escape()
+        self._queue.after(INTERRUPT_SECONDS, Timeout("interrupt", self.state.prompt))
         return Taken()
 
-    async def _change(self, model: str | None, mode: str | None) -> Outcome:
+    async def change(self, model: str | None, mode: str | None) -> Outcome:
+        """Cycles to the mode; types the command for the model."""
         if mode is not None:
-            outcome = await self._hands.set_mode(Mode(mode))
+            outcome = await self.keyboard.set_mode(Mode(mode))
             if not isinstance(outcome, Taken):
                 return outcome
-        return await self._hands.hand_over(f"/model {model}") if model else Taken()
+        return await self.keyboard.submit(f"/model {model}") if model else Taken()

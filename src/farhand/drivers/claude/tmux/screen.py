@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 
 from farhand.drivers.wires.tmux.screen import begins, bright, pieces, plain
 
@@ -42,3 +43,21 @@ def holds(box: str, text: str) -> bool:
 def footer_says(screen: str, words: str) -> bool:
     """Whether the line under the box says this."""
     return words in "\n".join(plain(screen).strip().splitlines()[-3:])
+
+
+def is_dialog(screen: str) -> bool:
+    """Whether something on the screen waits for a choice or a key."""
+    return "❯" in screen or "Enter to" in screen or "Press " in screen
+
+
+def dialog_key(screen: str, dialogs: Sequence[Mapping[str, str]]) -> str | None:
+    """The next key for the dialog on the screen: to its choice, then Enter once that is seen to be chosen."""
+    lines = [line.strip() for line in screen.splitlines()]
+    words = " ".join(lines)
+    for dialog in dialogs:
+        if dialog["words"] not in words:
+            continue
+        if f"❯ {dialog['choice']}" in lines:
+            return "Enter"
+        return dialog["move"] if dialog["choice"] in lines else None
+    return None

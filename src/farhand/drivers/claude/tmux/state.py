@@ -1,22 +1,23 @@
-"""When a turn of Claude Code's begins and ends, told once whoever tells of it. Pure: no clock, no files."""
+"""State and cursor of Claude Code in tmux: turns and words, deduplicated between hooks and transcript. Pure."""
 
 from __future__ import annotations
 
 from typing import TypeAlias
 
-from farhand.drivers.wires.session_change import another_session
+from farhand.drivers.wires.asks.answers import PartAnswer
+from farhand.drivers.wires.foreign_json import Fields
 from farhand.drivers.wires.tmux.delivered import ExpectedMessage, squeezed
-from farhand.model.facts import Limited, Seen, TurnEnded, TurnStarted
+from farhand.drivers.wires.tmux.state import TmuxState, another_session
+from farhand.model.facts import Fact, Limited, Said, Seen, TurnEnded, TurnStarted
 from farhand.model.ports import Heard
 from farhand.model.words import HowEnded, Usage, Word, replace
 
 REMEMBERED = 16
 
 
-class ClaudeState(Word):
+class ClaudeState(TmuxState):
     """What the translation remembers between records; it travels in the wire's cursor."""
 
-    session: str = ""
     # The running turn: the core's name for it, and the CLI's own for its prompt.
     turn: str = ""
     prompt: str = ""
@@ -37,7 +38,6 @@ class ClaudeState(Word):
     # The message that is being displayed, and which of its pieces must come next.
     showing: str = ""
     piece: int = 0
-    expected: tuple[ExpectedMessage, ...] = ()
     usage: Usage = Usage()
     counted: str = ""
     # What the session has cost so far, and what it had cost when this turn began.
@@ -48,10 +48,22 @@ class ClaudeState(Word):
     concluded: bool = False
     # Somebody's hook told the agent to go on after the end.
     prodded: bool = False
-    skipped: int = 0
 
 
-Told: TypeAlias = tuple[list[Heard], ClaudeState]
+class ClaudeCursor(Word):
+    """The transcript that is followed, how far, and what its translation remembers."""
+
+    path: str = ""
+    offset: int = 0
+    state: ClaudeState = ClaudeState()
+    # Answers to the first questions of a questionnaire whose last one is still open.
+    picked: dict[str, tuple[PartAnswer, ...]] = {}
+
+
+Translated: TypeAlias = tuple[list[Heard], ClaudeState]
+
+
+# --- turns
 
 
 def began(state: ClaudeState, turn: str, prompt: str) -> ClaudeState:
@@ -65,7 +77,7 @@ def _known(state: ClaudeState, prompt: str, turn: str) -> ClaudeState:
     return replace(state, prompts=dict([*state.prompts.items(), (prompt, turn)][-REMEMBERED:]))
 
 
-def prompted(text: str, prompt: str, state: ClaudeState) -> Told:
+def prompted(text: str, prompt: str, state: ClaudeState) -> Translated:
     """A prompt has reached the agent: one of ours is seen, any other began at the desk."""
     if prompt in state.over or prompt in state.prompts:
         return [], state
@@ -81,7 +93,7 @@ def prompted(text: str, prompt: str, state: ClaudeState) -> Told:
     return [*before, *started, *arrived], began(state, turn, prompt)
 
 
-def seen(found: ExpectedMessage | None, turn: str, state: ClaudeState) -> Told:
+def seen(found: ExpectedMessage | None, turn: str, state: ClaudeState) -> Translated:
     """That a message of ours is in front of the agent."""
     if found is None:
         return [], state
@@ -94,7 +106,7 @@ def awaited(text: str, state: ClaudeState) -> ExpectedMessage | None:
     return next((one for one in state.expected if squeezed(one.text) == squeezed(text)), None)
 
 
-def end_turn(state: ClaudeState, prompt: str, how: HowEnded, error: str = "") -> Told:
+def end_turn(state: ClaudeState, prompt: str, how: HowEnded, error: str = "") -> Translated:
     """The end of the turn, told once for each prompt."""
     if not state.running or prompt in state.over:
         return [], state
@@ -114,13 +126,59 @@ def before_end(ended: list[Heard], limited: Limited | None) -> list[Heard]:
     return [Heard(fact=limited, turn=ended[0].turn), *ended]
 
 
-def conclude(state: ClaudeState) -> Told:
+def conclude(state: ClaudeState) -> Translated:
     """Ends the turn if its hook and the transcript agree on the last words."""
     if not state.stopped or not state.concluded or state.stopped != state.last_text.strip():
         return [], state
     return end_turn(state, state.prompt, HowEnded.COMPLETED)
 
 
-def session_changed(session: str, state: ClaudeState) -> Told:
+def session_changed(session: str, state: ClaudeState) -> Translated:
     """The agent's conversation has another id now (it began, or was cleared)."""
     return another_session(session, state, lambda: end_turn(state, state.prompt, HowEnded.COMPLETED), ClaudeState)
+
+
+# --- words, which come twice: as they are displayed and as they are written
+
+
+def say(text: str, state: ClaudeState) -> tuple[list[Fact], ClaudeState]:
+    """A piece of the answer, apart from what was said before it."""
+    if not text:
+        return [], state
+    gap = "\n\n" if state.spoke else ""
+    return [Said(text=gap + text)], replace(state, spoke=True)
+
+
+def written(text: str, state: ClaudeState) -> tuple[list[Fact], ClaudeState]:
+    """A text block came into the transcript: say what its display has not said already."""
+    state = replace(state, last_text=text)
+    if not state.streamed:
+        said, state = say(text, state)
+        return said, replace(state, covered=state.covered + text)
+    if state.streamed.startswith(text):
+        return [], replace(state, streamed=state.streamed[len(text) :])
+    if text.startswith(state.streamed):
+        rest = text[len(state.streamed) :]
+        return ([Said(text=rest)] if rest else []), replace(state, streamed="", covered=rest)
+    return say(text, replace(state, streamed="", covered=""))
+
+
+def displayed(payload: Fields, state: ClaudeState) -> Translated:
+    """A MessageDisplay payload: whole lines of an answer while it is still being written."""
+    delta = payload.text("delta")
+    if not state.running or not delta or payload.text("prompt_id") != state.prompt:
+        return [], state
+    index, fresh = payload.whole("index"), payload.text("message_id") != state.showing
+    if index != (0 if fresh else state.piece):
+        # Hooks may overtake one another: leave the rest of this message to the transcript.
+        return [], replace(state, showing=payload.text("message_id"), piece=-1)
+    state = replace(state, showing=payload.text("message_id"), piece=index + 1)
+    if state.covered.startswith(delta):
+        return [], replace(state, covered=state.covered[len(delta) :])
+    if state.covered:
+        return [], replace(state, piece=-1)
+    said: list[Fact] = [Said(text=delta)]
+    if fresh:
+        said, state = say(delta, state)
+    heard = [Heard(fact=fact, turn=state.turn or None) for fact in said]
+    return heard, replace(state, streamed=state.streamed + delta)

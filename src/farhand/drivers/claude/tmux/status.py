@@ -1,7 +1,10 @@
-"""What reaches a link of Claude Code alone: its own word on how it stands, what it has cost, and what did not come."""
+"""What Claude Code reports of itself in files: its status, and what its session has cost.
+
+No prices are kept here: they change, and a table of them would soon be wrong."""
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import msgspec
@@ -10,32 +13,19 @@ from farhand.drivers.wires.foreign_json import parse
 
 
 class ClaudeStatus(msgspec.Struct, frozen=True):
-    """What Claude Code says of itself: idle, busy or waiting, and its session."""
+    """Idle, busy or waiting, and its session."""
 
     status: str = ""
     session: str = ""
 
 
 class ClaudeCost(msgspec.Struct, frozen=True):
-    """What Claude Code last told its status line, of what its session has cost among other things."""
+    """What its status line was last given: what its session has cost, among other things."""
 
     payload: bytes = b""
 
 
-class ClaudeTimeout(msgspec.Struct, frozen=True):
-    """A moment has passed since something that should have had a consequence."""
-
-    what: str
-    prompt: str
-    payload: bytes = b""
-    tries: int = 0
-
-
-# What reaches a link of Claude Code beside what reaches every one.
-Own = ClaudeStatus | ClaudeCost | ClaudeTimeout
-
-
-def read_standing(file: Path) -> ClaudeStatus:
+def read_status(file: Path) -> ClaudeStatus:
     """What the CLI's own status file says; empty when it cannot be read."""
     try:
         record = parse(file.read_bytes())
@@ -50,3 +40,9 @@ def read_cost(file: Path) -> ClaudeCost:
         return ClaudeCost(file.read_bytes())
     except OSError:
         return ClaudeCost()
+
+
+def status_line(file: Path) -> dict[str, str]:
+    """A status line that shows nothing, and leaves what it is given in a file, whole or not at all."""
+    place = shlex.quote(str(file))
+    return {"type": "command", "command": f"umask 077; cat > {place}.$$ && mv {place}.$$ {place}"}

@@ -1,21 +1,22 @@
-"""Turns Claude Code's transcript lines into facts. Pure: no clock, no files."""
+"""Translates Claude Code's transcript, and what its status line is given, into facts. Pure: no clock, no files."""
 
 from __future__ import annotations
 
 from farhand.drivers.claude.limits import limit, written_at
 from farhand.drivers.claude.schema import blocks, plain_text
 from farhand.drivers.claude.titles import detail, title
-from farhand.drivers.claude.tmux.said import say, written
 from farhand.drivers.claude.tmux.state import (
     ClaudeState,
-    Told,
+    Translated,
     awaited,
     before_end,
     began,
     conclude,
     end_turn,
     prompted,
+    say,
     seen,
+    written,
 )
 from farhand.drivers.wires.foreign_json import Fields, parse
 from farhand.model.facts import (
@@ -45,7 +46,7 @@ SILENT_SYSTEM = frozenset(
 )
 
 
-def translate(line: bytes, state: ClaudeState, at: float = 0.0) -> Told:
+def translate(line: bytes, state: ClaudeState, at: float = 0.0) -> Translated:
     """The facts of one transcript line, which was read at that time."""
     record = parse(line)
     if record is None:
@@ -80,7 +81,7 @@ def _is_late(state: ClaudeState) -> bool:
 # --- what people say
 
 
-def _user(record: Fields, state: ClaudeState) -> Told:
+def _user(record: Fields, state: ClaudeState) -> Translated:
     content = blocks(record.fields("message"))
     results = [block for block in content if block.text("type") == "tool_result"]
     if results:
@@ -102,7 +103,7 @@ def _tool_ended(block: Fields) -> Fact:
     return ToolEnded(call=block.text("tool_use_id"), ok=not block.flag("is_error"), output=output[:LONGEST_OUTPUT])
 
 
-def _wrapped(record: Fields, text: str, state: ClaudeState) -> Told:
+def _wrapped(record: Fields, text: str, state: ClaudeState) -> Translated:
     """A slash command that the CLI answers itself, or what it printed."""
     command = _between(text, "<command-name>", "</command-name>")
     if command:
@@ -130,7 +131,7 @@ def _without_colours(text: str) -> str:
     return pieces[0] + "".join(piece.partition("m")[2] for piece in pieces[1:])
 
 
-def _attachment(record: Fields, state: ClaudeState) -> Told:
+def _attachment(record: Fields, state: ClaudeState) -> Translated:
     attachment = record.fields("attachment")
     if attachment.text("type") != "queued_command":
         return [], state
@@ -141,7 +142,7 @@ def _attachment(record: Fields, state: ClaudeState) -> Told:
 # --- what the agent says
 
 
-def _assistant(record: Fields, state: ClaudeState, at: float) -> Told:
+def _assistant(record: Fields, state: ClaudeState, at: float) -> Translated:
     message = record.fields("message")
     if record.flag("isApiErrorMessage"):
         error = plain_text(message.any("content")) or "The model could not be reached."
@@ -162,7 +163,7 @@ def _assistant(record: Fields, state: ClaudeState, at: float) -> Told:
     return heard + _heard(used, state) + ended, state
 
 
-def _resumed(record: Fields, state: ClaudeState) -> Told:
+def _resumed(record: Fields, state: ClaudeState) -> Translated:
     """The agent speaks though no turn runs: another hook or the desk made it go on, or these are late words."""
     if state.running or (state.turn and not state.prodded):
         return [], state
@@ -221,7 +222,7 @@ def _used(message: Fields, state: ClaudeState) -> tuple[list[Fact], ClaudeState]
 # --- turns and the CLI's own lines
 
 
-def _system(record: Fields, state: ClaudeState) -> Told:
+def _system(record: Fields, state: ClaudeState) -> Translated:
     subtype = record.text("subtype")
     if subtype == "turn_duration":
         return end_turn(state, state.written or state.prompt, HowEnded.COMPLETED)
@@ -234,3 +235,22 @@ def _system(record: Fields, state: ClaudeState) -> Told:
     if subtype in SILENT_SYSTEM:
         return [], state
     return [], replace(state, skipped=state.skipped + 1)
+
+
+# --- costs, as Claude Code itself counts them
+
+
+def translate_cost(payload: bytes, state: ClaudeState) -> Translated:
+    """What the status line was told: the running turn's cost, or that of the turn which has just ended."""
+    record = parse(payload)
+    total = record.fields("cost").number("total_cost_usd") if record else None
+    if record is None or total is None or record.text("session_id") != state.session or total == state.cost:
+        return [], state
+    # A new life of the agent may count from nothing.
+    before = state.cost_before if total >= state.cost_before else 0.0
+    state = replace(state, cost=total, cost_before=before)
+    if state.prompts.get(record.text("prompt_id")) != state.turn or not state.turn:
+        # Nobody's turn: what a session had cost before it was taken up again.
+        return [], replace(state, cost_before=total)
+    usage = replace(state.usage, cost_dollars=round(total - before, 10))
+    return [Heard(fact=Used(usage=usage), turn=state.turn)], replace(state, usage=usage)

@@ -1,25 +1,27 @@
-"""Runs the interactive Codex: starts it in tmux or finds it there, and opens a link to it."""
+"""Runs Codex in its terminal: starts it in tmux or finds it there, and opens a link to it."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Never
 
 import structlog
 
 from farhand.disk.tail import size_of
 from farhand.drivers.codex import launch
 from farhand.drivers.codex.sessions import CodexSessions, rollout_of
-from farhand.drivers.codex.tmux.cursor import CodexCursor, CodexStart, CodexStartFile
+from farhand.drivers.codex.tmux.hooks import WORDING
 from farhand.drivers.codex.tmux.keyboard import CodexKeyboard
-from farhand.drivers.codex.tmux.link import CodexTmuxLink
-from farhand.drivers.codex.tmux.pending import CodexQuestions
-from farhand.drivers.codex.tmux.translate import CodexRolloutState
+from farhand.drivers.codex.tmux.link import CodexCli, CodexStartFile
+from farhand.drivers.codex.tmux.state import CodexCursor, CodexRolloutState, CodexStart
 from farhand.drivers.wires.context import USUAL, DriverContext
 from farhand.drivers.wires.cursor import read_cursor
-from farhand.drivers.wires.text.prompt import worded
+from farhand.drivers.wires.hooks.asks import HookAsks
 from farhand.drivers.wires.tmux import Pane, TmuxError
-from farhand.drivers.wires.tmux.delivered import DeliveredLog, ExpectedMessage
+from farhand.drivers.wires.tmux.delivered import DELIVERED, DeliveredLog, with_turn_of
+from farhand.drivers.wires.tmux.link import TmuxLink
+from farhand.drivers.wires.tmux.queue import InputQueue
 from farhand.model.errors import DriverError
 from farhand.model.facts import Noted
 from farhand.model.ports import Heard, Link
@@ -29,8 +31,8 @@ from farhand.model.words import replace
 log = structlog.get_logger("codex")
 
 
-class InteractiveCodexDriver(CodexSessions):
-    """Codex where a person can sit down; its workers share the host with all others that sit in tmux."""
+class TmuxCodexDriver(CodexSessions):
+    """Codex where a person can sit down; one for a node, whose workers share its tmux host."""
 
     backend: str = launch.MANIFEST["backend"]
     wire = "tmux"
@@ -45,16 +47,18 @@ class InteractiveCodexDriver(CodexSessions):
     async def open(self, worker: Worker, cursor: str) -> AsyncIterator[Link]:
         """Finds the worker's Codex alive and goes on after the cursor, or starts it."""
         host, folder = self.tmux_host, self.tmux_host.folder(worker)
-        with host.hook_endpoint.attended(worker.name) as arrivals:
+        with host.hook_endpoint.listening(worker.name) as arrivals:
             try:
-                pane, spot = await self._found_or_started(worker, read_cursor(cursor, CodexCursor))
+                pane, start = await self._find_or_start(worker, read_cursor(cursor, CodexCursor))
             except TmuxError as error:
                 raise DriverError(str(error)) from error
-            link = CodexTmuxLink(host.tmux, pane, spot, CodexQuestions(host.options.ask_seconds), folder)
-            if worker.session and not spot.path:
-                gone = f"The session {worker.session} cannot be taken up again. A new one begins."
-                link.first = [Heard(fact=Noted(text=gone))]
-            async with link.at_work(arrivals, host.folders):
+            queue, keyboard = InputQueue[Never](), CodexKeyboard(host.tmux, pane)
+            asks = HookAsks(WORDING, host.options.ask_seconds, queue, keyboard.where)
+            cli = CodexCli(queue, keyboard, asks, start, CodexStartFile(folder))
+            gone = Noted(text=f"The session {worker.session} cannot be taken up again. A new one begins.")
+            opening = (Heard(fact=gone),) if worker.session and not start.path else ()
+            link = TmuxLink(host.tmux, pane, folder, cli, queue, opening)
+            async with link.listening(arrivals, host.folders):
                 yield link
 
     async def end(self, worker: Worker) -> None:
@@ -63,51 +67,40 @@ class InteractiveCodexDriver(CodexSessions):
 
     # --- starting and finding
 
-    async def _found_or_started(self, worker: Worker, spot: CodexCursor) -> tuple[Pane, CodexCursor]:
+    async def _find_or_start(self, worker: Worker, cursor: CodexCursor) -> tuple[Pane, CodexCursor]:
         pane = await self.tmux_host.found(worker)
         if pane is None:
-            return await self._start(worker, spot)
+            return await self._start(worker, cursor)
         log.info("agent found", worker=worker.name, pane=pane.id)
-        return pane, _expecting(worker, spot if spot.path else self._spot_of(worker, spot))
+        cursor = cursor if cursor.path else self._cursor_of(worker, cursor)
+        expected = with_turn_of(worker, cursor.state.expected, cursor.state.turns.values())
+        return pane, replace(cursor, state=replace(cursor.state, expected=expected))
 
-    def _spot_of(self, worker: Worker, spot: CodexCursor) -> CodexCursor:
-        """Where to go on with an agent that runs, for a reader who lost its place."""
+    def _cursor_of(self, worker: Worker, cursor: CodexCursor) -> CodexCursor:
+        """Where to go on with an agent that runs, for a link that lost its cursor."""
         folder = self.tmux_host.folder(worker)
-        began = CodexStartFile(folder / "began").read()
-        expected = DeliveredLog(folder / "handed").all() if began.path else spot.state.expected
-        return CodexCursor(
-            path=began.path, offset=began.offset, state=CodexRolloutState(session=began.session, expected=expected)
-        )
+        start = CodexStartFile(folder).read()
+        expected = DeliveredLog(folder / DELIVERED).all() if start.path else cursor.state.expected
+        state = CodexRolloutState(session=start.session, expected=expected)
+        return CodexCursor(path=start.path, offset=start.offset, state=state)
 
-    async def _start(self, worker: Worker, spot: CodexCursor) -> tuple[Pane, CodexCursor]:
+    async def _start(self, worker: Worker, cursor: CodexCursor) -> tuple[Pane, CodexCursor]:
         directory = launch.workplace(worker)
         environment, options = self.environment, self.tmux_host.options
         program = launch.found(self._program, environment)
-        session = worker.session or spot.state.session
+        session = worker.session or cursor.state.session
         rollout = rollout_of(launch.home(environment), session)
         hooks = launch.session_hooks(options.interpreter, options.hook_program, options.ask_seconds)
         resume = session if rollout else ""
         words = launch.terminal_line(program, worker, directory, hooks, resume=resume)
-        began = CodexStart(session=resume, path=str(rollout), offset=size_of(rollout)) if rollout else CodexStart()
-        CodexStartFile(self.tmux_host.folder(worker) / "began").write(began)
+        start = CodexStart(session=resume, path=str(rollout), offset=size_of(rollout)) if rollout else CodexStart()
+        CodexStartFile(self.tmux_host.folder(worker)).write(start)
         pane = await self.tmux_host.spawn(worker, words, environment)
-        hands, reviews = CodexKeyboard(self.tmux_host.tmux, pane), launch.has_hooks(directory, environment)
-        await self.tmux_host.ready(pane, "Codex", lambda: hands.through_dialogs(late=reviews))
+        keyboard, reviews = CodexKeyboard(self.tmux_host.tmux, pane), launch.has_hooks(directory, environment)
+        await self.tmux_host.ready(pane, "Codex", lambda: keyboard.through_dialogs(late=reviews))
         if not rollout:
             return pane, CodexCursor()
         # What was written before this start was told before, unless the cursor says that it was not.
-        known = spot.path == began.path
-        state = replace(spot.state, running="") if known else CodexRolloutState(session=resume)
-        return pane, CodexCursor(path=began.path, offset=spot.offset if known else began.offset, state=state)
-
-
-def _expecting(worker: Worker, spot: CodexCursor) -> CodexCursor:
-    """A message that was on its way when the node died is recognised when it turns up."""
-    turn, known = worker.turn, spot.state.expected
-    message = turn.message if turn else None
-    if turn is None or message is None or turn.id in spot.state.turns.values():
-        return spot
-    if any(one.message == message.id for one in known):
-        return spot
-    expected = (*known, ExpectedMessage(message=message.id, text=worded(message), turn=turn.id))
-    return replace(spot, state=replace(spot.state, expected=expected))
+        known = cursor.path == start.path
+        state = replace(cursor.state, running="") if known else CodexRolloutState(session=resume)
+        return pane, CodexCursor(path=start.path, offset=cursor.offset if known else start.offset, state=state)

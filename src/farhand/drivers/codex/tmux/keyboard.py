@@ -1,4 +1,4 @@
-"""What the driver does with the keyboard: hand a message over, stop a turn, go through the first dialogs."""
+"""Codex's keyboard: its first dialogs."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from farhand.drivers.codex.tmux.screen import dialog_key, holds, is_ready, read_
 from farhand.drivers.wires.tmux import Pane, Tmux
 from farhand.drivers.wires.tmux.keyboard import Keyboard, commands
 from farhand.drivers.wires.tmux.screen import last_words
-from farhand.drivers.wires.tmux.submit import Habits
+from farhand.drivers.wires.tmux.submit import BoxOptions
 
-HABITS = Habits(read_box=read_box, holds=holds, enter_delay_seconds=0.05)
+BOX = BoxOptions(read_box=read_box, holds=holds, enter_delay_seconds=0.05)
 is_command = commands(r"^/[a-z][\w-]*(\s|$)")
 _START_SECONDS = 30.0
 _LOOK_SECONDS = 0.1
@@ -23,7 +23,7 @@ class CodexKeyboard(Keyboard):
     """The keyboard of one worker's pane, with the first dialogs of Codex."""
 
     def __init__(self, tmux: Tmux, pane: Pane) -> None:
-        super().__init__(tmux, pane, HABITS, is_command)
+        super().__init__(tmux, pane, BOX, is_command)
 
     async def through_dialogs(self, *, late: bool = False) -> str | None:
         """Answers first-run dialogs until the input box is there; otherwise what stands on the screen instead.

@@ -1,180 +1,190 @@
-"""An open link to one Codex in tmux: errands in, facts out, all of them in one order."""
+"""What is Codex's own in tmux: its rollout, its hooks, and its time-outs."""
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
-from typing import Any
+from typing import Never
 
 import anyio
-import anyio.abc
 import msgspec
-from anyio.streams.memory import MemoryObjectReceiveStream
 
-from farhand.disk.watch import FolderWatcher
-from farhand.drivers.codex.tmux.cursor import CodexCursor, CodexStart, CodexStartFile
+from farhand.disk.atomic import write_private
+from farhand.drivers.codex.asks import CodexQuestion
+from farhand.drivers.codex.tmux.hooks import stopped_without_rollout, translate_hook
 from farhand.drivers.codex.tmux.keyboard import CodexKeyboard
-from farhand.drivers.codex.tmux.pending import CodexQuestions, question_of
 from farhand.drivers.codex.tmux.screen import is_asking
-from farhand.drivers.codex.tmux.translate import (
-    CodexRolloutState,
-    end_turn,
-    stopped_without_rollout,
-    translate,
-    translate_hook,
-)
-from farhand.drivers.wires.cursor import write_cursor
+from farhand.drivers.codex.tmux.state import CodexCursor, CodexStart, began, end_turn
+from farhand.drivers.codex.tmux.translate import translate
 from farhand.drivers.wires.foreign_json import Fields, parse
-from farhand.drivers.wires.hooks.endpoint import HookArrival, HookAsk, HookReport
-from farhand.drivers.wires.hooks.hook_link import HookedLink
-from farhand.drivers.wires.tmux import Pane, Tmux
-from farhand.model.ports import Batch, Deliver, Heard, NotTaken, Outcome, Taken
+from farhand.drivers.wires.hooks.asks import HookAsks
+from farhand.drivers.wires.hooks.endpoint import HookAsk, HookReport
+from farhand.drivers.wires.tmux.queue import InputQueue, Timeout
+from farhand.drivers.wires.tmux.transcript import read_on
+from farhand.model.ports import Deliver, Heard, NotTaken, Outcome, Taken
 from farhand.model.present import Ask
 from farhand.model.words import HowEnded, replace
 
-STOP_PATIENCE_SECONDS = 3.0
-INTERRUPT_PATIENCE_SECONDS = 1.5
-COMMAND_PATIENCE_SECONDS = 1.5
+STOP_SECONDS = 3.0
+INTERRUPT_SECONDS = 1.5
+COMMAND_SECONDS = 1.5
 MOST_ESCAPES = 4
 CANNOT_CHANGE = "Codex in a terminal changes its model or mode by its own menus: type /model there, or hire it so."
 
 
-class CodexTimeout(msgspec.Struct, frozen=True):
-    """A moment has passed since something that should have had a consequence."""
+class CodexStartFile:
+    """A file in the worker's folder: which session runs, for a link that lost its cursor."""
 
-    what: str
-    turn: str
-    payload: bytes = b""
-    tries: int = 0
+    def __init__(self, folder: Path) -> None:
+        # Agents outlive an upgrade: the name stays.
+        self._path = folder / "began"
+
+    def write(self, start: CodexStart) -> None:
+        """Replaces it."""
+        write_private(self._path, msgspec.json.encode(start))
+
+    def read(self) -> CodexStart:
+        """What was written; empty when there is none."""
+        try:
+            return msgspec.json.decode(self._path.read_bytes(), type=CodexStart)
+        except (OSError, msgspec.MsgspecError):
+            return CodexStart()
 
 
-class CodexTmuxLink(HookedLink[CodexTimeout]):
-    """One worker's Codex. Only `facts` moves the spot; errands leave it a note."""
+class CodexCli:
+    """One worker's Codex."""
 
     title = "Codex"
-    _spot: CodexCursor
-    _hands: CodexKeyboard
-    _questions: CodexQuestions
+    steers = True
+    confirms = True
+    hooks_pid = None
 
-    def __init__(self, tmux: Tmux, pane: Pane, spot: CodexCursor, questions: CodexQuestions, folder: Path) -> None:
-        super().__init__(tmux, pane, folder)
-        self._kept = CodexStartFile(folder / "began")
-        self._spot = spot
-        self._questions = questions
-        self._hands = CodexKeyboard(tmux, pane)
-        self._folders: FolderWatcher | None = None
-        self._following: anyio.CancelScope | None = None
-
-    # --- what comes in
-
-    def listen(
-        self, tasks: anyio.abc.TaskGroup, arrivals: MemoryObjectReceiveStream[HookArrival], folders: FolderWatcher
+    def __init__(
+        self,
+        queue: InputQueue[Never],
+        keyboard: CodexKeyboard,
+        asks: HookAsks[CodexQuestion],
+        cursor: CodexCursor,
+        start_file: CodexStartFile,
     ) -> None:
-        """Starts everything that brings news; it ends with the group."""
-        self._attend(tasks, folders)
-        self._folders = folders
-        tasks.start_soon(self._hear_hooks, arrivals, name="hooks")
-        self._follow()
+        self.keyboard = keyboard
+        self.state = cursor.state
+        self._queue = queue
+        self._asks = asks
+        self._start_file = start_file
+        # The rollout that is followed, and how far.
+        self._path, self._offset = cursor.path, cursor.offset
+        self._rollout_watch = anyio.CancelScope()
 
-    async def _hear_hooks(self, arrivals: MemoryObjectReceiveStream[HookArrival]) -> None:
-        async for arrival in arrivals:
-            self._put(arrival)
+    # --- state
 
-    def _follow(self) -> None:
+    @property
+    def cursor(self) -> CodexCursor:
+        """How far the rollout was read."""
+        return CodexCursor(path=self._path, offset=self._offset, state=self.state)
+
+    @property
+    def running(self) -> bool:
+        """Whether a turn runs."""
+        return bool(self.state.running)
+
+    # --- sources
+
+    def start_sources(self) -> None:
         """Follows the rollout of the session, as soon as it is known which that is."""
-        if self._following is not None:
-            self._following.cancel()
-        if self._tasks is not None and self._folders is not None and self._spot.path:
-            # Made here: it may be called off before its task has run.
-            self._following = anyio.CancelScope()
-            folder = Path(self._spot.path).parent
-            self._tasks.start_soon(self._watch_alone, self._following, self._folders, folder, name="rollout")
-
-    async def _watch_alone(self, scope: anyio.CancelScope, folders: FolderWatcher, folder: Path) -> None:
-        with scope:
-            await self._watch(folders, folder)
+        self._rollout_watch.cancel()
+        if self._path:
+            self._rollout_watch = self._queue.watch(Path(self._path).parent, self._queue.put_file_changed)
 
     # --- facts
 
-    def _batch(self, heard: list[Heard]) -> Batch:
-        return Batch(heard=tuple(heard), cursor=write_cursor(self._spot))
-
-    async def _happened(self, item: CodexTimeout) -> list[Heard]:
-        return await self._late(item)
-
-    def _translate(self, line: bytes, state: Any, at: float) -> tuple[list[Heard], Any]:
-        return translate(line, state, at)
-
-    def _turn(self) -> str | None:
-        return self._spot.state.turns.get(self._spot.state.running) or None
-
-    async def _reported(self, arrived: HookReport) -> list[Heard]:
-        payload = parse(arrived.payload) or Fields({})
-        heard, state = translate_hook(arrived.payload, self._spot.state)
-        self._spot = replace(self._spot, state=state)
-        self._moved(payload.text("transcript_path"), payload.text("session_id"))
-        event, turn = payload.text("hook_event_name"), payload.text("turn_id")
-        if event == "Stop" and state.running == turn:
-            self._after(STOP_PATIENCE_SECONDS, CodexTimeout("stop", turn, arrived.payload))
+    def read(self) -> list[Heard]:
+        """All that was added to the rollout."""
+        heard, self._offset, self.state = read_on(self._path, self._offset, self.state, translate, time.time())
         return heard
 
-    def _moved(self, path: str, session: str) -> None:
-        """It is known now, or has changed, where the session is written."""
-        if path and path != self._spot.path and session == self._spot.state.session:
-            self._spot = replace(self._spot, path=path, offset=0)
-            self._kept.write(CodexStart(session=session, path=path))
-            self._follow()
+    async def on_report(self, report: HookReport) -> list[Heard]:
+        """What a hook reports; the rollout may report the same, before or after."""
+        payload = parse(report.payload) or Fields({})
+        heard, self.state = translate_hook(report.payload, self.state)
+        self.follow(payload.text("transcript_path"), payload.text("session_id"))
+        event, turn = payload.text("hook_event_name"), payload.text("turn_id")
+        if event == "Stop" and self.state.running == turn:
+            self._queue.after(STOP_SECONDS, Timeout("stop", turn, report.payload))
+        return heard
 
-    def _raised(self, asked: HookAsk, payload: Fields) -> Heard:
-        turn = self._spot.state.turns.get(payload.text("turn_id"))
-        return Heard(fact=self._questions.hold(asked, question_of(payload)), turn=turn)
+    def follow(self, path: str, session: str) -> None:
+        """It is known now, or has changed, where the session is written."""
+        if path and path != self._path and session == self.state.session:
+            self._path, self._offset = path, 0
+            self._start_file.write(CodexStart(session=session, path=path))
+            self.start_sources()
+
+    def on_ask(self, asked: HookAsk) -> list[Heard]:
+        """Raises the ask, in the turn that it says."""
+        payload = parse(asked.report.payload) or Fields({})
+        return self._asks.raise_ask(asked, turn=self.state.turns.get(payload.text("turn_id")))
+
+    async def on_event(self, event: Never) -> list[Heard]:
+        """There are none."""
+        return event
+
+    async def on_turn_ended(self) -> list[Heard]:
+        """Whoever still asked in that turn waits no more."""
+        self._asks.close()
+        return []
+
+    def on_death(self) -> list[Heard]:
+        """Nothing: the core ends the turn."""
+        return []
 
     # --- what did not happen
 
-    async def _late(self, later: CodexTimeout) -> list[Heard]:
-        state = self._spot.state
-        if state.running != later.turn:
+    async def on_timeout(self, timeout: Timeout) -> list[Heard]:
+        """Ends a turn whose end nobody reported."""
+        if self.state.running != timeout.turn:
             return []
-        match later.what:
+        match timeout.what:
             case "stop":
-                heard, state = stopped_without_rollout(later.payload, state)
-            case "interrupt" if later.tries < MOST_ESCAPES:
-                await self._escape_again(later)
+                heard, self.state = stopped_without_rollout(timeout.payload, self.state)
+                return heard
+            case "interrupt" if timeout.tries < MOST_ESCAPES:
+                await self._escape_again(timeout)
                 return []
             case "command":
-                said = await self._read_off(await self._hands.screen())
-                ended, state = end_turn(state, later.turn, HowEnded.COMPLETED)
-                heard = said + ended
+                turn = self.state.turns.get(timeout.turn) or None
+                printed = await self.keyboard.command_output(await self.keyboard.screen())
+                ended, self.state = end_turn(self.state, timeout.turn, HowEnded.COMPLETED)
+                return [Heard(fact=printed, turn=turn), *ended]
             case _:
                 return []
-        self._spot = replace(self._spot, state=state)
-        return heard
 
-    async def _escape_again(self, later: CodexTimeout) -> None:
+    async def _escape_again(self, timeout: Timeout) -> None:
         """Once more, if it still works or asks: at rest, Escape means something else."""
-        screen = await self._hands.screen()
+        screen = await self.keyboard.screen()
         if is_asking(screen) or "esc to interrupt" in screen:
-            await self._hands.escape()
-        self._after(INTERRUPT_PATIENCE_SECONDS, msgspec.structs.replace(later, tries=later.tries + 1))
+            await self.keyboard.escape()
+        self._queue.after(INTERRUPT_SECONDS, timeout.again())
 
     # --- errands
 
-    async def _settle(self, ask: Ask) -> Outcome:
-        return await self._questions.settle(ask)
+    def on_command(self, errand: Deliver) -> None:
+        """Its turn runs until the time-out ends it: the rollout never tells of a command."""
+        turn = f"command-{errand.message.id}"
+        rest = tuple(one for one in self.state.expected if one.message != errand.message.id)
+        self.state = began(replace(self.state, expected=rest), turn, errand.turn)
+        self._queue.after(COMMAND_SECONDS, Timeout("command", turn))
 
-    async def _stop(self) -> Outcome:
-        await self._hands.escape()
-        self._after(INTERRUPT_PATIENCE_SECONDS, CodexTimeout("interrupt", self._spot.state.running))
+    async def settle(self, ask: Ask) -> Outcome:
+        """Answers the hook that asks."""
+        return await self._asks.settle(ask)
+
+    async def stop(self) -> Outcome:
+        """Presses Escape, and looks later whether that helped."""
+        await self.keyboard.escape()
+        self._queue.after(INTERRUPT_SECONDS, Timeout("interrupt", self.state.running))
         return Taken()
 
-    async def _change(self, model: str | None, mode: str | None) -> Outcome:  # noqa: ARG002
+    async def change(self, model: str | None, mode: str | None) -> Outcome:  # noqa: ARG002
+        """Not by keys."""
         return NotTaken(why=CANNOT_CHANGE)
-
-    def _commanded(self, errand: Deliver) -> None:
-        name = f"command-{errand.message.id}"
-        state = replace(self._spot.state, expected=self._others(errand.message.id))
-        self._note(_begun(state, name, errand.turn))
-        self._after(COMMAND_PATIENCE_SECONDS, CodexTimeout("command", name))
-
-
-def _begun(state: CodexRolloutState, turn: str, ours: str) -> CodexRolloutState:
-    return replace(state, turns={**state.turns, turn: ours}, running=turn, spoke=False, last_text="")

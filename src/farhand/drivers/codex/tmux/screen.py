@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from farhand.drivers.wires.tmux.screen import begins, bright, plain
 
@@ -49,7 +49,7 @@ def holds(box: str, text: str) -> bool:
     return begins(box, text) or bool(_TOKEN.match(box))
 
 
-def dialog_key(screen: str, dialogs: list[dict[str, Any]]) -> str | None:
+def dialog_key(screen: str, dialogs: Sequence[Mapping[str, str]]) -> str | None:
     """The next key for the dialog on the screen: to its choice, then Enter once that is seen to be chosen."""
     lines = [line.strip() for line in plain(screen).splitlines()]
     words = " ".join(lines)

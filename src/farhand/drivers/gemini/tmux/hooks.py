@@ -1,12 +1,21 @@
-"""Turns the payloads of the Gemini CLI's hooks into facts. Pure: no clock, no files."""
+"""Translates the payloads of the Gemini CLI's hooks into facts. Pure: no clock, no files."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from farhand.drivers.gemini.schema import moment, unwrapped, words
-from farhand.drivers.gemini.tmux.translate import GeminiState, Translated, end_turn, prompted, skip, tool_hooked
+from farhand.drivers.gemini.schema import digest, moment, unwrapped, words
+from farhand.drivers.gemini.tmux.state import (
+    GeminiState,
+    GeminiToolState,
+    Translated,
+    end_turn,
+    heard,
+    prompted,
+    skip,
+    with_tool,
+)
+from farhand.drivers.gemini.tmux.translate import LONGEST_OUTPUT, started
 from farhand.drivers.wires.foreign_json import Fields, parse
+from farhand.model.facts import ToolEnded
 from farhand.model.words import HowEnded, replace
 
 NOTHING = "[no response text]"
@@ -39,12 +48,24 @@ def translate_hook(payload: bytes, state: GeminiState) -> Translated:
 def _tool(record: Fields, state: GeminiState, *, over: bool) -> Translated:
     if not state.running or _is_late(record, state):
         return [], state
-    output = _output(record.fields("tool_response").any("llmContent")) if over else ""
-    return tool_hooked(record.text("tool_name"), record.any("tool_input"), state, over=over, output=output)
+    output = unwrapped(words(record.fields("tool_response").any("llmContent"))) if over else ""
+    return _called(record.text("tool_name"), record.any("tool_input"), state, over=over, output=output)
 
 
-def _output(content: Any) -> str:
-    return unwrapped(words(content))
+def _called(tool: str, arguments: object, state: GeminiState, *, over: bool, output: str = "") -> Translated:
+    """A call that a hook tells of, before it runs or after."""
+    same = digest(tool, arguments)
+    if not over:
+        filed = next((one for one in state.tools if one.digest == same and one.filed and not one.hooked), None)
+        if filed is not None:
+            return [], with_tool(replace(filed, hooked=True), state)
+        fresh = GeminiToolState(call=f"tool-{state.turns}-{len(state.tools) + 1}", digest=same, hooked=True)
+        return heard([started(fresh.call, tool, Fields(arguments))], state), with_tool(fresh, state)
+    found = next((one for one in state.tools if one.digest == same and one.hooked and not one.over), None)
+    if found is None:
+        return [], state
+    ended = ToolEnded(call=found.call, output=output[:LONGEST_OUTPUT])
+    return heard([ended], state), with_tool(replace(found, over=True), state)
 
 
 def _is_late(record: Fields, state: GeminiState) -> bool:

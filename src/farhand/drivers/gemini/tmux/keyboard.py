@@ -1,4 +1,4 @@
-"""What the driver does with the keyboard: hand a message over, answer a dialog, stop a turn, change model and mode."""
+"""The Gemini CLI's keyboard: its dialogs answered, its first dialogs, its modes."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from farhand.drivers.wires.asks.build import GONE
 from farhand.drivers.wires.tmux import Pane, Tmux
 from farhand.drivers.wires.tmux.keyboard import Keyboard, commands
 from farhand.drivers.wires.tmux.screen import last_words
-from farhand.drivers.wires.tmux.submit import Habits
+from farhand.drivers.wires.tmux.submit import BoxOptions
 from farhand.model.ports import NotTaken, Outcome, Taken, Unknown
 from farhand.model.words import Mode
 
 # It takes an Enter within a tenth of a second of a paste for a newline.
-HABITS = Habits(read_box=read_box, holds=holds, enter_delay_seconds=0.12, patience_seconds=8.0)
+BOX = BoxOptions(read_box=read_box, holds=holds, enter_delay_seconds=0.12, timeout_seconds=8.0)
 is_command = commands(r"^[/?][a-z]*(\s|$)")
 BEHIND = "Another question stands there by now; nothing was allowed. If this one still waits, it is asked again."
 _START_SECONDS = 60.0
@@ -36,7 +36,7 @@ class GeminiKeyboard(Keyboard):
     """The keyboard of one worker's pane, with the dialogs and modes of the Gemini CLI."""
 
     def __init__(self, tmux: Tmux, pane: Pane) -> None:
-        super().__init__(tmux, pane, HABITS, is_command, colours=False)
+        super().__init__(tmux, pane, BOX, is_command, colours=False)
 
     async def dialog(self, question: GeminiQuestion, seconds: float = _DIALOG_SECONDS) -> Dialog | None:
         """The very dialog that the question was seen in, while it is on the screen."""
@@ -88,7 +88,7 @@ class GeminiKeyboard(Keyboard):
 
         if not await self.shows(stands, _GONE_SECONDS):
             return False
-        await anyio.sleep(HABITS.enter_delay_seconds)
+        await anyio.sleep(BOX.enter_delay_seconds)
         await self._tmux.press(self._pane, "Enter")
         return True
 
@@ -127,7 +127,7 @@ class GeminiKeyboard(Keyboard):
 
         return await self.switch(mode, lambda screen: says(screen, words), key, 0.7)
 
-    async def arrive(self) -> str | None:
+    async def through_dialogs(self) -> str | None:
         """Waits for the input box, through the dialogs of a first run; otherwise what stands on the screen instead."""
         with anyio.move_on_after(_START_SECONDS):
             while read_box(screen := await self.screen()) is None:

@@ -1,114 +1,101 @@
-"""What a link to a Gemini CLI remembers: how far it has read, and which calls and questions are open. Pure."""
+"""Which calls of the Gemini CLI, and which questions about them, are open. Pure: part of the link's cursor."""
 
 from __future__ import annotations
 
 from farhand.drivers.gemini.asks import GeminiCall, GeminiQuestion, fitting, is_about, is_among, is_asked, seen_in
 from farhand.drivers.gemini.tmux.screen import Dialog, comes_after
-from farhand.drivers.gemini.tmux.session_file import GeminiCursor
-from farhand.model.words import Word, replace
+from farhand.drivers.gemini.tmux.state import GeminiOpenCalls
+from farhand.model.words import replace
 
 MOST_CALLS = 64
 
 
-class GeminiPosition(Word):
-    """What the journal keeps as a link's cursor."""
-
-    spot: GeminiCursor = GeminiCursor()
-    # Questions that are open, each under the name of its ask.
-    asks: dict[str, GeminiQuestion] = {}
-    # Calls that were announced and have not run yet: a question is about one of them.
-    calls: tuple[GeminiCall, ...] = ()
-    # Questions that were announced and whose dialog was not seen yet: it may stand behind another one.
-    unseen: dict[str, GeminiQuestion] = {}
-    # Calls that were allowed from afar and have not run yet.
-    allowed: tuple[GeminiCall, ...] = ()
-
-
-def announced(place: GeminiPosition, call: GeminiCall) -> GeminiPosition:
+def announced(opened: GeminiOpenCalls, call: GeminiCall) -> GeminiOpenCalls:
     """A call is about to run, or to be asked about."""
-    return replace(place, calls=(*place.calls, call)[-MOST_CALLS:])
+    return replace(opened, calls=(*opened.calls, call)[-MOST_CALLS:])
 
 
-def wondered(place: GeminiPosition, name: str, question: GeminiQuestion) -> GeminiPosition:
+def announced_question(opened: GeminiOpenCalls, name: str, question: GeminiQuestion) -> GeminiOpenCalls:
     """A question was announced; it is asked when its dialog is seen."""
-    return replace(place, unseen={**place.unseen, name: question})
+    return replace(opened, unseen={**opened.unseen, name: question})
 
 
-def waiting(place: GeminiPosition) -> tuple[GeminiCall, ...]:
+def waiting(opened: GeminiOpenCalls) -> tuple[GeminiCall, ...]:
     """The calls that a dialog may be about: those that neither ran nor were allowed."""
-    calls = place.calls
-    for call in place.allowed:
+    calls = opened.calls
+    for call in opened.allowed:
         calls = _less(calls, call)
     return calls
 
 
-def sought(place: GeminiPosition, dialog: Dialog) -> tuple[str, GeminiQuestion] | None:
+def question_in(opened: GeminiOpenCalls, dialog: Dialog) -> tuple[str, GeminiQuestion] | None:
     """The question that this dialog asks, and its name, if it is one that was announced and not asked yet."""
-    found = {name: one for name, one in place.unseen.items() if is_about(dialog, one)}
-    return (next(iter(found)), seen_in(dialog, list(found.values()), waiting(place))) if found else None
+    found = {name: one for name, one in opened.unseen.items() if is_about(dialog, one)}
+    return (next(iter(found)), seen_in(dialog, list(found.values()), waiting(opened))) if found else None
 
 
-def is_known(place: GeminiPosition, dialog: Dialog) -> bool:
+def is_known(opened: GeminiOpenCalls, dialog: Dialog) -> bool:
     """Whether this is the dialog of a question that was asked."""
-    return any(is_asked(dialog, one) for one in place.asks.values())
+    return any(is_asked(dialog, one) for one in opened.asks.values())
 
 
-def passed_by(place: GeminiPosition, dialog: Dialog) -> list[str]:
+def passed_by(opened: GeminiOpenCalls, dialog: Dialog) -> list[str]:
     """The asks that are over, since the CLI is at a later one of the same calls: it takes them in order."""
-    return [name for name, one in place.asks.items() if comes_after(dialog.counter, one.counter)]
+    return [name for name, one in opened.asks.items() if comes_after(dialog.counter, one.counter)]
 
 
-def replaced_by(place: GeminiPosition, dialog: Dialog) -> list[str]:
-    """The asks in whose place another question stands: it was changed at the desk."""
-    return [name for name, one in place.asks.items() if one.counter == dialog.counter]
+def replaced_by(opened: GeminiOpenCalls, dialog: Dialog) -> list[str]:
+    """The asks in whose opened another question stands: it was changed at the desk."""
+    return [name for name, one in opened.asks.items() if one.counter == dialog.counter]
 
 
-def asked(place: GeminiPosition, name: str, question: GeminiQuestion) -> GeminiPosition:
+def asked(opened: GeminiOpenCalls, name: str, question: GeminiQuestion) -> GeminiOpenCalls:
     """The question is open from now on."""
-    rest = {other: one for other, one in place.unseen.items() if other != name}
-    return replace(place, unseen=rest, asks={**place.asks, name: question})
+    rest = {other: one for other, one in opened.unseen.items() if other != name}
+    return replace(opened, unseen=rest, asks={**opened.asks, name: question})
 
 
-def put_back(place: GeminiPosition, name: str) -> GeminiPosition:
+def put_back(opened: GeminiOpenCalls, name: str) -> GeminiOpenCalls:
     """Its dialog stands behind another one: it is asked again when it is seen again."""
-    return wondered(without(place, [name]), f"{name}-again", replace(place.asks[name], counter=""))
+    return announced_question(without(opened, [name]), f"{name}-again", replace(opened.asks[name], counter=""))
 
 
-def without(place: GeminiPosition, names: list[str]) -> GeminiPosition:
+def without(opened: GeminiOpenCalls, names: list[str]) -> GeminiOpenCalls:
     """These asks are over."""
-    return replace(place, asks={name: one for name, one in place.asks.items() if name not in names}) if names else place
+    rest = {name: one for name, one in opened.asks.items() if name not in names}
+    return replace(opened, asks=rest) if names else opened
 
 
-def allow(place: GeminiPosition, call: GeminiCall) -> GeminiPosition:
+def allow(opened: GeminiOpenCalls, call: GeminiCall) -> GeminiOpenCalls:
     """Somebody allows this call from afar."""
-    return replace(place, allowed=(*place.allowed, call))
+    return replace(opened, allowed=(*opened.allowed, call))
 
 
-def disallow(place: GeminiPosition, call: GeminiCall) -> GeminiPosition:
+def disallow(opened: GeminiOpenCalls, call: GeminiCall) -> GeminiOpenCalls:
     """It was not allowed after all."""
-    return replace(place, allowed=_less(place.allowed, call))
+    return replace(opened, allowed=_less(opened.allowed, call))
 
 
-def refuse(place: GeminiPosition, call: GeminiCall) -> GeminiPosition:
+def refuse(opened: GeminiOpenCalls, call: GeminiCall) -> GeminiOpenCalls:
     """It was refused, and will not run."""
-    return replace(place, calls=_less(place.calls, call))
+    return replace(opened, calls=_less(opened.calls, call))
 
 
-def ran(place: GeminiPosition, call: GeminiCall) -> tuple[GeminiPosition, str]:
+def ran(opened: GeminiOpenCalls, call: GeminiCall) -> tuple[GeminiOpenCalls, str]:
     """A call has run; the ask that is over by that, '' when there is none: it was allowed there, or by nobody."""
-    place = replace(place, calls=_less(place.calls, call))
-    if is_among(call, place.allowed):
-        return disallow(place, call), ""
-    name = next((name for name, one in place.asks.items() if is_among(call, fitting(one))), "")
-    hidden = "" if name else next((name for name, one in place.unseen.items() if is_among(call, fitting(one))), "")
+    opened = replace(opened, calls=_less(opened.calls, call))
+    if is_among(call, opened.allowed):
+        return disallow(opened, call), ""
+    name = next((name for name, one in opened.asks.items() if is_among(call, fitting(one))), "")
+    hidden = "" if name else next((name for name, one in opened.unseen.items() if is_among(call, fitting(one))), "")
     if hidden:
-        place = replace(place, unseen={other: one for other, one in place.unseen.items() if other != hidden})
-    return place, name
+        opened = replace(opened, unseen={other: one for other, one in opened.unseen.items() if other != hidden})
+    return opened, name
 
 
-def rested(place: GeminiPosition) -> GeminiPosition:
+def cleared(opened: GeminiOpenCalls) -> GeminiOpenCalls:
     """The turn is over: nothing that it announced comes any more."""
-    return replace(place, calls=(), unseen={}, allowed=())
+    return replace(opened, calls=(), unseen={}, allowed=())
 
 
 def _less(calls: tuple[GeminiCall, ...], call: GeminiCall) -> tuple[GeminiCall, ...]:

@@ -81,7 +81,7 @@ def says(screen: str, words: str) -> bool:
     return line.strip().lower().startswith(words.lower())
 
 
-def standing(title: str) -> str:
+def status_of(title: str) -> str:
     """Idle, busy or waiting, as the window's title says; '' when it says nothing."""
     marks = {"◇": "idle", "✦": "busy", "✋": "waiting", "⏲": "busy"}
     return marks.get(title.strip()[:1], "")

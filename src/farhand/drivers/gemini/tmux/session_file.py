@@ -8,28 +8,17 @@ from pathlib import Path
 
 import msgspec
 
-from farhand.disk.tail import read_lines
 from farhand.drivers.gemini.asks import GeminiQuestion
-from farhand.drivers.gemini.tmux.translate import GeminiState, Translated, translate, translate_message
+from farhand.drivers.gemini.tmux.state import GeminiCursor, GeminiState, Translated
+from farhand.drivers.gemini.tmux.translate import translate, translate_message
 from farhand.drivers.wires.foreign_json import Fields, parse
+from farhand.drivers.wires.tmux.transcript import read_on
 from farhand.model.ports import Heard
-from farhand.model.words import Word, replace
+from farhand.model.words import replace
 
 HEAD_BYTES = 4096
 WHOLE = ".json"
 LONGEST_PLAN = 20_000
-
-
-class GeminiCursor(Word):
-    """Where a link stands: the file, how far it was read, and what its translation remembers."""
-
-    path: str = ""
-    # Of lines: after the last one. Of a whole file: where its newest message begins.
-    offset: int = 0
-    # Of a whole file: what it was when it was last read (inode, size, time), and how its newest message begins.
-    stamp: tuple[int, int, int] = (0, 0, 0)
-    newest: str = ""
-    state: GeminiState = GeminiState()
 
 
 class _Whole(msgspec.Struct):
@@ -38,61 +27,42 @@ class _Whole(msgspec.Struct):
     messages: list[msgspec.Raw] = []
 
 
-def read_spot(cursor: str) -> GeminiCursor:
-    """The spot of a cursor; a fresh one when there is none, or it is not ours."""
+def follow(cursor: GeminiCursor, at: float) -> tuple[list[Heard], GeminiCursor]:
+    """Everything that was written after the cursor. A file that is being written waits until it is whole."""
+    if not cursor.path:
+        return [], cursor
+    if cursor.path.endswith(WHOLE):
+        return _follow_whole(cursor, at)
+    heard, offset, state = read_on(cursor.path, cursor.offset, cursor.state, translate, at)
+    if offset != cursor.offset or state is not cursor.state:
+        cursor = replace(cursor, offset=offset, state=state)
+    return heard, cursor
+
+
+def _follow_whole(cursor: GeminiCursor, at: float) -> tuple[list[Heard], GeminiCursor]:
     try:
-        return msgspec.json.decode(cursor, type=GeminiCursor) if cursor else GeminiCursor()
-    except msgspec.MsgspecError:
-        return GeminiCursor()
-
-
-def follow(spot: GeminiCursor, at: float) -> tuple[list[Heard], GeminiCursor]:
-    """Everything that was written since the spot. A file that is being written waits until it is whole."""
-    if not spot.path:
-        return [], spot
-    if spot.path.endswith(WHOLE):
-        return _follow_whole(spot, at)
-    return _follow_lines(spot, at)
-
-
-def _follow_lines(spot: GeminiCursor, at: float) -> tuple[list[Heard], GeminiCursor]:
-    heard: list[Heard] = []
-    while True:
-        found = read_lines(Path(spot.path), spot.offset)
-        state = spot.state
-        for line in found.lines:
-            told, state = translate(line, state, at)
-            heard += told
-        if found.offset != spot.offset or state is not spot.state:
-            spot = replace(spot, offset=found.offset, state=state)
-        if not found.more:
-            return heard, spot
-
-
-def _follow_whole(spot: GeminiCursor, at: float) -> tuple[list[Heard], GeminiCursor]:
-    try:
-        descriptor = os.open(spot.path, os.O_RDONLY)
+        descriptor = os.open(cursor.path, os.O_RDONLY)
     except OSError:
-        return [], spot
+        return [], cursor
     try:
         status = os.fstat(descriptor)
         stamp = (status.st_ino, status.st_size, status.st_mtime_ns)
-        if stamp == spot.stamp:
-            return [], spot
-        read = _tail(descriptor, spot, status.st_size) or _all(descriptor, status.st_size)
+        if stamp == cursor.stamp:
+            return [], cursor
+        read = _tail(descriptor, cursor, status.st_size) or _all(descriptor, status.st_size)
         if read is None or _stamped(descriptor) != stamp:
             # Half written, or written once more meanwhile: the next change tells.
-            return [], spot
+            return [], cursor
     finally:
         os.close(descriptor)
     messages, offset = read
-    state, heard = spot.state, []
+    state, heard = cursor.state, []
     for raw in messages:
         told, state = _message(bytes(raw), state, at)
         heard += told
     newest = bytes(messages[-1])[:HEAD_BYTES].decode("utf-8", "replace") if messages else ""
     newest = newest[: _id_end(newest)]
-    return heard, replace(spot, stamp=stamp, offset=offset, newest=newest, state=state)
+    return heard, replace(cursor, stamp=stamp, offset=offset, newest=newest, state=state)
 
 
 def _stamped(descriptor: int) -> tuple[int, int, int]:
@@ -112,15 +82,15 @@ def _message(raw: bytes, state: GeminiState, at: float) -> Translated:
     return translate_message(message, state, at) if message is not None else ([], state)
 
 
-def _tail(descriptor: int, spot: GeminiCursor, size: int) -> tuple[list[msgspec.Raw], int] | None:
+def _tail(descriptor: int, cursor: GeminiCursor, size: int) -> tuple[list[msgspec.Raw], int] | None:
     """The messages from the newest known one on, if it still stands where it stood; the rest is not read."""
-    head = spot.newest.encode()
-    if not spot.offset or not head or os.pread(descriptor, len(head), spot.offset) != head:
+    head = cursor.newest.encode()
+    if not cursor.offset or not head or os.pread(descriptor, len(head), cursor.offset) != head:
         return None
     opening = b'{"messages":['
-    data = opening + _read(descriptor, spot.offset, size)
+    data = opening + _read(descriptor, cursor.offset, size)
     whole = _decoded(data)
-    return (whole.messages, spot.offset + _place(data, whole) - len(opening)) if whole and whole.messages else None
+    return (whole.messages, cursor.offset + _place(data, whole) - len(opening)) if whole and whole.messages else None
 
 
 def _all(descriptor: int, size: int) -> tuple[list[msgspec.Raw], int] | None:
@@ -152,16 +122,16 @@ def _read(descriptor: int, offset: int, size: int) -> bytes:
     return b"".join(pieces)
 
 
-def passed(spot: GeminiCursor) -> GeminiCursor:
-    """The spot at the end of its file: what is there was told before, or is of a time before ours."""
-    _, end = follow(replace(spot, state=GeminiState(session=spot.state.session)), 0.0)
-    known = replace(spot.state, known=end.state.known, last=end.state.last, tools=end.state.tools)
+def at_end(cursor: GeminiCursor) -> GeminiCursor:
+    """The cursor at the end of its file: what is there was told before, or is of a time before ours."""
+    _, end = follow(replace(cursor, state=GeminiState(session=cursor.state.session)), 0.0)
+    known = replace(cursor.state, known=end.state.known, last=end.state.last, tools=end.state.tools)
     return replace(end, state=known)
 
 
-def behind(path: str, spot: GeminiCursor) -> GeminiCursor:
-    """The spot in another file of the same session (the CLI moves an old one into lines): after what is known there."""
-    moved, known = replace(spot, path=path, offset=0, stamp=(0, 0, 0), newest=""), spot.state.known
+def moved_to(path: str, cursor: GeminiCursor) -> GeminiCursor:
+    """The cursor in another file of the session (the CLI moves an old one into lines): after what is known there."""
+    moved, known = replace(cursor, path=path, offset=0, stamp=(0, 0, 0), newest=""), cursor.state.known
     if not known or path.endswith(WHOLE):
         return moved
     for record, end in _lines_of(Path(path)):
@@ -182,10 +152,10 @@ def _lines_of(path: Path) -> Iterator[tuple[bytes, int]]:
         return
 
 
-def plan_of(spot: GeminiCursor, question: GeminiQuestion) -> str:
+def plan_of(cursor: GeminiCursor, question: GeminiQuestion) -> str:
     """The plan that a person is asked about, where the CLI keeps plans; '' when it is not there."""
     name = Fields(question.call.arguments).text("plan_filename")
-    kept = Path(spot.path).parent.parent / spot.state.session / "plans"
+    kept = Path(cursor.path).parent.parent / cursor.state.session / "plans"
     try:
         return (kept / Path(name).name).read_text("utf-8", "replace")[:LONGEST_PLAN] if name else ""
     except OSError:

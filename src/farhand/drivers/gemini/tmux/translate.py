@@ -1,10 +1,8 @@
-"""Turns the records of a Gemini CLI session file into facts. Pure: no clock, no files."""
+"""Translates the records of a Gemini CLI session file into facts. Pure: no clock, no files."""
 
 from __future__ import annotations
 
-from functools import partial
 from hashlib import sha256
-from typing import Any, TypeAlias
 
 from farhand.drivers.gemini.limits import limit
 from farhand.drivers.gemini.schema import (
@@ -19,88 +17,42 @@ from farhand.drivers.gemini.schema import (
     words,
 )
 from farhand.drivers.gemini.titles import detail, title
+from farhand.drivers.gemini.tmux.state import (
+    REMEMBERED,
+    GeminiLastMessage,
+    GeminiState,
+    GeminiToolState,
+    Translated,
+    began,
+    end_turn,
+    heard,
+    prompted,
+    session_changed,
+    skip,
+    with_tool,
+)
 from farhand.drivers.wires.foreign_json import Fields, parse
-from farhand.drivers.wires.session_change import another_session
-from farhand.drivers.wires.tmux.delivered import ExpectedMessage, squeezed
 from farhand.model.facts import (
     Fact,
     Limited,
     Noted,
     Said,
-    Seen,
     Thought,
     ToolEnded,
     ToolStarted,
-    TurnEnded,
     TurnStarted,
     Used,
 )
 from farhand.model.ports import Heard
-from farhand.model.words import HowEnded, Usage, Word, replace
+from farhand.model.words import HowEnded, Usage, replace
 
 LONGEST_OUTPUT = 4000
-REMEMBERED = 32
-MOST_TOOLS = 64
 CANCELLED = "Request cancelled."
 # Every second line says nothing but what time it was.
 TOUCHED = b'{"$set":{"lastUpdated":"2026-11-15T19:15:02.898Z"}}'
 TOUCHED_LENGTH, TOUCHED_HEAD, TOUCHED_TAIL = len(TOUCHED), TOUCHED[:24], TOUCHED[-4:]
 # After a refusal the CLI writes its whole history once more, under new ids and within a moment.
 REPLAY_SECONDS = 1.0
-
-
-class GeminiToolState(Word):
-    """One call of the running turn: hooks and the file tell of it, each without the other's name for it."""
-
-    call: str
-    digest: str
-    # The file's own id, once it has told of the call.
-    filed: str = ""
-    hooked: bool = False
-    over: bool = False
-
-
-class GeminiTold(Word):
-    """How much of the newest message of the model was told: it is written again when it grows."""
-
-    id: str = ""
-    # How long its text was, and what it was, without keeping it.
-    length: int = 0
-    mark: str = ""
-    thoughts: int = 0
-    counted: bool = False
-
-
-class GeminiState(Word):
-    """What the translation remembers between records; it travels in the wire's cursor."""
-
-    session: str = ""
-    # The running turn: the core's name for it, what was asked, and when the CLI says that it began.
-    turn: str = ""
-    prompt: str = ""
-    began: float = 0.0
-    running: bool = False
-    # When the CLI says that the last turn was over: what it wrote before is still of that turn.
-    over: float = 0.0
-    # Which of hook and file have told of the prompt.
-    hooked: bool = False
-    written: bool = False
-    spoke: bool = False
-    usage: Usage = Usage()
-    tools: tuple[GeminiToolState, ...] = ()
-    last: GeminiTold = GeminiTold()
-    # The newest messages, by their ids: one that is written again is no news.
-    known: tuple[str, ...] = ()
-    # Since when the CLI repeats its history; 0 when it does not.
-    replays: float = 0.0
-    expected: tuple[ExpectedMessage, ...] = ()
-    # The newest messages of ours that the agent has read.
-    seen: tuple[str, ...] = ()
-    turns: int = 0
-    skipped: int = 0
-
-
-Translated: TypeAlias = tuple[list[Heard], GeminiState]
 
 
 def translate(line: bytes, state: GeminiState, at: float = 0.0) -> Translated:
@@ -124,19 +76,9 @@ def translate_record(record: Fields, state: GeminiState, at: float = 0.0) -> Tra
     return skip(state)
 
 
-def skip(state: GeminiState) -> Translated:
-    """A record that nobody understands is counted."""
-    return [], replace(state, skipped=state.skipped + 1)
-
-
-def heard(facts: list[Fact], state: GeminiState) -> list[Heard]:
-    """Facts of the running turn."""
-    return [Heard(fact=fact, turn=state.turn or None) for fact in facts]
-
-
 def _rewound(state: GeminiState) -> Translated:
     told = heard([Noted(text="The conversation was taken back to an earlier point.")], state) if state.known else []
-    return told, replace(state, last=GeminiTold())
+    return told, replace(state, last=GeminiLastMessage())
 
 
 def _changed(change: Fields, state: GeminiState, at: float) -> Translated:
@@ -154,12 +96,6 @@ def _changed(change: Fields, state: GeminiState, at: float) -> Translated:
         told += more
     # What it repeats is known from now on: a replay gave all of it new names.
     return told, replace(state, known=tuple(dict.fromkeys([*state.known, *ids]))[-REMEMBERED:])
-
-
-def session_changed(session: str, state: GeminiState) -> Translated:
-    """The agent's conversation has another id now: it began, or was cleared."""
-    begin = partial(GeminiState, seen=state.seen, turns=state.turns)
-    return another_session(session, state, lambda: end_turn(state, HowEnded.COMPLETED), begin)
 
 
 # --- messages
@@ -211,61 +147,17 @@ def _user(message: Fields, state: GeminiState) -> Translated:
     return prompted(text, moment(message), state, hook=False)
 
 
-def prompted(text: str, when: float, state: GeminiState, *, hook: bool) -> Translated:
-    """A prompt has reached the agent, its hook or file tells: one of ours is seen, any other began at the desk."""
-    told = state.hooked if hook else state.written
-    if state.running and not told and squeezed(text) == state.prompt:
-        return [], replace(state, hooked=state.hooked or hook, written=state.written or not hook)
-    if when and when <= state.began:
-        # Told late, of a turn before this one.
-        return [], state
-    found = _expected(text, state)
-    turn = found.turn if found is not None and found.turn else f"desk-{state.session[:8]}-{state.turns + 1}"
-    before, state = end_turn(state, HowEnded.COMPLETED)
-    started = [] if found is not None and found.turn else [Heard(fact=TurnStarted(), turn=turn)]
-    seen = [Heard(fact=Seen(message=found.message), turn=turn)] if found is not None else []
-    rest = tuple(one for one in state.expected if one is not found)
-    read = (*state.seen, *([found.message] if found is not None else []))[-REMEMBERED:]
-    fresh = replace(began(state, turn, text, when), hooked=hook, written=not hook, expected=rest, seen=read)
-    return [*before, *started, *seen], fresh
-
-
-def began(state: GeminiState, turn: str, text: str, when: float = 0.0) -> GeminiState:
-    """The state at the beginning of a turn."""
-    return replace(
-        state,
-        turn=turn,
-        prompt=squeezed(text),
-        began=when or state.began,
-        running=True,
-        replays=0.0,
-        hooked=False,
-        written=False,
-        turns=state.turns + 1,
-        spoke=False,
-        usage=Usage(),
-        tools=(),
-        last=GeminiTold(),
-    )
-
-
-def _expected(text: str, state: GeminiState) -> ExpectedMessage | None:
-    """The message that this is; what it refers to by `@` may stand behind it."""
-    given = squeezed(text)
-    exact = next((one for one in state.expected if squeezed(one.text) == given), None)
-    return exact or next((one for one in state.expected if given.startswith(squeezed(one.text) + " ")), None)
-
-
 def _gemini(message: Fields, state: GeminiState) -> Translated:
     name, text = message.text("id"), words(message.any("content"))
-    last = state.last if state.last.id == name else GeminiTold(id=name)
+    last = state.last if state.last.id == name else GeminiLastMessage(id=name)
     begun, state = _resumed(message, last, state)
     facts = _thoughts(message, last)
     said, spoke = _text(text, last, spoke=state.spoke)
     used, usage = _used(message, last, state.usage)
     count = max(last.thoughts, len(message.list("thoughts")))
-    told = GeminiTold(id=name, length=len(text), mark=_mark(text), thoughts=count, counted=last.counted or bool(used))
-    state = replace(state, last=told, spoke=spoke, usage=usage)
+    counted = last.counted or bool(used)
+    newest = GeminiLastMessage(id=name, length=len(text), mark=_mark(text), thoughts=count, counted=counted)
+    state = replace(state, last=newest, spoke=spoke, usage=usage)
     found = heard([*facts, *said], state)
     for call in message.list("toolCalls"):
         more, state = _call(call, state)
@@ -273,7 +165,7 @@ def _gemini(message: Fields, state: GeminiState) -> Translated:
     return [*begun, *found, *heard(used, state)], state
 
 
-def _resumed(message: Fields, last: GeminiTold, state: GeminiState) -> Translated:
+def _resumed(message: Fields, last: GeminiLastMessage, state: GeminiState) -> Translated:
     """The agent speaks though no turn runs: something at the desk made it, unless these are late words."""
     if state.running or last.id == state.last.id:
         return [], state
@@ -284,13 +176,13 @@ def _resumed(message: Fields, last: GeminiTold, state: GeminiState) -> Translate
     return [Heard(fact=TurnStarted(), turn=turn)], began(state, turn, "", when)
 
 
-def _thoughts(message: Fields, last: GeminiTold) -> list[Fact]:
+def _thoughts(message: Fields, last: GeminiLastMessage) -> list[Fact]:
     fresh = message.list("thoughts")[last.thoughts :]
     texts = [": ".join(filter(None, (one.text("subject"), one.text("description")))) for one in fresh]
     return [Thought(text=text) for text in texts if text]
 
 
-def _text(text: str, last: GeminiTold, *, spoke: bool) -> tuple[list[Fact], bool]:
+def _text(text: str, last: GeminiLastMessage, *, spoke: bool) -> tuple[list[Fact], bool]:
     """What is new in the text of a message; one that says something else than before says nothing new."""
     if len(text) <= last.length or (last.length and _mark(text[: last.length]) != last.mark):
         return [], spoke
@@ -304,7 +196,7 @@ def _mark(text: str) -> str:
     return text and sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def _used(message: Fields, last: GeminiTold, total: Usage) -> tuple[list[Fact], Usage]:
+def _used(message: Fields, last: GeminiLastMessage, total: Usage) -> tuple[list[Fact], Usage]:
     usage = usage_of(message)
     if usage is None or last.counted:
         return [], total
@@ -330,20 +222,14 @@ def _call(call: Fields, state: GeminiState) -> tuple[list[Fact], GeminiState]:
     if call.text("status") in OVER and not found.over:
         ok, output = call.text("status") == "success", result_text(call)
         facts.append(ToolEnded(call=found.call, ok=ok, output=output[:LONGEST_OUTPUT]))
-        return facts, _kept(replace(found, filed=filed, over=True), state)
-    return facts, _kept(replace(found, filed=filed), state)
+        return facts, with_tool(replace(found, filed=filed, over=True), state)
+    return facts, with_tool(replace(found, filed=filed), state)
 
 
 def started(call: str, tool: str, arguments: Fields) -> ToolStarted:
     """A tool call with its human title."""
     whole = detail(tool, arguments)[:LONGEST_OUTPUT]
     return ToolStarted(call=call, tool=tool, title=title(tool, arguments), detail=whole)
-
-
-def _kept(tool: GeminiToolState, state: GeminiState) -> GeminiState:
-    known = any(one.call == tool.call for one in state.tools)
-    tools = tuple(tool if one.call == tool.call else one for one in state.tools)
-    return replace(state, tools=tools if known else (*state.tools, tool)[-MOST_TOOLS:])
 
 
 def _results(results: list[Fields], state: GeminiState) -> Translated:
@@ -354,24 +240,8 @@ def _results(results: list[Fields], state: GeminiState) -> Translated:
         if found is not None:
             output = response_text(result)[:LONGEST_OUTPUT]
             facts.append(ToolEnded(call=found.call, ok=not result.fields("response").text("error"), output=output))
-            state = _kept(replace(found, over=True), state)
+            state = with_tool(replace(found, over=True), state)
     return heard(facts, state), state
-
-
-def tool_hooked(tool: str, arguments: Any, state: GeminiState, *, over: bool, output: str = "") -> Translated:
-    """A call that a hook tells of, before it runs or after."""
-    same = digest(tool, arguments)
-    if not over:
-        filed = next((one for one in state.tools if one.digest == same and one.filed and not one.hooked), None)
-        if filed is not None:
-            return [], _kept(replace(filed, hooked=True), state)
-        fresh = GeminiToolState(call=f"tool-{state.turns}-{len(state.tools) + 1}", digest=same, hooked=True)
-        return heard([started(fresh.call, tool, Fields(arguments))], state), _kept(fresh, state)
-    found = next((one for one in state.tools if one.digest == same and one.hooked and not one.over), None)
-    if found is None:
-        return [], state
-    ended = ToolEnded(call=found.call, output=output[:LONGEST_OUTPUT])
-    return heard([ended], state), _kept(replace(found, over=True), state)
 
 
 # --- ends
@@ -389,13 +259,3 @@ def _error(message: Fields, state: GeminiState, at: float) -> Translated:
 def before_end(ended: list[Heard], limited: Limited | None) -> list[Heard]:
     """The end of a turn with the limit that was its reason."""
     return ended if limited is None or not ended else [Heard(fact=limited, turn=ended[0].turn), *ended]
-
-
-def end_turn(state: GeminiState, how: HowEnded, error: str = "") -> Translated:
-    """The end of the running turn, told once."""
-    if not state.running:
-        return [], state
-    usage = state.usage if state.usage != Usage() else None
-    expected = tuple(one for one in state.expected if one.turn != state.turn or not one.turn)
-    ended = Heard(fact=TurnEnded(how=how, error=error, usage=usage), turn=state.turn or None)
-    return [ended], replace(state, running=False, expected=expected, prompt="")

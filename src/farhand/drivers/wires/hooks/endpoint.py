@@ -1,15 +1,14 @@
-"""Where hooks arrive: payloads handed to the worker that they are of, asks held open until they are answered."""
+"""Where hooks arrive: reports passed to the link of their worker, asks held open until they are answered."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias
 
 import anyio
 import msgspec
-import structlog
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -17,7 +16,8 @@ from starlette.routing import Route
 
 from farhand.model.http_guard import forwarding_header, is_secret
 
-log = structlog.get_logger("hooks")
+# A hook's output, as it is sent.
+JsonObject: TypeAlias = Mapping[str, object]
 POST_PATH = "/hooks/of/"
 
 
@@ -34,23 +34,23 @@ class HookReport(msgspec.Struct, frozen=True):
 
 
 class HookAsk:
-    """A hook that waits: it is told once, or it goes away."""
+    """A hook that waits for an answer: it is answered once, or it goes away."""
 
-    def __init__(self, arrived: HookReport) -> None:
-        self.arrived = arrived
+    def __init__(self, report: HookReport) -> None:
+        self.report = report
         self._answered = anyio.Event()
-        self._answer: dict[str, Any] | None = None
+        self._answer: JsonObject | None = None
         self._taken = anyio.Event()
         self.gone = False
         self.dropped = False
 
     def drop(self) -> None:
-        """Whoever heard it listens no more: unless it was answered, the hook asks again, and the next one hears it."""
+        """Whoever took it listens no more: unless it was answered, the hook asks again, and finds the next listener."""
         if not self._answered.is_set():
             self.dropped = True
             self._answered.set()
 
-    def answer(self, answer: dict[str, Any] | None) -> None:
+    def answer(self, answer: JsonObject | None) -> None:
         """Releases the hook with this output; None lets it end without a word."""
         if not self._answered.is_set():
             self._answer = answer
@@ -78,18 +78,18 @@ class HookAsk:
         return self._taken.is_set()
 
     @property
-    def given(self) -> dict[str, Any] | None:
+    def given(self) -> JsonObject | None:
         """The answer, once there is one."""
         return self._answer
 
-    async def wait(self) -> dict[str, Any] | None:
+    async def wait(self) -> JsonObject | None:
         """The answer, when there is one."""
         await self._answered.wait()
         return self._answer
 
-    def close(self, *, told: bool) -> None:
+    def close(self, *, delivered: bool) -> None:
         """The hook has the answer, or was gone before."""
-        self.gone = not told
+        self.gone = not delivered
         self._taken.set()
 
 
@@ -97,23 +97,23 @@ HookArrival = HookReport | HookAsk
 
 
 class HookListener:
-    """Somebody who hears what arrives for one worker."""
+    """The queue of what arrives for one worker, bounded: a hook waits while it is full."""
 
     def __init__(self, send: MemoryObjectSendStream[HookArrival]) -> None:
         self._send = send
         self._waiting: set[HookAsk] = set()
 
-    async def hear(self, arrived: HookReport) -> bool:
-        """Hands it over; False when nobody listens any more."""
+    async def receive(self, report: HookReport) -> bool:
+        """Passes a report on; False when nobody listens any more."""
         try:
-            await self._send.send(arrived)
+            await self._send.send(report)
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             return False
         return True
 
-    async def ask(self, request: Request, arrived: HookReport) -> HookAsk:
+    async def ask(self, request: Request, report: HookReport) -> HookAsk:
         """Waits with the hook until it is over: answered, gone, or dropped because nobody listens any more."""
-        asked = HookAsk(arrived)
+        asked = HookAsk(report)
         self._waiting.add(asked)
         try:
             await self._send.send(asked)
@@ -123,7 +123,7 @@ class HookListener:
         finally:
             self._waiting.discard(asked)
             if not asked.over:
-                asked.close(told=False)
+                asked.close(delivered=False)
         return asked
 
     def close(self) -> None:
@@ -133,7 +133,7 @@ class HookListener:
 
 
 class HookEndpoint:
-    """The door at which hooks knock. Workers that are not here hear nothing, and neither does their hook."""
+    """All listeners by their worker. A hook of a worker that nobody listens to is told to ask again."""
 
     def __init__(self) -> None:
         self._workers: dict[str, HookListener] = {}
@@ -141,7 +141,7 @@ class HookEndpoint:
         self._keys: dict[str, str] = {}
 
     @contextmanager
-    def attended(self, worker: str, key: str = "") -> Iterator[MemoryObjectReceiveStream[HookArrival]]:
+    def listening(self, worker: str, key: str = "") -> Iterator[MemoryObjectReceiveStream[HookArrival]]:
         """What arrives for a worker, while somebody listens."""
         send, receive = anyio.create_memory_object_stream[HookArrival](1024)
         listener = self._workers[worker] = HookListener(send)
@@ -155,7 +155,7 @@ class HookEndpoint:
                     del self._workers[worker]
 
     def listener(self, worker: str) -> HookListener | None:
-        """Whoever hears what is for that worker."""
+        """The listener of that worker."""
         return self._workers.get(worker)
 
     def routes(self) -> list[Route]:
@@ -173,31 +173,31 @@ class HookEndpoint:
         if forwarding_header(request.headers) or not is_secret(given, key):
             return Response(status_code=403)
         if listener := self._workers.get(worker):
-            await listener.hear(msgspec.structs.replace(await _arrived(request), keyed=True))
+            await listener.receive(msgspec.structs.replace(await _read_report(request), keyed=True))
         return JSONResponse({})
 
     async def _ask(self, request: Request) -> Response:
         listener = self._workers.get(request.headers.get("x-farhand-worker", ""))
-        asked = await listener.ask(request, await _arrived(request)) if listener else None
+        asked = await listener.ask(request, await _read_report(request)) if listener else None
         if asked is None or asked.dropped:
             # Nobody listens just now: the hook asks again.
             return Response(status_code=503)
         return Response(status_code=204) if asked.given is None else JSONResponse(asked.given)
 
 
-async def _arrived(request: Request) -> HookReport:
+async def _read_report(request: Request) -> HookReport:
     headers = request.headers
     return HookReport(
         id=headers.get("x-farhand-id", ""),
         event=headers.get("x-farhand-event", ""),
         payload=await request.body(),
-        agent=_number(headers.get("x-farhand-agent", "")),
+        agent=process_id(headers.get("x-farhand-agent", "")),
     )
 
 
 async def wait_with(request: Request, asked: HookAsk) -> None:
     """Waits until it is answered or dropped, unless the hook goes away first."""
-    told = False
+    delivered = False
     async with anyio.create_task_group() as tasks:
 
         async def watch() -> None:
@@ -207,28 +207,11 @@ async def wait_with(request: Request, asked: HookAsk) -> None:
 
         tasks.start_soon(watch)
         await asked.wait()
-        told = not asked.dropped
+        delivered = not asked.dropped
         tasks.cancel_scope.cancel()
-    asked.close(told=told)
+    asked.close(delivered=delivered)
 
 
-def spooled(folder: Path) -> Iterator[HookReport]:
-    """What hooks left in the spool, oldest first, each read when it is its turn; one that cannot be read ends it."""
-    for path in sorted(folder.glob("*.json")) if folder.is_dir() else ():
-        try:
-            yield _kept(path)
-        except FileNotFoundError:
-            continue
-        except OSError as error:
-            log.warning("spool not read", file=path.name, error=str(error))
-            return
-
-
-def _kept(path: Path) -> HookReport:
-    """Named `<id>.<process of the agent>.<event>.json`."""
-    name, agent, event = [*path.name.split("."), "", "", ""][:3]
-    return HookReport(id=name, event=event, payload=path.read_bytes(), agent=_number(agent), spooled=path)
-
-
-def _number(text: str) -> int:
+def process_id(text: str) -> int:
+    """The id of a process; 0 when the text is none."""
     return int(text) if text.isdecimal() else 0

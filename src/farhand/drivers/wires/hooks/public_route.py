@@ -28,7 +28,7 @@ Whose = Callable[[str, str], str]
 
 
 class PublicHookRoute:
-    """Hands payloads over to whoever listens to their worker; those that ask wait for the answer."""
+    """Passes payloads on to the listener of their worker; those that ask wait for the answer."""
 
     def __init__(self, endpoint: HookEndpoint, whose: Whose, asking: Mapping[str, frozenset[str]]) -> None:
         self._endpoint = endpoint
@@ -53,11 +53,11 @@ class PublicHookRoute:
         listener = self._endpoint.listener(self._whose(backend, session)) if session else None
         if listener is None:
             return JSONResponse({})
-        arrived = HookReport(id=_name(request), event=event, payload=payload, keyed=True)
+        report = HookReport(id=_name(request), event=event, payload=payload, keyed=True)
         if event in self._asking.get(backend, frozenset()):
             # Without an answer it is as if nobody had that session: the agent's own dialog stays.
-            return JSONResponse((await listener.ask(request, arrived)).given or {})
-        await listener.hear(arrived)
+            return JSONResponse((await listener.ask(request, report)).given or {})
+        await listener.receive(report)
         return JSONResponse({})
 
 

@@ -1,4 +1,4 @@
-"""Waits for the end of a process that is not our child, without asking again and again where the system can tell."""
+"""Waits for the end of a process that is not our child: by a pidfd where there are some, else by polling."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import select
 
 import anyio
 
-PACE_SECONDS = 0.5
+POLL_SECONDS = 0.5
 
 
 async def ended(pid: int) -> None:
     """Returns when the process with this id has ended."""
     if not hasattr(os, "pidfd_open"):
-        await _asked(pid)
+        await _poll(pid)
         return
     try:
         descriptor = os.pidfd_open(pid)
     except ProcessLookupError:
         return
     except OSError:
-        await _asked(pid)
+        await _poll(pid)
         return
     try:
         await anyio.wait_readable(descriptor)
@@ -44,10 +44,10 @@ def is_over(pid: int) -> bool:
         os.close(descriptor)
 
 
-async def _asked(pid: int) -> None:
+async def _poll(pid: int) -> None:
     # Systems without pidfd cannot tell us: asking twice a second costs two system calls.
     while is_alive(pid):  # noqa: ASYNC110
-        await anyio.sleep(PACE_SECONDS)
+        await anyio.sleep(POLL_SECONDS)
 
 
 def is_alive(pid: int) -> bool:

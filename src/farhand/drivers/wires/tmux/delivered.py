@@ -1,15 +1,22 @@
-"""What was handed to an agent, written down before: a reader who lost its place still knows whose turn it is."""
+"""Write-ahead log of the messages typed to an agent: it matches a prompt to its turn when the cursor was lost."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 from farhand.disk.jsonl import JsonlFile
+from farhand.drivers.wires.text.prompt import worded
+from farhand.model.present import Worker
 from farhand.model.words import Word
+
+# The log's name in the worker's folder. Agents outlive an upgrade: it stays.
+DELIVERED = "handed"
+MOST_EXPECTED = 8
 
 
 class ExpectedMessage(Word):
-    """A message that was handed over and not yet seen: the beginning of its turn, or a word into a running one."""
+    """A message that was delivered and not yet seen: the beginning of its turn, or a word into a running one."""
 
     message: str
     text: str
@@ -21,21 +28,33 @@ def squeezed(text: str) -> str:
     return " ".join(text.split())
 
 
+def with_turn_of(
+    worker: Worker, expected: tuple[ExpectedMessage, ...], begun: Collection[str]
+) -> tuple[ExpectedMessage, ...]:
+    """A message that was on its way when the node died is recognised when it turns up, unless its turn has begun."""
+    turn = worker.turn
+    if turn is None or turn.message is None or turn.id in begun:
+        return expected
+    if any(one.message == turn.message.id for one in expected):
+        return expected
+    return (*expected, ExpectedMessage(message=turn.message.id, text=worded(turn.message), turn=turn.id))
+
+
 class DeliveredLog:
-    """A file of messages beside the agent's own files; it goes with the worker."""
+    """Append-only JSONL in the worker's folder; it goes with the worker."""
 
     def __init__(self, path: Path) -> None:
-        self._slips = JsonlFile(path, ExpectedMessage)
+        self._file = JsonlFile(path, ExpectedMessage)
 
     def add(self, one: ExpectedMessage) -> None:
-        """Writes one down."""
-        self._slips.add(one)
+        """Appends a message that is about to be typed."""
+        self._file.add(one)
 
     def drop(self, one: ExpectedMessage) -> None:
-        """It was not handed over after all."""
+        """It was not delivered after all."""
         self.add(ExpectedMessage(message=one.message, text=""))
 
     def all(self) -> tuple[ExpectedMessage, ...]:
-        """Those that were handed over, each once, the newest of them."""
-        found = {one.message: one for one in self._slips.all()}
+        """Those that were delivered, each once, the newest of them."""
+        found = {one.message: one for one in self._file.all()}
         return tuple(one for one in found.values() if one.text)

@@ -1,4 +1,4 @@
-"""Where interactive agents sit: what all of a node's share, and how one is found, started, waited for and ended."""
+"""The node's tmux, shared by its interactive agents: how one is found, started, waited for and ended."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from starlette.routing import Route
 from farhand.disk.watch import FolderWatcher
 from farhand.drivers.wires.hooks.endpoint import HookEndpoint
 from farhand.drivers.wires.hooks.public_route import PublicHookRoute, Whose
+from farhand.drivers.wires.hooks.spool import SPOOL
 from farhand.drivers.wires.tmux import Pane, Tmux, TmuxError, TmuxGone, TmuxRefused
 from farhand.drivers.wires.tmux.death import is_over
 from farhand.model.errors import AgentGone, DriverError
@@ -31,7 +32,7 @@ class TmuxHostOptions(msgspec.Struct, frozen=True):
     tmux_prefix: str
     # The node's own folder: what is kept for a worker is under it.
     folder: Path
-    # Where hooks knock, and what runs them.
+    # The socket that hooks connect to, and what runs them.
     socket: Path
     interpreter: str
     hook_program: Path
@@ -41,7 +42,7 @@ class TmuxHostOptions(msgspec.Struct, frozen=True):
 
 
 class TmuxHost:
-    """One for a node: one tmux client, one inotify and one desk for hooks, whichever drivers its workers have."""
+    """One for a node: one tmux client, one inotify and one hook endpoint, whichever drivers its workers have."""
 
     def __init__(self, options: TmuxHostOptions, tmux: Tmux) -> None:
         self.options = options
@@ -76,7 +77,7 @@ class TmuxHost:
 
     def spool(self, worker: Worker) -> Path:
         """Where its hooks leave what they report."""
-        return self.folder(worker) / "spool"
+        return self.folder(worker) / SPOOL
 
     async def found(self, worker: Worker) -> Pane | None:
         """The pane in which the worker's agent lives. One whose agent is over is cleared away."""

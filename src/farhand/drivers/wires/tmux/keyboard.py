@@ -1,4 +1,4 @@
-"""The keyboard of a worker's pane: hands messages over and presses keys, one thing at a time."""
+"""The keyboard of a worker's pane: submits messages and presses keys, one at a time under a lock."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from collections.abc import Callable
 import anyio
 
 from farhand.drivers.wires.tmux import Pane, Tmux
-from farhand.drivers.wires.tmux.submit import Doubtful, Habits, Occupied, submit, submit_quickly
+from farhand.drivers.wires.tmux.screen import last_words
+from farhand.drivers.wires.tmux.submit import BoxOptions, Doubtful, Occupied, submit, submit_quickly
+from farhand.model.facts import Said
 from farhand.model.ports import NotTaken, Outcome, Taken, Unknown
 from farhand.model.words import Mode
 
@@ -31,22 +33,24 @@ def guarded(text: str, is_command: IsCommand) -> str:
 class Keyboard:
     """What every interactive CLI is driven by; what is its own is added by its driver."""
 
-    def __init__(self, tmux: Tmux, pane: Pane, habits: Habits, is_command: IsCommand, *, colours: bool = True) -> None:
+    def __init__(
+        self, tmux: Tmux, pane: Pane, options: BoxOptions, is_command: IsCommand, *, colours: bool = True
+    ) -> None:
         self._tmux = tmux
         self._pane = pane
-        self._habits = habits
+        self._options = options
         self.is_command = is_command
         self._colours = colours
         self._busy = anyio.Lock()
 
-    async def hand_over(self, text: str, proof: anyio.Event | None = None) -> Outcome:
-        """Pastes a message and sends it; types a slash command. `proof` comes when the agent has read it."""
+    async def submit(self, text: str, seen: anyio.Event | None = None) -> Outcome:
+        """Pastes a message and sends it; types a slash command. `seen` is set when the agent has read it."""
         pasted = guarded(text, self.is_command)
         async with self._busy:
-            if proof is not None:
-                result = await submit_quickly(self._tmux, self._pane, pasted, self._habits, proof)
+            if seen is not None:
+                result = await submit_quickly(self._tmux, self._pane, pasted, self._options, seen)
             else:
-                result = await submit(self._tmux, self._pane, pasted, self._habits, keys=self.is_command(text))
+                result = await submit(self._tmux, self._pane, pasted, self._options, keys=self.is_command(text))
         match result:
             case Occupied(why=why):
                 return NotTaken(why=f"{why} {await self.described()}")
@@ -68,9 +72,11 @@ class Keyboard:
         async with self._busy:
             await self._tmux.press(self._pane, "Escape")
 
-    def has_box(self, screen: str) -> bool:
-        """Whether there is something on the screen to type into."""
-        return self._habits.read_box(screen) is not None
+    async def command_output(self, screen: str, lines: int = 30) -> Said:
+        """What a command of the CLI's own shows; a panel that it opened is closed again."""
+        if self._options.read_box(screen) is None:
+            await self.escape()
+        return Said(text=f"{last_words(screen, lines)}\n\n(read off the screen)")
 
     async def screen(self) -> str:
         """What the pane shows."""
@@ -90,7 +96,7 @@ class Keyboard:
         return NotTaken(why=f"This session has no mode '{mode.value}'; hire a worker in it, or relaunch.")
 
     async def shows(self, true: Callable[[str], bool], seconds: float, look_seconds: float = 0.05) -> bool:
-        """Whether the screen is so within that time."""
+        """Polls the screen until the predicate holds, or the time-out."""
         with anyio.move_on_after(seconds):
             while not true(await self.screen()):  # noqa: ASYNC110
                 await anyio.sleep(look_seconds)

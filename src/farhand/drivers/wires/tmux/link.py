@@ -1,236 +1,211 @@
-"""What every link to an agent in tmux shares: all that reaches it stands in one line, from which only `facts` takes."""
+"""The link to one agent in a tmux pane: errands are typed, facts come from one queue, in one order."""
 
 from __future__ import annotations
 
-import math
-import time
-from abc import abstractmethod
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, closing
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+from typing import Generic, final
 
 import anyio
-import anyio.abc
-import msgspec
 from anyio.streams.memory import MemoryObjectReceiveStream
 
-from farhand.disk.tail import read_lines
 from farhand.disk.watch import FolderWatcher
-from farhand.drivers.wires.hooks.endpoint import HookArrival, HookAsk, HookReport, spooled
+from farhand.drivers.wires.cursor import write_cursor
+from farhand.drivers.wires.hooks.endpoint import HookArrival, HookAsk, HookReport
+from farhand.drivers.wires.hooks.spool import SPOOL, read_spool
+from farhand.drivers.wires.text.prompt import worded
 from farhand.drivers.wires.tmux import Death, Pane, Tmux, TmuxGone
+from farhand.drivers.wires.tmux.cli import TmuxCli
+from farhand.drivers.wires.tmux.delivered import DELIVERED, MOST_EXPECTED, DeliveredLog, ExpectedMessage
+from farhand.drivers.wires.tmux.queue import Event, FileChanged, InputQueue, Item, LateFacts, SpoolChanged, Timeout
 from farhand.drivers.wires.tmux.screen import last_words
+from farhand.drivers.wires.tmux.state import State
 from farhand.model.errors import AgentGone
-from farhand.model.facts import Fact, Noted
-from farhand.model.ports import Batch, Heard
+from farhand.model.facts import Noted, Seen, TurnEnded
+from farhand.model.ports import Batch, Change, Deliver, Errand, Heard, NotTaken, Outcome, Settle, Stop
+from farhand.model.words import replace
 
 
-class Written(msgspec.Struct, frozen=True):
-    """Something may have been added to the agent's own file."""
+@final
+class TmuxLink(Generic[State, Event]):
+    """One worker's agent, whichever CLI it is. Only `facts` brings facts; errands put theirs into the queue."""
 
-
-class Left(msgspec.Struct, frozen=True):
-    """A hook may have left something in the spool."""
-
-
-class LateFacts(msgspec.Struct, frozen=True):
-    """Facts that came to light beside the agent's own words."""
-
-    facts: tuple[Fact, ...]
-
-
-News: TypeAlias = Written | LateFacts | HookArrival | Death | TmuxGone
-# What else reaches a link of one CLI.
-Own = TypeVar("Own")
-
-
-class SeatedLink(Generic[Own]):
-    """A link to one agent in a pane. What is the CLI's own, its driver adds."""
-
-    # How a person calls the CLI.
-    title = ""
-    # The one process whose hooks count; None where the payload itself says whose it is.
-    _hooks_of: int | None = None
-
-    def __init__(self, tmux: Tmux, pane: Pane, folder: Path) -> None:
+    def __init__(
+        self,
+        tmux: Tmux,
+        pane: Pane,
+        folder: Path,
+        cli: TmuxCli[State, Event],
+        queue: InputQueue[Event],
+        opening: tuple[Heard, ...] = (),
+    ) -> None:
         self._tmux = tmux
         self._pane = pane
-        self._spool = folder / "spool"
-        # What the link's own opening brought to light.
-        self.first: list[Heard] = []
-        self._send, self._receive = anyio.create_memory_object_stream[Any](math.inf)
-        self._unread = False
-        self._settled_in = anyio.Event()
-        self._tasks: anyio.abc.TaskGroup | None = None
-
-    # --- what a driver adds
-
-    @abstractmethod
-    def listen(
-        self, tasks: anyio.abc.TaskGroup, arrivals: MemoryObjectReceiveStream[HookArrival], folders: FolderWatcher
-    ) -> None:
-        """Starts everything that brings news; it ends with the group."""
-
-    @abstractmethod
-    def _position(self) -> object:
-        """Where the link stands; what is compared to see whether it moved."""
-
-    @abstractmethod
-    def _batch(self, heard: list[Heard]) -> Batch:
-        """The facts, with where the link stands after them."""
-
-    @abstractmethod
-    def _read(self) -> list[Heard]:
-        """All that was added to the agent's own file."""
-
-    @abstractmethod
-    async def _reported(self, arrived: HookReport) -> list[Heard]:
-        """What a hook brought."""
-
-    @abstractmethod
-    async def _take(self, item: Own | News) -> list[Heard]:
-        """What follows from whatever comes next in the line."""
-
-    # --- the line
-
-    def _attend(self, tasks: anyio.abc.TaskGroup, folders: FolderWatcher) -> None:
-        """From now on things may come; the agent's death is one of them."""
-        self._tasks = tasks
-        tasks.start_soon(self._hear_death, name="death")
-        tasks.start_soon(self._hear_spool, folders, name="spool")
+        self._spool = folder / SPOOL
+        self._delivered = DeliveredLog(folder / DELIVERED)
+        self._cli = cli
+        self._queue = queue
+        # What finding or starting the agent brought to light.
+        self._opening = opening
+        self._opened = anyio.Event()
+        # Set when the agent is seen to have read the message of that id.
+        self._seen: dict[str, anyio.Event] = {}
 
     @asynccontextmanager
-    async def at_work(
+    async def listening(
         self, arrivals: MemoryObjectReceiveStream[HookArrival], folders: FolderWatcher
-    ) -> AsyncIterator[None]:
-        """Listens as long as it is wanted."""
-        with closing(self):
-            async with anyio.create_task_group() as tasks:
-                self.listen(tasks, arrivals, folders)
-                yield
-                tasks.cancel_scope.cancel()
+    ) -> AsyncIterator[TmuxLink[State, Event]]:
+        """Fills the queue as long as the link is wanted; hooks that still wait then ask the next link."""
+        queue = self._queue
+        async with queue.opened(folders):
+            queue.start(self._wait_for_death)
+            queue.start(partial(self._receive_hooks, arrivals))
+            queue.watch(self._spool, lambda: queue.put(SpoolChanged()))
+            self._cli.start_sources()
+            yield self
 
-    def close(self) -> None:
-        """Nobody listens any more; hooks that wait ask the next link."""
-        self._send.close()
-        self._receive.close()
-
-    def _put(self, item: Own | News | Left) -> None:
-        self._send.send_nowait(item)
-
-    async def _hear_death(self) -> None:
+    async def _wait_for_death(self) -> None:
         try:
-            self._put(await self._tmux.died(self._pane))
+            self._queue.put(await self._tmux.died(self._pane))
         except TmuxGone as gone:
-            self._put(gone)
+            self._queue.put(gone)
 
-    async def _hear_spool(self, folders: FolderWatcher) -> None:
-        with folders.watched(_made(self._spool)) as change:
-            while True:
-                self._put(Left())
-                await change.wait()
+    async def _receive_hooks(self, arrivals: MemoryObjectReceiveStream[HookArrival]) -> None:
+        async for arrival in arrivals:
+            if self._is_ours(arrival.report if isinstance(arrival, HookAsk) else arrival):
+                self._queue.put(arrival)
+            elif isinstance(arrival, HookAsk):
+                # Another agent that ours started: its questions are its own.
+                arrival.answer(None)
 
-    async def _watch(self, folders: FolderWatcher, folder: Path) -> None:
-        """Looks into the agent's own file whenever something in its folder changes."""
-        with folders.watched(_made(folder)) as change:
-            while True:
-                self._kick()
-                await change.wait()
+    def _is_ours(self, report: HookReport) -> bool:
+        return report.keyed or self._cli.hooks_pid in (None, report.agent)
 
-    def _kick(self) -> None:
-        if not self._unread:
-            self._unread = True
-            self._put(Written())
-
-    def _after(self, seconds: float, later: Own) -> None:
-        async def wait() -> None:
-            await anyio.sleep(seconds)
-            self._put(later)
-
-        if self._tasks is not None:
-            self._tasks.start_soon(wait)
+    # --- facts
 
     async def facts(self) -> AsyncIterator[Batch]:
         """Everything that the agent brings, in order, until it ends."""
-        yield self._batch(self.first)
-        self._settled_in.set()
+        yield self._batch(list(self._opening))
+        self._opened.set()
         async for batch in self._from_spool():
             yield batch
-        async for item in self._receive:
-            if isinstance(item, Left | HookReport | HookAsk):
-                # What a hook left there was said before whatever comes after it.
+        async for item in self._queue.items():
+            if isinstance(item, SpoolChanged | HookReport | HookAsk):
+                # What a hook left in the spool was said before whatever arrives after it.
                 async for batch in self._from_spool():
                     yield batch
-            if isinstance(item, Left):
+            if isinstance(item, SpoolChanged):
                 continue
-            if (news := await self._taken(item)) is not None:
+            if (news := await self._take(item)) is not None:
                 yield news
+            if isinstance(item, Death) and item.status == 0:
+                # A clean end at the desk was wanted; any other is healed by a new start.
+                raise AgentGone(
+                    f"{self._cli.title} was ended at the desk. Relaunch the worker to go on with its memory."
+                )
             if isinstance(item, Death | TmuxGone):
-                self._raise_if_wanted(item)
                 return
 
     async def _from_spool(self) -> AsyncIterator[Batch]:
-        """What hooks left; it is taken away only when it is written down."""
-        for kept in spooled(self._spool):
-            batch = await self._taken(kept) if self._hooks_of in (None, kept.agent) else None
+        """What hooks left, oldest first; a file is removed only when its facts are written down."""
+        for report in read_spool(self._spool):
+            batch = await self._take(report) if self._is_ours(report) else None
             if batch is not None:
                 yield batch
-            if kept.spooled is not None:
-                kept.spooled.unlink(missing_ok=True)
+            if report.spooled is not None:
+                report.spooled.unlink(missing_ok=True)
 
-    async def _taken(self, item: Own | News) -> Batch | None:
-        """What follows from it; None when nothing does."""
-        before = self._position()
-        heard = await self._take(item)
-        return self._batch(heard) if heard or self._position() != before else None
+    async def _take(self, item: Item | Event) -> Batch | None:
+        """The facts that follow from it, with the cursor after them; None when nothing follows."""
+        cli = self._cli
+        before = cli.cursor
+        self._queue.file_read()
+        # What was read is over before this comes: the end of a turn ends its own questions, and no later one.
+        read = await self._with_turn_end(cli.read())
+        heard = read + await self._with_turn_end(await self._facts_of(item))
+        for one in heard:
+            if isinstance(one.fact, Seen) and one.fact.message in self._seen:
+                self._seen[one.fact.message].set()
+        return self._batch(heard) if heard or cli.cursor != before else None
 
-    # --- its end
+    def _batch(self, heard: list[Heard]) -> Batch:
+        return Batch(heard=tuple(heard), cursor=write_cursor(self._cli.cursor))
 
-    def _raise_if_wanted(self, item: Death | TmuxGone) -> None:
-        """A clean end at the desk was wanted; any other is healed by a new start."""
-        if isinstance(item, Death) and item.status == 0:
-            raise AgentGone(f"{self.title} was ended at the desk. Relaunch the worker to go on with its memory.")
+    async def _facts_of(self, item: Item | Event) -> list[Heard]:
+        match item:
+            case FileChanged() | SpoolChanged():
+                return []
+            case HookReport():
+                return await self._cli.on_report(item)
+            case HookAsk():
+                return self._cli.on_ask(item)
+            case Timeout():
+                return await self._cli.on_timeout(item)
+            case LateFacts(facts=facts):
+                return [Heard(fact=fact) for fact in facts]
+            case Death() | TmuxGone():
+                return [*self._cli.on_death(), self._death_note(item)]
+            case _:
+                return await self._cli.on_event(item)
 
-    def _went(self, item: Death | TmuxGone) -> Heard:
-        """What a person is told about it."""
+    async def _with_turn_end(self, heard: list[Heard]) -> list[Heard]:
+        ended = any(isinstance(one.fact, TurnEnded) for one in heard)
+        return [*await self._cli.on_turn_ended(), *heard] if ended else heard
+
+    def _death_note(self, item: Death | TmuxGone) -> Heard:
+        """What a person is told about the agent's end."""
+        title = self._cli.title
         if isinstance(item, TmuxGone):
-            return Heard(fact=Noted(text=f"{item} {self.title} is started again and keeps its memory."))
+            return Heard(fact=Noted(text=f"{item} {title} is started again and keeps its memory."))
         status = "was killed" if item.status is None else f"ended with status {item.status}"
         words = f" Its last words: {last_words(item.screen)}" if item.screen else ""
-        return Heard(fact=Noted(text=f"{self.title} {status}.{words}"))
+        return Heard(fact=Noted(text=f"{title} {status}.{words}"))
 
+    # --- errands
 
-def _made(folder: Path) -> Path:
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    return folder
+    async def perform(self, errand: Errand) -> Outcome:
+        """Does what the core wants; returns as soon as it is taken."""
+        await self._opened.wait()
+        match errand:
+            case Deliver():
+                return await self._deliver(errand)
+            case Settle(ask=ask):
+                return await self._cli.settle(ask)
+            case Stop():
+                return await self._cli.stop()
+            case Change(model=model, mode=mode):
+                return await self._cli.change(model, mode)
 
+    async def _deliver(self, errand: Deliver) -> Outcome:
+        cli = self._cli
+        if errand.joins and not cli.steers:
+            return NotTaken(why=f"{cli.title} takes a message when its turn is over.")
+        text = worded(errand.message)
+        one = ExpectedMessage(message=errand.message.id, text=text, turn="" if errand.joins else errand.turn)
+        # Written ahead: a link that lost its cursor still matches the prompt to its turn.
+        self._delivered.add(one)
+        # One that a running turn did not take comes again, with a turn of its own.
+        self._expect((*self._expected_but(one), one)[-MOST_EXPECTED:])
+        command = cli.keyboard.is_command(text)
+        # At rest it reports at once that it has read a message; while it works, or of a command, it does not.
+        confirmed = cli.confirms and not cli.running and not errand.joins and not command
+        self._seen[one.message] = seen = anyio.Event()
+        try:
+            outcome = await cli.keyboard.submit(text, seen if confirmed else None)
+        finally:
+            del self._seen[one.message]
+        if isinstance(outcome, NotTaken):
+            # It was not typed: the same words that come later are somebody else's.
+            self._delivered.drop(one)
+            self._expect(self._expected_but(one))
+        elif command and not cli.running:
+            cli.on_command(errand)
+        return outcome
 
-class Reading(Protocol):
-    """Where a link stands in a file of lines."""
+    def _expect(self, expected: tuple[ExpectedMessage, ...]) -> None:
+        self._cli.state = replace(self._cli.state, expected=expected)
 
-    @property
-    def path(self) -> str: ...
-    @property
-    def offset(self) -> int: ...
-    @property
-    def state(self) -> Any: ...
-
-
-Spot = TypeVar("Spot", bound=Reading)
-
-
-def read_on(spot: Spot, translate: Callable[[bytes, Any, float], tuple[list[Heard], Any]]) -> tuple[list[Heard], Spot]:
-    """All that was added to the agent's own file: its facts, and the spot after them."""
-    heard: list[Heard] = []
-    offset, state, now = spot.offset, spot.state, time.time()
-    while spot.path:
-        found = read_lines(Path(spot.path), offset)
-        for line in found.lines:
-            told, state = translate(line, state, now)
-            heard += told
-        offset = found.offset
-        if not found.more:
-            break
-    if offset == spot.offset and state is spot.state:
-        return heard, spot
-    return heard, msgspec.structs.replace(spot, offset=offset, state=state)  # type: ignore[type-var]
+    def _expected_but(self, one: ExpectedMessage) -> tuple[ExpectedMessage, ...]:
+        return tuple(other for other in self._cli.state.expected if other.message != one.message)

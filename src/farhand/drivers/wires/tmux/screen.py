@@ -41,5 +41,5 @@ def begins(box: str, text: str) -> bool:
 
 def last_words(screen: str, lines: int = 12) -> str:
     """The end of the screen, for a person who wants to know what happened; what only draws a line is left out."""
-    told = [line.rstrip() for line in plain(screen).splitlines() if line.strip()]
-    return "\n".join([line for line in told if not set(line) <= _RULES][-lines:])
+    shown = [line.rstrip() for line in plain(screen).splitlines() if line.strip()]
+    return "\n".join([line for line in shown if not set(line) <= _RULES][-lines:])

@@ -22,7 +22,7 @@ PANE_FIELDS = (
 TITLES = "titles"
 SUBSCRIBE = ("refresh-client", "-B", f"{TITLES}::#{{S:#{{W:#{{P:#{{pane_id}} #{{pane_title}}\t}}}}}}")
 # tmux lets its clients go a moment before it ends itself; one that does not answer is not waited for longer.
-PATIENCE_SECONDS = 2.0
+TIMEOUT_SECONDS = 2.0
 
 
 class Pane(msgspec.Struct, frozen=True):
@@ -63,7 +63,7 @@ class Watch:
         self._changed.set()
         self.client: TmuxControl | None = None
 
-    async def heard(self, notice: TmuxNotice) -> None:
+    async def on_notice(self, notice: TmuxNotice) -> None:
         """The pane wrote something, or has another shape."""
         if notice.name in ("output", "extended-output", "layout-change", "exit"):
             self._changed.set()
@@ -193,7 +193,7 @@ class Tmux:
         """The pane's screen, again whenever it has changed, for as long as somebody looks."""
         look = Watch(pane)
         attach = ("attach-session", "-f", "ignore-size,read-only", "-t", pane.session)
-        async with control(self._server, attach, self._environment, look.heard) as client:
+        async with control(self._server, attach, self._environment, look.on_notice) as client:
             look.client = client
             yield look
 
@@ -216,7 +216,7 @@ class Tmux:
     async def _run(self, *, task_status: anyio.abc.TaskStatus[TmuxControl] = anyio.TASK_STATUS_IGNORED) -> None:
         # The door ends with its client: a killed node leaves nothing of it behind, and its workers' sessions stay.
         attach = ("new-session", "-A", "-s", self._door, "-f", "no-output,ignore-size", "-x", "80", "-y", "24", "cat")
-        async with control(self._server, attach, self._environment, self._heard) as client:
+        async with control(self._server, attach, self._environment, self._on_notice) as client:
             # Should tmux end at this very moment, whoever asks for something next hears of it.
             with suppress(TmuxGone):
                 await self._settle_in(client)
@@ -247,21 +247,21 @@ class Tmux:
         return lines[0] if lines else ""
 
     @asynccontextmanager
-    async def titled(self, pane: Pane, heard: Callable[[str], None]) -> AsyncIterator[None]:
+    async def titled(self, pane: Pane, changed: Callable[[str], None]) -> AsyncIterator[None]:
         """Every title that the pane's program gives its window, while the block is open; tmux looks once a second."""
-        self._titles[pane.id] = heard
+        self._titles[pane.id] = changed
         try:
             await self.command(*SUBSCRIBE)
-            heard(await self.title(pane))
+            changed(await self.title(pane))
             yield
         finally:
             self._titles.pop(pane.id, None)
             client = self._control
             if not self._titles and client is not None:
-                with anyio.move_on_after(PATIENCE_SECONDS, shield=True), suppress(TmuxGone, TmuxRefused):
+                with anyio.move_on_after(TIMEOUT_SECONDS, shield=True), suppress(TmuxGone, TmuxRefused):
                     await client.command("refresh-client", "-B", TITLES)
 
-    async def _heard(self, notice: TmuxNotice) -> None:
+    async def _on_notice(self, notice: TmuxNotice) -> None:
         if notice.name == "subscription-changed" and ":" in notice.arguments:
             self._tell_titles(" ".join(notice.arguments[notice.arguments.index(":") + 1 :]))
         if notice.name in ("sessions-changed", "session-renamed", "unlinked-window-close", "exit"):
@@ -271,9 +271,9 @@ class Tmux:
     def _tell_titles(self, titles: str) -> None:
         for one in titles.split("\t"):
             name, _, title = one.partition(" ")
-            heard = self._titles.get(name)
-            if heard is not None:
-                heard(title)
+            changed = self._titles.get(name)
+            if changed is not None:
+                changed(title)
 
     async def changed(self) -> None:
         """Returns at the next notice that sessions came, went or were renamed."""
@@ -298,7 +298,7 @@ def _pane(line: str) -> tuple[Pane, str]:
 
 async def _outlived(client: TmuxControl) -> bool:
     """Whether the server goes on, though it has lost this client."""
-    with anyio.move_on_after(PATIENCE_SECONDS):
+    with anyio.move_on_after(TIMEOUT_SECONDS):
         await ended(client.server)
         return False
     return bool(client.server)

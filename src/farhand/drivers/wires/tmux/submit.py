@@ -1,4 +1,4 @@
-"""Hands a message to an agent's input box: seen to be empty before, seen to hold the text, seen to be empty after."""
+"""Submits a message in an agent's input box: seen to be empty before, to hold the text, to be empty after."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ SURE = 2
 MIXED = "Somebody typed at the desk in the same moment: the text stands in the box, not sent."
 
 
-class Habits(msgspec.Struct, frozen=True):
-    """How one agent's box wants to be treated."""
+class BoxOptions(msgspec.Struct, frozen=True):
+    """How one agent's input box behaves."""
 
     read_box: BoxReader
     # Whether the box holds this text and nothing else, as far as it shows.
@@ -30,7 +30,7 @@ class Habits(msgspec.Struct, frozen=True):
     enter_delay_seconds: float = 0.05
     # Brings the cursor away from the end, where a backslash would swallow the Enter.
     home: str = "C-a"
-    patience_seconds: float = 3.0
+    timeout_seconds: float = 3.0
     # How long the box may be out of sight before whoever waits is told.
     box_seconds: float = 1.5
     # How long it must be out of sight before it counts as gone.
@@ -57,68 +57,68 @@ class Doubtful(msgspec.Struct, frozen=True):
 Result = Submitted | Occupied | Doubtful
 
 
-async def submit(tmux: Tmux, pane: Pane, text: str, habits: Habits, *, keys: bool = False) -> Result:
+async def submit(tmux: Tmux, pane: Pane, text: str, options: BoxOptions, *, keys: bool = False) -> Result:
     """Pastes the text (or types it, as `keys`) and presses Enter, with a look before each."""
-    free = await _make_room(tmux, pane, habits)
+    free = await _make_room(tmux, pane, options)
     if free is not None:
         return free
     await (tmux.type(pane, text) if keys else tmux.paste(pane, text))
     # A screen that is being drawn may show half of it.
-    if not await _until(tmux, pane, habits, lambda box: bool(box) and habits.holds(box or "", text)):
-        shown = habits.read_box(await tmux.capture(pane, colours=True))
+    if not await _until(tmux, pane, options, lambda box: bool(box) and options.holds(box or "", text)):
+        shown = options.read_box(await tmux.capture(pane, colours=True))
         return Doubtful(_mixed(shown) if shown else "The text was pasted, and the input box does not show it.")
-    await anyio.sleep(habits.enter_delay_seconds)
-    held = habits.read_box(await tmux.capture(pane, colours=True))
-    if held is None or not habits.holds(held, text):
+    await anyio.sleep(options.enter_delay_seconds)
+    held = options.read_box(await tmux.capture(pane, colours=True))
+    if held is None or not options.holds(held, text):
         # Redrawn in this moment, or changed by somebody: a second look tells.
-        if not await _until(tmux, pane, habits, lambda box: bool(box) and habits.holds(box or "", text)):
+        if not await _until(tmux, pane, options, lambda box: bool(box) and options.holds(box or "", text)):
             return Doubtful(_mixed(held or ""))
-        held = habits.read_box(await tmux.capture(pane, colours=True)) or text
+        held = options.read_box(await tmux.capture(pane, colours=True)) or text
     if text.endswith("\\") and not keys:
-        await tmux.press(pane, habits.home)
-    return await _enter(tmux, pane, habits, held)
+        await tmux.press(pane, options.home)
+    return await _enter(tmux, pane, options, held)
 
 
 def _mixed(held: str) -> str:
     return f"{MIXED} It holds: {held[:SHOWN]}" if held else MIXED
 
 
-async def submit_quickly(tmux: Tmux, pane: Pane, text: str, habits: Habits, proof: anyio.Event) -> Result:
+async def submit_quickly(tmux: Tmux, pane: Pane, text: str, options: BoxOptions, seen: anyio.Event) -> Result:
     """Pastes and presses Enter at once, for an agent that says itself when it has read the text.
 
     Only when it does not say so is the box looked at again."""
-    free = await _make_room(tmux, pane, habits)
+    free = await _make_room(tmux, pane, options)
     if free is not None:
         return free
-    await tmux.paste(pane, text, *([habits.home] if text.endswith("\\") else []), "Enter")
-    with anyio.move_on_after(habits.patience_seconds):
-        await proof.wait()
+    await tmux.paste(pane, text, *([options.home] if text.endswith("\\") else []), "Enter")
+    with anyio.move_on_after(options.timeout_seconds):
+        await seen.wait()
         return Submitted()
-    held = habits.read_box(await tmux.capture(pane, colours=True))
-    if not held or not habits.holds(held, text):
+    held = options.read_box(await tmux.capture(pane, colours=True))
+    if not held or not options.holds(held, text):
         return Doubtful("The text was pasted and sent, and the agent did not say that it has read it.")
-    return await _enter(tmux, pane, habits, held)
+    return await _enter(tmux, pane, options, held)
 
 
-async def _make_room(tmux: Tmux, pane: Pane, habits: Habits) -> Occupied | None:
-    box = habits.read_box(await tmux.capture(pane, colours=True))
-    if box is None and not await _until(tmux, pane, habits, lambda seen: seen is not None, habits.box_seconds):
+async def _make_room(tmux: Tmux, pane: Pane, options: BoxOptions) -> Occupied | None:
+    box = options.read_box(await tmux.capture(pane, colours=True))
+    if box is None and not await _until(tmux, pane, options, lambda seen: seen is not None, options.box_seconds):
         return Occupied("There is no input box on the screen: a dialog may be open.")
     if not box:
         return None
-    if habits.stash is None:
+    if options.stash is None:
         return Occupied("Somebody has typed something at the desk and not sent it.")
-    await tmux.press(pane, habits.stash)
-    if await _until(tmux, pane, habits, lambda seen: seen == ""):
+    await tmux.press(pane, options.stash)
+    if await _until(tmux, pane, options, lambda seen: seen == ""):
         return None
     return Occupied("Somebody has typed something at the desk, and it could not be put aside.")
 
 
-async def _enter(tmux: Tmux, pane: Pane, habits: Habits, held: str) -> Result:
+async def _enter(tmux: Tmux, pane: Pane, options: BoxOptions, held: str) -> Result:
     for _ in range(2):
         await tmux.press(pane, "Enter")
         # What was put aside may come back into the box: anything but the same words means that they are gone.
-        if await _until(tmux, pane, habits, lambda box: box is not None and box != held, away=True):
+        if await _until(tmux, pane, options, lambda box: box is not None and box != held, away=True):
             return Submitted()
     return Doubtful("Enter was pressed, and the text still stands in the input box.")
 
@@ -126,7 +126,7 @@ async def _enter(tmux: Tmux, pane: Pane, habits: Habits, held: str) -> Result:
 async def _until(
     tmux: Tmux,
     pane: Pane,
-    habits: Habits,
+    options: BoxOptions,
     right: Callable[[str | None], bool],
     seconds: float | None = None,
     *,
@@ -136,15 +136,15 @@ async def _until(
 
     With `away`, it is right as well when the box stays out of sight: a dialog has taken its place. A screen that is
     drawn anew has none for a moment, either."""
-    with anyio.move_on_after(habits.patience_seconds if seconds is None else seconds):
+    with anyio.move_on_after(options.timeout_seconds if seconds is None else seconds):
         looks, gone_since = 0, math.inf
         while looks < SURE:
-            box = habits.read_box(await tmux.capture(pane, colours=True))
+            box = options.read_box(await tmux.capture(pane, colours=True))
             looks = looks + 1 if right(box) else 0
             gone_since = min(gone_since, anyio.current_time()) if box is None else math.inf
-            if away and anyio.current_time() - gone_since >= habits.away_seconds:
+            if away and anyio.current_time() - gone_since >= options.away_seconds:
                 return True
             # tmux tells of output, not of a drawn screen: look again until it is drawn.
-            await anyio.sleep(habits.look_every_seconds)
+            await anyio.sleep(options.look_every_seconds)
         return True
     return False

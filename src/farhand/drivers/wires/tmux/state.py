@@ -1,0 +1,35 @@
+"""What the translation of every CLI in tmux remembers between records, and what a new session leaves of it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from farhand.drivers.wires.tmux.delivered import ExpectedMessage
+from farhand.model.facts import SessionKnown
+from farhand.model.ports import Heard
+from farhand.model.words import Word
+
+
+class TmuxState(Word):
+    """What a CLI's own state begins with; it travels in the link's cursor."""
+
+    session: str = ""
+    # Messages that were typed and not seen yet: a prompt with the same text is one of them.
+    expected: tuple[ExpectedMessage, ...] = ()
+    # Records that nobody understood.
+    skipped: int = 0
+
+
+State = TypeVar("State", bound=TmuxState)
+
+
+def another_session(
+    session: str, state: State, end: Callable[[], tuple[list[Heard], State]], begin: Callable[..., State]
+) -> tuple[list[Heard], State]:
+    """The conversation has another id: the turn that ran is over, and a state begins with what is still expected."""
+    if not session or session == state.session:
+        return [], state
+    ended, over = end()
+    fresh = begin(session=session, expected=over.expected, skipped=over.skipped)
+    return [*ended, Heard(fact=SessionKnown(session=session))], fresh
