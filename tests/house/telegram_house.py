@@ -63,7 +63,7 @@ async def telegram_house(
             api_url=bot.address,
             public_url=url,
             steers=parts.steers,
-            **{"answer_seconds": 2.0, "chat_burst": 50, "poll_seconds": 1, **options},
+            **{"chat_burst": 50, "poll_seconds": 1, **options},
         )
         return [TelegramChannel(given, hub(parts.hub), outbox(parts.outbox), parts.clock, tell)]
 

@@ -98,9 +98,7 @@ async def team_house(
     claude = claude or ScriptedDriver(ABLE, backend="claude")
     codex = codex or ScriptedDriver(backend="codex")
     quick = {"chat_burst": 1000, "chat_per_second": 1000.0, "per_second": 1000.0}
-    given = TelegramSettings(
-        token=bot.token, api_url=bot.address, **{**quick, "answer_seconds": 2.0, "poll_seconds": 5, **telegram}
-    )
+    given = TelegramSettings(token=bot.token, api_url=bot.address, **{**quick, "poll_seconds": 5, **telegram})
     built = replace(settings_in(folder), telegram=given, **(settings or {}))
     everyone = {"claude": claude, "codex": codex, **(drivers or {})}
     clock = clock or SystemClock()
