@@ -25,7 +25,7 @@ WORKERS = ("ann", "bob", "cleo", "dan", "eve")
 MESSAGES = 500
 KILLS_BY_TIME = 6
 MANAGER = 4242
-SAFETY_SECONDS = 500.0
+SAFETY_SECONDS = 1500.0
 
 
 def free_port() -> int:
@@ -110,7 +110,7 @@ class World:
         def holds(chat: tuple[ShownMessage, ...]) -> bool:
             return wanted <= {answer_of(one) for one in chat}
 
-        return await self.bot.until_chat(MANAGER, holds, seconds=60)
+        return await self.bot.until_chat(MANAGER, holds, seconds=240)
 
 
 def answer_of(message: ShownMessage) -> str:
