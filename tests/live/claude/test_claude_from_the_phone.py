@@ -11,9 +11,11 @@ from pathlib import Path
 import anyio
 import anyio.to_thread
 import pytest
+from tests.live import phone_scenarios
+from tests.live.phone_scenarios import ScriptedPhoneModel
 
 from farhand.testing.claude_env import ClaudeEnv, red_pixel
-from farhand.testing.models.script import Hold, ScriptedReply, ScriptedText, say, use
+from farhand.testing.models.script import Hold, ScriptedReply, say, use
 from farhand.testing.phone import SECONDS, Phone, with_phone
 from farhand.testing.telegram import FakeBot
 
@@ -32,51 +34,27 @@ async def phone(request: pytest.FixtureRequest, studio: ClaudeEnv, bot: FakeBot)
         yield opened
 
 
-@IN_BOTH
-async def test_an_ask_is_allowed_and_another_denied_on_the_phone(studio: ClaudeEnv, phone: Phone) -> None:
-    one = use("Bash", command="touch one.txt", description="Create one")
-    two = use("Bash", command="touch two.txt", description="Create two")
-    studio.model.script.conversation("zz-one", one, say("made one"))
-    studio.model.script.conversation("zz-two", two, say("left two"))
-    await phone.manager.says("zz-one")
-    await phone.manager.taps(await phone.reads("touch one.txt"), "Allow once")
-    await phone.reads("made one")
-    await phone.manager.says("zz-two")
-    await phone.manager.taps(await phone.reads("touch two.txt"), "Deny")
-    await phone.reads("left two")
-    assert (studio.project / "one.txt").exists()
-    assert not (studio.project / "two.txt").exists()
-
-
-@IN_BOTH
-async def test_an_ask_outlives_a_killed_node(studio: ClaudeEnv, phone: Phone) -> None:
-    studio.model.script.conversation("zz-one", use("Bash", command="touch one.txt", description="One"), say("made one"))
-    await phone.manager.says("zz-one")
-    ask = await phone.reads("touch one.txt")
-    await phone.kill()
-    await phone.manager.taps(ask, "Allow once")
-    assert not (studio.project / "one.txt").exists()
-    await phone.start()
-    await phone.reads("made one")
-    assert (studio.project / "one.txt").exists()
-
-
-@IN_BOTH
-async def test_a_node_killed_in_mid_turn_brings_the_answer_once(studio: ClaudeEnv, phone: Phone) -> None:
-    studio.model.script.conversation(
-        "zz-away", ScriptedReply((ScriptedText("the first half"), Hold("away"), ScriptedText("the second half")))
+@pytest.fixture
+def model(studio: ClaudeEnv) -> ScriptedPhoneModel:
+    """What the scenarios need of the fake model."""
+    return ScriptedPhoneModel(
+        studio.model, studio.project, lambda name: use("Bash", command=f"touch {name}", description="Create it")
     )
-    studio.model.script.conversation("zz-more", say("still here"))
-    await phone.manager.says("zz-away")
-    await studio.model.asked("zz-away")
-    await phone.kill()
-    studio.model.script.release("away")
-    await phone.manager.says("zz-more")
-    await phone.start()
-    await phone.hears("the second half")
-    await phone.hears("still here")
-    assert await phone.answers("the second half") == 1
-    assert await phone.answers("still here") == 1
+
+
+@IN_BOTH
+async def test_an_ask_is_allowed_and_another_denied_on_the_phone(phone: Phone, model: ScriptedPhoneModel) -> None:
+    await phone_scenarios.an_ask_is_allowed_and_another_denied(phone, model)
+
+
+@IN_BOTH
+async def test_an_ask_outlives_a_killed_node(phone: Phone, model: ScriptedPhoneModel) -> None:
+    await phone_scenarios.an_ask_outlives_a_killed_node(phone, model)
+
+
+@IN_BOTH
+async def test_a_node_killed_in_mid_turn_brings_the_answer_once(phone: Phone, model: ScriptedPhoneModel) -> None:
+    await phone_scenarios.a_node_killed_in_mid_turn_brings_the_answer_once(phone, model)
 
 
 async def test_what_was_answered_while_the_node_was_dead_is_told(studio: ClaudeEnv, phone: Phone) -> None:
