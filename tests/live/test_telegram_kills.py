@@ -6,7 +6,6 @@ import contextlib
 import os
 import random
 import signal
-import socket
 import subprocess
 import sys
 from collections import Counter
@@ -18,6 +17,7 @@ import pytest
 from tests.live.leftovers import end_agents
 
 from farhand.model import road
+from farhand.testing.ports import lasting_port
 from farhand.testing.telegram import FakeBot, ShownMessage, drawn
 
 pytestmark = pytest.mark.anyio
@@ -28,12 +28,6 @@ MANAGER = 4242
 SAFETY_SECONDS = 1500.0
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 class World:
     """A node in another process, to be killed, and the Telegram that outlives it."""
 
@@ -41,7 +35,7 @@ class World:
         self.folder = folder
         self.bot = bot
         self.public = public
-        self.port = free_port()
+        self.port = lasting_port()
         self.manager = bot.person(MANAGER, "Mo")
         self.kills = 0
         self.said: dict[str, list[int]] = {worker: [] for worker in WORKERS}
