@@ -156,7 +156,7 @@ async def test_a_killed_hook_lets_nothing_run(studio: ClaudeEnv) -> None:
 async def press(studio: ClaudeEnv, pane: Pane, key: str) -> None:
     """Answers the dialog as a person does: again, if it did not hear the first time."""
     await until(studio, pane, "Do you want to proceed?")
-    with anyio.fail_after(20):
+    with anyio.fail_after(240):
         while "Do you want to proceed?" in await studio.tmux.capture(pane):
             await studio.tmux.press(pane, key)
             await anyio.sleep(0.5)
