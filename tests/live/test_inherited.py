@@ -30,10 +30,10 @@ def test_a_child_of_a_test_heeds_signals_and_reads_nothing() -> None:
 
 @pytest.mark.skipif(INNER in os.environ, reason="this is the inner run")
 @pytest.mark.parametrize("more", [["-s"], ["-n", "1"]], ids=["alone", "in a worker"])
-def test_a_run_under_nohup_with_an_open_pipe_for_an_input(tmp_path: Path, more: list[str]) -> None:
+def test_a_run_under_nohup_with_an_open_pipe_for_an_input(short_folder: Path, more: list[str]) -> None:
     tests = [f"{Path(__file__)}", f"{ROOT / 'tests/live/test_cli.py'}::test_a_signal_stops_a_node_in_order"]
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--basetemp={tmp_path / 'inner'}"]
-    with (tmp_path / "told").open("w+") as told:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--basetemp={short_folder / 'i'}"]
+    with (short_folder / "told").open("w+") as told:
         with subprocess.Popen(
             [sys.executable, "-c", STARTER, *command, *more, *tests],
             cwd=ROOT,
