@@ -1,8 +1,8 @@
 # Two commands do everything on a fresh machine: `make run` and `make test`.
 .PHONY: help run test test-fast check bench live record format lock reference picture setup-run setup-dev setup-tests
 PYTEST = .venv/bin/python -m pytest -q -p no:cacheprovider
-# Files stay whole, for their tests share servers; the long ones come first as they are collected.
-ON_ALL_CORES = -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+# tests/order.py says how many workers that are, what they run first, and which tests stay together.
+ON_ALL_CORES = -n auto --dist loadgroup --no-loadscope-reorder
 
 help:
 	@echo "make run        a node with a demo worker, and a chat with it in this terminal"

@@ -22,7 +22,7 @@ PROGRAMS = programs(Path(__file__).resolve().parents[1])
 # The agent CLIs run on the node that the set-up put there.
 os.environ["PATH"] = f"{Path(__file__).resolve().parent.parent / '.cache' / 'node' / 'bin'}:{os.environ['PATH']}"
 
-pytest_plugins = ["tests.hypothesis_profile", "tests.telegram_fixtures"]
+pytest_plugins = ["tests.hypothesis_profile", "tests.inherited", "tests.order", "tests.telegram_fixtures"]
 
 
 @pytest.fixture

@@ -123,7 +123,7 @@ async def told(link: OpenCodeHttpLink, facts: list[Fact]) -> None:
 async def until_done(shaky: Shaky, link: OpenCodeHttpLink, wanted: str) -> list[Fact]:
     """What the link tells until that call has been done."""
     facts: list[Fact] = []
-    with anyio.fail_after(30):
+    with anyio.fail_after(240):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(told, link, facts)
             await shaky.does(wanted)
@@ -135,7 +135,7 @@ async def until_done(shaky: Shaky, link: OpenCodeHttpLink, wanted: str) -> list[
 async def until_told(link: OpenCodeHttpLink, kind: type[Fact]) -> list[Fact]:
     """What the link tells until a fact of that kind."""
     facts: list[Fact] = []
-    with anyio.fail_after(30):
+    with anyio.fail_after(240):
         async with aclosing(link.facts()) as batches:  # type: ignore[type-var]
             async for batch in batches:
                 facts += [heard.fact for heard in batch.heard]

@@ -87,7 +87,7 @@ async def telegram_house(
             outbox=outbox(context.outbox),
             peers=OverheardPeers(context.peers, told, news),
         )
-        quick = {"answer_seconds": 2.0, "chat_burst": 50, "poll_seconds": 1}
+        quick = {"chat_burst": 50, "poll_seconds": 1}
         return [TelegramChannel(telegram_settings(bot, **{**quick, **options}), given)]
 
     async with open_house(folder, agent, SystemClock(), channels) as house:

@@ -41,7 +41,7 @@ class Surface:
         return str(len(self.sent))
 
     async def until(self, count: int) -> list[str]:
-        with anyio.fail_after(20):
+        with anyio.fail_after(240):
             while len(self.sent) < count:
                 await self.bell.wait(self.bell.count, 20)
         return self.sent
@@ -63,12 +63,12 @@ class Desk:
 
     async def drain(self) -> None:
         """Returns when everything is sent and marked."""
-        with anyio.fail_after(20):
+        with anyio.fail_after(240):
             await self._dispatcher.drain()
 
     async def asleep(self) -> None:
         """Returns when the dispatcher waits for time to pass."""
-        with anyio.fail_after(20):
+        with anyio.fail_after(240):
             while not self.clock.sleepers:
                 await anyio.lowlevel.checkpoint()
 

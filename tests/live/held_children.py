@@ -11,7 +11,7 @@ from farhand.sandbox.held_child import HeldChild
 from farhand.sandbox.holders import LocalHolders
 from farhand.sandbox.sweep import read_process
 
-SAFETY_SECONDS = 60
+SAFETY_SECONDS = 240
 
 # Writes argv[2] random bytes of seed argv[1] in pieces of odd sizes.
 BABBLE = """

@@ -11,7 +11,8 @@ import anyio
 
 from farhand.sandbox.holders import LocalHolders
 
-SAFETY_SECONDS = 60.0
+# Only a net for a test that hangs; a busy machine is no failure.
+SAFETY_SECONDS = 240.0
 
 
 class Home:
@@ -19,6 +20,7 @@ class Home:
 
     def __init__(self, folder: Path, **variables: str) -> None:
         self.folder = folder
+        self._nodes: list[subprocess.Popen[bytes]] = []
         self.environment = {
             "PATH": os.environ["PATH"],
             "HOME": str(folder),
@@ -53,6 +55,7 @@ class Home:
         log = self.folder / f"{node}.log"
         with log.open("ab") as file:
             process = subprocess.Popen(order, cwd=self.folder, env=self.environment, stderr=file, stdout=file)
+        self._nodes.append(process)
         self.wait_ready(node, process)
         return process
 
@@ -69,7 +72,10 @@ class Home:
             time.sleep(0.01)
 
     def end_agents(self) -> None:
-        """Ends the agents, which outlive their nodes."""
+        """Ends the nodes that a failed test left running, and the agents, which outlive their nodes."""
+        for process in self._nodes:
+            process.kill()
+            process.wait()
         anyio.run(self._forget_all)
 
     async def _forget_all(self) -> None:

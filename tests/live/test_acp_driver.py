@@ -138,7 +138,7 @@ class AcpContract(DriverContract):
             assert agents
             os.kill(relay, signal.SIGKILL)
             await talk.end()
-        with anyio.fail_after(60):
+        with anyio.fail_after(240):
             for agent in agents:
                 await gone(agent)
         assert not (directory / "made.txt").exists()

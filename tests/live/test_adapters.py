@@ -53,7 +53,7 @@ class Caller:
     async def cut_off(self, message: str, asked: Awaitable[object], *, alone: bool = False) -> None:
         """Kills the adapter while the model speaks, and the process that would bring the answer if not it `alone`."""
         process = await begun(self._environ, *self._words[0], message, *self._words[1])
-        with anyio.fail_after(60):
+        with anyio.fail_after(240):
             await asked
         await killed(process, *(() if alone else (follower(process),)))
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.live.nodes import Home
+from tests.live.nodes import SAFETY_SECONDS, Home
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def lived_in(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
     node = made.start("test", "--demo")
     yield made
     node.terminate()
-    assert node.wait(30) == 0
+    assert node.wait(SAFETY_SECONDS) == 0
     made.end_agents()
 
 
@@ -109,7 +109,7 @@ def test_a_reader_that_has_enough_is_no_error(lived_in: Home) -> None:
         assert b'"hired"' in events.stdout.readline()
         events.stdout.close()
         lived_in.farhand("say", "--node", "test", "hello")
-        assert events.wait(30) == 0
+        assert events.wait(SAFETY_SECONDS) == 0
         assert b"Traceback" not in events.stderr.read()
 
 
@@ -148,21 +148,21 @@ def test_stop_stops_and_the_team_is_there_after_a_restart(home: Home) -> None:
     node = home.start("test", "--demo")
     told = home.farhand("stop", "--node", "test")
     assert (told.returncode, told.stdout) == (0, "Node 'test' stopped.\n")
-    assert node.wait(30) == 0
+    assert node.wait(SAFETY_SECONDS) == 0
     assert not list(home.node_folder().glob("*pid"))
     again = home.start("test", "--demo")
     assert [
         worker["name"] for worker in json.loads(home.farhand("status", "-n", "test", "--json").stdout)["workers"]
     ] == ["demo"]
     assert home.farhand("stop", "--node", "test").returncode == 0
-    assert again.wait(30) == 0
+    assert again.wait(SAFETY_SECONDS) == 0
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_stops_a_node_in_order(home: Home, number: signal.Signals) -> None:
     node = home.start("test")
     node.send_signal(number)
-    assert node.wait(30) == 0
+    assert node.wait(SAFETY_SECONDS) == 0
     assert not list(home.node_folder().glob("*pid"))
 
 
@@ -176,5 +176,5 @@ def test_a_hangup_that_was_to_be_ignored_is(home: Home) -> None:
     node.send_signal(signal.SIGHUP)
     assert home.farhand("status", "--node", "test").stdout.startswith("Node: test [running]")
     node.send_signal(signal.SIGTERM)
-    assert node.wait(30) == 0
+    assert node.wait(SAFETY_SECONDS) == 0
     assert b"SIGHUP" not in (home.folder / "test.log").read_bytes()

@@ -99,21 +99,20 @@ async def test_feeding_is_done_once_for_each_key(tmp_path: Path) -> None:
 
 async def test_a_feed_waits_for_a_child_that_does_not_read_and_stops_nobody(tmp_path: Path) -> None:
     data = random.Random(1).randbytes(MEGABYTE)
-    async with holding(tmp_path, python(DEAF)) as held, anyio.create_task_group() as tasks:
+    async with holding(tmp_path, python(DEAF)) as held:
         await read_until(held, b"deaf\n")
         answers: list[Fed] = []
 
         async def feed(key: str) -> None:
             answers.append(await held.feed(key, data))
 
-        for key in ("a", "a", "b"):
-            tasks.start_soon(feed, key)
-        await _begun(tmp_path)
-        assert (await held.status()).alive
-        assert answers == []
-        await held.signal("USR1")
-        while len(answers) < 3:  # noqa: ASYNC110
-            await anyio.sleep(0.01)
+        async with anyio.create_task_group() as tasks:
+            for key in ("a", "a", "b"):
+                tasks.start_soon(feed, key)
+            await _begun(tmp_path)
+            assert (await held.status()).alive
+            assert answers == []
+            await held.signal("USR1")
         assert answers == [Fed.TAKEN] * 3
         await held.close()
         assert await read_all(held) == b"deaf\n" + data + data

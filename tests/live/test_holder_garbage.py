@@ -14,7 +14,7 @@ from hypothesis import strategies as some
 
 from farhand.sandbox.holders import LocalHolders
 
-SAFETY_SECONDS = 30
+SAFETY_SECONDS = 240
 VALUES = some.recursive(
     some.none() | some.booleans() | some.integers() | some.floats() | some.text(),
     lambda inner: some.lists(inner, max_size=3) | some.dictionaries(some.text(), inner, max_size=3),

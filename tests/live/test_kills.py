@@ -29,7 +29,7 @@ WORKERS = ("ann", "bob", "cleo", "dan", "eve")
 MESSAGES = 500
 KILLS_BY_TIME = 10
 ME = Sender(via="test")
-SAFETY_SECONDS = 300.0
+SAFETY_SECONDS = 1500.0
 
 
 class World:

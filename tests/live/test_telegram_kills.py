@@ -6,7 +6,6 @@ import contextlib
 import os
 import random
 import signal
-import socket
 import subprocess
 import sys
 from collections import Counter
@@ -18,6 +17,7 @@ import pytest
 from tests.live.leftovers import end_agents
 
 from farhand.model import road
+from farhand.testing.ports import lasting_port
 from farhand.testing.telegram import FakeBot, ShownMessage, drawn
 
 pytestmark = pytest.mark.anyio
@@ -25,13 +25,7 @@ WORKERS = ("ann", "bob", "cleo", "dan", "eve")
 MESSAGES = 500
 KILLS_BY_TIME = 6
 MANAGER = 4242
-SAFETY_SECONDS = 500.0
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+SAFETY_SECONDS = 1500.0
 
 
 class World:
@@ -41,7 +35,7 @@ class World:
         self.folder = folder
         self.bot = bot
         self.public = public
-        self.port = free_port()
+        self.port = lasting_port()
         self.manager = bot.person(MANAGER, "Mo")
         self.kills = 0
         self.said: dict[str, list[int]] = {worker: [] for worker in WORKERS}
@@ -110,7 +104,7 @@ class World:
         def holds(chat: tuple[ShownMessage, ...]) -> bool:
             return wanted <= {answer_of(one) for one in chat}
 
-        return await self.bot.until_chat(MANAGER, holds, seconds=60)
+        return await self.bot.until_chat(MANAGER, holds, seconds=240)
 
 
 def answer_of(message: ShownMessage) -> str:

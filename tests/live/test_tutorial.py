@@ -1,7 +1,6 @@
 """The tutorial, played as it is written: two terminals, the real command, a kill in mid-turn."""
 
 import re
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from tests.live.nodes import SAFETY_SECONDS, Home
 
+from farhand.testing.ports import lasting_port
 from farhand.testing.tmux import Screen, terminal
 
 TUTORIAL = Path(__file__).resolve().parents[2] / "docs" / "tutorial.md"
@@ -108,9 +108,7 @@ def home() -> Iterator[Home]:
 
 
 def _newcomer(tmp_path: Path) -> Iterator[Home]:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    made = Home(tmp_path, PORT=str(port), PS1="$ ")
+    made = Home(tmp_path, PORT=str(lasting_port()), PS1="$ ")
     del made.environment["FARHAND_HOME"]
     programs = tmp_path / "bin"
     programs.mkdir()

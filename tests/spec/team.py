@@ -101,7 +101,7 @@ async def team_house(
     claude = claude or ScriptedDriver(ABLE, backend="claude")
     codex = codex or ScriptedDriver(backend="codex")
     quick = {"chat_burst": 1000, "chat_per_second": 1000.0, "per_second": 1000.0}
-    given = telegram_settings(bot, **{**quick, "answer_seconds": 2.0, "poll_seconds": 5, **telegram})
+    given = telegram_settings(bot, **{**quick, "poll_seconds": 5, **telegram})
 
     def channels(context: ChannelContext) -> list[Channel]:
         return [TelegramChannel(given, context), *roster.build_channels(context, without={"telegram"})]

@@ -25,7 +25,7 @@ FOREIGN = {"hooks": [{"type": "command", "command": "afplay done.mp3"}]}
 
 async def farhand(home: Path, *words: str, **environ: str) -> tuple[int, str]:
     """Calls the command line; its exit code and all that it said."""
-    with anyio.fail_after(60):
+    with anyio.fail_after(240):
         done = await anyio.run_process(
             [sys.executable, "-m", "farhand", *words],
             env={"PATH": os.environ["PATH"], "HOME": str(home), **environ},

@@ -140,7 +140,7 @@ async def test_the_end_is_told_and_the_token_is_nowhere(tmp_path: Path, bot: Fak
             assert bot.token.encode() not in _read(Path(f"/proc/{one}/environ"))
             assert b"webhook-secret-of-mine" not in _read(Path(f"/proc/{one}/environ"))
         process.send_signal(number)
-        assert await anyio.to_thread.run_sync(process.wait, 30) == 0
+        assert await anyio.to_thread.run_sync(process.wait, 240) == 0
         assert (await manager.reads("Going offline")).text == "Going offline briefly. Your team stays the same."
         assert "(Docker" not in settings_shown.text
         kept = [one for one in tmp_path.rglob("*") if one.is_file() and not one.is_symlink()]

@@ -18,7 +18,9 @@ from tests.spec.promises import promise
 from tests.spec.team import Team, team_house
 from tests.spec.test_http import known
 
+from farhand.channels.files.channel import LEFT_SECONDS
 from farhand.channels.files.spooled_answers import YOUNG_SECONDS, read_spooled_answers
+from farhand.core.clock import SystemClock
 from farhand.hooks import forward_to_bridge, send_to_telegram
 from farhand.hooks.send_to_telegram import (
     PAUSE_SECONDS,
@@ -69,7 +71,7 @@ def transcript(tmp_path: Path) -> Path:
 async def run(environ: Mapping[str, str], payload: Any, program: Path = HOOK) -> None:
     """Runs the hook as Claude Code would; it always ends well and without a word."""
     given = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
-    with anyio.fail_after(60):
+    with anyio.fail_after(240):
         done = await anyio.run_process(
             [sys.executable, "-I", "-S", str(program)],
             input=given,
@@ -77,6 +79,14 @@ async def run(environ: Mapping[str, str], payload: Any, program: Path = HOOK) ->
             check=False,
         )
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def impatient(folder: Path) -> Path:
+    """A copy of the hook and of its forwarder that waits for no transcript."""
+    copy = folder / "send-to-telegram.py"
+    copy.write_text(HOOK.read_text().replace("PAUSE_SECONDS = 0.5", "PAUSE_SECONDS = 0.0"))
+    (folder / "forward-to-bridge.py").write_text(Path(forward_to_bridge.__file__).read_text())
+    return copy
 
 
 def variables(team: Team) -> dict[str, str]:
@@ -199,14 +209,44 @@ async def test_no_transcript_and_no_user_message(tmp_path: Path) -> None:
         "PORT": "1",
         "BRIDGE_SESSION": "ann",
     }
-    for payload in (b"", b"no json", {}, {"transcript_path": 7}, {"transcript_path": str(tmp_path / "none.jsonl")}):
+    for payload in (b"", b"no json", {}, {"transcript_path": 7}):
         pending.write_text("1")
         await run(environ, payload)
         assert pending.exists(), payload
+    waits: list[float] = []
+    send_to_telegram.main(json.dumps({"transcript_path": str(tmp_path / "none.jsonl")}).encode(), environ, waits.append)
+    assert pending.exists()
+    assert sum(waits) == TRIES * PAUSE_SECONDS
     nobody = write(tmp_path, line("assistant", text("to nobody")))
-    await run(environ, {"transcript_path": str(nobody)})
+    send_to_telegram.main(json.dumps({"transcript_path": str(nobody)}).encode(), environ, QUIET)
     assert not pending.exists()
     assert not (sessions / "ann" / "answers").exists()
+
+
+@promise("hook.5")
+@pytest.mark.parametrize("begun", [False, True], ids=["no transcript", "no user message"])
+def test_a_transcript_that_is_late_is_waited_for(tmp_path: Path, begun: bool) -> None:
+    """A busy agent calls the hook first and writes its transcript afterwards."""
+    path = tmp_path / "transcript.jsonl"
+    if begun:
+        path.write_text('{"type": "mode"}\n')
+
+    def wait(_: float) -> None:
+        write(tmp_path, line("user", "now", uuid="u"), line("assistant", text("late")))
+
+    assert last_answer(path, wait) == ("late", "u")
+
+
+@promise("hook.5")
+async def test_an_answer_that_never_comes_to_the_transcript_is_told_by_the_agent(tmp_path: Path) -> None:
+    folder = tmp_path / "sessions" / "ann"
+    folder.mkdir(parents=True)
+    environ = {**FULL, "SESSIONS_DIR": str(folder.parent), "BRIDGE_URL": "", "BRIDGE_SESSION": "ann"}
+    payload = {"transcript_path": str(write(tmp_path, line("user", "now"))), "last_assistant_message": "said"}
+    await run(environ, payload, impatient(tmp_path))
+    await until(lambda: bool(list((folder / "answers").glob("*.json"))))
+    (left,) = (folder / "answers").glob("*.json")
+    assert json.loads(left.read_bytes())["text"] == "said"
 
 
 # --- the screen
@@ -291,9 +331,7 @@ async def test_in_tmux_the_screen_is_the_last_resort(
 ) -> None:
     """The whole program in a real pane; only its patience is taken off, in a copy."""
     await known(team)
-    copy = tmp_path / "send-to-telegram.py"
-    copy.write_text(HOOK.read_text().replace("PAUSE_SECONDS = 0.5", "PAUSE_SECONDS = 0.0"))
-    (tmp_path / "forward-to-bridge.py").write_text(Path(forward_to_bridge.__file__).read_text())
+    copy = impatient(tmp_path)
     given = variables(team)
     given.pop("BRIDGE_SESSION")
     # The shell has another node's settings: the session's own count.
@@ -398,7 +436,7 @@ async def test_a_bridge_that_hangs_is_left_after_five_seconds(tmp_path: Path) ->
             "ann",
             f"http://127.0.0.1:{port}/response",
         ]
-        with anyio.fail_after(30):
+        with anyio.fail_after(240):
             await anyio.run_process(command, check=False)
     assert json.loads((tmp_path / "answer.json").read_bytes())["text"] == "<i>kept</i>"
     assert not (tmp_path / "answer.md").exists()
@@ -433,7 +471,7 @@ async def test_the_agent_does_not_wait_for_the_bridge(tmp_path: Path, transcript
         await run(environ, {"transcript_path": str(transcript)})
         # The hook is over, and the bridge has not answered.
         assert not (folder / "pending").exists()
-        with anyio.fail_after(20):
+        with anyio.fail_after(240):
             await asked.wait()
         (left,) = (folder / "answers").iterdir()
         answered.set()
@@ -462,6 +500,26 @@ async def test_an_answer_while_the_node_is_down_is_told_when_it_is_back(
         await team.post("/response", {"session": "ann", "text": "the end"})
         await team.manager.reads("the end")
         assert len([one for one in await team.bot.messages(4242) if "Two files." in one.text]) == 1
+
+
+class EarlyClock(SystemClock):
+    """Real time, but for the long pause between two looks at what was left."""
+
+    async def sleep(self, seconds: float) -> None:
+        await super().sleep(0.05 if seconds == LEFT_SECONDS else seconds)
+
+
+async def test_an_answer_that_a_busy_node_did_not_take_in_time_is_told_all_the_same(
+    tmp_path: Path, bot: FakeBot
+) -> None:
+    async with team_house(tmp_path, bot, clock=EarlyClock()) as team:
+        await known(team)
+        left = team.session() / "answers" / "a.json"
+        left.parent.mkdir()
+        left.with_suffix(".new").write_text('{"session":"ann","text":"<b>late</b>","id":"a"}')
+        left.with_suffix(".new").rename(left)
+        assert (await team.manager.reads("late")).text == "ann:\nlate"
+        await until(lambda: not left.exists())
 
 
 def test_what_a_killed_forwarder_left_is_found_once_it_is_old(tmp_path: Path) -> None:

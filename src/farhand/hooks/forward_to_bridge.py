@@ -78,11 +78,11 @@ def main(file: str, worker: str, endpoint: str) -> None:
         written.write(content)
     fresh.replace(ready)
     given.unlink(missing_ok=True)
+    # The alarm ends the program whatever it waits for: a name that is looked up, a byte a second.
+    signal.alarm(LIMIT_SECONDS)
     if post(endpoint, content) in SETTLED:
         ready.unlink(missing_ok=True)
 
 
 if __name__ == "__main__":
-    # The alarm ends the program whatever it waits for: a name that is looked up, a byte a second.
-    signal.alarm(LIMIT_SECONDS)
     main(*sys.argv[1:4])

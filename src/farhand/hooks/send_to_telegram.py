@@ -22,7 +22,8 @@ FORWARDER = "forward-to-bridge.py"
 NAMES = ("BRIDGE_URL", "TMUX_PREFIX", "SESSIONS_DIR", "PORT", "TMUX_FALLBACK")
 TRIES = 10
 PAUSE_SECONDS = 0.5
-TMUX_SECONDS = 3
+# A tmux on a busy machine; a session whose name is not known would lose its answer.
+TMUX_SECONDS = 10
 BLOCK_BYTES = 64 * 1024
 WARNING = "\n\n⚠️ May be incomplete. Retry if needed."
 FEEDBACK = "doing this session"
@@ -49,11 +50,10 @@ def main(payload: bytes, environ: Mapping[str, str], wait: Callable[[float], Non
     if session is None or transcript is None:
         return
     told = last_answer(transcript, wait)
-    if told is None:
-        clear_pending(session)
+    text, origin = told if told and told[0] else last_words(payload) or told or ("", "")
+    if not text and not transcript.is_file():
         return
-    text, origin = told
-    if not text and session.falls_back and environ.get("TMUX"):
+    if not text and told and session.falls_back and environ.get("TMUX"):
         seen = answer_on_screen(tmux(environ, "capture-pane", "-p", "-S", "-500", *target(environ)))
         text = seen + WARNING if seen else ""
     if text:
@@ -127,33 +127,44 @@ def tmux(environ: Mapping[str, str], *words: str) -> str:
 
 
 def transcript_of(payload: bytes) -> Path | None:
-    """The transcript that the payload names, if it is there."""
+    """The transcript that the payload names; it may not be written yet."""
     import json
     from pathlib import Path
 
     try:
-        path = Path(json.loads(payload)["transcript_path"])
+        return Path(json.loads(payload)["transcript_path"])
     except (ValueError, KeyError, TypeError):
         return None
-    return path if path.is_file() else None
+
+
+def last_words(payload: bytes) -> tuple[str, str] | None:
+    """The answer as the agent itself tells it, for a transcript that came too late, and what names the turn."""
+    told = parsed(payload)
+    words = told.get("last_assistant_message")
+    if not isinstance(words, str) or not words:
+        return None
+    return words, f"{told.get('session_id')}:{told.get('prompt_id')}"
 
 
 def last_answer(transcript: Path, wait: Callable[[float], None]) -> tuple[str, str] | None:
     """What was said after the last user message, waited for up to 5 s, and which message that is.
 
-    None when there is no user message at all."""
+    None when there is no user message at all. An agent under load writes its transcript after it calls the hook, so
+    that a file or a message that is missing is waited for like the answer."""
     told: tuple[str, str] | None = None
     for number in range(TRIES + 1):
         if number:
             wait(PAUSE_SECONDS)
         told = read_answer(transcript)
-        if told is None or told[0]:
+        if told and told[0]:
             break
     return told
 
 
 def read_answer(transcript: Path) -> tuple[str, str] | None:
     """The texts after the last user message, and what names that message; None when there is none."""
+    if not transcript.is_file():
+        return None
     texts: list[str] = []
     for line in lines_backwards(transcript):
         record = parsed(line)

@@ -36,7 +36,7 @@ class ClaudeEnv(CliEnv):
 
 async def until(cli_env: CliEnv, pane: Pane, words: str, *, shown: bool = True) -> str:
     """Waits until the pane shows these words, or no longer does; the whole screen."""
-    with anyio.fail_after(60):
+    with anyio.fail_after(240):
         while (words in (screen := await cli_env.tmux.capture(pane))) is not shown:  # noqa: ASYNC110
             await anyio.sleep(0.05)
     return screen

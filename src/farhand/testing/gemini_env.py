@@ -13,7 +13,7 @@ from farhand.testing.cli_env import CliEnv
 from farhand.testing.models.gemini import FakeGemini, calls, held, says
 
 MODEL = "gemini-2.5-flash"
-SAFETY_SECONDS = 60.0
+SAFETY_SECONDS = 240.0
 
 
 class GeminiEnv(CliEnv):

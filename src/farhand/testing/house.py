@@ -21,7 +21,7 @@ from farhand.testing.scripted import ScriptedDriver
 
 F = TypeVar("F")
 # Only a net for a test that hangs; no test measures time.
-SAFETY_SECONDS = 120.0
+SAFETY_SECONDS = 240.0
 
 
 def no_channels(_: object) -> list[object]:

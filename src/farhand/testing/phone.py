@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Mapping
@@ -13,12 +12,13 @@ import anyio.abc
 
 from farhand.sandbox.holders import LocalHolders
 from farhand.testing.cli_env import CliEnv
+from farhand.testing.ports import lasting_port
 from farhand.testing.telegram import FakeBot, ShownMessage
 from farhand.testing.telegram.client import Person
 
 MANAGER = 4711
 # Only a net for a test that hangs; a busy machine is no failure.
-SECONDS = 120.0
+SECONDS = 300.0
 FARHAND = (sys.executable, "-m", "farhand")
 
 
@@ -30,9 +30,7 @@ class Phone:
         self.bot = bot
         self.manager: Person = bot.person(MANAGER, "Mo")
         self._variables = dict(variables)
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
+        self.port = lasting_port()
         self._process: anyio.abc.Process | None = None
 
     async def start(self) -> None:

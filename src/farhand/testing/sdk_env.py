@@ -62,6 +62,6 @@ def sdk_context(
 
 async def until(fact: Callable[[], bool]) -> None:
     """Waits for something to be true that nobody announces, such as a process being gone."""
-    with anyio.fail_after(30):
+    with anyio.fail_after(240):
         while not fact():  # noqa: ASYNC110
             await anyio.sleep(0.01)

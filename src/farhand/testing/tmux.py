@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-SAFETY_SECONDS = 60.0
+SAFETY_SECONDS = 240.0
 
 
 class Screen:

@@ -158,7 +158,7 @@ async def test_a_killed_hook_lets_nothing_run(cli_env: ClaudeEnv) -> None:
 async def press(cli_env: ClaudeEnv, pane: Pane, key: str) -> None:
     """Answers the dialog as a person does: again, if it did not hear the first time."""
     await until(cli_env, pane, "Do you want to proceed?")
-    with anyio.fail_after(20):
+    with anyio.fail_after(240):
         while "Do you want to proceed?" in await cli_env.tmux.capture(pane):
             await cli_env.tmux.press(pane, key)
             await anyio.sleep(0.5)

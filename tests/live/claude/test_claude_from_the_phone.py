@@ -11,9 +11,11 @@ from pathlib import Path
 import anyio
 import anyio.to_thread
 import pytest
+from tests.live import phone_scenarios
+from tests.live.phone_scenarios import ScriptedPhoneModel
 
 from farhand.testing.claude_env import ClaudeEnv, red_pixel
-from farhand.testing.models.script import Hold, ScriptedReply, ScriptedText, say, use
+from farhand.testing.models.script import Hold, ScriptedReply, say, use
 from farhand.testing.phone import SECONDS, Phone, with_phone
 from farhand.testing.telegram import FakeBot
 
@@ -32,53 +34,27 @@ async def phone(request: pytest.FixtureRequest, cli_env: ClaudeEnv, bot: FakeBot
         yield opened
 
 
-@IN_BOTH
-async def test_an_ask_is_allowed_and_another_denied_on_the_phone(cli_env: ClaudeEnv, phone: Phone) -> None:
-    one = use("Bash", command="touch one.txt", description="Create one")
-    two = use("Bash", command="touch two.txt", description="Create two")
-    cli_env.model.script.conversation("zz-one", one, say("made one"))
-    cli_env.model.script.conversation("zz-two", two, say("left two"))
-    await phone.manager.says("zz-one")
-    await phone.manager.taps(await phone.reads("touch one.txt"), "Allow once")
-    await phone.reads("made one")
-    await phone.manager.says("zz-two")
-    await phone.manager.taps(await phone.reads("touch two.txt"), "Deny")
-    await phone.reads("left two")
-    assert (cli_env.project / "one.txt").exists()
-    assert not (cli_env.project / "two.txt").exists()
-
-
-@IN_BOTH
-async def test_an_ask_outlives_a_killed_node(cli_env: ClaudeEnv, phone: Phone) -> None:
-    cli_env.model.script.conversation(
-        "zz-one", use("Bash", command="touch one.txt", description="One"), say("made one")
+@pytest.fixture
+def model(cli_env: ClaudeEnv) -> ScriptedPhoneModel:
+    """What the scenarios need of the fake model."""
+    return ScriptedPhoneModel(
+        cli_env.model, cli_env.project, lambda name: use("Bash", command=f"touch {name}", description="Create it")
     )
-    await phone.manager.says("zz-one")
-    ask = await phone.reads("touch one.txt")
-    await phone.kill()
-    await phone.manager.taps(ask, "Allow once")
-    assert not (cli_env.project / "one.txt").exists()
-    await phone.start()
-    await phone.reads("made one")
-    assert (cli_env.project / "one.txt").exists()
 
 
 @IN_BOTH
-async def test_a_node_killed_in_mid_turn_brings_the_answer_once(cli_env: ClaudeEnv, phone: Phone) -> None:
-    cli_env.model.script.conversation(
-        "zz-away", ScriptedReply((ScriptedText("the first half"), Hold("away"), ScriptedText("the second half")))
-    )
-    cli_env.model.script.conversation("zz-more", say("still here"))
-    await phone.manager.says("zz-away")
-    await cli_env.model.asked("zz-away")
-    await phone.kill()
-    cli_env.model.script.release("away")
-    await phone.manager.says("zz-more")
-    await phone.start()
-    await phone.hears("the second half")
-    await phone.hears("still here")
-    assert await phone.answers("the second half") == 1
-    assert await phone.answers("still here") == 1
+async def test_an_ask_is_allowed_and_another_denied_on_the_phone(phone: Phone, model: ScriptedPhoneModel) -> None:
+    await phone_scenarios.an_ask_is_allowed_and_another_denied(phone, model)
+
+
+@IN_BOTH
+async def test_an_ask_outlives_a_killed_node(phone: Phone, model: ScriptedPhoneModel) -> None:
+    await phone_scenarios.an_ask_outlives_a_killed_node(phone, model)
+
+
+@IN_BOTH
+async def test_a_node_killed_in_mid_turn_brings_the_answer_once(phone: Phone, model: ScriptedPhoneModel) -> None:
+    await phone_scenarios.a_node_killed_in_mid_turn_brings_the_answer_once(phone, model)
 
 
 async def test_what_was_answered_while_the_node_was_dead_is_told(cli_env: ClaudeEnv, phone: Phone) -> None:

@@ -8,15 +8,15 @@ import signal
 import anyio
 import anyio.to_thread
 import pytest
+from tests.live.turn_scenarios import a_limit_parks_the_message_and_a_try_brings_it_once, a_stopped_turn_makes_room
 
-from farhand.model.commands import Hire, Retry
+from farhand.model.commands import Hire
 from farhand.model.errors import FarhandError
 from farhand.model.facts import (
     AnswerDelivered,
     AskRaised,
     AskSettled,
     CameOnline,
-    Limited,
     Said,
     Seen,
     SessionKnown,
@@ -159,12 +159,7 @@ async def test_a_turn_is_stopped(cli_env: ClaudeEnv) -> None:
         await hired(house, cli_env)
         await house.say("zz-slow")
         await house.fact(Said)
-        await house.interrupt()
-        ended = await house.event(TurnEnded)
-        assert isinstance(ended.fact, TurnEnded)
-        assert ended.fact.how is HowEnded.INTERRUPTED
-        await house.say("zz-next")
-        assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
+        await a_stopped_turn_makes_room(house, "zz-next")
 
 
 async def test_the_answer_arrives_once_when_the_node_was_away(cli_env: ClaudeEnv) -> None:
@@ -206,15 +201,6 @@ async def test_a_limit_parks_the_message_and_a_try_brings_it_once(cli_env: Claud
     cli_env.model.script.conversation("zz-limit", limited("limited until tomorrow"), say("here I am again"))
     async with cli_env.open() as house:
         await hired(house, cli_env)
-        await house.say("zz-limit")
-        parked = await house.event(TurnEnded)
-        assert isinstance(parked.fact, TurnEnded)
-        assert parked.fact.how is HowEnded.PARKED
-        assert "limited until tomorrow" in parked.fact.error
-        assert "limited until tomorrow" in (await house.fact(Limited)).text
-        assert house.worker().state_at(0.0) == "limited"
-        await house.send(Retry(id="now", worker="ann"))
-        assert (await house.fact(TurnEnded, after=parked.seq)).how is HowEnded.COMPLETED
-        assert house.worker().queue == ()
-        told = [event.fact.text for event in await house.history() if isinstance(event.fact, Said)]
-        assert "".join(told) == "here I am again"
+        await a_limit_parks_the_message_and_a_try_brings_it_once(
+            house, "zz-limit", "limited until tomorrow", "here I am again"
+        )

@@ -8,14 +8,14 @@ from collections.abc import Callable
 
 import anyio
 import pytest
+from tests.live.turn_scenarios import a_limit_parks_the_message_and_a_try_brings_it_once, a_stopped_turn_makes_room
 
-from farhand.model.commands import Hire, Retry, Say, Tune
+from farhand.model.commands import Hire, Say, Tune
 from farhand.model.facts import (
     CameOnline,
     Ended,
     Event,
     HandedOver,
-    Limited,
     Noted,
     Said,
     Seen,
@@ -93,13 +93,7 @@ async def test_a_turn_is_paused_and_the_next_message_is_answered(cli_env: Claude
         await house.say("zz-slow")
         await cli_env.model.asked("zz-slow")
         await house.fact(Seen)
-        await house.interrupt()
-        ended = await house.event(TurnEnded)
-        assert isinstance(ended.fact, TurnEnded)
-        assert ended.fact.how is HowEnded.INTERRUPTED
-        await house.say("zz-next")
-        again = await house.fact(TurnEnded, after=ended.seq)
-        assert again.how is HowEnded.COMPLETED
+        await a_stopped_turn_makes_room(house, "zz-next")
         assert (await said(house)).endswith("next")
 
 
@@ -248,18 +242,9 @@ async def test_a_limit_parks_the_message_and_a_try_brings_it_once(cli_env: Claud
     cli_env.model.script.conversation("zz-limit", limited("limited until tomorrow"), say("here I am again"))
     async with cli_env.open() as house:
         await hired(house, cli_env)
-        await house.say("zz-limit")
-        parked = await house.event(TurnEnded)
-        assert isinstance(parked.fact, TurnEnded)
-        assert parked.fact.how is HowEnded.PARKED
-        assert "limited until tomorrow" in parked.fact.error
-        assert "limited until tomorrow" in (await house.fact(Limited)).text
-        assert house.worker().state_at(0.0) == "limited"
-        await house.send(Retry(id="now", worker="ann"))
-        assert (await house.fact(TurnEnded, after=parked.seq)).how is HowEnded.COMPLETED
-        assert house.worker().queue == ()
-        told = [event.fact.text for event in await house.history() if isinstance(event.fact, Said)]
-        assert "".join(told) == "here I am again"
+        await a_limit_parks_the_message_and_a_try_brings_it_once(
+            house, "zz-limit", "limited until tomorrow", "here I am again"
+        )
 
 
 async def test_what_is_typed_at_the_desk_is_told_too(cli_env: ClaudeEnv) -> None:
@@ -351,11 +336,6 @@ async def test_a_turn_is_paused_before_its_first_word(cli_env: ClaudeEnv) -> Non
         await house.say("zz-silent")
         await house.fact(Seen)
         await cli_env.model.asked("zz-silent")
-        await house.interrupt()
-        ended = await house.event(TurnEnded)
-        assert isinstance(ended.fact, TurnEnded)
-        assert ended.fact.how is HowEnded.INTERRUPTED
-        await house.say("zz-next")
-        assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
+        await a_stopped_turn_makes_room(house, "zz-next")
         assert await said(house) == "next"
     assert cli_env.model.prompted("zz-next")[-1].texts.count("zz-next") == 1

@@ -50,7 +50,7 @@ async def test_what_a_persons_http_hooks_post_is_told_once_and_a_stranger_is_hea
         # Another one in the same folder, started by a person: nobody is asked, and it may not.
         before = house.hub.present.seq
         words = [str(cli_env.environment["PATH"]).split(":")[0] + "/claude", "-p", "zz-stranger"]
-        with anyio.fail_after(60):
+        with anyio.fail_after(240):
             stranger = await anyio.run_process(words, cwd=cli_env.project, env=cli_env.environment, stdin=DEVNULL)
         assert b"left two" in stranger.stdout
         assert not (cli_env.project / "two.txt").exists()

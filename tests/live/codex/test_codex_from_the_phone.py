@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 import pytest
+from tests.live import phone_scenarios
+from tests.live.phone_scenarios import ScriptedPhoneModel
 
 from farhand.testing.codex_env import CodexEnv
-from farhand.testing.models.script import Hold, ScriptedReply, ScriptedText, say, use
+from farhand.testing.models.script import use
 from farhand.testing.phone import Phone, with_phone
 from farhand.testing.telegram import FakeBot
 
@@ -24,45 +26,21 @@ async def phone(request: pytest.FixtureRequest, cli_env: CodexEnv, bot: FakeBot)
         yield opened
 
 
-async def test_an_ask_is_allowed_and_another_denied_on_the_phone(cli_env: CodexEnv, phone: Phone) -> None:
-    one, two = (use("exec_command", cmd=f"touch {name}.txt", **ESCALATED) for name in ("one", "two"))
-    cli_env.model.script.conversation("zz-one", one, say("made one"))
-    cli_env.model.script.conversation("zz-two", two, say("left two"))
-    await phone.manager.says("zz-one")
-    await phone.manager.taps(await phone.asks("touch one.txt"), "Allow once")
-    await phone.reads("made one")
-    await phone.manager.says("zz-two")
-    await phone.manager.taps(await phone.asks("touch two.txt"), "Deny")
-    await phone.reads("left two")
-    assert (cli_env.project / "one.txt").exists()
-    assert not (cli_env.project / "two.txt").exists()
-
-
-async def test_an_ask_outlives_a_killed_node(cli_env: CodexEnv, phone: Phone) -> None:
-    one = use("exec_command", cmd="echo x >> one.txt", **ESCALATED)
-    cli_env.model.script.conversation("zz-one", one, say("made one"))
-    await phone.manager.says("zz-one")
-    ask = await phone.asks("one.txt")
-    await phone.kill()
-    await phone.manager.taps(ask, "Allow once")
-    assert not (cli_env.project / "one.txt").exists()
-    await phone.start()
-    await phone.reads("made one")
-    assert (cli_env.project / "one.txt").read_text() == "x\n"
-
-
-async def test_a_node_killed_in_mid_turn_brings_the_answer_once(cli_env: CodexEnv, phone: Phone) -> None:
-    cli_env.model.script.conversation(
-        "zz-away", ScriptedReply((ScriptedText("the first half"), Hold("away"), ScriptedText("the second half")))
+@pytest.fixture
+def model(cli_env: CodexEnv) -> ScriptedPhoneModel:
+    """What the scenarios need of the fake model."""
+    return ScriptedPhoneModel(
+        cli_env.model, cli_env.project, lambda name: use("exec_command", cmd=f"touch {name}", **ESCALATED)
     )
-    cli_env.model.script.conversation("zz-more", say("still here"))
-    await phone.manager.says("zz-away")
-    await cli_env.model.asked("zz-away")
-    await phone.kill()
-    cli_env.model.script.release("away")
-    await phone.manager.says("zz-more")
-    await phone.start()
-    await phone.hears("the second half")
-    await phone.hears("still here")
-    assert await phone.answers("the second half") == 1
-    assert await phone.answers("still here") == 1
+
+
+async def test_an_ask_is_allowed_and_another_denied_on_the_phone(phone: Phone, model: ScriptedPhoneModel) -> None:
+    await phone_scenarios.an_ask_is_allowed_and_another_denied(phone, model)
+
+
+async def test_an_ask_outlives_a_killed_node(phone: Phone, model: ScriptedPhoneModel) -> None:
+    await phone_scenarios.an_ask_outlives_a_killed_node(phone, model)
+
+
+async def test_a_node_killed_in_mid_turn_brings_the_answer_once(phone: Phone, model: ScriptedPhoneModel) -> None:
+    await phone_scenarios.a_node_killed_in_mid_turn_brings_the_answer_once(phone, model)

@@ -8,6 +8,7 @@ import signal
 import anyio
 import anyio.to_thread
 import pytest
+from tests.live.turn_scenarios import a_stopped_turn_makes_room
 
 from farhand.app import open_drivers
 from farhand.model.commands import Hire, Retry, Say, Tune
@@ -216,12 +217,7 @@ async def test_a_turn_that_waits_for_an_answer_can_be_stopped(cli_env: CodexEnv)
         await hired(house, cli_env)
         await house.say("zz-one")
         await house.fact(AskRaised)
-        await house.interrupt()
-        ended = await house.event(TurnEnded)
-        assert isinstance(ended.fact, TurnEnded)
-        assert ended.fact.how is HowEnded.INTERRUPTED
-        await house.say("zz-two")
-        assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
+        await a_stopped_turn_makes_room(house, "zz-two")
         assert not (cli_env.project / "one.txt").exists()
 
 

@@ -52,7 +52,7 @@ async def test_what_a_persons_programs_post_changes_nothing_and_a_stranger_is_he
         before, posted = house.hub.present.seq, len(answered(answers))
         words = [str(cli_env.environment["PATH"]).split(":")[0] + "/codex", "exec", "--yolo", "--skip-git-repo-check"]
         words += ["-c", f'projects={{"{directory}"={{trust_level="trusted"}}}}', "--dangerously-bypass-hook-trust"]
-        with anyio.fail_after(60):
+        with anyio.fail_after(240):
             await anyio.run_process([*words, "zz-stranger"], cwd=directory, env=cli_env.environment, stdin=DEVNULL)
         assert (cli_env.project / "two.txt").exists()
         assert {event for event, _ in answered(answers)[posted:]} >= {"PreToolUse", "Stop"}

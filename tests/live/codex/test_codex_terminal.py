@@ -9,6 +9,7 @@ from pathlib import Path
 
 import anyio.to_thread
 import pytest
+from tests.live.turn_scenarios import a_stopped_turn_makes_room
 
 from farhand.model.commands import Hire, Retry, Say
 from farhand.model.facts import (
@@ -124,12 +125,7 @@ async def test_a_hook_that_is_killed_lets_nothing_run(cli_env: CodexEnv) -> None
             os.kill(pid, signal.SIGKILL)
         assert (await house.fact(AskSettled)).how is HowSettled.WITHDRAWN
         assert "nothing was allowed" in (await house.fact(Noted)).text
-        await house.interrupt()
-        ended = await house.event(TurnEnded)
-        assert isinstance(ended.fact, TurnEnded)
-        assert ended.fact.how is HowEnded.INTERRUPTED
-        await house.say("zz-two")
-        assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
+        await a_stopped_turn_makes_room(house, "zz-two")
         assert not (cli_env.project / "one.txt").exists()
     cli_env.model.script.forget()
 
@@ -141,12 +137,7 @@ async def test_a_turn_that_waits_for_an_answer_can_be_stopped(cli_env: CodexEnv)
         await hired(house, cli_env)
         await house.say("zz-one")
         await house.fact(AskRaised)
-        await house.interrupt()
-        ended = await house.event(TurnEnded)
-        assert isinstance(ended.fact, TurnEnded)
-        assert ended.fact.how is HowEnded.INTERRUPTED
-        await house.say("zz-two")
-        assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
+        await a_stopped_turn_makes_room(house, "zz-two")
         assert not (cli_env.project / "one.txt").exists()
         assert await anyio.to_thread.run_sync(hooks, cli_env) == []
 

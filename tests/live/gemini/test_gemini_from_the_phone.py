@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Callable
 from pathlib import Path
 from threading import Event
 
 import anyio.to_thread
 import pytest
+from tests.live import phone_scenarios
+from tests.live.phone_scenarios import FIRST, SECOND
 
 from farhand.testing.gemini_env import GeminiEnv
 from farhand.testing.models.gemini import calls, held, says
@@ -34,44 +37,41 @@ async def hire(cli_env: GeminiEnv, phone: Phone, wire: str) -> None:
     await phone.reads("I am ready")
 
 
+class GeminiPhoneModel:
+    """The fake model of the Gemini CLI, for the scenarios; its terminal ends the turn at a no."""
+
+    def __init__(self, cli_env: GeminiEnv, wire: str) -> None:
+        self._studio = cli_env
+        self.allow, self.deny = ("Allow once", "Deny") if wire == "tmux" else ("Allow", "Reject")
+        self.goes_on = wire == "headless"
+
+    def touches(self, name: str, then: str) -> Path:
+        spoken = [then] if self.goes_on or name != "two" else []
+        return touches(self._studio, f"zz-{name}", f"{name}.txt", *spoken)
+
+    def says(self, marker: str, text: str) -> None:
+        self._studio.model.expect(says(text), prompt=marker)
+
+    def pauses(self, marker: str) -> Callable[[], None]:
+        gate = Event()
+        self._studio.model.expect(held(gate, FIRST, SECOND, before=1), prompt=marker)
+        return gate.set
+
+    async def asked(self, marker: str) -> None:
+        await self._studio.asked(marker)
+
+
 @pytest.mark.parametrize("wire", WIRES)
 async def test_asks_are_allowed_and_denied_and_the_answer_comes_once_after_a_kill(
     cli_env: GeminiEnv, bot: FakeBot, wire: str
 ) -> None:
-    one = touches(cli_env, "zz-one", "one.txt", "made one")
-    two = touches(cli_env, "zz-two", "two.txt", *(["left two"] if wire == "headless" else []))
-    three = touches(cli_env, "zz-three", "three.txt", "made three")
-    gate = Event()
-    cli_env.model.expect(held(gate, "the first half ", "and the second half", before=1), prompt="zz-away")
+    """One after the other at one phone: this CLI takes its time to start."""
+    model = GeminiPhoneModel(cli_env, wire)
     async with with_phone(cli_env, bot) as phone:
         await hire(cli_env, phone, wire)
-        await phone.manager.says("zz-one")
-        await phone.manager.taps(await phone.reads("touch one.txt"), "Allow once" if wire == "tmux" else "Allow")
-        await phone.reads("made one")
-        assert one.exists()
-        await phone.manager.says("zz-two")
-        await phone.manager.taps(await phone.reads("touch two.txt"), "Deny" if wire == "tmux" else "Reject")
-        if wire == "headless":
-            await phone.reads("left two")
-        # An ask outlives a killed node, and so does the tap on it.
-        await phone.manager.says("zz-three")
-        ask = await phone.reads("touch three.txt")
-        await phone.kill()
-        await phone.manager.taps(ask, "Allow once" if wire == "tmux" else "Allow")
-        assert not three.exists()
-        await phone.start()
-        await phone.reads("made three")
-        # A node that is killed in mid-turn brings the answer once.
-        await phone.manager.says("zz-away")
-        await cli_env.asked("zz-away")
-        await phone.kill()
-        gate.set()
-        await phone.start()
-        await phone.reads("the second half")
-        assert await phone.answers("the second half") == 1
-        assert await phone.answers("made three") == 1
-    assert three.exists()
-    assert not two.exists()
+        await phone_scenarios.an_ask_is_allowed_and_another_denied(phone, model)
+        await phone_scenarios.an_ask_outlives_a_killed_node(phone, model)
+        await phone_scenarios.a_node_killed_in_mid_turn_brings_the_answer_once(phone, model)
 
 
 @pytest.mark.parametrize("wire", WIRES)

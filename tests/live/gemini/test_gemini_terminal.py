@@ -53,7 +53,7 @@ async def pane_of(cli_env: GeminiEnv) -> Pane:
 
 async def shows(cli_env: GeminiEnv, pane: Pane, words: str) -> None:
     """Returns when the pane shows this."""
-    with anyio.fail_after(30):
+    with anyio.fail_after(240):
         while words not in await cli_env.tmux.capture(pane):  # noqa: ASYNC110
             await anyio.sleep(0.05)
 
@@ -128,7 +128,7 @@ async def test_a_kill_just_before_the_key_forgets_no_question(
         with monkeypatch.context() as patched:
             patched.setattr(Tmux, "press", never)
             await house.answer(ask.ask, "allow")
-            with anyio.fail_after(30):
+            with anyio.fail_after(240):
                 await pressing.wait()
             # Something else is written down, and where the link stands with it.
             file = next((cli_env.folder / "node" / "gemini").glob("home/.gemini/tmp/*/chats/*.jsonl"))

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import anyio.to_thread
 import pytest
+from tests.live import phone_scenarios
+from tests.live.phone_scenarios import ScriptedPhoneModel
 
-from farhand.testing.models.script import Hold, ScriptedReply, ScriptedText, say, use
+from farhand.testing.models.script import ScriptedReply, say, use
 from farhand.testing.opencode_env import OpenCodeEnv
 from farhand.testing.phone import Phone, with_phone
 from farhand.testing.telegram import FakeBot
@@ -34,50 +36,26 @@ async def hired(cli_env: OpenCodeEnv, bot: FakeBot, wire: str, **variables: str)
         yield phone
 
 
+def touch(name: str) -> ScriptedReply:
+    """The call that makes a file."""
+    return use("bash", command=f"touch {name}", description=f"Create {name}")
+
+
 def touching(cli_env: OpenCodeEnv, name: str, *steps: ScriptedReply) -> Path:
     """The model wants to touch a file of that name; the file."""
-    touch = use("bash", command=f"touch {name}.txt", description=f"Create {name}")
-    cli_env.model.script.conversation(f"zz-{name}", touch, *steps)
+    cli_env.model.script.conversation(f"zz-{name}", touch(f"{name}.txt"), *steps)
     return cli_env.project / f"{name}.txt"
 
 
 async def test_asks_are_allowed_and_denied_and_outlive_the_node_as_answers_do(
     cli_env: OpenCodeEnv, bot: FakeBot, wire: str
 ) -> None:
-    one, two = touching(cli_env, "one", say("made one")), touching(cli_env, "two", say("left two"))
-    three = touching(cli_env, "three", say("made three"))
-    away = ScriptedReply((ScriptedText("the first half"), Hold("away"), ScriptedText("the second half")))
-    cli_env.model.script.conversation("zz-away", away)
-    cli_env.model.script.conversation("zz-more", say("still here"))
+    """One after the other at one phone: this CLI takes its time to start."""
+    model = ScriptedPhoneModel(cli_env.model, cli_env.project, touch)
     async with hired(cli_env, bot, wire) as phone:
-        await phone.manager.says("zz-one")
-        ask = await phone.asks("touch one.txt")
-        assert not one.exists()
-        await phone.manager.taps(ask, "Allow once")
-        await phone.hears("made one")
-        assert one.exists()
-        await phone.manager.says("zz-two")
-        await phone.manager.taps(await phone.asks("touch two.txt"), "Deny")
-        await phone.hears("left two")
-        await phone.manager.says("zz-three")
-        ask = await phone.asks("touch three.txt")
-        await phone.kill()
-        await phone.manager.taps(ask, "Allow once")
-        assert not three.exists()
-        await phone.start()
-        await phone.hears("made three")
-        await phone.manager.says("zz-away")
-        await cli_env.model.asked("zz-away")
-        await phone.kill()
-        cli_env.model.script.release("away")
-        await phone.manager.says("zz-more")
-        await phone.start()
-        await phone.hears("the second half")
-        await phone.hears("still here")
-        answers = ("made one", "left two", "made three", "the second half", "still here")
-        assert [await phone.answers(text) for text in answers] == [1] * len(answers)
-    assert three.exists()
-    assert not two.exists()
+        await phone_scenarios.an_ask_is_allowed_and_another_denied(phone, model)
+        await phone_scenarios.an_ask_outlives_a_killed_node(phone, model)
+        await phone_scenarios.a_node_killed_in_mid_turn_brings_the_answer_once(phone, model)
 
 
 async def test_an_ask_that_nobody_answers_is_denied(cli_env: OpenCodeEnv, bot: FakeBot, wire: str) -> None:

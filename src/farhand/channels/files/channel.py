@@ -27,6 +27,8 @@ from farhand.model.words import Sender
 log = structlog.get_logger("files")
 NAME = "files"
 STORE_PAUSE_SECONDS = 1.0
+# How often answers are looked for that a forwarder could not bring to a busy node.
+LEFT_SECONDS = 15.0
 
 
 def build(context: ChannelContext) -> list[Channel]:
@@ -86,6 +88,7 @@ class FilesChannel:
         async with anyio.create_task_group() as tasks:
             await self._set_up(tasks)
             tasks.start_soon(self._expire, name="files pending")
+            tasks.start_soon(self._look_for_left, name="files answers")
             async for event in self._hub.watch(after=after):
                 await self._followed(event, tasks)
 
@@ -128,7 +131,7 @@ class FilesChannel:
             await self._report(f"{name} has no pipe and no folder: {error}")
 
     async def _pass_on(self, worker: str) -> None:
-        """Passes on what the worker's hook left here while the node was away; a repeat of a post is not a second."""
+        """Passes on what the worker's hook left here while the node was away; a repeat of a post is deduplicated."""
         for answer in read_spooled_answers(self.worker_files.session(worker), self._clock.now()):
             command = Respond(id=f"{worker}:{answer.name}", worker=worker, text=answer.text, html=answer.html)
             try:
@@ -139,6 +142,16 @@ class FilesChannel:
                 log.error("left answer waits", worker=worker, why=error.text)
                 return
             answer.path.unlink(missing_ok=True)
+
+    async def _look_for_left(self) -> None:
+        """Polls for answers whose forwarder ended before the node took them, for nothing else would bring them."""
+        while True:
+            await self._clock.sleep(LEFT_SECONDS)
+            for name in (await self._hub.look()).workers:
+                try:
+                    await self._pass_on(name)
+                except (NodeError, OSError) as error:
+                    log.warning("left answers not read", worker=name, why=str(error))
 
     async def _report(self, problem: str) -> None:
         log.error("files not kept", problem=problem)

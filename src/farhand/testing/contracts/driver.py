@@ -16,7 +16,7 @@ from farhand.model.ports import Can, Deliver, Driver, Heard, Link, Outcome, Sett
 from farhand.model.present import Ask, Message, Worker
 from farhand.model.words import HowEnded, HowSettled, Sender, Word, replace
 
-SAFETY_SECONDS = 120.0
+SAFETY_SECONDS = 240.0
 
 
 class Words(Word):

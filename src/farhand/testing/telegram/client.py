@@ -15,7 +15,7 @@ from farhand.testing.telegram.words import BotStatus, Fault, Kind, Rates, Record
 
 Known = TypeVar("Known")
 # Only a net for a test that hangs; a busy machine is no failure.
-WAIT_SECONDS = 60.0
+WAIT_SECONDS = 240.0
 
 
 class NeverSeen(AssertionError):
@@ -27,7 +27,8 @@ class FakeTelegram:
 
     def __init__(self, address: str) -> None:
         self.address = address
-        self._http = httpx2.AsyncClient(base_url=address, timeout=60)
+        # Longer than any wait: who waits has a limit of its own.
+        self._http = httpx2.AsyncClient(base_url=address, timeout=600)
 
     async def __aenter__(self) -> FakeTelegram:
         return self
