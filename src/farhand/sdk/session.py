@@ -464,7 +464,7 @@ class Session:
         if self.agent.approver is None or ruled.decision == "deny":
             return ruled
         said = await self._ask_approver(call)
-        return ruled if ruled.decision == "ask" and said.decision == "allow" else said
+        return ruled if said.decision == "allow" else said
 
     async def _ask_approver(self, call: ToolCall) -> Approval:
         approver = self.agent.approver
