@@ -466,14 +466,22 @@ async def test_settings_switch_hooks_off(context: LiveContext) -> None:
     config = commands("BeforeTool", "exit 2", name="guard")
 
     def listens(raw: dict[str, Any]) -> bool:
-        settings = AgentSettings(raw=raw, tiers=(tier("user", config),))
-        return load_hooks([], settings).listens("BeforeTool")
+        file = Tier("user", Path("/user/settings.json"), {"hooks": config, **raw})
+        return load_hooks([], AgentSettings(raw=file.values, tiers=(file,))).listens("BeforeTool")
 
     assert listens({})
     assert not listens({"hooksConfig": {"enabled": False}})
     assert not listens({"hooksConfig": {"disabled": ["guard"]}})
     assert not listens({"hooksConfig": {"disabled": ["exit 2"]}})
     assert not listens({"tools": {"enableHooks": False}})
+
+
+async def test_a_project_cannot_switch_a_persons_hooks_off(context: LiveContext) -> None:
+    user = tier("user", commands("BeforeTool", "exit 2", name="guard"))
+    for raw in ({"hooksConfig": {"enabled": False}}, {"hooksConfig": {"disabled": ["guard"]}}):
+        project = Tier("project", Path("/project/settings.json"), raw)
+        settings = AgentSettings(raw={**user.values, **raw}, tiers=(user, project))
+        assert load_hooks([], settings).listens("BeforeTool")
 
 
 async def test_broken_hook_settings_cost_that_hook_and_are_told(context: LiveContext) -> None:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -43,6 +44,7 @@ class World:
     def __init__(self, folder: Path) -> None:
         self.project = folder / "project"
         make_project(self.project)
+        subprocess.run(["git", "init", "-q", str(self.project)], check=True)
         self._judges = {name: self._judge(folder, name, world) for name, world in WORLDS.items()}
 
     def _judge(self, folder: Path, name: str, world: dict[str, Any]) -> Judge:
@@ -105,6 +107,20 @@ HARDER: list[tuple[str, Callable[[Case], bool]]] = [
     ),
     ("git -C works in another folder.", lambda case: command(case).startswith("git -C")),
     ("uniq writes the second file that it is given.", lambda case: command(case).startswith("uniq")),
+    (
+        "What a shell would expand is not known before it does; only known words run without a question.",
+        lambda case: command(case) in ('echo "$HOME"', "cat *.txt"),
+    ),
+    (
+        "What runs without a question runs without a shell, where cd means nothing.",
+        lambda case: command(case) == "cd src",
+    ),
+    (
+        "What cannot be read may be a denied command, and in yolo nobody would look at it.",
+        lambda case: case["world"] == "prefixes" and case["mode"] == "yolo",
+    ),
+    ("A denied command is denied behind find -exec, too.", lambda case: command(case).startswith("find . -exec rm")),
+    ("A redirection through a link leads out of the workspace.", lambda case: command(case) == "ls > out && rm x"),
     ("A here-string is a redirection, and no part of a harmless command.", lambda case: "<<<" in command(case)),
     (
         "A script is judged by its own commands, and a shell is no harmless command.",

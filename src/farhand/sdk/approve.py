@@ -21,7 +21,7 @@ async def approve(call: ToolCall, tool: Tool | None, session: Session) -> Approv
     if session.agent.approver is None or ruled.decision == "deny":
         return ruled
     said = await _ask_approver(call, session)
-    return ruled if ruled.decision == "ask" and said.decision == "allow" else said
+    return ruled if said.decision == "allow" else said
 
 
 async def _ask_approver(call: ToolCall, session: Session) -> Approval:

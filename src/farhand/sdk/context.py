@@ -66,7 +66,7 @@ class LiveContext:
     def workspace(self) -> Workspace:
         """The folders that may be touched."""
         folder = Path(self.cwd)
-        included = self.settings.get("context.includeDirectories") or ()
+        included = self.settings.granted("context.includeDirectories") or ()
         return Workspace(
             folder,
             included=[folder / Path(one).expanduser() for one in included if isinstance(one, str)],

@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 MODEL_KEYS = frozenset(
     {"GEMINI_API_KEY", "GOOGLE_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GOOGLE_APPLICATION_CREDENTIALS"}
 )
+_REDACTION = "security.environmentVariableRedaction"
 _SECRET = re.compile(r"TOKEN|SECRET|PASSWORD|PASSWD|(^|_)KEY$|AUTH|CREDENTIAL|CERT|PRIVATE", re.IGNORECASE)
 
 
 def child_environment(settings: AgentSettings) -> dict[str, str]:
     """What a child process may see. `security.environmentVariableRedaction` keeps back more, or lets one through."""
-    redaction = settings.get("security.environmentVariableRedaction") or {}
-    allowed = set(redaction.get("allowed") or ())
-    blocked = set(redaction.get("blocked") or ()) | MODEL_KEYS
-    strict = redaction.get("enabled") is True
+    allowed = set(settings.granted(f"{_REDACTION}.allowed") or ())
+    blocked = {name for each in settings.demanded(f"{_REDACTION}.blocked") for name in each or ()} | MODEL_KEYS
+    strict = True in settings.demanded(f"{_REDACTION}.enabled")
 
     def hidden(name: str) -> bool:
         if name in allowed:

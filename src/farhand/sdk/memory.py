@@ -100,7 +100,7 @@ def _boundaries(settings: AgentSettings) -> list[str]:
 
 
 def _included(cwd: Path, settings: AgentSettings) -> list[Path]:
-    named = settings.get("context.includeDirectories", [])
+    named = settings.granted("context.includeDirectories", [])
     return [cwd / Path(folder).expanduser() for folder in named if isinstance(folder, str)]
 
 

@@ -184,6 +184,8 @@ class Approval:
 
     decision: Literal["allow", "deny", "ask"] = "allow"
     reason: str = ""
+    # What to run instead of the shell line, without a shell, where it was allowed because it is known to the last word.
+    argv: tuple[str, ...] = ()
 
 
 class Approver(Protocol):

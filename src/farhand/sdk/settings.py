@@ -34,6 +34,7 @@ _UNITED = (
 _WHOLE = ("mcpServers.*",)
 
 
+PROJECT = "project"
 NOTHING_LOADED = Trust(True, "nothing was loaded")
 
 
@@ -74,12 +75,24 @@ class AgentSettings:
 
     def get(self, path: str, default: Any = None) -> Any:
         """The value at a dotted path such as `model.name`, or the default."""
-        value: Any = self.raw
-        for key in path.split("."):
-            if not isinstance(value, Mapping) or key not in value:
-                return default
-            value = value[key]
-        return value
+        return _at(self.raw, path, default)
+
+    def granted(self, path: str, default: Any = None) -> Any:
+        """The same for what gives permission. A project can never permit itself anything: its own file is left out."""
+        if not self.tiers:
+            return self.get(path, default)
+        return _at(_merged([tier.values for tier in self.tiers if tier.name != PROJECT]), path, default)
+
+    def is_project_server(self, name: str) -> bool:
+        """Whether an MCP server is the project's: one that it defines anew is no longer what the person trusted."""
+        return bool(_server(self.get("mcpServers"), name) != _server(self.granted("mcpServers"), name))
+
+    def demanded(self, path: str) -> tuple[Any, ...]:
+        """What each file says of something that takes permission away: no file can take another's word back."""
+        if not self.tiers:
+            return () if (found := self.get(path)) is None else (found,)
+        said = (_at(tier.values, path, None) for tier in self.tiers)
+        return tuple(one for one in said if one is not None)
 
 
 def home_of(environ: Mapping[str, str]) -> Path:
@@ -104,7 +117,7 @@ def load_settings(
     verdict = _verdict(cwd, home, environ, outer, trust)
     project = _project_tier(cwd, home, trusted=verdict.trusted)
     dotenv = find_dotenv(cwd, home, trusted=verdict.trusted)
-    excluded = _lookup(outer, "advanced.excludedEnvVars") or EXCLUDED_FROM_PROJECTS
+    excluded = _at(outer, "advanced.excludedEnvVars") or EXCLUDED_FROM_PROJECTS
     environment = with_dotenv(environ, dotenv, excluded=excluded)
     tiers = tuple(
         Tier(tier.name, tier.path, expand(tier.values, environment))
@@ -135,14 +148,14 @@ def _project_tier(cwd: Path, home: Path, *, trusted: bool) -> Tier:
     path = cwd / ".gemini" / "settings.json"
     # At home the two files are one, and it is the user's.
     if not trusted or os.path.realpath(cwd) == os.path.realpath(home):
-        return Tier("project", path, {})
-    return _tier("project", path)
+        return Tier(PROJECT, path, {})
+    return _tier(PROJECT, path)
 
 
 def _verdict(cwd: Path, home: Path, environ: Mapping[str, str], outer: Mapping[str, Any], trust: bool | None) -> Trust:
     if trust is not None:
         return Trust(trust, "the caller said so")
-    enabled = _lookup(outer, "security.folderTrust.enabled") is not False
+    enabled = _at(outer, "security.folderTrust.enabled") is not False
     return folder_trust(cwd, home, environ, enabled=enabled)
 
 
@@ -237,5 +250,14 @@ def _listed(path: tuple[str, ...], patterns: tuple[str, ...]) -> bool:
     return ".".join(path) in patterns or ".".join((*path[:-1], "*")) in patterns
 
 
-def _lookup(values: Mapping[str, Any], path: str) -> Any:
-    return AgentSettings(raw=values).get(path)
+def _server(servers: Any, name: str) -> Any:
+    return servers.get(name) if isinstance(servers, Mapping) else None
+
+
+def _at(values: Mapping[str, Any], path: str, default: Any = None) -> Any:
+    value: Any = values
+    for key in path.split("."):
+        if not isinstance(value, Mapping) or key not in value:
+            return default
+        value = value[key]
+    return value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from farhand.sdk.environment import with_variables
@@ -45,18 +45,24 @@ class WorkspaceShell:
         limits: Limits = NO_LIMITS,
         streaming: bool = False,
         text: str | None = None,
+        argv: Sequence[str] = (),
     ) -> RunningCommand:
-        """Starts a command with everything that can be chosen about it."""
+        """Starts a command with everything that can be chosen about it; with `argv`, that alone and without a shell."""
         running = RunningCommand(
-            ["bash", "-c", command],
+            list(argv) or ["bash", "-c", command],
             cwd=str(cwd or self._cwd),
-            env=with_variables(self._environment, env),
+            env=self._safe_environment() if argv else with_variables(self._environment, env),
             limits=limits,
             streaming=streaming,
             text=text,
         )
         self._started = [*(one for one in self._started if not one.finished or one.left_something), running]
         return running
+
+    def _safe_environment(self) -> dict[str, str]:
+        from farhand.sdk.policies.safe_commands import safe_environment
+
+        return safe_environment(self._environment)
 
     async def close(self) -> None:
         """Ends whatever is still running, and what commands that ended left behind."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from farhand.sdk import wire
+from farhand.sdk.approved_argv import approved_as
 from farhand.sdk.events import Event, Notice, ToolRequest, ToolResponse
 from farhand.sdk.protocols import Approval, HookOutcome, Part, Question, Tool, ToolCall, ToolResult
 from farhand.sdk.recording import CallRecord
@@ -120,21 +121,24 @@ class ToolCalls:
         if tool is None:
             known = ", ".join(sorted(self._tools)) or "none"
             return _failed(call, ToolResult(error=f"There is no tool '{call.name}'. Known: {known}."))
-        refused, admitted = await self._admit(call)
+        refused, admitted, argv = await self._admit(call)
         if refused is not None:
             return refused
-        result = await self._run(tool, admitted)
+        with approved_as(argv):
+            result = await self._run(tool, admitted)
         if admitted.arguments != call.arguments and isinstance(result.content, str) and result.error is None:
             result = replace(result, content=result.content + CHANGED)
         return await self._after(admitted, result)
 
-    async def _admit(self, call: ToolCall) -> tuple[CallAnswer | None, ToolCall]:
-        """Asks the hooks, then the approver, then if need be a person. A refusal, or the call as it may run."""
+    async def _admit(self, call: ToolCall) -> tuple[CallAnswer | None, ToolCall, tuple[str, ...]]:
+        """Asks the hooks, then the approver, then if need be a person. A refusal, or the call as it may run.
+
+        With it comes what alone may run of a shell line that nobody was asked about; empty for all others."""
         outcome = await self._fire("BeforeTool", call, {})
         if outcome.stop:
-            return replace(_unfinished(call, NEVER_RAN), stopped=outcome.stop_reason or outcome.reason), call
+            return replace(_unfinished(call, NEVER_RAN), stopped=outcome.stop_reason or outcome.reason), call, ()
         if outcome.decision == "deny":
-            return _failed(call, ToolResult(error=f"Tool execution blocked: {outcome.reason}")), call
+            return _failed(call, ToolResult(error=f"Tool execution blocked: {outcome.reason}")), call, ()
         changed = outcome.modified.get("tool_input")
         if isinstance(changed, Mapping):
             call = replace(call, arguments=dict(changed))
@@ -144,8 +148,8 @@ class ToolCalls:
         if approval.decision == "ask":
             approval = await self._put_to_person(call, approval)
         if approval.decision == "deny":
-            return _failed(call, ToolResult(error=f"Tool execution denied: {approval.reason}"), "cancelled"), call
-        return None, call
+            return _failed(call, ToolResult(error=f"Tool execution denied: {approval.reason}"), "cancelled"), call, ()
+        return None, call, approval.argv
 
     async def _put_to_person(self, call: ToolCall, approval: Approval) -> Approval:
         text = approval.reason or f"May {call.name} run with {wire.compact(call.arguments)}?"
@@ -230,10 +234,11 @@ class ToolCalls:
         tool = self._tools.get(following.name)
         if tool is None:
             return _failed(call, ToolResult(error=f"A hook asked for the tool '{following.name}', which is not there."))
-        refused, following = await self._admit(following)
+        refused, following, argv = await self._admit(following)
         if refused is not None:
             return _renamed(refused, call)
-        result = await self._run(tool, following)
+        with approved_as(argv):
+            result = await self._run(tool, following)
         return _renamed(await self._after(following, result, depth + 1), call)
 
     async def _fire(self, event_name: Any, call: ToolCall, more: dict[str, Any]) -> HookOutcome:

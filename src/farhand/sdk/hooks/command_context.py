@@ -46,7 +46,7 @@ class CommandContext:
     def fs(self) -> WorkspaceFiles:
         """The files of the workspace."""
         folder = Path(self.cwd)
-        included = self.settings.get("context.includeDirectories") or ()
+        included = self.settings.granted("context.includeDirectories") or ()
         return WorkspaceFiles(Workspace(folder, included=[folder / Path(one).expanduser() for one in included]))
 
     @cached_property

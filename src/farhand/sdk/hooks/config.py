@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from farhand.sdk.hooks.define import Hook
 from farhand.sdk.hooks.words import WORDS
+from farhand.sdk.settings import PROJECT
 
 if TYPE_CHECKING:
     from farhand.sdk.settings import AgentSettings
@@ -57,10 +58,14 @@ def entry_of(hook: Hook[Any, Any]) -> Entry:
 
 def configured(settings: AgentSettings, complaints: list[str]) -> Iterator[Entry]:
     """The command hooks of every tier, without those that `hooksConfig` switches off."""
-    if settings.get("hooksConfig.enabled") is False or settings.get("tools.enableHooks") is False:
+    # A person's hooks may guard the person: a project cannot switch them off.
+    if settings.granted("hooksConfig.enabled") is False or settings.granted("tools.enableHooks") is False:
         return
-    disabled = set(settings.get("hooksConfig.disabled") or ())
     for tier in settings.tiers:
+        own = settings.get if tier.name == PROJECT else settings.granted
+        if own("hooksConfig.enabled") is False or own("tools.enableHooks") is False:
+            continue
+        disabled = set(own("hooksConfig.disabled") or ())
         hooks = tier.values.get("hooks")
         if hooks is None:
             continue

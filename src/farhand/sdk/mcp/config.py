@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from farhand.sdk.errors import SdkError
@@ -96,13 +96,15 @@ def from_settings(settings: AgentSettings) -> tuple[list[McpServer], list[str]]:
         return [], []
     if not settings.trusted:
         return [], ["MCP servers are not started: the folder is not trusted."]
-    allowed, excluded = settings.get("mcp.allowed"), settings.get("mcp.excluded") or ()
+    allowed = [each for each in settings.demanded("mcp.allowed") if each]
+    excluded = [name for each in settings.demanded("mcp.excluded") for name in each]
     servers, problems = [], []
     for name, raw in configured.items():
-        if name in excluded or (allowed and name not in allowed):
+        if name in excluded or any(name not in each for each in allowed):
             continue
         try:
-            servers.append(read_server(name, raw))
+            read = read_server(name, raw)
+            servers.append(replace(read, trusted=read.trusted and not settings.is_project_server(name)))
         except BadServer as problem:
             problems.append(str(problem))
     return servers, problems

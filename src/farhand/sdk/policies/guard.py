@@ -25,7 +25,7 @@ class Guard:
     def __init__(self, session: Session, extensions: Sequence[Rule] = ()) -> None:
         agent = session.agent
         self._session = session
-        configured = session.settings.get("general.defaultApprovalMode")
+        configured = session.settings.granted("general.defaultApprovalMode")
         self._strict = agent.policies is not None or agent.mode is not None or isinstance(configured, str)
         self._configured, complaints = _known(configured)
         mode_named(agent.mode or self._configured)
@@ -39,13 +39,13 @@ class Guard:
     def mode(self) -> Mode:
         """The mode now. One that is switched off by the settings counts as the default one."""
         mode = mode_named(self._session.agent.mode or self._configured)
-        forbidden = self._session.settings.get("security.disableYoloMode") is True
+        forbidden = True in self._session.settings.demanded("security.disableYoloMode")
         return "default" if mode == "yolo" and forbidden else mode
 
     def approve(self, call: ToolCall, tool: Tool | None, context: SessionContext) -> Approval:
         """What the rules say of a call."""
         ruling = self._judge.decide(call, self._around(tool, context))
-        return Approval(ruling.decision, ruling.reason)
+        return Approval(ruling.decision, ruling.reason, ruling.argv)
 
     def permit(self, call: ToolCall, context: SessionContext) -> None:
         """Raises for what somebody's rule denies. The default rules do not count: who acts here was judged itself."""

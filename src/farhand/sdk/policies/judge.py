@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from farhand.sdk.policies.matching import SHELL_TOOLS, Candidates, PolicyQuery, Surroundings, applies, server_of
+from farhand.sdk.policies.protected_paths import edited_paths, is_build_file, is_protected
 from farhand.sdk.policies.rules import HARDNESS, Decision, Rule
 from farhand.sdk.protocols import ToolCall
 
@@ -21,16 +21,9 @@ DANGEROUS = "the command can do great harm."
 REDIRECTED = "the command writes to or reads from a file by redirection."
 OUTSIDE = "the command would run outside the workspace."
 UNTRUSTED_GIT = "git runs what a folder's configuration says, and this folder is not trusted."
+UNKNOWN_NAME = "a shell would make up the command's name, so nobody can say whether it is a denied one."
+PROTECTED = "this file configures a tool that will run what it says; changing it needs a person's word."
 BUILD_FILE = "a build file decides what is run later; changing it needs a person's word."
-
-_EDIT_WORDS = frozenset("write edit replace patch update create append save".split())
-_BUILD_FILES = frozenset(
-    "BUILD BUILD.bazel WORKSPACE WORKSPACE.bazel MODULE.bazel .bazelrc .blazerc Makefile makefile GNUmakefile"
-    " CMakeLists.txt package.json package-lock.json pnpm-lock.yaml yarn.lock bun.lockb setup.py setup.cfg"
-    " pyproject.toml go.mod go.sum Cargo.toml Cargo.lock pom.xml build.gradle build.gradle.kts settings.gradle"
-    " settings.gradle.kts Dockerfile Containerfile".split()
-)
-_BUILD_PATTERN = re.compile(r"(?:Dockerfile|Containerfile)\..*|.*\.(?:bzl|bazel|bzlmod|mk|cmake)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +33,8 @@ class Ruling:
     decision: Decision
     reason: str = ""
     rule: Rule | None = None
+    # What to run, without a shell, where a line is allowed only because it is known to the last word.
+    argv: tuple[str, ...] = ()
 
 
 class Judge:
@@ -54,8 +49,8 @@ class Judge:
     def decide(self, call: ToolCall, around: Surroundings) -> Ruling:
         """What the rules say of a call. `ask` with nobody there to ask is `deny`."""
         ruling = self._shell(call, around) if call.name in SHELL_TOOLS else self._plain(call, around)
-        if ruling.decision == "allow" and _edits_build_file(call, around):
-            ruling = Ruling("ask", BUILD_FILE)
+        if ruling.decision == "allow":
+            ruling = _edit_looked_at(call, ruling, around)
         if ruling.decision == "ask" and not around.interactive:
             return replace(ruling, decision="deny", reason=ruling.reason or "it needs a person, and nobody is there.")
         return ruling
@@ -128,13 +123,23 @@ class Judge:
         if ruling.decision == "deny":
             return ruling, line
         if line.broken:
-            return self._unreadable(ruling, around), line
+            denied = (around.mode == "yolo" or not first) and self._denies_some(here, ruling, around)
+            return Ruling("deny", UNREADABLE, ruling.rule) if denied else self._unreadable(ruling, around), line
+        if not all(command.named for command in line.commands) and self._denies_some(here, ruling, around):
+            return Ruling("deny", UNKNOWN_NAME, ruling.rule), line
         if not (ruling.rule is not None and ruling.rule.narrow):
             ruling = _looked_at(here, ruling, line, around, first=first)
         permitted = ruling.rule is not None and ruling.rule.redirection
-        if line.redirects and not permitted and around.mode not in ("auto_edit", "yolo"):
+        if line.redirects and not permitted and not _may_write(here, line, around):
             ruling = _harder(ruling, Ruling("ask", REDIRECTED))
         return ruling, line
+
+    def _denies_some(self, call: ToolCall, ruling: Ruling, around: Surroundings) -> bool:
+        """Whether a rule denies some commands: what cannot be told apart from those is denied, too."""
+        made_for_it = ruling.rule is not None and ruling.rule.narrow and ruling.decision == "allow"
+        least = ruling.rule.priority if made_for_it and ruling.rule is not None else 0
+        rules = self._for(PolicyQuery(call), around).rules
+        return any(rule.decision == "deny" and rule.narrow and rule.priority >= least for rule in rules)
 
     def _unreadable(self, whole: Ruling, around: Surroundings) -> Ruling:
         if around.mode != "yolo":
@@ -150,7 +155,7 @@ def _inner(text: str, behind: bool, line: ShellLine) -> list[tuple[str, bool]]:
     # A shell joins continued lines, also in the middle of a word; the parser takes them for two words.
     found = [(text.replace("\\\n", ""), behind)] if "\\\n" in text else []
     for command in line.commands:
-        if command.text != text.strip():
+        if command.text and command.text != text.strip():
             found.append((command.text, behind))
         found += [(script, False) for script in scripts(command)]
         unwrapped = hidden(command)
@@ -161,7 +166,8 @@ def _inner(text: str, behind: bool, line: ShellLine) -> list[tuple[str, bool]]:
 
 def _looked_at(call: ToolCall, ruling: Ruling, line: ShellLine, around: Surroundings, *, first: bool) -> Ruling:
     """A rule's decision after a look at what the commands are."""
-    from farhand.sdk.policies.commands import is_dangerous, is_safe, runs_git
+    from farhand.sdk.policies.dangerous_commands import is_dangerous, runs_git
+    from farhand.sdk.policies.safe_commands import safe_argv
 
     folder = _folder(call, around)
     careful = around.mode != "yolo"
@@ -174,9 +180,21 @@ def _looked_at(call: ToolCall, ruling: Ruling, line: ShellLine, around: Surround
     command = line.commands[0]
     whole = command.text == str(call.arguments["command"]).strip()
     alone = first and whole and len(line.commands) == 1 and not line.redirects and not command.assigns
-    if alone and ruling.decision == "ask" and is_safe(command.words, folder, around.cwd):
-        return Ruling("allow", "", ruling.rule)
+    if alone and ruling.decision == "ask" and (argv := safe_argv(command, folder, around.cwd)):
+        return Ruling("allow", "", ruling.rule, argv)
     return ruling
+
+
+def _may_write(call: ToolCall, line: ShellLine, around: Surroundings) -> bool:
+    """Whether the mode lets a line write the files that it redirects to."""
+    if around.mode != "auto_edit":
+        return around.mode == "yolo"
+    folder = _folder(call, around)
+    return all(
+        target == "/dev/null"
+        or (target is not None and _within(folder / target, around) and not is_protected(target, folder))
+        for target in line.targets
+    )
 
 
 def _first_hardest(one: Ruling, other: Ruling, *, first: bool) -> Ruling:
@@ -204,16 +222,14 @@ def _within(folder: Any, around: Surroundings) -> bool:
     return real == root or real.startswith(root + os.sep)
 
 
-def _edits_build_file(call: ToolCall, around: Surroundings) -> bool:
-    if not _EDIT_WORDS.intersection(re.split(r"[^a-z0-9]+", call.name.lower())):
-        return False
-    named = next(
-        (call.arguments[key] for key in ("file_path", "path", "filePath", "file") if key in call.arguments), ""
-    )
-    if not isinstance(named, str) or not named.strip():
-        return False
-    name = os.path.basename(os.path.realpath(around.cwd / named.strip().replace("\0", "").replace("\\", "/")))  # noqa: PTH119
-    return name in _BUILD_FILES or bool(_BUILD_PATTERN.fullmatch(name))
+def _edit_looked_at(call: ToolCall, ruling: Ruling, around: Surroundings) -> Ruling:
+    """Whoever changes what a tool runs later runs it: a person's word is needed, whichever rule allowed the edit."""
+    for path in edited_paths(call):
+        if is_build_file(path, around.cwd):
+            return Ruling("ask", BUILD_FILE)
+        if around.mode != "yolo" and is_protected(path, around.cwd):
+            return Ruling("ask", PROTECTED)
+    return ruling
 
 
 def _hashable(key: Any) -> bool:

@@ -38,7 +38,7 @@ def load_rules(
 
 
 def _user_files(settings: AgentSettings, home: Path) -> Loaded:
-    named = settings.get("policyPaths")
+    named = settings.granted("policyPaths")
     paths = [Path(path).expanduser() for path in _texts(named)] or [home / ".gemini" / "policies"]
     return read_policies(paths, "user")
 
@@ -48,27 +48,57 @@ def _admin_files(settings: AgentSettings) -> Loaded:
     system = folder / "policies"
     if is_secure(system) and any(system.glob("*.toml")):
         return read_policies([system], "admin")
-    return read_policies([Path(path).expanduser() for path in _texts(settings.get("adminPolicyPaths"))], "admin")
+    return read_policies([Path(path).expanduser() for path in _texts(settings.granted("adminPolicyPaths"))], "admin")
 
 
 def _configured(settings: AgentSettings) -> Iterator[Rule]:
-    """The rules that settings.json has in other words."""
-    for server in _texts(settings.get("mcp.excluded")):
+    """The rules that settings.json has in other words. What allows counts from the person's and the system's file
+    alone; what forbids counts from each."""
+    for server in _all_texts(settings, "mcp.excluded"):
         yield _server_rule("deny", server, 4.9, "mcp.excluded", frozenset())
-    for tool in _texts(settings.get("tools.exclude")):
+    for tool in _all_texts(settings, "tools.exclude"):
         yield Rule("deny", (tool,), 4.4, source="settings: tools.exclude", reason="the settings exclude this tool.")
-    for tool in _texts(settings.get("tools.confirmationRequired")):
+    for tool in _all_texts(settings, "tools.confirmationRequired"):
         yield Rule("ask", (_shell_name(tool),), 4.35, source="settings: tools.confirmationRequired")
-    yield from _listed_tools(_texts(settings.get("tools.allowed")), 4.3, "tools.allowed", frozenset())
-    core = settings.get("tools.core")
-    if isinstance(core, list):
-        yield from _listed_tools(_texts(core), 4.25, "tools.core", _NOT_PLANNING)
-        yield Rule("deny", ("*",), 4.24, _NOT_PLANNING, source="settings: tools.core", reason="tools.core lacks it.")
-    for server, wanted in _servers(settings.get("mcpServers")):
-        if wanted.get("trust") is True:
+    yield from _listed_tools(_texts(settings.granted("tools.allowed")), 4.3, "tools.allowed", frozenset())
+    yield from _core(settings)
+    for server, wanted in _servers(settings.granted("mcpServers")):
+        if wanted.get("trust") is True and not settings.is_project_server(server):
             yield _server_rule("allow", server, 4.2, "mcpServers.trust", _NOT_PLANNING)
-    for server in _texts(settings.get("mcp.allowed")):
+    for server in _texts(settings.granted("mcp.allowed")):
+        # A name that the project defines itself, or `*` where it defines any, would let it permit itself.
+        if settings.is_project_server(server) or (server == "*" and _has_project_servers(settings)):
+            continue
         yield _server_rule("allow", server, 4.1, "mcp.allowed", _NOT_PLANNING)
+
+
+def _core(settings: AgentSettings) -> Iterator[Rule]:
+    """`tools.core`: what it lists may run, and nothing else. A project's own list only takes away."""
+    lacks = "tools.core lacks it."
+    granted = settings.granted("tools.core")
+    if isinstance(granted, list):
+        yield from _listed_tools(_texts(granted), 4.25, "tools.core", _NOT_PLANNING)
+        yield Rule("deny", ("*",), 4.24, _NOT_PLANNING, source="settings: tools.core", reason=lacks)
+    for listed in settings.demanded("tools.core"):
+        if isinstance(listed, list) and listed != granted:
+            names = frozenset(_shell_name(tool.partition("(")[0]) for tool in _texts(listed))
+            yield Rule(
+                "deny",
+                ("*",),
+                4.45,
+                _NOT_PLANNING,
+                when=lambda call, _, names=names: call.name not in names,  # type: ignore[misc]
+                source="settings: tools.core",
+                reason=lacks,
+            )
+
+
+def _has_project_servers(settings: AgentSettings) -> bool:
+    return any(settings.is_project_server(name) for name, _ in _servers(settings.get("mcpServers")))
+
+
+def _all_texts(settings: AgentSettings, path: str) -> list[str]:
+    return list(dict.fromkeys(text for said in settings.demanded(path) for text in _texts(said)))
 
 
 def _listed_tools(tools: Sequence[str], priority: float, source: str, modes: frozenset[str]) -> Iterator[Rule]:

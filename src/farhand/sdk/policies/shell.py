@@ -36,6 +36,10 @@ _RUNNERS: dict[str, frozenset[str]] = {
     "xargs": frozenset({"-I", "-n", "-P", "-d", "-a", "-L", "-E", "-s"}),
     "timeout": frozenset({"-s", "-k", "--signal", "--kill-after"}),
 }
+# What may stand in a word without quotes; a tilde only behind a letter, as in `HEAD~3`.
+_PLAIN = re.compile(r"(?:[\w./,:@%+=^-]|(?<=[\w^])~)+")
+_EXPANDED = re.compile(r"[{}*?\[\]~$`]")
+_EXPANDED_IN_QUOTES = re.compile(r"[$`\\]")
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
 
@@ -48,6 +52,12 @@ class ShellCommand:
     words: tuple[str, ...]
     assigns: bool = False
     redirects: bool = False
+    # Every word is known as it is written: no shell would make another one, or several, of it.
+    literal: bool = False
+    # The name of the command is known, whatever its arguments are.
+    named: bool = True
+    # The words as they are written, with one blank between them.
+    spaced: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +67,8 @@ class ShellLine:
     commands: tuple[ShellCommand, ...]
     broken: bool = False
     redirects: bool = False
+    # The files that are written by redirection; None for one whose name only a shell can tell.
+    targets: tuple[str | None, ...] = ()
 
 
 BROKEN = ShellLine((), broken=True)
@@ -76,6 +88,7 @@ def taken_apart(line: str) -> ShellLine:
         return BROKEN
     root = _parser().parse(source).root_node
     commands: list[ShellCommand] = []
+    targets: list[str | None] = []
     redirects = unsure = False
     for node in _nodes(root):
         kind = node.type
@@ -85,10 +98,11 @@ def taken_apart(line: str) -> ShellLine:
             commands.append(ShellCommand(_text(node).strip(), (), assigns=True))
         elif kind in _REDIRECTS:
             redirects = True
+            targets += _targets(node)
         # ${name@P} runs what is in the value of the variable.
         elif kind == "expansion" and re.search(rb"@[pP]\s*}", node.text or b""):
             unsure = True
-    return ShellLine(tuple(commands), root.has_error or unsure or not commands, redirects)
+    return ShellLine(tuple(commands), root.has_error or unsure or not commands, redirects, tuple(targets))
 
 
 @cache
@@ -108,7 +122,7 @@ def _nodes(root: Node) -> Iterator[Node]:
 
 
 def _command(node: Node) -> ShellCommand:
-    words: list[str] = []
+    parts: list[Node] = []
     assigns = redirects = False
     for child in node.children if node.type != "command" else node.named_children:
         if child.type == "variable_assignment" and node.type == "command":
@@ -116,8 +130,59 @@ def _command(node: Node) -> ShellCommand:
         elif child.type in _REDIRECTS:
             redirects = True
         else:
-            words.append(_word(child))
-    return ShellCommand(_text(node).strip(), tuple(words), assigns, redirects)
+            parts.append(child)
+    text, words = _text(node).strip(), tuple(_word(part) for part in parts)
+    literal = node.type == "command" and all(_is_literal(part) for part in parts) and _split(text) == words
+    spaced = " ".join(_text(part) for part in parts)
+    return ShellCommand(text, words, assigns, redirects, literal, not parts or _is_known(parts[0]), spaced)
+
+
+def _split(text: str) -> tuple[str, ...]:
+    """The words as another reader finds them: a line on which two readers differ is known to nobody."""
+    import shlex
+
+    try:
+        return tuple(shlex.split(text)) if "\n" not in text and "\r" not in text else ()
+    except ValueError:
+        return ()
+
+
+def _is_literal(node: Node) -> bool:
+    """Whether a word is what is written there, with nothing in it that a shell would expand."""
+    match node.type:
+        case "word" | "number":
+            return _PLAIN.fullmatch(_text(node)) is not None
+        case "raw_string":
+            return True
+        case "string":
+            return not _EXPANDED_IN_QUOTES.search(_text(node))
+        case "command_name" | "concatenation":
+            return all(_is_literal(child) for child in node.children)
+        case _:
+            return False
+
+
+def _is_known(node: Node) -> bool:
+    """Whether a word can be told without a shell; backslashes and quotes are understood, expansions are not."""
+    match node.type:
+        case "word":
+            return not _EXPANDED.search(_ESCAPED.sub("", _text(node)))
+        case "string":
+            return all(child.type in ('"', "string_content") for child in node.children)
+        case "command_name" | "concatenation":
+            return all(_is_known(child) for child in node.children) if node.children else True
+        case kind:
+            return kind in ("raw_string", "number") or not node.is_named
+
+
+def _targets(redirect: Node) -> list[str | None]:
+    """What a redirection writes to; descriptors, input and here-documents write to nothing."""
+    if redirect.type != "file_redirect" or any(child.type in ("<", "<&", "<&-") for child in redirect.children):
+        return []
+    named = redirect.child_by_field_name("destination")
+    if named is None or named.type == "number":
+        return []
+    return [_word(named) if _is_literal(named) else None]
 
 
 def _text(node: Node) -> str:
@@ -143,7 +208,7 @@ def _word(node: Node) -> str:
 
 
 def scripts(command: ShellCommand) -> list[str]:
-    """The shell lines that a command runs: `bash -c '…'`, `eval …`."""
+    """The shell lines that a command runs: `bash -c '…'`, `eval …`, `env -S '…'`, `find -exec …`."""
     words = command.words
     if not words:
         return []
@@ -152,7 +217,29 @@ def scripts(command: ShellCommand) -> list[str]:
         return [" ".join(words[1:])] if len(words) > 1 else []
     if name in _SHELLS:
         return _script_of_shell(words)
+    if name == "env":
+        return _split_by_env(words)
+    return _run_by_find(words) if name == "find" else []
+
+
+def _split_by_env(words: tuple[str, ...]) -> list[str]:
+    """`env -S 'command arguments'` splits the string itself, and runs it."""
+    for place, word in enumerate(words[1:], 1):
+        if found := re.match(r"-[a-zA-Z]*S(.*)|--split-string(?:=(.*))?$", word, re.DOTALL):
+            given = [found[1] or found[2] or "", *words[place + 1 :]]
+            return [" ".join(given).strip()]
     return []
+
+
+def _run_by_find(words: tuple[str, ...]) -> list[str]:
+    """What stands between `-exec` and the next `;` or `+`."""
+    found: list[str] = []
+    for place, word in enumerate(words):
+        if word in ("-exec", "-execdir", "-ok", "-okdir"):
+            rest = words[place + 1 :]
+            end = next((index for index, one in enumerate(rest) if one in (";", "+")), len(rest))
+            found.append(" ".join(_quoted(one) for one in rest[:end] if one != "{}"))
+    return [one for one in found if one]
 
 
 def _script_of_shell(words: tuple[str, ...]) -> list[str]:
@@ -180,7 +267,10 @@ def hidden(command: ShellCommand) -> str:
         stripped = True
     if words and words[0].startswith("/"):
         words[0], stripped = words[0].rpartition("/")[2], True
-    return " ".join(_quoted(word) for word in words) if stripped else ""
+    if stripped:
+        return " ".join(_quoted(word) for word in words)
+    # Blanks of another kind, or several, hide nothing.
+    return command.spaced if command.spaced != command.text else ""
 
 
 def _after_runner(words: list[str], takes_value: frozenset[str]) -> list[str]:

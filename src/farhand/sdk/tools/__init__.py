@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from farhand.sdk.tools.function import FunctionTool, tool
@@ -31,11 +31,11 @@ def builtin_tools(settings: AgentSettings) -> list[Tool]:
     """The built-in tools that the settings leave in place (`tools.core`, `tools.exclude`, `useWriteTodos`)."""
     from farhand.sdk.tools.builtin import BUILTIN_TOOLS
 
-    core: Sequence[str] | None = settings.get("tools.core")
-    excluded: Sequence[str] = settings.get("tools.exclude") or ()
-    names = [name for name in BUILTIN_TOOLS if core is None or name in {_plain_name(entry) for entry in core}]
+    listed = [{_plain_name(entry) for entry in core} for core in settings.demanded("tools.core")]
+    excluded = {name for each in settings.demanded("tools.exclude") for name in each}
+    names = [name for name in BUILTIN_TOOLS if all(name in core for core in listed)]
     if settings.get("useWriteTodos") is False:
-        excluded = [*excluded, "write_todos"]
+        excluded.add("write_todos")
     return [BUILTIN_TOOLS[name] for name in names if name not in excluded]
 
 

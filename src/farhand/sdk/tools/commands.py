@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+from farhand.sdk.approved_argv import approved_argv
 from farhand.sdk.context import LiveContext, live
 from farhand.sdk.protocols import SessionContext, ShellResult, ToolResult
 from farhand.sdk.shell import finished
@@ -40,7 +41,7 @@ async def run_shell_command(
         raise ToolError(f"{dir_path} is no folder.")
     if is_background:
         return await _in_background(own, command, folder, delay_ms)
-    running = own.shell.launch(command, env=_VARIABLES, cwd=folder, limits=_limits(own), text="")
+    running = own.shell.launch(command, env=_VARIABLES, cwd=folder, limits=_limits(own), text="", argv=approved_argv())
     result = await finished(running)
     return ToolResult(
         content=untrusted(_report(result, running, _silence(own))),
@@ -97,7 +98,7 @@ async def _in_background(context: LiveContext, command: str, folder: Path, delay
 
     path = _output_file(context)
     limits = Limits(output_bytes=20_000, spill=path, spill_at_once=True)
-    running = context.shell.launch(command, env=_VARIABLES, cwd=folder, limits=limits, text="")
+    running = context.shell.launch(command, env=_VARIABLES, cwd=folder, limits=limits, text="", argv=approved_argv())
     with anyio.move_on_after(max(0, min(delay_ms, LARGEST_DELAY_MILLISECONDS)) / 1000):
         await running.wait()
     said = running.output.text().rstrip()

@@ -37,7 +37,7 @@ async def web_fetch(
         raise ToolError("The prompt names no address that starts with http:// or https://.")
     if len(addresses) > MOST_ADDRESSES:
         raise ToolError(f"The prompt names {len(addresses)} addresses; {MOST_ADDRESSES} is the most.")
-    private = live(context).settings.get("tools.webFetch.allowPrivateAddresses") is True
+    private = live(context).settings.granted("tools.webFetch.allowPrivateAddresses") is True
     texts, failures = [], 0
     async with httpx2.AsyncClient(timeout=TIMEOUT_SECONDS, trust_env=True) as client:
         for address in addresses:

@@ -1,0 +1,67 @@
+"""Knows files that configure tools: whoever changes one decides what is run later. Pure but for following links."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path, PurePosixPath
+
+from farhand.sdk.protocols import ToolCall
+
+_EDIT_WORDS = frozenset("write edit replace patch update create append save move rename copy delete".split())
+_PATH_ARGUMENTS = ("file_path", "path", "filePath", "file", "filename", "target", "destination", "new_path", "paths")
+_BUILD_FILES = frozenset(
+    "BUILD BUILD.bazel WORKSPACE WORKSPACE.bazel MODULE.bazel .bazelrc .blazerc Makefile makefile GNUmakefile"
+    " CMakeLists.txt package.json package-lock.json pnpm-lock.yaml yarn.lock bun.lockb setup.py setup.cfg"
+    " pyproject.toml go.mod go.sum Cargo.toml Cargo.lock pom.xml build.gradle build.gradle.kts settings.gradle"
+    " settings.gradle.kts Dockerfile Containerfile".split()
+)
+_BUILD_PATTERN = re.compile(r"(?:Dockerfile|Containerfile)\..*|.*\.(?:bzl|bazel|bzlmod|mk|cmake)", re.IGNORECASE)
+# Folders in which everything configures a tool, and single files that do; compared in lower case.
+PROTECTED_FOLDERS = frozenset(
+    ".git .gemini .claude .codex .opencode .cursor .agents .github .gitlab .husky .vscode .idea .devcontainer .direnv"
+    " .cargo .config .ssh .gnupg .circleci .farhand".split()
+)
+PROTECTED_FILES = frozenset(
+    ".mcp.json .envrc .env .gitattributes .gitmodules .gitconfig .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .netrc"
+    " .pypirc .pre-commit-config.yaml .lintstagedrc .tool-versions mise.toml .mise.toml .bashrc .bash_profile"
+    " .bash_login .bash_logout .profile .zshrc .zshenv .zprofile .zlogin .inputrc .vimrc .exrc .tmux.conf"
+    " .gdbinit .lldbinit .pythonrc .pdbrc .python_history opencode.json opencode.jsonc"
+    " sitecustomize.py usercustomize.py .gitlab-ci.yml".split()
+)
+# The CLI keeps what it writes for itself there; a plan orders nobody to do anything.
+_PLAN = re.compile(r".*/\.gemini/tmp/[\w-]+/(?:[\w-]+/)?plans/[\w-]+\.md")
+PROTECTED_PATTERN = re.compile(r"\.env\..+|.+\.pth")
+
+
+def edited_paths(call: ToolCall) -> list[str]:
+    """The paths that a call of an editing tool may change; none for any other tool."""
+    if not _EDIT_WORDS.intersection(re.split(r"[^a-z0-9]+", call.name.lower())):
+        return []
+    given = [call.arguments[key] for key in _PATH_ARGUMENTS if key in call.arguments]
+    named = [one for value in given for one in (value if isinstance(value, list) else [value])]
+    return [one.strip().replace("\0", "") for one in named if isinstance(one, str) and one.strip()]
+
+
+def is_build_file(path: str, cwd: Path) -> bool:
+    """Whether a build takes its orders from this file."""
+    name = os.path.basename(os.path.realpath(cwd / path.replace("\\", "/")))  # noqa: PTH119
+    return name in _BUILD_FILES or bool(_BUILD_PATTERN.fullmatch(name))
+
+
+def is_protected(path: str, cwd: Path) -> bool:
+    """Whether a tool takes its orders from this file, under the name that is given or the one it really has."""
+    root = os.path.realpath(cwd)
+    given = os.path.normpath(os.path.join(root, path.replace("\\", "/")))  # noqa: PTH118 - a third of the time of a Path
+    real = os.path.realpath(given)
+    if _PLAN.fullmatch(given) and _PLAN.fullmatch(real):
+        return False
+    return any(_configures(PurePosixPath(one), root) for one in {given, real})
+
+
+def _configures(path: PurePosixPath, root: str) -> bool:
+    # Folders above the workspace do not count: it may well lie in somebody's ~/.config.
+    parts = [part.lower() for part in (path.relative_to(root) if path.is_relative_to(root) else path).parts]
+    if any(part in PROTECTED_FOLDERS for part in parts):
+        return True
+    return bool(parts) and (parts[-1] in PROTECTED_FILES or PROTECTED_PATTERN.fullmatch(parts[-1]) is not None)

@@ -1,0 +1,394 @@
+"""What a shell line may do without a question: nothing but read, inside the workspace, known to the last word."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.sdk.shell_world import ShellWorld
+
+from farhand.sdk.policies import Judge, Surroundings, allow, deny
+from farhand.sdk.policies.defaults import default_rules
+from farhand.sdk.policies.judge import PROTECTED, UNKNOWN_NAME
+from farhand.sdk.policies.safe_git import is_harmless_config
+from farhand.sdk.protocols import ToolCall
+
+# Each of these once ran without a question, or is next door to one that did.
+ESCAPES = r"""
+find . -maxdepth 0 {-exec,sh,-c,'id>out',\;}
+find . -maxdepth 0 -exec sh -c id ;
+find . -fprintf out x
+find -L . -name key
+find . -newer ../outside/key
+find /
+uniq {in.txt,/tmp/file}
+uniq in.txt out.txt
+git diff --no-index {--output=out,/dev/null,in.txt}
+git diff --no-index /dev/null ../outside/key
+git diff /dev/null ../outside/key
+git diff --output=out
+git diff --outp=out
+git log --output=out
+git log --ext-diff -p
+git show --textconv HEAD
+git log --show-signature
+git log --format=%G?
+git -c core.fsmonitor=./trap status
+git --exec-path=. status
+git --git-dir=evil/.git status
+git -C .. status
+git status --no-optional-locks ../outside
+git branch new
+git branch -D main
+git branch -m old new
+git log -- ../outside
+git -p log
+git --paginate log
+cat {../outside/key,in.txt}
+cat ~/.ssh/id_rsa
+cat ../outside/key
+cat link
+cat l*nk
+cat folder/key
+cat fold*/key
+cat $HOME/.ssh/id_rsa
+cat "$HOME/x"
+cat `ls`
+cat $(ls)
+cat <(ls)
+cat in.txt > out
+cat in.txt >> in.txt
+cat in.txt | tee out
+cat in.txt; rm in.txt
+cat in.txt && touch x
+cat in.txt &
+cat 'in.txt' $'\x2fetc\x2fpasswd'
+cat ..
+grep -R . .
+grep -rR . .
+grep --dereference-recursive . .
+grep -hf/etc/passwd in.txt
+grep -f ../outside/key in.txt
+grep --file=../outside/key in.txt
+grep --fil=../outside/key in.txt
+grep -e x ../outside/key
+grep x --exclude-from=../outside/key in.txt
+rg --pre ./trap x
+rg --pre=./trap x
+rg -f ../outside/key
+rg -L x
+rg --follow x
+rg --hostname-bin ./trap x
+rg -z x
+ls ../outside
+ls -L folder
+ls -RL .
+ls {.,../outside}
+head -n 1 ../outside/key
+tail -f in.txt
+tail --follow in.txt
+tail --pid=1 in.txt
+sed -n 1p ../outside/key
+sed -n 1w in.txt
+sed -n '1p;w out' in.txt
+sed -n 1p -i in.txt
+sed -i 1d in.txt
+sed -n '1e id' in.txt
+base64 -o out in.txt
+base64 ../outside/key
+wc --files0-from=../outside/key
+wc --files0-from ../outside/key
+stat ../outside/key
+paste in.txt ../outside/key
+cut -f1 ../outside/key
+./cat in.txt
+sub/ls
+env cat in.txt
+PATH=. cat in.txt
+LD_PRELOAD=./x.so cat in.txt
+command cat in.txt
+exec cat in.txt
+time cat in.txt
+! cat in.txt
+(cat in.txt)
+{ cat in.txt; }
+cat in.txt # x
+cat <<< x
+cat \
+in.txt
+echo `id`
+echo $(id)
+echo ${x@P}
+echo a{b,c}
+xargs cat in.txt
+sh -c 'cat in.txt'
+awk 'BEGIN{system("id")}'
+sort -o out in.txt
+date -s now
+""".strip("\n").split("\n")
+SAFE = r"""
+ls
+ls -la src
+ls -- src
+cat in.txt
+cat 'with blank.txt'
+cat "with blank.txt" in.txt
+head -5 in.txt
+head -n 5 in.txt src/a.py
+tail -n 2 in.txt
+wc -l in.txt
+grep -rn needle src
+grep -e needle -e other in.txt
+grep -i 'a b' in.txt
+find . -name '*.py' -not -path './x/*' -type f
+find src -maxdepth 2 -size +1k -print0
+sed -n 1,5p in.txt
+git status
+git status --short --branch
+git log --oneline -n 5
+git log -3 HEAD~1 -- in.txt
+git diff
+git diff --stat HEAD~1 HEAD
+git diff --cached -U5 in.txt
+git show HEAD
+git show HEAD:in.txt
+git branch -a
+git branch --show-current
+git --no-pager log
+pwd
+echo hello world
+echo "a; b"
+which ls
+uname -a
+stat -c %s in.txt
+cut -d: -f1 in.txt
+tr a b
+seq 3
+base64 in.txt
+""".strip("\n").split("\n")
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> ShellWorld:
+    return ShellWorld(tmp_path_factory.mktemp("world"))
+
+
+def ran(world: ShellWorld, argv: Sequence[str]) -> tuple[int, bytes]:
+    """How it ended and what it printed."""
+    options: Any = {"cwd": world.workspace, "env": world.environment, "stdin": subprocess.DEVNULL}
+    done = subprocess.run(argv, capture_output=True, check=False, **options)
+    return done.returncode, done.stdout
+
+
+def decided(world: ShellWorld, line: str, *rules: Any, **around: Any) -> Any:
+    judge = Judge([*rules, *default_rules()])
+    return judge.decide(_call(line), Surroundings(cwd=world.workspace, **around))
+
+
+def _call(line: str) -> ToolCall:
+    return ToolCall("1", "run_shell_command", {"command": line})
+
+
+@pytest.mark.parametrize("line", ESCAPES)
+def test_what_could_do_more_than_read_inside_is_asked_for(world: ShellWorld, line: str) -> None:
+    assert decided(world, line).decision == "ask"
+    assert decided(world, line, mode="auto_edit").decision == "ask"
+
+
+@pytest.mark.parametrize("line", SAFE)
+def test_what_only_reads_inside_runs_and_without_a_shell(world: ShellWorld, line: str) -> None:
+    ruling = decided(world, line)
+    assert ruling.decision == "allow"
+    assert ran(world, ruling.argv) == ran(world, ["bash", "-c", line])
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        "[core]\n\tfsmonitor = ./trap",
+        "[core] fsmonitor = ./trap",
+        "[CORE]\n\tFsMonitor = ./trap",
+        "[core]\n\tsshCommand = ./trap",
+        "[core]\n\thooksPath = trap",
+        "[core]\n\tworktree = ../outside",
+        '[filter "x"]\n\tclean = ./trap',
+        '[filter "x"]\n\tprocess = ./trap',
+        '[diff "x"]\n\ttextconv = ./trap',
+        "[diff]\n\texternal = ./trap",
+        "[include]\n\tpath = ../x",
+        '[includeIf "gitdir:/"]\n\tpath = x',
+        "[gpg]\n\tprogram = ./trap",
+        "[log]\n\tshowSignature = true",
+        "[alias]\n\tstatus = !./trap",
+        "[extensions]\n\tworktreeConfig = true",
+        '[remote "o"]\n\turl = ext::./trap',
+        '[remote "o"]\n\tpromisor = true',
+        '[remote "o"]\n\tuploadpack = ./trap',
+        "[pager]\n\tlog = ./trap",
+        "[core]\n\tpager = ./trap",
+        "[core]\n\teditor = x \\\n fsmonitor = ./trap",
+        "fsmonitor = x",
+        '[core]\n\tbare = "a" ; x\n',
+    ],
+)
+def test_git_is_asked_about_in_a_repository_that_names_programs(world: ShellWorld, config: str) -> None:
+    assert not is_harmless_config(config)
+    path = world.workspace / ".git" / "config"
+    before = path.read_text()
+    try:
+        path.write_text(f"{before}{config}\n")
+        for line in ("git status", "git diff", "git log -p", "git show", "git branch"):
+            assert decided(world, line).decision == "ask"
+    finally:
+        path.write_text(before)
+
+
+CLONED = """
+[core]
+	repositoryformatversion = 0
+	filemode = true
+	bare = false
+	logallrefupdates = true
+# a comment
+[remote "origin"]
+	url = git@example.com:a/b.git
+	fetch = +refs/heads/*:refs/remotes/origin/*
+[branch "main"]
+	remote = origin
+	merge = refs/heads/main
+[user]
+	name = Ann
+	email = "ann@example.com"
+"""
+
+
+def test_the_configuration_of_a_plain_clone_is_harmless() -> None:
+    assert is_harmless_config(CLONED)
+
+
+def test_git_of_a_folder_above_or_of_a_link_is_asked_for(world: ShellWorld, tmp_path: Path) -> None:
+    inner = world.workspace / "src"
+    judge = Judge(default_rules())
+    assert judge.decide(_call("git status"), Surroundings(cwd=inner)).decision == "ask"
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked" / ".git").symlink_to(world.workspace / ".git")
+    assert judge.decide(_call("git status"), Surroundings(cwd=tmp_path / "linked")).decision == "ask"
+    (tmp_path / "bare").mkdir()
+    subprocess.run(["git", "init", "-q", "--bare", str(tmp_path / "bare")], check=True, env=world.environment)
+    assert judge.decide(_call("git log"), Surroundings(cwd=tmp_path / "bare")).decision == "ask"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "rm x",
+        "rm\tx",
+        "rm  x",
+        "r{m,m} x",
+        "{rm,-rf,x}",
+        'env -S "rm x"',
+        "env -iS 'rm x'",
+        "env --split-string='rm x'",
+        "find . -exec rm {} ;",
+        "find . -execdir rm {} +",
+        "$RM x",
+        "`which rm` x",
+        "/b?n/rm x",
+        "/bin/r[m] x",
+        "$'rm' x",
+        "sudo r{m,m} x",
+        "xargs -I{} {} x",
+        "ls; r{m,m} x",
+        "bash -c 'r{m,m} x'",
+        'bash -c "$X"',
+        "eval $X",
+        "~/rm x",
+    ],
+)
+@pytest.mark.parametrize("mode", ["default", "auto_edit", "yolo"])
+def test_what_may_be_a_denied_command_is_denied_or_at_least_asked_for(world: ShellWorld, line: str, mode: str) -> None:
+    ruling = decided(world, line, deny("run_shell_command", prefix="rm"), allow("run_shell_command"), mode=mode)
+    assert ruling.decision == ("deny" if mode == "yolo" or "{rm,-rf" not in line else "ask")
+
+
+def test_a_made_up_name_is_no_offence_where_nothing_is_denied(world: ShellWorld) -> None:
+    assert decided(world, "$EDITOR x", allow("run_shell_command")).decision == "allow"
+    ruling = decided(world, "$EDITOR x", deny("run_shell_command", prefix="rm"), allow("run_shell_command"))
+    assert (ruling.decision, ruling.reason) == ("deny", UNKNOWN_NAME)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        ".git/config",
+        "sub/.git/hooks/post-commit",
+        ".GIT/config",
+        "src/../.git/config",
+        "gitlink/config",
+        ".gemini/settings.json",
+        ".claude/settings.local.json",
+        ".codex/config.toml",
+        ".opencode/opencode.json",
+        ".mcp.json",
+        ".envrc",
+        ".env",
+        ".env.local",
+        ".husky/pre-commit",
+        ".vscode/tasks.json",
+        ".github/workflows/ci.yml",
+        ".npmrc",
+        ".gitattributes",
+        ".devcontainer/devcontainer.json",
+        ".pre-commit-config.yaml",
+        "venv/site.pth",
+    ],
+)
+@pytest.mark.parametrize("tool", ["write_file", "replace"])
+def test_files_that_configure_tools_are_asked_for_in_every_mode_but_yolo(
+    world: ShellWorld, path: str, tool: str
+) -> None:
+    judge = Judge([allow("write_file", "replace"), *default_rules()])
+    call = ToolCall("1", tool, {"file_path": path, "content": "x", "old_string": "a", "new_string": "b"})
+    for mode in ("default", "auto_edit"):
+        ruling = judge.decide(call, Surroundings(mode, cwd=world.workspace))
+        assert (ruling.decision, ruling.reason) == ("ask", PROTECTED)
+    assert judge.decide(call, Surroundings("yolo", cwd=world.workspace)).decision == "allow"
+    plain = ToolCall("1", tool, {"file_path": "src/new.py", "content": "x"})
+    assert judge.decide(plain, Surroundings("auto_edit", cwd=world.workspace)).decision == "allow"
+
+
+@pytest.mark.parametrize(
+    ("target", "decision"),
+    [
+        ("notes.txt", "allow"),
+        ("/dev/null", "allow"),
+        (".git/config", "ask"),
+        ("gitlink/config", "ask"),
+        ("../outside/new", "ask"),
+        ("folder/new", "ask"),
+        ("$X", "ask"),
+        ("a{b,c}", "ask"),
+        ("~/x", "ask"),
+    ],
+)
+def test_a_redirection_in_auto_edit_writes_plain_files_of_the_workspace_alone(
+    world: ShellWorld, target: str, decision: str
+) -> None:
+    ruling = decided(world, f"echo x > {target}", allow("run_shell_command"), mode="auto_edit")
+    assert ruling.decision == decision
+
+
+def test_a_workspace_inside_a_hidden_folder_is_a_workspace(tmp_path: Path) -> None:
+    folder = tmp_path / ".config" / "project"
+    folder.mkdir(parents=True)
+    call = ToolCall("1", "write_file", {"file_path": "a.py", "content": "x"})
+    assert Judge(default_rules()).decide(call, Surroundings("auto_edit", cwd=folder)).decision == "allow"
+
+
+def test_a_program_of_the_project_is_not_the_systems(world: ShellWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", f"{world.workspace}:{os.environ['PATH']}")
+    assert decided(world, "cat in.txt").argv[0] in ("/usr/bin/cat", "/bin/cat")
