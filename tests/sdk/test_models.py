@@ -26,7 +26,7 @@ from farhand.sdk import (
     wire,
 )
 from farhand.sdk.models.gemini import custom_headers
-from farhand.sdk.models.http import Patience, asked_delay, sent_events
+from farhand.sdk.models.http import RetryPolicy, asked_delay, sent_events
 from farhand.sdk.models.openai import to_body
 from farhand.testing.models.gemini import FakeGemini, calls, cut, refuses, says
 
@@ -61,8 +61,8 @@ async def test_googles_own_delay_is_read() -> None:
     assert asked_delay("3", body) == 3.0
     assert asked_delay(None, b"{}") is None
     assert asked_delay("Wed, 21 Oct", b"") is None
-    assert Patience().delay(1, 3.0, 0.5) == 3.0
-    assert Patience().delay(9, None, 0.0) == 30.0
+    assert RetryPolicy().delay(1, 3.0, 0.5) == 3.0
+    assert RetryPolicy().delay(9, None, 0.0) == 30.0
 
 
 async def test_patience_ends(fake: FakeGemini) -> None:
@@ -70,14 +70,14 @@ async def test_patience_ends(fake: FakeGemini) -> None:
         return None
 
     fake.expect(*(refuses(503, "overloaded") for _ in range(3)))
-    model = GeminiModel("key", base_url=fake.url, patience=Patience(attempts=3), sleep=sleep)
+    model = GeminiModel("key", base_url=fake.url, retry_policy=RetryPolicy(attempts=3), sleep=sleep)
     with pytest.raises(ModelRefused, match="503 after 3 attempts: overloaded"):
         await model.generate(REQUEST)
     await model.close()
 
 
 async def test_a_server_that_is_not_there_is_named() -> None:
-    model = GeminiModel("key", base_url="http://127.0.0.1:9", patience=Patience(attempts=1))
+    model = GeminiModel("key", base_url="http://127.0.0.1:9", retry_policy=RetryPolicy(attempts=1))
     with pytest.raises(ModelError, match=r"http://127\.0\.0\.1:9 was not reached"):
         await model.generate(REQUEST)
     await model.close()

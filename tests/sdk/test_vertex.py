@@ -9,7 +9,7 @@ import pytest
 
 from farhand.sdk import Agent, VertexModel
 from farhand.sdk.errors import ModelRefused, NoKey
-from farhand.sdk.models.http import Patience
+from farhand.sdk.models.http import RetryPolicy
 from farhand.testing.models.gemini import FakeGemini, refuses, says
 
 pytestmark = pytest.mark.anyio
@@ -24,7 +24,7 @@ async def test_a_turn_with_a_fresh_token_for_each_request(fake: FakeGemini, tmp_
         return f"token-{next(numbers)}"
 
     model = VertexModel(
-        "my-project", "europe-west4", token=token, base_url=fake.url, patience=Patience(first_seconds=0.001)
+        "my-project", "europe-west4", token=token, base_url=fake.url, retry_policy=RetryPolicy(first_seconds=0.001)
     )
     async with Agent(cwd=tmp_path, model=model, loads=False, records=False, builtin_tools=False) as agent:
         session = agent.session()

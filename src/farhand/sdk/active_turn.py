@@ -20,12 +20,12 @@ class ActiveTurn:
 
     def __init__(self, name: str, perform: Callable[[], Awaitable[None]], said: Callable[[], str]) -> None:
         self._said = said
-        self._handoff = EventStream()
+        self._events = EventStream()
         self._interrupted = False
         self._ending: Literal["interrupted", "paused"] = "interrupted"
         self._finished = False
         self._task = asyncio.create_task(self._run(perform), name=name)
-        self._task.add_done_callback(lambda _: self._handoff.put(None))
+        self._task.add_done_callback(lambda _: self._events.put(None))
 
     async def _run(self, perform: Callable[[], Awaitable[None]]) -> None:
         try:
@@ -34,16 +34,16 @@ class ActiveTurn:
             if not self._interrupted:
                 raise
             if not self._finished:
-                await self.tell(Finish(self._ending, self._said(), _DETAILS[self._ending]))
+                await self.emit(Finish(self._ending, self._said(), _DETAILS[self._ending]))
 
-    async def tell(self, event: Event) -> None:
-        """Shows an event to the reader and waits until it was taken."""
+    async def emit(self, event: Event) -> None:
+        """Gives an event to the reader and waits until it was taken (backpressure)."""
         self._finished = self._finished or isinstance(event, Finish)
-        await self._handoff.give(event)
+        await self._events.give(event)
 
     async def next_event(self) -> Event | None:
         """The next event; None at the end. Raises what made the task fail."""
-        event = await self._handoff.take()
+        event = await self._events.take()
         if event is None:
             await self._task
         return event
@@ -59,7 +59,7 @@ class ActiveTurn:
 
     async def abandon(self) -> None:
         """Ends the turn without a reader."""
-        self._handoff.close()
+        self._events.close()
         if self._task is not asyncio.current_task():
             self._task.cancel()
             await asyncio.wait([self._task])

@@ -30,18 +30,18 @@ async def compress_session(session: Session, trigger: str) -> bool:
     if session.hooks.listens("PreCompress", trigger):
         outcome = await session.hooks.fire("PreCompress", {"trigger": trigger}, session.context)
         if outcome.system_message:
-            await session.tell(Notice(outcome.system_message, "PreCompress"))
+            await session.emit(Notice(outcome.system_message, "PreCompress"))
     before = wire.estimate_tokens(history.contents)
     try:
         shortened = await compress(history.contents, session.model, session.model_name)
     except SdkError as error:
         history.compression_failed = True
-        await session.tell(Error(f"The conversation could not be shortened: {error}", "compression", fatal=False))
+        await session.emit(Error(f"The conversation could not be shortened: {error}", "compression", fatal=False))
         return False
     history.compression_failed = shortened is None
     if shortened is None:
         return False
     history.start_over(shortened)
     after = wire.estimate_tokens(history.contents)
-    await session.tell(Notice(f"Shortened from about {before} to {after} tokens.", "compression"))
+    await session.emit(Notice(f"Shortened from about {before} to {after} tokens.", "compression"))
     return True

@@ -1,4 +1,4 @@
-"""Hands events from a running turn to whoever reads them, one at a time: the turn never runs ahead of its reader."""
+"""A queue of events between a running turn and its reader, with backpressure: the turn never runs ahead."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class EventStream:
-    """`give` returns when the event was taken. After `close` nothing is waited for and nothing is kept."""
+    """`give` blocks until the event was taken. After `close` events are dropped without waiting."""
 
     def __init__(self) -> None:
         self._events: deque[Event | None] = deque()

@@ -101,7 +101,7 @@ class OutputFollower:
         self._paused = False
         self._exited = False
         self._pidfd = -1
-        self._started = self._last_word = time.monotonic()
+        self._started = self._last_output_at = time.monotonic()
         self._stop_at: float | None = None
         self._kill_at: float | None = None
 
@@ -109,11 +109,11 @@ class OutputFollower:
         try:
             self._register()
             while not self._done():
-                for key, _ in self._selector.select(self._patience()):
+                for key, _ in self._selector.select(self._time_out()):
                     # What one event does may end the watch for another of the same moment.
                     if key.fd in self._selector.get_map():
-                        self._happened(key.data, key.fd)
-                self._look_at_the_clock()
+                        self._on_ready(key.data, key.fd)
+                self._check_time_outs()
         finally:
             self._finish()
 
@@ -142,7 +142,7 @@ class OutputFollower:
     def _waits_for_reader(self) -> bool:
         return self._paused and not self._state.ending
 
-    def _patience(self) -> float | None:
+    def _time_out(self) -> float | None:
         limits = self._state.limits
         stop_at = None if self._waits_for_reader() else self._stop_at
         moments = [moment for moment in (stop_at, self._kill_at) if moment is not None]
@@ -150,29 +150,29 @@ class OutputFollower:
             if limits.timeout_seconds is not None:
                 moments.append(self._started + limits.timeout_seconds)
             if limits.silence_seconds is not None:
-                moments.append(self._last_word + limits.silence_seconds)
+                moments.append(self._last_output_at + limits.silence_seconds)
         if self._pidfd < 0:
             moments.append(time.monotonic() + _POLL_SECONDS)
         return max(0.0, min(moments) - time.monotonic()) if moments else None
 
-    def _happened(self, name: str, descriptor: int) -> None:
+    def _on_ready(self, name: str, descriptor: int) -> None:
         match name:
             case "stdout" | "stderr":
                 self._read(name, descriptor)
             case "stdin":
                 self._feed()
             case "exit":
-                self._left()
+                self._on_exit()
             case _:
                 with contextlib.suppress(BlockingIOError):
                     os.read(descriptor, 4096)
                 self._feed()
-        self._pace()
+        self._apply_backpressure()
 
     def _read(self, name: str, descriptor: int) -> None:
         state = self._state
         chunk = os.read(descriptor, _READ_BYTES)
-        self._last_word = time.monotonic()
+        self._last_output_at = time.monotonic()
         if chunk:
             state.output.add(chunk)
             (state.stdout if name == "stdout" else state.stderr).add(chunk)
@@ -183,8 +183,8 @@ class OutputFollower:
             state.lines.extend(self._assemblers[name].feed(chunk, last=not chunk))
             state.notify()
 
-    def _pace(self) -> None:
-        """Stops reading while a follower of the lines is far behind."""
+    def _apply_backpressure(self) -> None:
+        """Backpressure: stops reading while the queue of unread lines is full."""
         state = self._state
         full = state.streaming and len(state.lines) >= LARGEST_UNREAD_LINES
         if full == self._paused:
@@ -225,7 +225,7 @@ class OutputFollower:
                 pipe.close()
             state.notify()
 
-    def _left(self) -> None:
+    def _on_exit(self) -> None:
         """The process ended; its children may still hold the pipes."""
         if self._exited:
             return
@@ -238,15 +238,15 @@ class OutputFollower:
             # Whoever is left of a group that has to end, ends now.
             self._state.signal_group(signal.SIGKILL)
 
-    def _look_at_the_clock(self) -> None:
+    def _check_time_outs(self) -> None:
         if self._exited:
             return
         if self._pidfd < 0 and self._process.poll() is not None:
-            self._left()
+            self._on_exit()
             return
         now, limits = time.monotonic(), self._state.limits
         late = limits.timeout_seconds is not None and now >= self._started + limits.timeout_seconds
-        silent = limits.silence_seconds is not None and now >= self._last_word + limits.silence_seconds
+        silent = limits.silence_seconds is not None and now >= self._last_output_at + limits.silence_seconds
         if self._kill_at is None and (late or silent or self._state.ending):
             self._state.timed_out = late or silent
             self._kill_at = now + limits.grace_seconds

@@ -35,19 +35,19 @@ class OpenQuestions:
 
         answered = self._take_earlier(question)
         if answered is not None:
-            session.keep_questions()
+            session.store_questions()
             return answered
         waiting: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         self._waiting[question.id] = waiting
         self._asked[question.id] = question
         try:
-            session.keep_questions()
-            await session.tell(Ask(question))
+            session.store_questions()
+            await session.emit(Ask(question))
             return await self._answered(question, waiting, session)
         finally:
             self._waiting.pop(question.id, None)
             self._asked.pop(question.id, None)
-            session.keep_questions()
+            session.store_questions()
 
     async def _answered(self, question: Question, waiting: asyncio.Future[Reply], session: Session) -> Reply:
         asker = session.agent.asker

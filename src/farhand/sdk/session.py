@@ -185,7 +185,7 @@ class Session:
         if self._pausing:
             raise SessionBusy(f"Session {self.id} was paused. Resume it with agent.resume_session(…).")
         parts = parts_of()
-        turn = TurnLoop(self, self.tell, structured)
+        turn = TurnLoop(self, self.emit, structured)
         async with self.agent.leased():
             running = ActiveTurn(f"turn of {self.id}", lambda: self._perform(turn, parts), lambda: turn.said)
             self._running = running
@@ -200,19 +200,19 @@ class Session:
         try:
             await self._prepare()
         except Exception as error:  # noqa: BLE001 - settings, memory and hooks are the person's own files
-            await self.tell(Error(str(error), getattr(error, "kind", "settings"), cause=error))
-            await self.tell(Finish("error", "", str(error)))
+            await self.emit(Error(str(error), getattr(error, "kind", "settings"), cause=error))
+            await self.emit(Finish("error", "", str(error)))
             return
         await turn.run(parts)
 
-    async def tell(self, event: Event) -> None:
-        """Shows an event to whoever reads the running turn, after what waited to be said."""
+    async def emit(self, event: Event) -> None:
+        """Emits an event to the reader of the running turn, after queued notices; queues it when no turn runs."""
         if self._running is None:
             self._notices.append(event)
             return
         while self._notices:
-            await self._running.tell(self._notices.pop(0))
-        await self._running.tell(event)
+            await self._running.emit(self._notices.pop(0))
+        await self._running.emit(event)
 
     # Preparation: settings, memory, hooks, tools, recording. Once a session, before its first turn.
 
@@ -284,7 +284,7 @@ class Session:
         reason, self._stop = self._stop, None
         return reason
 
-    def take_tools_away(self) -> None:
+    def remove_tools(self) -> None:
         """Leaves the model nothing but its last words."""
         self._has_tools = False
 
@@ -397,8 +397,8 @@ class Session:
         """Knows whose calls are running: what has ended is written down with each question."""
         self._calls = calls
 
-    def keep_questions(self) -> None:
-        """Writes the open questions down, before anybody is told of them."""
+    def store_questions(self) -> None:
+        """Stores the open questions, before their events are emitted, so that another process can resume the turn."""
         if self._open and not self._pausing:
             ended = self._calls.ended() if self._calls is not None else ()
             self.history.write_questions(self._questions.open, ended)

@@ -68,7 +68,7 @@ class AcpClient:
         self._aside = aside
         self._name = name
         self._sessions: dict[str, AcpSession] = {}
-        self._peer = Peer(stream, self._answer, self._hear, limit=limit, noise=noise)
+        self._peer = Peer(stream, self._on_request, self._on_notification, limit=limit, noise=noise)
         self._serving: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> AcpClient:
@@ -149,17 +149,17 @@ class AcpClient:
 
     # What comes from the agent.
 
-    async def _hear(self, method: str, params: Params) -> None:
+    async def _on_notification(self, method: str, params: Params) -> None:
         if method != "session/update":
             return
         name = str(params.get("sessionId", ""))
         update = words.read_update(params.get("update"))
         # An update may come before the answer that names its session.
         session = self._sessions.setdefault(name, AcpSession(self, self._peer, name))
-        if not await session.hear(update) and self._aside is not None:
+        if not await session.on_update(update) and self._aside is not None:
             self._aside(name, update)
 
-    async def _answer(self, method: str, params: Params) -> Any:
+    async def _on_request(self, method: str, params: Params) -> Any:
         if method == "session/request_permission":
             return {"outcome": await self._permit(words.read_permission(params))}
         if method.startswith("fs/") and self._files is not None:
@@ -214,7 +214,7 @@ class AcpSession:
         self._peer = peer
         self._turn: asyncio.Queue[Update | AcpTurnEnded | Exception] | None = None
 
-    async def hear(self, update: Update) -> bool:
+    async def on_update(self, update: Update) -> bool:
         """Takes an update; false when no turn is there that it could belong to."""
         if self._turn is None:
             if len(self.waiting) < WAITING_UPDATES:

@@ -16,8 +16,8 @@ LINE_LIMIT_BYTES = 64 * 1024 * 1024
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR = -32700, -32600, -32601, -32602, -32603
 
 Params: TypeAlias = dict[str, Any]
-Answers: TypeAlias = Callable[[str, Params], Awaitable[Any]]
-Hears: TypeAlias = Callable[[str, Params], Awaitable[None]]
+OnRequest: TypeAlias = Callable[[str, Params], Awaitable[Any]]
+OnNotification: TypeAlias = Callable[[str, Params], Awaitable[None]]
 
 
 class RpcError(SdkError):
@@ -41,22 +41,22 @@ class PeerGone(SdkError):
 class Peer:
     """One end of a connection. `serve` reads until the other side is gone; requests are answered side by side.
 
-    A notification is heard to its end before the next message is read: an answer never overtakes what came before it.
+    A notification is handled to its end before the next message is read: a reply never overtakes what came before it.
     """
 
     def __init__(
         self,
         stream: ByteStream,
-        answers: Answers,
-        hears: Hears,
+        on_request: OnRequest,
+        on_notification: OnNotification,
         *,
         limit: int = LINE_LIMIT_BYTES,
         complains: bool = False,
         noise: Callable[[bytes], None] | None = None,
     ) -> None:
         self._stream = stream
-        self._answers = answers
-        self._hears = hears
+        self._on_request = on_request
+        self._on_notification = on_notification
         self._limit = limit
         self._complains = complains
         self._noise = noise
@@ -143,7 +143,7 @@ class Peer:
             case {"method": str(method)}:
                 params = message.get("params")
                 with suppress(RpcError):
-                    await self._hears(method, params if isinstance(params, dict) else {})
+                    await self._on_notification(method, params if isinstance(params, dict) else {})
             case {"id": int(number)} if "result" in message or "error" in message:
                 self._settle(number, message)
             case {"id": None, "error": _}:
@@ -176,7 +176,7 @@ class Peer:
 
     async def _answer(self, number: int | str, method: str, params: Any) -> None:
         try:
-            result = await self._answers(method, params if isinstance(params, dict) else {})
+            result = await self._on_request(method, params if isinstance(params, dict) else {})
             answer: dict[str, Any] = {"result": result}
         except RpcError as error:
             data = {} if error.data is None else {"data": error.data}

@@ -102,7 +102,7 @@ class _Serving:
     def __init__(self, agent: Agent, who: dict[str, str], stream: ByteStream) -> None:
         self._agent = agent
         self._who = who
-        self._peer = Peer(stream, self._answer, self._hear, complains=True)
+        self._peer = Peer(stream, self._on_request, self._on_notification, complains=True)
         self._sessions: dict[str, HostedSession] = {}
         self._methods = {
             "initialize": self._initialize,
@@ -122,7 +122,7 @@ class _Serving:
             for session in self._sessions.values():
                 await session.close()
 
-    async def _answer(self, method: str, params: Params) -> Any:
+    async def _on_request(self, method: str, params: Params) -> Any:
         if method not in self._methods:
             raise RpcError(METHOD_NOT_FOUND, f"This agent has no '{method}'. Known: {', '.join(self._methods)}.")
         try:
@@ -134,7 +134,7 @@ class _Serving:
         except SdkError as error:
             raise error if isinstance(error, RpcError) else RpcError(INVALID_PARAMS, str(error)) from error
 
-    async def _hear(self, method: str, params: Params) -> None:
+    async def _on_notification(self, method: str, params: Params) -> None:
         if method == "session/cancel":
             await self._session(params).cancel()
 

@@ -15,7 +15,7 @@ from farhand.sdk.mcp.tool import McpTool, make_tool
 from farhand.sdk.protocols import SessionContext
 
 MISSING = "MCP servers are configured, and farhand is installed without them: pip install 'farhand[mcp]'."
-MOST_REVIVALS = 3
+MOST_RECONNECTS = 3
 # What a program needs to run at all; everything else a server must name in its `env`.
 PASSED_ON = ("HOME", "PATH", "LANG", "LC_ALL", "LOGNAME", "SHELL", "TERM", "TMPDIR", "USER")
 
@@ -36,7 +36,7 @@ class McpServers:
         self._problems = list(problems)
         self._connect_seconds = connect_seconds
         self._connections: dict[str, McpConnection] | None = None
-        self._revivals: dict[str, int] = {}
+        self._reconnects: dict[str, int] = {}
         self._opening = asyncio.Lock()
 
     async def tools(self, context: SessionContext) -> list[McpTool]:
@@ -46,7 +46,7 @@ class McpServers:
                 self._connections = {}
                 await self._open(self.servers, context)
             else:
-                await self._revive(context)
+                await self._reconnect(context)
         found: dict[str, McpTool] = {}
         for connection in self._connections.values():
             for listed in connection.tools:
@@ -57,23 +57,23 @@ class McpServers:
                     found[made.name] = made
             # Said once: the list of a living connection does not change.
             connection.tools = [each for each in connection.tools if not isinstance(make_tool(connection, each), str)]
-        await self._tell(context)
+        await self._emit_problems(context)
         return list(found.values())
 
     async def instructions(self, context: SessionContext) -> str:  # noqa: ARG002
         """What the servers say about themselves, in the CLI's frame."""
-        told = [
+        texts = [
             f"The following are instructions provided by the tool server '{name}':\n"
             f"---[start of server instructions]---\n{connection.instructions}\n---[end of server instructions]---"
             for name, connection in (self._connections or {}).items()
             if connection.instructions
         ]
-        return "\n\n".join(told)
+        return "\n\n".join(texts)
 
     async def close(self) -> None:
-        """Hangs up everywhere. The next turn reaches the servers anew."""
+        """Closes every connection. The next turn connects again."""
         connections, self._connections = self._connections or {}, None
-        self._revivals = {}
+        self._reconnects = {}
         await asyncio.gather(*(each.close() for each in connections.values()))
 
     async def _open(self, servers: Sequence[McpServer], context: SessionContext) -> None:
@@ -81,11 +81,11 @@ class McpServers:
             self._problems.append(MISSING)
             return
         environ = _environment(context)
-        opened = await asyncio.gather(*(self._reach(each, environ) for each in servers))
+        opened = await asyncio.gather(*(self._connect(each, environ) for each in servers))
         connections = self._connections if self._connections is not None else {}
         connections.update({each.server.name: each for each in opened if each is not None})
 
-    async def _reach(self, server: McpServer, environ: Mapping[str, str]) -> McpConnection | None:
+    async def _connect(self, server: McpServer, environ: Mapping[str, str]) -> McpConnection | None:
         connection = McpConnection(server, environ)
         try:
             await connection.open(self._connect_seconds)
@@ -97,23 +97,23 @@ class McpServers:
             raise
         return connection
 
-    async def _revive(self, context: SessionContext) -> None:
+    async def _reconnect(self, context: SessionContext) -> None:
         dead = [each for each in (self._connections or {}).values() if each.gone]
         for connection in dead:
             name = connection.server.name
-            self._revivals[name] = self._revivals.get(name, 0) + 1
+            self._reconnects[name] = self._reconnects.get(name, 0) + 1
             await connection.close()
             (self._connections or {}).pop(name, None)
-            if self._revivals[name] > MOST_REVIVALS:
+            if self._reconnects[name] > MOST_RECONNECTS:
                 self._problems.append(f"MCP server '{name}' died again and again: its tools are left out.")
             else:
                 self._problems.append(f"MCP server '{name}' was gone ({connection.gone}) and is started again.")
                 await self._open([connection.server], context)
 
-    async def _tell(self, context: SessionContext) -> None:
+    async def _emit_problems(self, context: SessionContext) -> None:
         problems, self._problems = self._problems, []
         for problem in problems:
-            await context.session.tell(Notice(problem, "mcp"))
+            await context.session.emit(Notice(problem, "mcp"))
 
 
 def _environment(context: SessionContext) -> dict[str, str]:

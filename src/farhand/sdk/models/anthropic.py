@@ -10,7 +10,7 @@ from typing import Any
 from farhand.sdk import wire
 from farhand.sdk.errors import ModelError, NoKey, StreamCut
 from farhand.sdk.models import Request, Response
-from farhand.sdk.models.http import Patience, Wire
+from farhand.sdk.models.http import RetryPolicy, Wire
 
 PUBLIC_URL = "https://api.anthropic.com"
 API_VERSION = "2023-06-01"
@@ -34,14 +34,14 @@ class AnthropicModel:
         base_url: str = PUBLIC_URL,
         headers: Mapping[str, str] | None = None,
         timeout_seconds: float = 300.0,
-        patience: Patience | None = None,
+        retry_policy: RetryPolicy | None = None,
         **clock: Any,
     ) -> None:
         if not api_key and not headers:
             raise NoKey("No API key: set ANTHROPIC_API_KEY, or give AnthropicModel an api_key.")
         keyed = {"x-api-key": api_key} if api_key else {}
         all_headers = {"anthropic-version": API_VERSION, **keyed, **(headers or {})}
-        self._wire = Wire(base_url, all_headers, timeout_seconds=timeout_seconds, patience=patience, **clock)
+        self._wire = Wire(base_url, all_headers, timeout_seconds=timeout_seconds, retry_policy=retry_policy, **clock)
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str], **options: Any) -> AnthropicModel:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from farhand.sdk.models.http import Patience
+from farhand.sdk.models.http import RetryPolicy
 
 if TYPE_CHECKING:
     from farhand.sdk.models import Model
@@ -29,23 +29,23 @@ def bare_name(name: str) -> str:
 def choose_model(name: str, settings: AgentSettings) -> Model:
     """The model behind a name: `openai:…`, `anthropic:…` and `vertex:…` go there, everything else is Gemini's."""
     environ = settings.environ
-    patience = Patience(attempts=max(1, int(settings.get("general.maxAttempts", 6))))
+    retry_policy = RetryPolicy(attempts=max(1, int(settings.get("general.maxAttempts", 6))))
     vendor, _, _ = name.partition(":")
     if vendor == "openai":
         from farhand.sdk.models.openai import OpenAiModel
 
-        return OpenAiModel.from_environment(environ, patience=patience)
+        return OpenAiModel.from_environment(environ, retry_policy=retry_policy)
     if vendor == "anthropic":
         from farhand.sdk.models.anthropic import AnthropicModel
 
-        return AnthropicModel.from_environment(environ, patience=patience)
+        return AnthropicModel.from_environment(environ, retry_policy=retry_policy)
     if vendor == "vertex" or _wants_vertex(settings):
         from farhand.sdk.models.vertex import VertexModel
 
-        return VertexModel.from_environment(environ, patience=patience)
+        return VertexModel.from_environment(environ, retry_policy=retry_policy)
     from farhand.sdk.models.gemini import GeminiModel
 
-    return GeminiModel.from_environment(environ, patience=patience)
+    return GeminiModel.from_environment(environ, retry_policy=retry_policy)
 
 
 def _wants_vertex(settings: AgentSettings) -> bool:

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from farhand.sdk import wire
 from farhand.sdk.errors import NoKey, StreamCut
 from farhand.sdk.models import Request, Response
-from farhand.sdk.models.http import Patience, Wire
+from farhand.sdk.models.http import RetryPolicy, Wire
 
 PUBLIC_URL = "https://generativelanguage.googleapis.com"
 
@@ -27,7 +27,7 @@ class GeminiModel:
         headers: Mapping[str, str] | None = None,
         key_in: Literal["x-goog-api-key", "bearer"] = "x-goog-api-key",
         timeout_seconds: float = 300.0,
-        patience: Patience | None = None,
+        retry_policy: RetryPolicy | None = None,
         **clock: Any,
     ) -> None:
         if not api_key and not headers:
@@ -35,7 +35,7 @@ class GeminiModel:
         keyed = {"x-goog-api-key": api_key} if key_in == "x-goog-api-key" else {"authorization": f"Bearer {api_key}"}
         all_headers = {**(keyed if api_key else {}), **(headers or {})}
         self._version = version
-        self._wire = Wire(base_url, all_headers, timeout_seconds=timeout_seconds, patience=patience, **clock)
+        self._wire = Wire(base_url, all_headers, timeout_seconds=timeout_seconds, retry_policy=retry_policy, **clock)
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str], **options: Any) -> GeminiModel:

@@ -19,15 +19,15 @@ _contexts: dict[str, Any] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
-    """How often a busy server is asked again, and how long to wait in between. A server's own word counts more."""
+class RetryPolicy:
+    """How often a failed request is retried, with exponential backoff; a server's `Retry-After` counts more."""
 
     attempts: int = 6
     first_seconds: float = 1.0
     longest_seconds: float = 30.0
 
     def delay(self, attempt: int, asked_for: float | None, chance: float) -> float:
-        """The wait after a failed attempt (the first is 1): doubled each time, up to a third shorter by chance."""
+        """The backoff after a failed attempt (the first is 1): doubled each time, up to a third shorter by jitter."""
         if asked_for is not None:
             return min(asked_for, self.longest_seconds)
         grown: float = min(self.first_seconds * 2.0 ** (attempt - 1), self.longest_seconds)
@@ -49,14 +49,14 @@ class Wire:
         headers: Mapping[str, str],
         *,
         timeout_seconds: float = 300.0,
-        patience: Patience | None = None,
+        retry_policy: RetryPolicy | None = None,
         sleep: Callable[[float], Awaitable[None]] = _sleep,
         chance: Callable[[], float] = random.random,
         authorize: Callable[[], Awaitable[Mapping[str, str]]] | None = None,
     ) -> None:
         self._authorize = authorize
         self.base_url = base_url.rstrip("/")
-        self.patience = patience or Patience()
+        self.retry_policy = retry_policy or RetryPolicy()
         self._headers = dict(headers)
         self._timeout_seconds = timeout_seconds
         self._sleep = sleep
@@ -97,13 +97,13 @@ class Wire:
 
     async def _persist(self, path: str, body: dict[str, Any]) -> httpx2.Response:
         """Sends until the server answers well, or the patience is over."""
-        for attempt in range(1, self.patience.attempts + 1):
+        for attempt in range(1, self.retry_policy.attempts + 1):
             response, failure, asked_for = await self._try(path, body, attempt)
             if response is not None:
                 return response
-            if not failure.retryable or attempt == self.patience.attempts:
+            if not failure.retryable or attempt == self.retry_policy.attempts:
                 raise failure
-            await self._sleep(self.patience.delay(attempt, asked_for, self._chance()))
+            await self._sleep(self.retry_policy.delay(attempt, asked_for, self._chance()))
         raise AssertionError("patience has at least one attempt")
 
     async def _try(

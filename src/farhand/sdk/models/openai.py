@@ -10,7 +10,7 @@ from typing import Any
 from farhand.sdk import wire
 from farhand.sdk.errors import ModelError, NoKey, StreamCut
 from farhand.sdk.models import Request, Response
-from farhand.sdk.models.http import Patience, Wire
+from farhand.sdk.models.http import RetryPolicy, Wire
 
 PUBLIC_URL = "https://api.openai.com/v1"
 _ENDINGS = {
@@ -40,7 +40,7 @@ class OpenAiModel:
         base_url: str = PUBLIC_URL,
         headers: Mapping[str, str] | None = None,
         timeout_seconds: float = 300.0,
-        patience: Patience | None = None,
+        retry_policy: RetryPolicy | None = None,
         **clock: Any,
     ) -> None:
         if not api_key and base_url == PUBLIC_URL:
@@ -49,7 +49,7 @@ class OpenAiModel:
         self._limit_name = "max_completion_tokens" if base_url.rstrip("/") == PUBLIC_URL else "max_tokens"
         keyed = {"authorization": f"Bearer {api_key}"} if api_key else {}
         self._wire = Wire(
-            base_url, {**keyed, **(headers or {})}, timeout_seconds=timeout_seconds, patience=patience, **clock
+            base_url, {**keyed, **(headers or {})}, timeout_seconds=timeout_seconds, retry_policy=retry_policy, **clock
         )
 
     @classmethod

@@ -31,7 +31,7 @@ async def run_subagent(one: Subagent, prompt: str, parent: Session) -> ToolResul
         try:
             finish = await _follow(session, prompt, one, parent)
             if finish.reason == "max_turns":
-                session.take_tools_away()
+                session.remove_tools()
                 finish = await _follow(session, LAST_WORDS, one, parent)
         finally:
             with anyio.CancelScope(shield=True):
@@ -58,11 +58,11 @@ async def _follow(session: Session, prompt: str, one: Subagent, parent: Session)
     async for event in session.send_stream(prompt):
         match event:
             case ToolRequest(name=name):
-                await parent.tell(Notice(f"{one.name} uses {name}.", "subagent"))
+                await parent.emit(Notice(f"{one.name} uses {name}.", "subagent"))
             case Usage():
-                await parent.tell(event)
+                await parent.emit(event)
             case Error(message=message, fatal=True):
-                await parent.tell(Notice(f"{one.name} failed: {message}", "subagent"))
+                await parent.emit(Notice(f"{one.name} failed: {message}", "subagent"))
             case Finish():
                 finish = event
             case _:

@@ -299,9 +299,9 @@ def drawn(messages: Sequence[ShownMessage]) -> str:
             f"reply to {one.reply_to}" if one.reply_to else "",
             "".join(one.reactions),
         ]
-        told = ", ".join(mark for mark in marks if mark)
+        shown_marks = ", ".join(mark for mark in marks if mark)
         who = "bot" if one.from_bot else one.sender
-        lines.append(f"#{one.message_id} {who}{f' ({told})' if told else ''}")
+        lines.append(f"#{one.message_id} {who}{f' ({shown_marks})' if shown_marks else ''}")
         lines += [f"    {line}" for line in (one.text or f"[{one.document or 'photo'}]").splitlines()]
         lines += ["    " + " ".join(f"[{button.text}]" for button in row) for row in one.buttons]
     return "\n".join(lines)

@@ -123,14 +123,14 @@ def _command_entities(text: str) -> dict[str, Any]:
 
 
 def _around(chat: FakeChat, order: dict[str, Any]) -> dict[str, Any]:
-    told: dict[str, Any] = {"from": {"is_bot": False, **order["person"]}}
+    payload: dict[str, Any] = {"from": {"is_bot": False, **order["person"]}}
     if reply := order.get("reply_to"):
         if int(reply) not in chat.messages:
             raise WrongOrder(f"no message {reply} to reply to")
-        told["reply_to_message"] = chat.messages[int(reply)].told
+        payload["reply_to_message"] = chat.messages[int(reply)].payload
     if thread := order.get("thread"):
-        told |= {"message_thread_id": int(thread), "is_topic_message": True}
-    return told
+        payload |= {"message_thread_id": int(thread), "is_topic_message": True}
+    return payload
 
 
 def say(world: World, order: dict[str, Any]) -> Any:
@@ -140,7 +140,7 @@ def say(world: World, order: dict[str, Any]) -> Any:
     message = world.put(
         chat, {**_around(chat, order), "text": text, **_command_entities(text), **order.get("more", {})}
     )
-    return spoken(world.tell("message", message.told), message)
+    return spoken(world.tell("message", message.payload), message)
 
 
 def send_file(world: World, order: dict[str, Any]) -> Any:
@@ -153,15 +153,15 @@ def send_file(world: World, order: dict[str, Any]) -> Any:
         world.files[file_id].size = int(size)
     about = described(world, file_id)
     if kind == "photo":
-        told: dict[str, Any] = {"photo": photo_sizes(world, file_id)}
+        payload: dict[str, Any] = {"photo": photo_sizes(world, file_id)}
     elif kind == "voice":
-        told = {"voice": {**about, "duration": 1, "mime_type": "audio/ogg"}}
+        payload = {"voice": {**about, "duration": 1, "mime_type": "audio/ogg"}}
     else:
-        told = {"document": {**about, "file_name": order["name"], "mime_type": str(order["mime_type"])}}
+        payload = {"document": {**about, "file_name": order["name"], "mime_type": str(order["mime_type"])}}
     if caption := order.get("caption"):
-        told["caption"] = caption
-    message = world.put(chat, {**_around(chat, order), **told, **order.get("more", {})})
-    return spoken(world.tell("message", message.told), message)
+        payload["caption"] = caption
+    message = world.put(chat, {**_around(chat, order), **payload, **order.get("more", {})})
+    return spoken(world.tell("message", message.payload), message)
 
 
 def edit(world: World, order: dict[str, Any]) -> Any:
@@ -169,8 +169,8 @@ def edit(world: World, order: dict[str, Any]) -> Any:
     chat = _chat(world, order)
     message = chat.messages[int(order["message_id"])]
     message.versions.append(message.text)
-    message.told = {**message.told, "text": str(order["text"]), "edit_date": int(time.time())}
-    return spoken(world.tell("edited_message", message.told), message)
+    message.payload = {**message.payload, "text": str(order["text"]), "edit_date": int(time.time())}
+    return spoken(world.tell("edited_message", message.payload), message)
 
 
 def tap(world: World, order: dict[str, Any]) -> Any:
@@ -179,23 +179,23 @@ def tap(world: World, order: dict[str, Any]) -> Any:
     message = chat.messages[int(order["message_id"])]
     data = order.get("data") or _data_of(message, str(order.get("label", "")))
     query_id = str(next(world.numbers) + 10**17)
-    told = {
+    payload = {
         "id": query_id,
         "from": {"is_bot": False, **order["person"]},
-        "message": message.told,
+        "message": message.payload,
         "chat_instance": str(chat.about["id"]),
         "data": data,
     }
-    world.queries[query_id] = FakeQuery(told, stale=bool(order.get("stale")))
-    return spoken(world.tell("callback_query", told), message, query_id)
+    world.queries[query_id] = FakeQuery(payload, stale=bool(order.get("stale")))
+    return spoken(world.tell("callback_query", payload), message, query_id)
 
 
 def _data_of(message: FakeMessage, label: str) -> str:
-    rows = message.told.get("reply_markup", {}).get("inline_keyboard", [])
+    rows = message.payload.get("reply_markup", {}).get("inline_keyboard", [])
     for button in (one for row in rows for one in row):
         if button["text"] == label and "callback_data" in button:
             return str(button["callback_data"])
-    raise WrongOrder(f"no button {label!r} under message {message.told['message_id']}")
+    raise WrongOrder(f"no button {label!r} under message {message.payload['message_id']}")
 
 
 def raw_update(world: World, order: dict[str, Any]) -> int:

@@ -13,10 +13,10 @@ class Refusal(Exception):
         self.retry_after = retry_after
 
     def as_json(self) -> dict[str, object]:
-        told: dict[str, object] = {"ok": False, "error_code": self.code, "description": self.description}
+        payload: dict[str, object] = {"ok": False, "error_code": self.code, "description": self.description}
         if self.retry_after is not None:
-            told["parameters"] = {"retry_after": self.retry_after}
-        return told
+            payload["parameters"] = {"retry_after": self.retry_after}
+        return payload
 
 
 def bad_request(what: str) -> Refusal:

@@ -52,11 +52,11 @@ class Entity:
         return self.offset + self.length
 
     def as_json(self) -> dict[str, object]:
-        told: dict[str, object] = {"type": self.kind, "offset": self.offset, "length": self.length}
+        payload: dict[str, object] = {"type": self.kind, "offset": self.offset, "length": self.length}
         field = {"text_link": "url", "pre": "language", "custom_emoji": "custom_emoji_id"}.get(self.kind)
         if field and self.argument:
-            told[field] = self.argument
-        return told
+            payload[field] = self.argument
+        return payload
 
 
 @dataclass(slots=True)

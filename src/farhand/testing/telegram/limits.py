@@ -40,11 +40,11 @@ def formatted(text: str, mode: object, entities: object) -> tuple[str, list[dict
     return shown, [one.as_json() for one in found]
 
 
-def _given(told: dict[str, Any]) -> Entity:
-    if told["type"] == "text_link" and not checked_link(str(told.get("url", ""))):
-        raise bad_request(f"entity URL '{told.get('url', '')}' is invalid: Wrong HTTP URL")
-    argument = told.get("url") or told.get("language") or told.get("custom_emoji_id") or ""
-    return Entity(str(told["type"]), int(told["offset"]), int(told["length"]), str(argument))
+def _given(payload: dict[str, Any]) -> Entity:
+    if payload["type"] == "text_link" and not checked_link(str(payload.get("url", ""))):
+        raise bad_request(f"entity URL '{payload.get('url', '')}' is invalid: Wrong HTTP URL")
+    argument = payload.get("url") or payload.get("language") or payload.get("custom_emoji_id") or ""
+    return Entity(str(payload["type"]), int(payload["offset"]), int(payload["length"]), str(argument))
 
 
 def check_text(shown: str) -> None:

@@ -36,7 +36,7 @@ def _reply(chat: FakeChat, asked: BotRequest) -> dict[str, Any]:
         return {}
     found = chat.messages.get(int(wanted))
     if found is not None and not found.deleted:
-        quoted = {key: value for key, value in found.told.items() if key != "reply_to_message"}
+        quoted = {key: value for key, value in found.payload.items() if key != "reply_to_message"}
         return {"reply_to_message": quoted}
     lenient = given.get("allow_sending_without_reply", asked.parameters.get("allow_sending_without_reply"))
     if lenient:
@@ -45,14 +45,14 @@ def _reply(chat: FakeChat, asked: BotRequest) -> dict[str, Any]:
 
 
 def _sent(world: World, chat: FakeChat, asked: BotRequest, content: dict[str, Any]) -> dict[str, Any]:
-    told = {"from": world.me(), **_reply(chat, asked), **content}
+    payload = {"from": world.me(), **_reply(chat, asked), **content}
     if thread := asked.parameters.get("message_thread_id"):
-        told |= {"message_thread_id": thread, "is_topic_message": True}
+        payload |= {"message_thread_id": thread, "is_topic_message": True}
     # Only an inline keyboard is part of the message; the others are told to the phone alone.
     if (markup := asked.parameters.get("reply_markup") or {}).get("inline_keyboard"):
-        told["reply_markup"] = markup
+        payload["reply_markup"] = markup
     world.spend(chat)
-    return world.put(chat, told, silent=bool(asked.parameters.get("disable_notification"))).told
+    return world.put(chat, payload, silent=bool(asked.parameters.get("disable_notification"))).payload
 
 
 def send_message(world: World, asked: BotRequest) -> dict[str, Any]:
@@ -136,7 +136,7 @@ def send_document(world: World, asked: BotRequest) -> dict[str, Any]:
 def _editable(world: World, asked: BotRequest) -> FakeMessage:
     chat = world.chat(asked.parameters.get("chat_id"))
     message = world.message(chat, asked.parameters.get("message_id"), "edit")
-    if message.told.get("from", {}).get("id") != world.bot_id:
+    if message.payload.get("from", {}).get("id") != world.bot_id:
         raise bad_request("message can't be edited")
     limits.check_markup(asked.parameters.get("reply_markup"))
     return message
@@ -145,17 +145,17 @@ def _editable(world: World, asked: BotRequest) -> FakeMessage:
 def _edited(
     world: World, message: FakeMessage, asked: BotRequest, content: dict[str, Any], dropped: set[str]
 ) -> dict[str, Any]:
-    kept = {key: value for key, value in message.told.items() if key not in dropped | {"reply_markup", "edit_date"}}
+    kept = {key: value for key, value in message.payload.items() if key not in dropped | {"reply_markup", "edit_date"}}
     markup = asked.parameters.get("reply_markup")
     shown = markup if (markup or {}).get("inline_keyboard") else None
     changed = {**kept, **content, **({"reply_markup": shown} if shown else {})}
-    before = {key: value for key, value in message.told.items() if key != "edit_date"}
+    before = {key: value for key, value in message.payload.items() if key != "edit_date"}
     if changed == before:
         raise bad_request(NOT_MODIFIED)
     message.versions.append(message.text)
-    message.told = {**changed, "edit_date": int(message.told["date"])}
+    message.payload = {**changed, "edit_date": int(message.payload["date"])}
     world.bell.ring()
-    return message.told
+    return message.payload
 
 
 def edit_text(world: World, asked: BotRequest) -> dict[str, Any]:
@@ -163,7 +163,7 @@ def edit_text(world: World, asked: BotRequest) -> dict[str, Any]:
     given = asked.parameters
     text, entities = limits.formatted(given["text"], given.get("parse_mode"), given.get("entities"))
     limits.check_text(text)
-    if "text" not in message.told:
+    if "text" not in message.payload:
         raise bad_request("there is no text in the message to edit")
     content = {"text": text, **({"entities": entities} if entities else {})}
     return _edited(world, message, asked, content, {"text", "entities"})
@@ -171,7 +171,7 @@ def edit_text(world: World, asked: BotRequest) -> dict[str, Any]:
 
 def edit_caption(world: World, asked: BotRequest) -> dict[str, Any]:
     message = _editable(world, asked)
-    if "text" in message.told:
+    if "text" in message.payload:
         raise bad_request("there is no caption in the message to edit")
     return _edited(world, message, asked, _caption(asked), {"caption", "caption_entities"})
 

@@ -120,8 +120,8 @@ def create_topic(world: World, asked: BotRequest) -> dict[str, Any]:
     color = int(asked.parameters.get("icon_color", 7322096))
     created = {"name": name, "icon_color": color}
     message = world.put(chat, {"from": world.me(), "forum_topic_created": created})
-    thread = int(message.told["message_id"])
-    message.told |= {"message_thread_id": thread, "is_topic_message": True}
+    thread = int(message.payload["message_id"])
+    message.payload |= {"message_thread_id": thread, "is_topic_message": True}
     chat.topics[thread] = name
     return {"message_thread_id": thread, **created}
 
@@ -196,18 +196,18 @@ def delete_webhook(world: World, asked: BotRequest) -> bool:
 
 def webhook_info(world: World, _: BotRequest) -> dict[str, Any]:
     webhook = world.webhook
-    told: dict[str, Any] = {
+    payload: dict[str, Any] = {
         "url": webhook.url if webhook else "",
         "has_custom_certificate": False,
         "pending_update_count": len(world.pending),
     }
     if webhook:
-        told |= {"max_connections": webhook.max_connections, "ip_address": "127.0.0.1"}
+        payload |= {"max_connections": webhook.max_connections, "ip_address": "127.0.0.1"}
         if webhook.last_error:
-            told |= {"last_error_date": webhook.last_error_date, "last_error_message": webhook.last_error}
+            payload |= {"last_error_date": webhook.last_error_date, "last_error_message": webhook.last_error}
     if world.allowed:
-        told["allowed_updates"] = list(world.allowed)
-    return told
+        payload["allowed_updates"] = list(world.allowed)
+    return payload
 
 
 METHODS: dict[str, Effect] = {

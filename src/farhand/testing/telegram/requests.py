@@ -73,12 +73,12 @@ async def _fields(request: Request) -> tuple[dict[str, Any], dict[str, Upload]]:
     if content_type == "application/json":
         body = await request.body()
         try:
-            told = json.loads(body or b"{}")
+            payload = json.loads(body or b"{}")
         except ValueError as error:
             raise bad_request("can't parse JSON object") from error
-        if not isinstance(told, dict):
+        if not isinstance(payload, dict):
             raise bad_request("expected JSON object")
-        values |= told
+        values |= payload
     elif content_type in {"application/x-www-form-urlencoded", "multipart/form-data"}:
         async with request.form(max_part_size=60_000_000) as form:
             for name, value in form.multi_items():
@@ -140,8 +140,8 @@ def checked(method: str, values: dict[str, Any], uploads: dict[str, Upload]) -> 
     if unknown:
         raise bad_request(f"the Bot API has no field {', '.join(unknown)}")
     plain = {name: getattr(parsed, name) for name in parsed.model_fields_set if name in parameters}
-    told = {name: _plain(value, parameters[name]) for name, value in plain.items()}
-    return BotRequest(str(kind.__dict__["__api_method__"]), told, uploads)
+    payload = {name: _plain(value, parameters[name]) for name, value in plain.items()}
+    return BotRequest(str(kind.__dict__["__api_method__"]), payload, uploads)
 
 
 def _plain(value: Any, given: Any) -> Any:

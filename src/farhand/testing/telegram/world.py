@@ -33,7 +33,7 @@ class FakeChat:
 class FakeMessage:
     """A message and its past."""
 
-    told: dict[str, Any]
+    payload: dict[str, Any]
     silent: bool = False
     deleted: bool = False
     reactions: tuple[str, ...] = ()
@@ -41,7 +41,7 @@ class FakeMessage:
 
     @property
     def text(self) -> str:
-        return str(self.told.get("text", self.told.get("caption", "")))
+        return str(self.payload.get("text", self.payload.get("caption", "")))
 
 
 @dataclass
@@ -68,7 +68,7 @@ class FakeWebhook:
 class FakeQuery:
     """A tap on a button that waits to be answered."""
 
-    told: dict[str, Any]
+    payload: dict[str, Any]
     stale: bool = False
     answer: str | None = None
 
@@ -130,10 +130,10 @@ class World:
             self.chats[chat_id] = FakeChat({**about, "type": "private"})
         return self.chats[chat_id]
 
-    def put(self, chat: FakeChat, told: dict[str, Any], *, silent: bool = False) -> FakeMessage:
+    def put(self, chat: FakeChat, payload: dict[str, Any], *, silent: bool = False) -> FakeMessage:
         chat.last_id += 1
-        told = {"message_id": chat.last_id, "date": int(time.time()), "chat": chat.about, **told}
-        message = FakeMessage(told, silent=silent)
+        payload = {"message_id": chat.last_id, "date": int(time.time()), "chat": chat.about, **payload}
+        message = FakeMessage(payload, silent=silent)
         chat.messages[chat.last_id] = message
         self.bell.ring()
         return message
@@ -211,26 +211,26 @@ class World:
         return [self._shown(message) for message in chat.messages.values()]
 
     def _shown(self, message: FakeMessage) -> ShownMessage:
-        told = message.told
-        sender = told.get("from", {})
-        keyboard = told.get("reply_markup", {}).get("inline_keyboard", [])
+        payload = message.payload
+        sender = payload.get("from", {})
+        keyboard = payload.get("reply_markup", {}).get("inline_keyboard", [])
         return ShownMessage(
-            chat_id=told["chat"]["id"],
-            message_id=told["message_id"],
+            chat_id=payload["chat"]["id"],
+            message_id=payload["message_id"],
             from_bot=bool(sender.get("is_bot")),
             sender=str(sender.get("first_name", "")),
             text=message.text,
-            entities=tuple(told.get("entities", told.get("caption_entities", ()))),
+            entities=tuple(payload.get("entities", payload.get("caption_entities", ()))),
             buttons=tuple(tuple(_button(one) for one in row) for row in keyboard),
             silent=message.silent,
             deleted=message.deleted,
-            reply_to=told.get("reply_to_message", {}).get("message_id"),
-            thread=told.get("message_thread_id"),
+            reply_to=payload.get("reply_to_message", {}).get("message_id"),
+            thread=payload.get("message_thread_id"),
             reactions=message.reactions,
             versions=tuple(message.versions),
-            photo="photo" in told,
-            document=str(told.get("document", {}).get("file_name", "")),
-            date=float(told["date"]),
+            photo="photo" in payload,
+            document=str(payload.get("document", {}).get("file_name", "")),
+            date=float(payload["date"]),
         )
 
     def standing(self) -> BotStatus:
@@ -253,8 +253,8 @@ class World:
         )
 
 
-def _button(told: dict[str, Any]) -> ShownButton:
-    return ShownButton(str(told["text"]), str(told.get("callback_data", "")), str(told.get("url", "")))
+def _button(payload: dict[str, Any]) -> ShownButton:
+    return ShownButton(str(payload["text"]), str(payload.get("callback_data", "")), str(payload.get("url", "")))
 
 
 def _fields(fault: Fault) -> dict[str, Any]:
@@ -262,5 +262,7 @@ def _fields(fault: Fault) -> dict[str, Any]:
 
 
 def spoken(update_id: int, message: FakeMessage, query_id: str = "") -> Spoken:
-    chat_id = int(message.told["chat"]["id"])
-    return Spoken(update_id=update_id, chat_id=chat_id, message_id=int(message.told["message_id"]), query_id=query_id)
+    chat_id = int(message.payload["chat"]["id"])
+    return Spoken(
+        update_id=update_id, chat_id=chat_id, message_id=int(message.payload["message_id"]), query_id=query_id
+    )
