@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farhand.drivers.claude.asks import ClaudeQuestion, decision, digest, raised, steps
+from farhand.drivers.claude.asks import ClaudeQuestion, decision, digest, steps, to_ask
 from farhand.drivers.claude.titles import title
 from farhand.drivers.wires.asks.answers import PartAnswer
 from farhand.drivers.wires.foreign_json import Fields
@@ -37,7 +37,7 @@ ASKED = ClaudeQuestion(
 
 
 def test_a_permission_shows_the_whole_command_and_four_answers() -> None:
-    ask = raised("a", BASH, 60.0)
+    ask = to_ask("a", BASH, 60.0)
     assert (ask.about, ask.detail, ask.deadline_seconds) == (AskKind.PERMISSION, "git status", 60.0)
     assert [(one.id, one.allows) for one in ask.choices] == [
         ("allow", True),
@@ -49,15 +49,15 @@ def test_a_permission_shows_the_whole_command_and_four_answers() -> None:
 
 
 def test_an_edit_shows_the_difference_and_a_plan_the_plan() -> None:
-    detail = raised("a", EDIT, None).detail
+    detail = to_ask("a", EDIT, None).detail
     assert "-x = 1\n+x = 2\n y" in detail
-    assert raised("a", PLAN, None).detail == "# Do it\n\nall"
-    assert raised("a", PLAN, None).about is AskKind.PLAN
+    assert to_ask("a", PLAN, None).detail == "# Do it\n\nall"
+    assert to_ask("a", PLAN, None).about is AskKind.PLAN
 
 
 def test_arguments_that_a_title_does_not_show_are_in_the_detail() -> None:
     hidden = ClaudeQuestion(tool="Bash", arguments={"command": "ls", "dangerouslyDisableSandbox": True})
-    assert "dangerouslyDisableSandbox" in raised("a", hidden, None).detail
+    assert "dangerouslyDisableSandbox" in to_ask("a", hidden, None).detail
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_what_is_allowed_is_what_was_shown() -> None:
 
 def test_a_questionnaire_wants_all_its_answers() -> None:
     assert steps(ASKED) == 2
-    assert raised("a", ASKED, None, 1).question == "How many?"
+    assert to_ask("a", ASKED, None, 1).question == "How many?"
     answers = decision(ASKED, (PartAnswer(choice="2"), PartAnswer(choice="other", note="1, 2")))
     assert Fields(answers).fields("updatedInput").fields("answers").plain == {"Which?": "B", "How many?": "1, 2"}
     assert decision(ASKED, (PartAnswer(choice="2"), PartAnswer(choice="deny")))["behavior"] == "deny"
@@ -115,14 +115,14 @@ def test_a_questionnaire_wants_all_its_answers() -> None:
     ],
 )
 def test_a_question_with_several_choices_is_answered_with_all_of_them(picked: PartAnswer, answer: str) -> None:
-    assert [raised("a", ASKED, None, step).several for step in (0, 1)] == [False, True]
+    assert [to_ask("a", ASKED, None, step).several for step in (0, 1)] == [False, True]
     told = decision(ASKED, (PartAnswer(choice="1"), picked))
     assert Fields(told).fields("updatedInput").fields("answers").text("How many?") == answer
 
 
 def test_several_choices_with_a_refusal_among_them_refuse() -> None:
     assert decision(ASKED, (PartAnswer(choice="1"), PartAnswer(choice="1,deny")))["behavior"] == "deny"
-    assert not raised("a", BASH, None).several
+    assert not to_ask("a", BASH, None).several
 
 
 @given(st.dictionaries(st.text(), st.text()), st.dictionaries(st.text(), st.text()))
@@ -150,7 +150,7 @@ def test_what_an_eye_cannot_see_is_made_visible(text: str, shown: str) -> None:
 
 def test_the_ask_shows_hidden_characters_and_is_bound_to_them() -> None:
     honest, hidden = (ClaudeQuestion(tool="Bash", arguments={"command": text}) for text in ("ls", "l\u200bs"))
-    assert raised("a", hidden, None).detail == "l‹U+200B›s"
+    assert to_ask("a", hidden, None).detail == "l‹U+200B›s"
     assert digest(honest) != digest(hidden)
 
 

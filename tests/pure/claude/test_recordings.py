@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from farhand.drivers.claude.asks import digest, question_of, raised
+from farhand.drivers.claude.asks import digest, question_of, to_ask
 from farhand.drivers.claude.headless.state import ClaudeStreamState
 from farhand.drivers.claude.headless.translate import translate_stream
 from farhand.drivers.claude.tmux.hooks import translate_hook
@@ -166,7 +166,7 @@ def test_every_permission_payload_makes_an_ask_bound_to_what_runs() -> None:
     assert requests
     for request in requests:
         question = question_of(Fields(request))
-        ask = raised("a", question, 60.0)
+        ask = to_ask("a", question, 60.0)
         assert ask.detail == request["tool_input"]["command"]
         assert ask.digest == digest(question)
         request["tool_input"]["command"] += " "

@@ -17,8 +17,8 @@ from farhand.drivers.codex.asks import (
     decision,
     digest,
     hook_reply,
-    raised,
     steps,
+    to_ask,
 )
 from farhand.drivers.codex.schema import shell_words
 from farhand.drivers.wires.asks.answers import PartAnswer
@@ -35,7 +35,7 @@ NO = PartAnswer(choice="deny")
 
 
 def test_a_command_is_shown_as_it_was_written() -> None:
-    ask = raised("a", CodexQuestion(method=COMMAND, params=RUN), 60.0)
+    ask = to_ask("a", CodexQuestion(method=COMMAND, params=RUN), 60.0)
     assert ask.question == "Run: rm -r build"
     assert ask.detail == "rm -r build\n\nReason: to begin anew\nIn: /home/dev"
     assert ask.deadline_seconds == 60.0
@@ -94,7 +94,7 @@ def test_permissions_are_given_as_they_were_wanted_or_not_at_all() -> None:
 
 def test_a_tool_server_is_answered() -> None:
     question = CodexQuestion(method=ELICITATION, params={"serverName": "files", "message": "Delete it?"})
-    assert raised("a", question, None).question == "files: Delete it?"
+    assert to_ask("a", question, None).question == "files: Delete it?"
     assert decision(question, (PartAnswer(choice="allow"),)) == {"action": "accept", "content": {}, "_meta": None}
     assert decision(question, (NO,)) == {"action": "decline", "content": None, "_meta": None}
 
@@ -102,7 +102,7 @@ def test_a_tool_server_is_answered() -> None:
 def test_every_question_of_a_form_is_asked_and_answered_by_its_words() -> None:
     question = CodexQuestion(method=INPUT, params=FORM)
     assert steps(question) == 2
-    first, second = (raised("a", question, None, step) for step in range(2))
+    first, second = (to_ask("a", question, None, step) for step in range(2))
     assert (first.ask, second.ask) == ("a", "a.1")
     assert (first.about, first.detail) == (AskKind.CHOICE, "Red: warm\nBlue: cold")
     assert [choice.label for choice in first.choices] == ["Red", "Blue", "Something else (write it)", "Do not answer"]

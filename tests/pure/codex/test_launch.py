@@ -76,9 +76,9 @@ def test_what_its_settings_name_reaches_it_and_no_other_secret(tmp_path: Path) -
     provider = '[model_providers.x]\nenv_key = "MY_KEY"\nenv_http_headers = {"X-A" = "MY_HEADER"}\n'
     (tmp_path / "config.toml").write_text(provider)
     own = {"CODEX_HOME": str(tmp_path), "MY_KEY": "k", "MY_HEADER": "h", "OTHER_KEY": "o", "OPENAI_API_KEY": "p"}
-    assert set(launch.passed_on(own)) == {"CODEX_HOME", "MY_KEY", "MY_HEADER", "OPENAI_API_KEY"}
+    assert set(launch.agent_variables(own)) == {"CODEX_HOME", "MY_KEY", "MY_HEADER", "OPENAI_API_KEY"}
     (tmp_path / "config.toml").write_text("not [ toml")
-    assert set(launch.passed_on(own)) == {"CODEX_HOME", "OPENAI_API_KEY"}
+    assert set(launch.agent_variables(own)) == {"CODEX_HOME", "OPENAI_API_KEY"}
 
 
 def test_the_way_back_to_the_desk() -> None:

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farhand.drivers.codex.asks import METHODS, CodexQuestion, raised
+from farhand.drivers.codex.asks import METHODS, CodexQuestion, to_ask
 from farhand.drivers.codex.exec.state import CodexExecState
 from farhand.drivers.codex.exec.translate import translate_event
 from farhand.drivers.codex.headless import translate
@@ -156,9 +156,9 @@ def test_no_mutation_is_an_error(data: st.DataObject) -> None:
     question = Fields(fresh)
     if question.text("method") in METHODS:
         asked = CodexQuestion(method=question.text("method"), params=question.fields("params").plain)
-        assert raised("a", asked, None).choices
+        assert to_ask("a", asked, None).choices
     if question.text("hook_event_name") == "PermissionRequest":
-        assert raised("a", question_of(question), None).choices
+        assert to_ask("a", question_of(question), None).choices
 
 
 TRANSLATORS = [

@@ -17,7 +17,7 @@ from farhand.drivers.gemini.asks import (
     planned,
     pressed,
     question_of,
-    raised,
+    to_ask,
 )
 from farhand.drivers.gemini.tmux.open_calls import (
     allow,
@@ -110,7 +110,7 @@ def test_an_edit_is_known_by_its_file() -> None:
     assert not is_about(Dialog(header="? x", body=(), question="Apply this change?", options=options), question)
     assert is_about(replace(shown, body=("12 + be", "ta")), question)
     assert not is_about(replace(shown, body=("12 + gamma",)), question)
-    ask = raised("a", question, 60.0, shown)
+    ask = to_ask("a", question, 60.0, shown)
     assert [choice.id for choice in ask.choices] == ["allow", "session", "deny"]
     assert [choice.allows for choice in ask.choices] == [True, True, False]
     assert ask.detail == "/p/w.txt\n\n+beta"
@@ -120,7 +120,7 @@ def test_an_edit_is_known_by_its_file() -> None:
 def test_an_ask_names_exactly_what_runs_and_shows_what_is_hidden() -> None:
     one, two = shell("touch a"), shell("touch a ")
     assert digest_of(one) != digest_of(two)
-    ask = raised("a", shell("touch a\u202eb"), None, dialog("touch a"))
+    ask = to_ask("a", shell("touch a\u202eb"), None, dialog("touch a"))
     assert "‹U+202E›" in ask.detail
     assert next(choice for choice in ask.choices if not choice.allows).id == DENY
 
@@ -177,7 +177,7 @@ def test_a_question_is_answered_by_its_number_also_where_it_is_out_of_sight() ->
     drawn = read_dialog(boxed(*SCROLLED))
     assert drawn is not None
     assert is_about(drawn, COLOUR)
-    assert [choice.id for choice in raised("a", COLOUR, None, drawn).choices] == ["1", "2", "3", "4", "other", "deny"]
+    assert [choice.id for choice in to_ask("a", COLOUR, None, drawn).choices] == ["1", "2", "3", "4", "other", "deny"]
     assert pressed(COLOUR, drawn, "1", "") == ("1", "")
     assert pressed(COLOUR, drawn, "4", "") == ("4", "")
     assert pressed(COLOUR, drawn, "other", "green") == ("5", "green")
@@ -298,7 +298,7 @@ def test_what_a_dialog_cannot_tell_apart_is_only_refused() -> None:
     cut = deleting('{"path":"/xxxxxxxxxxxxxxxxxxxx…', "1 of 2")
     found = question_in(GeminiOpenCalls(calls=(one, two), unseen={"x": question}), cut)
     assert found is not None
-    ask = raised("x", found[1], None, cut)
+    ask = to_ask("x", found[1], None, cut)
     assert [choice.id for choice in ask.choices] == [DENY]
     assert "at the desk" in ask.detail
     assert pressed(found[1], cut, "allow", "") == ("3", "")
@@ -307,7 +307,7 @@ def test_what_a_dialog_cannot_tell_apart_is_only_refused() -> None:
         sure = question_in(replace(opened, unseen={"x": question}), cut)
         assert sure is not None
         assert fitting(sure[1]) == (two,)
-        assert [choice.id for choice in raised("x", sure[1], None, cut).choices] == ["allow", DENY]
+        assert [choice.id for choice in to_ask("x", sure[1], None, cut).choices] == ["allow", DENY]
 
 
 def test_the_same_command_twice_is_two_questions() -> None:

@@ -12,7 +12,7 @@ import pytest
 from farhand.drivers.gemini import sessions
 from farhand.drivers.gemini.launch import GeminiPaths, prepare, session_settings
 from farhand.drivers.gemini.limits import limit
-from farhand.drivers.gemini.sessions import age, find_file, has_conversation, list_sessions, to_go_on_with
+from farhand.drivers.gemini.sessions import age, find_file, has_conversation, list_sessions, session_to_start
 from farhand.model.errors import DriverError
 from farhand.sdk.projects import project_folder
 
@@ -88,18 +88,18 @@ def test_a_session_is_found_by_its_id_and_never_by_its_folder(kept: Path) -> Non
 
 
 def test_a_session_in_which_nobody_spoke_is_left_for_a_new_one(kept: Path) -> None:
-    assert to_go_on_with(A, kept) == (A, True)
+    assert session_to_start(A, kept) == (A, True)
     fresh = "e" * 36
-    assert to_go_on_with(fresh, kept) == (fresh, False)
-    begun, resumed = to_go_on_with(C, kept)
+    assert session_to_start(fresh, kept) == (fresh, False)
+    begun, resumed = session_to_start(C, kept)
     assert (len(begun), resumed) == (36, False)
-    assert begun not in (C, to_go_on_with(C, kept)[0])
+    assert begun not in (C, session_to_start(C, kept)[0])
     # What was said is taken back, as after a model that could not be reached.
     path = find_file(A, kept)
     assert path is not None
     with path.open("a") as file:
         file.write(json.dumps({"$set": {"messages": [message("<session_context>\nhello\n</session_context>")]}}) + "\n")
-    assert to_go_on_with(A, kept)[0] != A
+    assert session_to_start(A, kept)[0] != A
 
 
 def test_a_session_of_this_minute_gets_an_older_name_and_an_older_one_keeps_its_own(kept: Path) -> None:

@@ -15,10 +15,10 @@ from farhand.drivers.wires.asks.build import (
     SESSION,
     AskWording,
     ask_of,
-    described,
     digest_of,
     labels_of,
     options,
+    options_in_full,
     step_id,
 )
 from farhand.drivers.wires.foreign_json import Fields, JsonObject
@@ -56,7 +56,7 @@ def steps(question: ClaudeQuestion) -> int:
     return max(1, len(_questions(question)))
 
 
-def raised(ask: str, question: ClaudeQuestion, deadline_seconds: float | None, step: int = 0) -> AskRaised:
+def to_ask(ask: str, question: ClaudeQuestion, deadline_seconds: float | None, step: int = 0) -> AskRaised:
     """The ask, with everything that a person needs to decide."""
     questions = _questions(question)
     several = bool(questions) and questions[min(step, len(questions) - 1)].flag("multiSelect")
@@ -69,7 +69,7 @@ def _wording(question: ClaudeQuestion, step: int) -> AskWording:
     questions = _questions(question)
     if questions:
         one = questions[min(step, len(questions) - 1)]
-        return AskKind.CHOICE, one.text("question"), options(labels_of(one)), described(one)
+        return AskKind.CHOICE, one.text("question"), options(labels_of(one)), options_in_full(one)
     if question.tool == "ExitPlanMode":
         return AskKind.PLAN, "Go ahead with this plan?", _plan_choices(), detail(question.tool, arguments)
     words = f"{question.tool}: {title(question.tool, arguments)}"

@@ -9,7 +9,7 @@ from farhand.model.ports import Driver
 
 def build(context: DriverContext) -> list[Driver]:
     """Claude Code in tmux, as spec 2 has it, and without a terminal."""
-    environment = context.child(launch.passed_on(context.variables))
+    environment = context.child(launch.agent_variables(context.variables))
     headless = HeadlessClaudeDriver(
         context.holders, environment, context.folder / "claude-headless", context.ask_seconds
     )

@@ -163,7 +163,7 @@ def found(program: str, environment: Mapping[str, str]) -> str:
     return program_path(program, MANIFEST["install"], environment)
 
 
-def passed_on(own: Mapping[str, str]) -> dict[str, str]:
+def agent_variables(own: Mapping[str, str]) -> dict[str, str]:
     """What of the node's variables Claude Code needs to reach its model."""
     return {name: value for name, value in own.items() if name in USUAL_VARIABLES or name.startswith(PASSED_PREFIXES)}
 
@@ -179,7 +179,7 @@ def write_settings(path: Path, settings: Mapping[str, object]) -> None:
     write_private(path, msgspec.json.format(msgspec.json.encode(settings), indent=2))
 
 
-def kept_key(path: Path) -> str:
+def session_key(path: Path) -> str:
     """The word that a session's hooks are known by: chosen once, so that it outlives the node."""
     try:
         return path.read_text("ascii")

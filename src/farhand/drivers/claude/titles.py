@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from farhand.drivers.claude.launch import MANIFEST
 from farhand.drivers.wires.foreign_json import Fields
-from farhand.drivers.wires.text.tool_title import in_full, one_line, titled
+from farhand.drivers.wires.text.tool_title import one_line, pretty_json, tool_title
 
 TITLES: Mapping[str, str] = MANIFEST["titles"]
 
@@ -17,7 +17,7 @@ def title(tool: str, arguments: Fields) -> str:
     if tool.startswith("mcp__"):
         _, server, name = [*tool.split("__", 2), ""][:3]
         return one_line(f"{server}: {name}")
-    return titled(tool, arguments, TITLES)
+    return tool_title(tool, arguments, TITLES)
 
 
 def detail(tool: str, arguments: Fields) -> str:
@@ -30,7 +30,7 @@ def detail(tool: str, arguments: Fields) -> str:
         return f"{arguments.text('file_path')}\n\n{arguments.text('content')}"
     if tool == "ExitPlanMode" and arguments.text("plan"):
         return arguments.text("plan")
-    return in_full(arguments.plain)
+    return pretty_json(arguments.plain)
 
 
 def _difference(arguments: Fields) -> str:

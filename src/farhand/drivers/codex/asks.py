@@ -15,14 +15,14 @@ from farhand.drivers.wires.asks.build import (
     SESSION,
     AskWording,
     ask_of,
-    described,
     digest_of,
     labels_of,
     options,
+    options_in_full,
     step_id,
 )
 from farhand.drivers.wires.foreign_json import Fields, JsonObject
-from farhand.drivers.wires.text.tool_title import in_full, one_line
+from farhand.drivers.wires.text.tool_title import one_line, pretty_json
 from farhand.model.facts import AskRaised
 from farhand.model.words import AskKind, Choice, Word
 
@@ -58,7 +58,7 @@ def steps(question: CodexQuestion) -> int:
     return max(1, len(_questions(question)))
 
 
-def raised(ask: str, question: CodexQuestion, deadline_seconds: float | None, step: int = 0) -> AskRaised:
+def to_ask(ask: str, question: CodexQuestion, deadline_seconds: float | None, step: int = 0) -> AskRaised:
     """The ask, with everything that a person needs to decide."""
     return ask_of(step_id(ask, step), _wording(question, step), digest(question), deadline_seconds)
 
@@ -67,7 +67,7 @@ def _wording(question: CodexQuestion, step: int) -> AskWording:
     params, questions = Fields(question.params), _questions(question)
     if questions:
         one = questions[min(step, len(questions) - 1)]
-        return AskKind.CHOICE, one.text("question") or one.text("header"), options(labels_of(one)), described(one)
+        return AskKind.CHOICE, one.text("question") or one.text("header"), options(labels_of(one)), options_in_full(one)
     match question.method:
         case "item/commandExecution/requestApproval":
             command = shell_words(params.any("command"))
@@ -78,12 +78,12 @@ def _wording(question: CodexQuestion, step: int) -> AskWording:
         case "PermissionRequest":
             return AskKind.PERMISSION, *_hooked(params)
         case "item/permissions/requestApproval":
-            wanted = in_full(params.any("permissions")) + _reason(params, "cwd")
+            wanted = pretty_json(params.any("permissions")) + _reason(params, "cwd")
             return AskKind.PERMISSION, "Give Codex more permissions", _choices(), wanted
         case _:
             server = params.text("serverName")
             words = params.text("message") or params.text("title") or "A question of a tool server"
-            return AskKind.PERMISSION, f"{server}: {words}", _choices(session=False), in_full(_elicited(params))
+            return AskKind.PERMISSION, f"{server}: {words}", _choices(session=False), pretty_json(_elicited(params))
 
 
 def _elicited(params: Fields) -> JsonObject:
@@ -98,7 +98,7 @@ def _hooked(params: Fields) -> tuple[str, tuple[Choice, ...], str]:
         reason = f"\n\nReason: {given.text('description')}" if given.text("description") else ""
         return f"Run: {one_line(command)}", _choices(session=False), command + reason
     words = f"{tool}: {one_line(command)}" if command else tool or "Use a tool"
-    return words, _choices(session=False), in_full(given.plain)
+    return words, _choices(session=False), pretty_json(given.plain)
 
 
 def _command(params: Fields, command: str) -> str:
@@ -106,7 +106,7 @@ def _command(params: Fields, command: str) -> str:
     raw = params.text("command")
     wrapped = f"\n\nAs: {raw}" if raw and raw != command and command not in raw else ""
     more = {name: params.any(name) for name in ("additionalPermissions", "networkApprovalContext")}
-    shown = {name: in_full(value) for name, value in more.items() if value is not None}
+    shown = {name: pretty_json(value) for name, value in more.items() if value is not None}
     granted = "".join(f"\n\n{name}: {text}" for name, text in shown.items())
     return (command or raw) + wrapped + granted + _reason(params, "cwd")
 

@@ -45,7 +45,7 @@ def home(environment: Mapping[str, str]) -> Path:
     return Path(given) if given else Path(environment.get("HOME", "/")) / ".codex"
 
 
-def passed_on(own: Mapping[str, str]) -> dict[str, str]:
+def agent_variables(own: Mapping[str, str]) -> dict[str, str]:
     """What of the node's variables Codex needs to reach its model: its own, and those that its settings name."""
     named = USUAL_VARIABLES | set(_named(_settings(home(own) / "config.toml")))
     return {name: value for name, value in own.items() if name in named or name.startswith(PASSED_PREFIXES)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from farhand.drivers.wires.foreign_json import Fields
-from farhand.drivers.wires.text.tool_title import in_full, one_line
+from farhand.drivers.wires.text.tool_title import one_line, pretty_json
 from farhand.model.words import Word, replace
 
 LONGEST_OUTPUT = 4000
@@ -107,7 +107,7 @@ def _result(result: Fields) -> str:
 
 
 def _pretty(value: object) -> str:
-    return "" if value is None else in_full(value)
+    return "" if value is None else pretty_json(value)
 
 
 def shell_words(command: object) -> str:

@@ -73,7 +73,7 @@ class CodexSessions:
     @property
     def environment(self) -> dict[str, str]:
         """What Codex finds in its environment: its settings may name a variable at any time."""
-        return self._context.child(launch.passed_on(self._context.variables))
+        return self._context.child(launch.agent_variables(self._context.variables))
 
     async def sessions(self, directory: str) -> list[SessionFound]:
         """Codex's conversations of that folder, or of every folder for "", newest first."""

@@ -16,12 +16,12 @@ from farhand.drivers.wires.asks.build import (
     SESSION,
     AskWording,
     ask_of,
-    described,
     labels_of,
     options,
+    options_in_full,
 )
 from farhand.drivers.wires.foreign_json import Fields, JsonObject
-from farhand.drivers.wires.text.tool_title import in_full
+from farhand.drivers.wires.text.tool_title import pretty_json
 from farhand.model.facts import AskRaised
 from farhand.model.words import AskKind, Choice, Word, replace
 
@@ -201,7 +201,7 @@ def digest_of(question: GeminiQuestion) -> str:
     return digest(question.call.tool, [question.call.arguments, question.details])
 
 
-def raised(ask: str, question: GeminiQuestion, seconds: float | None, dialog: Dialog) -> AskRaised:
+def to_ask(ask: str, question: GeminiQuestion, seconds: float | None, dialog: Dialog) -> AskRaised:
     """The ask, with everything that a person needs to decide, and the answers that the dialog has."""
     return ask_of(ask, _wording(question, dialog), digest_of(question), seconds)
 
@@ -213,7 +213,7 @@ def _wording(question: GeminiQuestion, dialog: Dialog) -> AskWording:
     asked = asked_once(question)
     if asked is not None:
         choices = options(labels(asked), custom=bool(_own_words(question, dialog)))
-        return AskKind.CHOICE, asked.text("question"), choices, described(asked)
+        return AskKind.CHOICE, asked.text("question"), choices, options_in_full(asked)
     if question.kind == PLAN:
         plan = Fields(question.details).text("plan") or "\n".join(dialog.words[1:])
         return AskKind.PLAN, "Go ahead with this plan?", PLAN_CHOICES, plan
@@ -226,7 +226,7 @@ def _wording(question: GeminiQuestion, dialog: Dialog) -> AskWording:
 def _unsure(question: GeminiQuestion) -> str:
     """What it may be about, and why it cannot be allowed."""
     told = [detail(call.tool, Fields(call.arguments)) for call in fitting(question)]
-    return "\n\n".join([UNSURE, *(told or [in_full(question.details)])])
+    return "\n\n".join([UNSURE, *(told or [pretty_json(question.details)])])
 
 
 def pressed(question: GeminiQuestion, dialog: Dialog, choice: str, note: str) -> tuple[str, str]:
@@ -279,7 +279,7 @@ def whole(question: GeminiQuestion) -> str:
         return f"{details.text('filePath')}\n\n{details.text('fileDiff')}"
     if question.call.tool:
         return detail(question.call.tool, Fields(question.call.arguments))
-    return in_full(question.details)
+    return pretty_json(question.details)
 
 
 def is_asked(dialog: Dialog, question: GeminiQuestion) -> bool:

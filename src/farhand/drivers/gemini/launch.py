@@ -42,7 +42,7 @@ class GeminiPaths(msgspec.Struct, frozen=True):
         return self.home / ".gemini"
 
 
-def passed_on(own: Mapping[str, str]) -> dict[str, str]:
+def agent_variables(own: Mapping[str, str]) -> dict[str, str]:
     """What of the node's variables the CLI needs to reach its model."""
     prefixes, names = tuple(MANIFEST["prefixes"]), MANIFEST["variables"]
     return {name: value for name, value in own.items() if name in names or name.startswith(prefixes)}

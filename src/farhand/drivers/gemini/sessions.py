@@ -163,7 +163,7 @@ def has_conversation(session: str, home: Path) -> bool:
     return path is not None and _is_spoken(path)
 
 
-def to_go_on_with(session: str, home: Path) -> tuple[str, bool]:
+def session_to_start(session: str, home: Path) -> tuple[str, bool]:
     """The session to start with, and whether it is resumed.
 
     The CLI resumes none in which nobody spoke, and begins none that has a file: such a one is left for a new one."""

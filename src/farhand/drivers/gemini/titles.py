@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from farhand.drivers.gemini.launch import MANIFEST
 from farhand.drivers.wires.foreign_json import Fields
-from farhand.drivers.wires.text.tool_title import in_full, one_line, titled
+from farhand.drivers.wires.text.tool_title import one_line, pretty_json, tool_title
 
 TITLES: Mapping[str, str] = MANIFEST["titles"]
 
@@ -16,7 +16,7 @@ def title(tool: str, arguments: Fields) -> str:
     if tool.startswith("mcp_"):
         server, _, name = tool.removeprefix("mcp_").partition("_")
         return one_line(f"{server}: {name}")
-    return titled(tool, arguments, TITLES)
+    return tool_title(tool, arguments, TITLES)
 
 
 def detail(tool: str, arguments: Fields) -> str:
@@ -25,4 +25,4 @@ def detail(tool: str, arguments: Fields) -> str:
         return arguments.text("command")
     if tool == "write_file" and set(arguments.plain) <= {"file_path", "content"}:
         return f"{arguments.text('file_path')}\n\n{arguments.text('content')}"
-    return in_full(arguments.plain)
+    return pretty_json(arguments.plain)

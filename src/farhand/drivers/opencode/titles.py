@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from farhand.drivers.opencode.launch import MANIFEST
 from farhand.drivers.opencode.schema import OpenCodePermission
 from farhand.drivers.wires.foreign_json import Fields
-from farhand.drivers.wires.text.tool_title import in_full, one_line, titled
+from farhand.drivers.wires.text.tool_title import one_line, pretty_json, tool_title
 
 _PERMISSIONS = {
     "edit": "Change",
@@ -22,7 +22,7 @@ _PERMISSIONS = {
 
 def title(tool: str, arguments: Mapping[str, object]) -> str:
     """What the call does, in one line."""
-    return titled(tool, Fields(arguments), MANIFEST.titles)
+    return tool_title(tool, Fields(arguments), MANIFEST.titles)
 
 
 def permission_title(wanted: OpenCodePermission) -> str:
@@ -43,7 +43,7 @@ def permission_detail(wanted: OpenCodePermission) -> str:
     if wanted.permission == "edit" and difference and set(wanted.metadata) <= {"filepath", "diff"}:
         return difference
     whole = {"permission": wanted.permission, "patterns": wanted.patterns, **wanted.metadata}
-    return in_full(whole)
+    return pretty_json(whole)
 
 
 def _text(fields: Mapping[str, object], name: str) -> str:

@@ -7,16 +7,16 @@ import uuid
 from collections.abc import AsyncIterator
 from functools import partial
 
-from farhand.drivers.claude.asks import ClaudeQuestion, decision, digest, question_of, raised, steps
+from farhand.drivers.claude.asks import ClaudeQuestion, decision, digest, question_of, steps, to_ask
 from farhand.drivers.claude.headless.state import ClaudeOpenAsk, ClaudeStreamCursor
 from farhand.drivers.claude.headless.translate import translate_stream
 from farhand.drivers.wires.asks.answers import PartAnswer, PartAnswers
-from farhand.drivers.wires.asks.build import GONE, asked_of
+from farhand.drivers.wires.asks.build import GONE, question_id
 from farhand.drivers.wires.asks.settle import AskSettler
 from farhand.drivers.wires.cursor import write_cursor
 from farhand.drivers.wires.foreign_json import Fields, JsonObject, parse
 from farhand.drivers.wires.holder.process import HeldProcess, sentence
-from farhand.drivers.wires.text.prompt import worded
+from farhand.drivers.wires.text.prompt import prompt_text
 from farhand.drivers.wires.tmux.delivered import DeliveredLog, ExpectedMessage
 from farhand.model.facts import Noted, TurnEnded
 from farhand.model.ports import Batch, Change, Deliver, Errand, Heard, NotTaken, Outcome, Settle, Stop, Taken
@@ -90,7 +90,7 @@ class ClaudeHeadlessLink:
         question = question_of(request, "input")
         self._cursor = replace(self._cursor, asks={**self._cursor.asks, name: ClaudeOpenAsk(question=question)})
         seconds = self._deadline_seconds
-        return [Heard(fact=raised(name, question, seconds, step)) for step in range(steps(question))]
+        return [Heard(fact=to_ask(name, question, seconds, step)) for step in range(steps(question))]
 
     def _drop_ask(self, name: str) -> None:
         self._cursor = replace(self._cursor, asks={key: one for key, one in self._cursor.asks.items() if key != name})
@@ -110,7 +110,7 @@ class ClaudeHeadlessLink:
                 return await self._change(model, mode)
 
     async def _deliver(self, errand: Deliver) -> Outcome:
-        text, state = worded(errand.message), self._cursor.state
+        text, state = prompt_text(errand.message), self._cursor.state
         one = ExpectedMessage(message=errand.message.id, text=text, turn="" if errand.joins else errand.turn)
         if one not in self._delivered.all():
             self._delivered.add(one)
@@ -120,7 +120,7 @@ class ClaudeHeadlessLink:
         return await self._process.feed_json(errand.message.id, {"type": "user", "message": message})
 
     async def _settle(self, ask: Ask) -> Outcome:
-        name = asked_of(ask.id)
+        name = question_id(ask.id)
         waiting = self._cursor.asks.get(name)
         if waiting is None:
             return NotTaken(why=GONE)

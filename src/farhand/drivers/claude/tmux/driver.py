@@ -67,7 +67,7 @@ class TmuxClaudeDriver:
     async def open(self, worker: Worker, cursor: str) -> AsyncIterator[Link]:
         """Finds the worker's Claude Code alive and goes on after the cursor, or starts it."""
         host, folder = self.tmux_host, self.tmux_host.folder(worker)
-        key = launch.kept_key(folder / "key")
+        key = launch.session_key(folder / "key")
         with host.hook_endpoint.listening(worker.name, key) as arrivals:
             try:
                 pane, start = await self._find_or_start(worker, read_cursor(cursor, ClaudeCursor))
@@ -146,7 +146,7 @@ class TmuxClaudeDriver:
 
     def _write_settings(self, worker: Worker) -> Path:
         host, folder = self.tmux_host, self.tmux_host.folder(worker)
-        options, key = host.options, launch.kept_key(folder / "key")
+        options, key = host.options, launch.session_key(folder / "key")
         door = launch.HookAddress(f"{host.address}{POST_PATH}{worker.name}", key) if host.address else None
         groups = launch.hook_groups(options.interpreter, options.hook_program, options.ask_seconds, door)
         cost = None if launch.has_status_line(self._places, Path(worker.directory)) else folder / launch.COST

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from farhand.drivers.claude.asks import ClaudeQuestion, decision, digest, hook_reply, question_of, raised, steps
+from farhand.drivers.claude.asks import ClaudeQuestion, decision, digest, hook_reply, question_of, steps, to_ask
 from farhand.drivers.claude.limits import limit
 from farhand.drivers.claude.tmux.state import (
     ClaudeState,
@@ -35,7 +35,7 @@ def _reply(question: ClaudeQuestion, answers: tuple[PartAnswer, ...]) -> JsonObj
     return hook_reply(decision(question, answers))
 
 
-WORDING = Wording(question_of=question_of, digest=digest, steps=steps, raised=raised, reply=_reply)
+WORDING = Wording(question_of=question_of, digest=digest, steps=steps, raised=to_ask, reply=_reply)
 
 
 def translate_hook(payload: bytes, state: ClaudeState, at: float = 0.0) -> Translated:

@@ -17,18 +17,18 @@ from farhand.drivers.codex.asks import (
     CodexQuestion,
     decision,
     digest,
-    raised,
     steps,
+    to_ask,
 )
 from farhand.drivers.codex.headless.state import CodexFileChange, CodexHeadlessCursor, CodexOpenAsk, CodexServerState
 from farhand.drivers.codex.headless.translate import OPEN, TURN, translate
 from farhand.drivers.wires.asks.answers import PartAnswer, PartAnswers
-from farhand.drivers.wires.asks.build import DENY, GONE, asked_of
+from farhand.drivers.wires.asks.build import DENY, GONE, question_id
 from farhand.drivers.wires.asks.settle import AskSettler
 from farhand.drivers.wires.cursor import write_cursor
 from farhand.drivers.wires.foreign_json import Fields, JsonObject, parse
 from farhand.drivers.wires.holder.process import HeldProcess, sentence
-from farhand.drivers.wires.text.prompt import worded
+from farhand.drivers.wires.text.prompt import prompt_text
 from farhand.model import ports
 from farhand.model.errors import AgentGone
 from farhand.model.facts import Noted, TurnEnded
@@ -56,7 +56,7 @@ AGAIN = f"{OPEN}-again"
 def input_of(message: Message) -> list[JsonObject]:
     """A message as `turn/start` takes it: its text, and its pictures as pictures."""
     pictures = [one.path for one in message.attachments if one.media_type.startswith("image/")]
-    words: JsonObject = {"type": "text", "text": worded(message), "text_elements": []}
+    words: JsonObject = {"type": "text", "text": prompt_text(message), "text_elements": []}
     shown: list[JsonObject] = [{"type": "localImage", "path": path} for path in pictures]
     return [words, *shown]
 
@@ -156,7 +156,7 @@ class CodexHeadlessLink:
             self._cursor, asks={**self._cursor.asks, ask: CodexOpenAsk(request=request, question=question)}
         )
         ours = state.turns.get(turn) or state.turns.get(state.running)
-        every = [raised(ask, question, self._deadline_seconds, step) for step in range(steps(question))]
+        every = [to_ask(ask, question, self._deadline_seconds, step) for step in range(steps(question))]
         return [Heard(fact=one, turn=ours) for one in every]
 
     def _drop_request(self, request: object) -> None:
@@ -209,7 +209,7 @@ class CodexHeadlessLink:
         return await self._request(f"stop {number} {turn}", "turn/interrupt", params)
 
     async def _settle(self, ask: Ask) -> Outcome:
-        name = asked_of(ask.id)
+        name = question_id(ask.id)
         waiting = self._cursor.asks.get(name)
         if waiting is None:
             return NotTaken(why=GONE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from farhand.drivers.codex.asks import HOOK, CodexQuestion, digest, hook_reply, raised, steps
+from farhand.drivers.codex.asks import HOOK, CodexQuestion, digest, hook_reply, steps, to_ask
 from farhand.drivers.codex.tmux.state import CodexRolloutState, Translated, end_turn, prompted, session_changed, skip
 from farhand.drivers.wires.foreign_json import Fields, parse
 from farhand.drivers.wires.hooks.asks import Wording
@@ -27,7 +27,7 @@ def question_of(payload: Fields) -> CodexQuestion:
     return CodexQuestion(method=HOOK, params=params)
 
 
-WORDING = Wording(question_of=question_of, digest=digest, steps=steps, raised=raised, reply=hook_reply)
+WORDING = Wording(question_of=question_of, digest=digest, steps=steps, raised=to_ask, reply=hook_reply)
 
 
 def translate_hook(payload: bytes, state: CodexRolloutState) -> Translated:

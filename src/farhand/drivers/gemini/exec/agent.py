@@ -15,7 +15,7 @@ from pathlib import Path
 from farhand.drivers.gemini.exec.state import GeminiStreamState
 from farhand.drivers.gemini.exec.translate import exit_sentence, translate_stream
 from farhand.drivers.gemini.launch import turn_line
-from farhand.drivers.gemini.sessions import to_go_on_with
+from farhand.drivers.gemini.sessions import session_to_start
 from farhand.drivers.wires.foreign_json import JsonObject
 from farhand.drivers.wires.lines.agent import Prompt
 from farhand.drivers.wires.lines.async_agent import write_line
@@ -40,7 +40,7 @@ class GeminiExecCli:
     async def play(self, turn: ExecTurn) -> str:
         """Runs the turn; why it ended, in case that the output did not say."""
         self._state = GeminiStreamState(turn=turn.prompt.id, session=self._session)
-        session, resume = await asyncio.to_thread(to_go_on_with, self._session, self._folder)
+        session, resume = await asyncio.to_thread(session_to_start, self._session, self._folder)
         words, text = turn_line(self._program, turn.mode, turn.model, session, resume=resume), _input(turn.prompt)
         data = text.encode()
         if len(data) > LONGEST_WORD:

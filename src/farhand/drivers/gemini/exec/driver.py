@@ -44,7 +44,7 @@ class ExecGeminiDriver(GeminiSessions):
     def __init__(self, context: DriverContext) -> None:
         self._holders = context.holders
         self._python = context.python
-        self._own = context.child(launch.passed_on(context.variables))
+        self._own = context.child(launch.agent_variables(context.variables))
         self.places = GeminiPaths.of(self._own, context.folder / "gemini" / "quiet")
 
     @asynccontextmanager

@@ -37,7 +37,7 @@ class HeadlessGeminiDriver(GeminiSessions):
     wire = "headless"
 
     def __init__(self, context: DriverContext) -> None:
-        self._own = context.child(launch.passed_on(context.variables))
+        self._own = context.child(launch.agent_variables(context.variables))
         self.places = GeminiPaths.of(self._own, context.folder / "gemini" / "quiet")
         self._acp = AcpDriver(
             context.holders,

@@ -14,8 +14,8 @@ from farhand.drivers.gemini.asks import (
     is_for_the_phone,
     is_sure,
     planned,
-    raised,
     takes_advice,
+    to_ask,
 )
 from farhand.drivers.gemini.tmux.keyboard import BEHIND, GeminiKeyboard
 from farhand.drivers.gemini.tmux.open_calls import (
@@ -174,7 +174,7 @@ class GeminiDialogs:
             plan = await anyio.to_thread.run_sync(plan_of, cursor, question)
             question = planned(question, dialog, plan)
         self.open, self._front = asked(self.open, name, question), dialog.counter
-        ask = raised(name, question, self._ask_seconds, dialog)
+        ask = to_ask(name, question, self._ask_seconds, dialog)
         return [*over, Heard(fact=ask, turn=cursor.state.turn or None)]
 
     def _note(self, shown: ShownDialog, dialog: Dialog) -> list[Heard]:

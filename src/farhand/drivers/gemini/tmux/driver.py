@@ -12,7 +12,7 @@ import structlog
 
 from farhand.drivers.gemini import launch
 from farhand.drivers.gemini.launch import MANIFEST, GeminiPaths
-from farhand.drivers.gemini.sessions import GeminiSessions, find_file, to_go_on_with
+from farhand.drivers.gemini.sessions import GeminiSessions, find_file, session_to_start
 from farhand.drivers.gemini.tmux.dialogs import GeminiDialogs, GeminiEvent
 from farhand.drivers.gemini.tmux.keyboard import GeminiKeyboard
 from farhand.drivers.gemini.tmux.link import GeminiCli
@@ -21,7 +21,7 @@ from farhand.drivers.gemini.tmux.state import GeminiCursor, GeminiPosition, Gemi
 from farhand.drivers.wires.context import USUAL, DriverContext
 from farhand.drivers.wires.cursor import read_cursor
 from farhand.drivers.wires.preflight import workplace
-from farhand.drivers.wires.text.prompt import worded
+from farhand.drivers.wires.text.prompt import prompt_text
 from farhand.drivers.wires.tmux import Pane
 from farhand.drivers.wires.tmux.delivered import DELIVERED, MOST_EXPECTED, DeliveredLog, ExpectedMessage
 from farhand.drivers.wires.tmux.link import TmuxLink
@@ -46,7 +46,7 @@ class TmuxGeminiDriver(GeminiSessions):
 
     def __init__(self, given: DriverContext) -> None:
         self.tmux_host = given.tmux_host
-        self._own = given.child(launch.passed_on(given.variables))
+        self._own = given.child(launch.agent_variables(given.variables))
         self.places = GeminiPaths.of(self._own, given.folder / "gemini" / "home")
         self._ask_seconds = given.ask_seconds
 
@@ -102,7 +102,7 @@ class TmuxGeminiDriver(GeminiSessions):
         turn, state = worker.turn, cursor.state
         delivered = list(self._delivered(worker)[-MOST_EXPECTED:])
         if turn is not None and turn.message is not None:
-            delivered.append(ExpectedMessage(message=turn.message.id, text=worded(turn.message), turn=turn.id))
+            delivered.append(ExpectedMessage(message=turn.message.id, text=prompt_text(turn.message), turn=turn.id))
         waiting = {one.message: one for one in (*state.expected, *delivered) if one.message not in state.seen}
         return replace(cursor, state=replace(state, expected=tuple(waiting.values())))
 
@@ -125,7 +125,7 @@ class TmuxGeminiDriver(GeminiSessions):
         hooks = launch.hook_groups(options.interpreter, Path(options.hook_program))
         launch.prepare(self.places, directory, self._own, hooks)
         before = cursor.state.session or worker.session
-        session, resume = to_go_on_with(before, self.places.kept)
+        session, resume = session_to_start(before, self.places.kept)
         words = launch.terminal_line(program, worker.mode, worker.model, session, resume=resume)
         if not cursor.path or session != before:
             cursor = GeminiCursor(path=self._path(worker, session), state=GeminiState(session=session))

@@ -28,7 +28,7 @@ from farhand.drivers.gemini.tmux.state import (
 )
 from farhand.drivers.wires.foreign_json import Fields, parse
 from farhand.drivers.wires.hooks.endpoint import HookAsk, HookReport
-from farhand.drivers.wires.text.prompt import worded
+from farhand.drivers.wires.text.prompt import prompt_text
 from farhand.drivers.wires.tmux import Pane, Tmux, TmuxError
 from farhand.drivers.wires.tmux.queue import InputQueue, Timeout
 from farhand.model.ports import Deliver, Heard, NotTaken, Outcome, Taken
@@ -291,7 +291,7 @@ class GeminiCli:
 
     def on_command(self, errand: Deliver) -> None:
         """Its turn runs until a hook, the session file or the time-out ends it."""
-        self.state = began(self.state, errand.turn, worded(errand.message))
+        self.state = began(self.state, errand.turn, prompt_text(errand.message))
         self._queue.after(COMMAND_SECONDS, Timeout("command", errand.turn))
 
     async def settle(self, ask: Ask) -> Outcome:

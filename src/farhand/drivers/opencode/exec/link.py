@@ -15,7 +15,7 @@ from farhand.drivers.opencode.exec.state import OpenCodeRun, OpenCodeRunCursor, 
 from farhand.drivers.opencode.exec.translate import ended, translate_line
 from farhand.drivers.wires.cursor import write_cursor
 from farhand.drivers.wires.holder.process import LineSplitter, sentence
-from farhand.drivers.wires.text.prompt import worded
+from farhand.drivers.wires.text.prompt import prompt_text
 from farhand.model.errors import DriverError
 from farhand.model.ports import (
     Batch,
@@ -176,7 +176,7 @@ class OpenCodeExecLink:
         if await self._processes.find(run) is not None:
             return Taken()
         if run not in self._runs.all():
-            for old in self._runs.add(run, worded(errand.message)):
+            for old in self._runs.add(run, prompt_text(errand.message)):
                 await self._processes.forget(old)
         pictures = [one.path for one in errand.message.attachments if one.media_type.startswith("image/")]
         command = launch.turn_arguments(self._mode, self._model, self._session, pictures)

@@ -23,7 +23,7 @@ from farhand.drivers.opencode.schema import (
     read,
     read_list,
 )
-from farhand.drivers.wires.text.prompt import worded
+from farhand.drivers.wires.text.prompt import prompt_text
 from farhand.model.errors import DriverError
 from farhand.model.present import Message
 from farhand.model.words import Attachment, Mode, Word
@@ -300,7 +300,7 @@ async def prompt_of(message_id: str, message: Message, tuning: OpenCodeTuning) -
     """The message under that id; every part has the same id however often it is delivered."""
     pictures = [one for one in message.attachments if one.media_type.startswith("image/")]
     encoded = [await anyio.to_thread.run_sync(_picture, one) for one in pictures]
-    parts = [{"type": "text", "text": worded(message)}, *(part for part in encoded if part)]
+    parts = [{"type": "text", "text": prompt_text(message)}, *(part for part in encoded if part)]
     provider, slash, model = tuning.model.partition("/")
     return PromptBody(
         messageID=message_id,

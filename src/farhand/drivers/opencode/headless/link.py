@@ -25,7 +25,7 @@ from farhand.drivers.opencode.headless.state import (
 )
 from farhand.drivers.opencode.headless.translate import FOUND_IDLE, encode_event, translate, translate_missed
 from farhand.drivers.opencode.schema import OpenCodePermission, OpenCodeSession
-from farhand.drivers.wires.asks.build import CHANGED, DENIED, GONE, asked_of, step_id
+from farhand.drivers.wires.asks.build import CHANGED, DENIED, GONE, question_id, step_id
 from farhand.model.facts import AskRaised, Limited, Noted, SessionKnown, TurnEnded
 from farhand.model.ports import (
     Batch,
@@ -72,7 +72,7 @@ class OpenCodeAnswers:
 
     async def settle(self, ask: Ask) -> Outcome:
         """Brings an answer; one that was brought is not brought twice."""
-        name, settled = asked_of(ask.id), ask.settled
+        name, settled = question_id(ask.id), ask.settled
         request = await self._waiting(name)
         if request is None or settled is None:
             return Taken() if self._log.may_be_answered(name) else NotTaken(why=GONE)

@@ -34,12 +34,12 @@ def step_id(ask: str, step: int) -> str:
     return f"{ask}.{step}" if step else ask
 
 
-def asked_of(ask: str) -> str:
+def question_id(ask: str) -> str:
     """The question that an ask is a step of."""
     return ask.partition(".")[0]
 
 
-def picked_of(settled: AskSettled) -> PartAnswer:
+def part_answer(settled: AskSettled) -> PartAnswer:
     """What a person chose, as it is stored."""
     return PartAnswer(choice=settled.choice, note=settled.note, expired=settled.how is HowSettled.EXPIRED)
 
@@ -77,6 +77,6 @@ def labels_of(question: Fields) -> list[str]:
     return [option.text("label") for option in question.list("options")]
 
 
-def described(question: Fields) -> str:
+def options_in_full(question: Fields) -> str:
     """Its options in full."""
     return "\n".join(f"{option.text('label')}: {option.text('description')}" for option in question.list("options"))

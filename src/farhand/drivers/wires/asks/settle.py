@@ -8,7 +8,7 @@ from typing import Generic, TypeAlias, TypeVar
 import anyio.to_thread
 
 from farhand.drivers.wires.asks.answers import PartAnswer, PartAnswers
-from farhand.drivers.wires.asks.build import CHANGED, DENY, GONE, asked_of, picked_of, step_id
+from farhand.drivers.wires.asks.build import CHANGED, DENY, GONE, part_answer, question_id, step_id
 from farhand.model.ports import NotTaken, Outcome, Taken
 from farhand.model.present import Ask
 
@@ -34,7 +34,7 @@ class AskSettler(Generic[Question]):
         if ask.digest != self._digest(question):
             await respond((PartAnswer(choice=DENY),))
             return NotTaken(why=CHANGED)
-        answers = await self._collect(ask.id, self._steps(question), picked_of(ask.settled))
+        answers = await self._collect(ask.id, self._steps(question), part_answer(ask.settled))
         return Taken() if answers is None else await respond(answers)
 
     async def _collect(self, ask: str, steps: int, answer: PartAnswer) -> tuple[PartAnswer, ...] | None:
@@ -43,7 +43,7 @@ class AskSettler(Generic[Question]):
             return (answer,)
         await anyio.to_thread.run_sync(self._answers.add, ask, answer)
         stored = await anyio.to_thread.run_sync(self._answers.all)
-        found = [stored.get(step_id(asked_of(ask), step)) for step in range(steps)]
+        found = [stored.get(step_id(question_id(ask), step)) for step in range(steps)]
         answers = tuple(one for one in found if one is not None)
         if len(answers) == steps:
             return answers

@@ -11,7 +11,7 @@ from typing import Generic, Protocol, TypeVar
 import anyio
 
 from farhand.drivers.wires.asks.answers import PartAnswer
-from farhand.drivers.wires.asks.build import CHANGED, DENY, GONE, asked_of, picked_of, step_id
+from farhand.drivers.wires.asks.build import CHANGED, DENY, GONE, part_answer, question_id, step_id
 from farhand.drivers.wires.foreign_json import Fields, parse
 from farhand.drivers.wires.hooks.endpoint import HookAsk, JsonObject
 from farhand.drivers.wires.tmux.queue import LateFacts
@@ -133,7 +133,7 @@ class HookAsks(Generic[Question]):
 
     async def settle(self, ask: Ask) -> Outcome:
         """Brings a person's answer to the hook; or the next question of a questionnaire to the person."""
-        name = asked_of(ask.id)
+        name = question_id(ask.id)
         pending = await self._returned(name)
         if pending is None or ask.settled is None:
             return NotTaken(why=GONE)
@@ -143,7 +143,7 @@ class HookAsks(Generic[Question]):
         if _step(ask.id) < len(pending.answers):
             # The node died after it had noted the answer: it is no answer to the question that came next.
             return Taken()
-        pending.answers = (*pending.answers, picked_of(ask.settled))
+        pending.answers = (*pending.answers, part_answer(ask.settled))
         step = len(pending.answers)
         if step < self._wording.steps(pending.question) and ask.settled.choice not in ("", DENY):
             following = self._wording.raised(name, pending.question, self._deadline_seconds, step)

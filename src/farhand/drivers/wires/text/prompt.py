@@ -6,7 +6,7 @@ from farhand.model.present import Message
 from farhand.model.words import Attachment
 
 
-def worded(message: Message) -> str:
+def prompt_text(message: Message) -> str:
     """A message as the agent gets it: its text, then where its files are, unless the text says so already."""
     unnamed = [one for one in message.attachments if one.path not in message.text]
     return "\n\n".join([part for part in (message.text, *map(_file, unnamed)) if part.strip()])

@@ -13,7 +13,7 @@ LONGEST_TITLE = 120
 _FIELD = re.compile(r"\{([\w|]+)\}")
 
 
-def titled(tool: str, arguments: Fields, titles: Mapping[str, str]) -> str:
+def tool_title(tool: str, arguments: Fields, titles: Mapping[str, str]) -> str:
     """What a call does, in one line: the words of its tool, each `{field}` in them filled with what the call says.
 
     Of `{one|other}` it is the first that says something.
@@ -34,6 +34,6 @@ def one_line(text: str, most: int = LONGEST_TITLE) -> str:
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 
-def in_full(value: object) -> str:
+def pretty_json(value: object) -> str:
     """All of it, as JSON that can be read."""
     return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()

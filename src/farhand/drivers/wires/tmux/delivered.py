@@ -6,7 +6,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from farhand.disk.jsonl import JsonlFile
-from farhand.drivers.wires.text.prompt import worded
+from farhand.drivers.wires.text.prompt import prompt_text
 from farhand.model.present import Worker
 from farhand.model.words import Word
 
@@ -37,7 +37,7 @@ def with_turn_of(
         return expected
     if any(one.message == turn.message.id for one in expected):
         return expected
-    return (*expected, ExpectedMessage(message=turn.message.id, text=worded(turn.message), turn=turn.id))
+    return (*expected, ExpectedMessage(message=turn.message.id, text=prompt_text(turn.message), turn=turn.id))
 
 
 class DeliveredLog:

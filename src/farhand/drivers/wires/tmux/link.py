@@ -15,7 +15,7 @@ from farhand.disk.watch import FolderWatcher
 from farhand.drivers.wires.cursor import write_cursor
 from farhand.drivers.wires.hooks.endpoint import HookArrival, HookAsk, HookReport
 from farhand.drivers.wires.hooks.spool import SPOOL, read_spool
-from farhand.drivers.wires.text.prompt import worded
+from farhand.drivers.wires.text.prompt import prompt_text
 from farhand.drivers.wires.tmux import Death, Pane, Tmux, TmuxGone
 from farhand.drivers.wires.tmux.cli import TmuxCli
 from farhand.drivers.wires.tmux.delivered import DELIVERED, MOST_EXPECTED, DeliveredLog, ExpectedMessage
@@ -182,7 +182,7 @@ class TmuxLink(Generic[State, Event]):
         cli = self._cli
         if errand.joins and not cli.steers:
             return NotTaken(why=f"{cli.title} takes a message when its turn is over.")
-        text = worded(errand.message)
+        text = prompt_text(errand.message)
         one = ExpectedMessage(message=errand.message.id, text=text, turn="" if errand.joins else errand.turn)
         # Written ahead: a link that lost its cursor still matches the prompt to its turn.
         self._delivered.add(one)
