@@ -24,11 +24,12 @@ from farhand.model.driver_ports import HasTmuxHost, RunsInBackground, ServesHook
 from farhand.model.errors import NodeRunning, PortTaken, StoreError
 from farhand.model.ports import Clock, Driver
 from farhand.node import Node
-from farhand.roster import asking_events
+from farhand.roster import asking_events, channel_names
 from farhand.server import http
 from farhand.server.door import Door
 from farhand.server.local import closed
 from farhand.server.sockets import listen
+from farhand.server.speaker import NODE_NAMES
 from farhand.store import folder
 from farhand.store.database import Database
 from farhand.store.journal import SqliteJournal
@@ -96,7 +97,7 @@ async def _running(
     app = http.application(_routes(built, drivers, folder.key(settings.key)))
     async with anyio.create_task_group() as tasks:
         await open_drivers(tasks, drivers.values(), settings.hooks)
-        await tasks.start(Door(hub, settings.door, built.status).serve, name="door")
+        await tasks.start(Door(hub, settings.door, built.status, _reserved(built)).serve, name="door")
         await tasks.start(http.serve, app, listener, listen(settings.http_socket), name="http")
         tasks.start_soon(team.run, name="team")
         tasks.start_soon(deadlines.run, name="deadlines")
@@ -149,7 +150,12 @@ def _routes(node: Node, drivers: Mapping[str, Driver], key: str) -> list[BaseRou
     local = [
         one for channel in node.channels if isinstance(channel, ServesLocalRoutes) for one in channel.local_routes()
     ]
-    return [*http.routes(node.hub, node.status, key), *public, *closed([*local, *hooks], key)]
+    return [*http.routes(node.hub, node.status, key, _reserved(node)), *public, *closed([*local, *hooks], key)]
+
+
+def _reserved(node: Node) -> frozenset[str]:
+    """The names that only the node's channels speak as, those that are switched off included."""
+    return NODE_NAMES.union(channel_names(), (channel.name for channel in node.channels))
 
 
 def tmux_hosts(drivers: Iterable[Driver]) -> list[ServesHooks]:

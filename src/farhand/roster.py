@@ -148,6 +148,11 @@ def drivers_by_kind(everyone: Iterable[Driver]) -> dict[str, Driver]:
 # --- channels
 
 
+def channel_names(root: str = CHANNELS) -> list[str]:
+    """The names of all channels that there are, switched on or not."""
+    return [str(manifest(root, package).get("name", package)) for package in packages(root, "channel")]
+
+
 def channel_secrets(root: str = CHANNELS) -> list[str]:
     """The variables that channels sign in with, as their manifests say: nobody else may see them."""
     return [name for package in packages(root, "channel") for name in manifest(root, package).get("secrets", ())]

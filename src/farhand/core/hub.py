@@ -12,8 +12,8 @@ from farhand.core.decide import HirePolicy, ask_gone, decide, expire, lift, mess
 from farhand.core.sessions import AgentSessions
 from farhand.core.tail import Tail
 from farhand.model import road
-from farhand.model.commands import Accepted, Answer, Command, Hire, Say
-from farhand.model.errors import UnknownAsk
+from farhand.model.commands import Accepted, Answer, Command, Hire, Say, fingerprint
+from farhand.model.errors import IdTaken, UnknownAsk
 from farhand.model.facts import Draft, Event
 from farhand.model.ports import Clock, Cursor, InboxEntry, Journal, SessionFound
 from farhand.model.present import Ask, Present, Worker, fold
@@ -71,7 +71,12 @@ class LocalHub:
         self._in_flight[key] = done = anyio.Event()
         try:
             before = await self._journal.seen(*key)
-            return replace(before, again=True) if before else await self._take(command, sender)
+            if before is None:
+                return await self._take(command, sender)
+            if before.fingerprint not in ("", fingerprint(command)):
+                # Somebody else used the id first: "done" would be a lie.
+                raise IdTaken(command.id)
+            return replace(before.accepted, again=True)
         finally:
             del self._in_flight[key]
             done.set()
@@ -80,7 +85,7 @@ class LocalHub:
         drafts = await self._decide(command, sender)
         road.reached("hub.decided")
         accepted = self._accepted(command, sender, drafts)
-        await self._write(drafts, inbox=InboxEntry(via=sender.via, accepted=accepted))
+        await self._write(drafts, inbox=InboxEntry(via=sender.via, accepted=accepted, fingerprint=fingerprint(command)))
         road.reached("hub.written")
         fields = {"command": type(command).__name__, "id": command.id, "via": sender.via, "seq": accepted.seq}
         # The worker and the sender go first: a line in the log may take as long as the whole way to them.

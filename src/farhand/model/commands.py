@@ -1,8 +1,11 @@
 """What someone wants, in the imperative: the closed union that the hub takes, and what it answers."""
 
+import hashlib
 from typing import TypeAlias
 
-from farhand.model.words import AskId, Attachment, CommandId, MessageId, Mode, Seq, Word, WorkerName
+import msgspec
+
+from farhand.model.words import AskId, Attachment, CommandId, MessageId, Mode, Seq, Word, WorkerName, replace
 
 
 class Hire(Word, tag="hire"):
@@ -127,6 +130,20 @@ class Respond(Word, tag="respond"):
 Command: TypeAlias = (
     Hire | End | Focus | Say | Reword | Steer | Withdraw | Answer | Interrupt | Relaunch | Retry | Tune | Respond
 )
+
+
+def fingerprint(command: Command) -> str:
+    """What a command asks for, whatever it is called and whoever it goes to: by it a repeat is told from another
+    command with the same id. Files that came with it may have other names when they are fetched again."""
+    match command:
+        case Say():
+            plain: Command = replace(command, id="", worker="", text="" if command.attachments else command.text)
+            plain = replace(plain, attachments=())
+        case Reword() | Steer() | Withdraw() | Answer():
+            plain = replace(command, id="")
+        case _:
+            plain = replace(command, id="", worker="")
+    return hashlib.blake2b(msgspec.json.encode(plain), digest_size=16).hexdigest()
 
 
 class Accepted(Word):

@@ -4,7 +4,7 @@ FarhandError
 ├── Refused                     nothing was changed; the sender is told
 │   ├── BadInput                BadName, BadFrame, TooLarge
 │   ├── Unknown…                UnknownWorker, UnknownBackend, UnknownAsk, UnknownMessage, UnknownSession
-│   ├── NameTaken, SessionTaken, NoFocus, NothingRunning, AskGone, MessageGone, Leaving, Offline, CannotDo,
+│   ├── NameTaken, IdTaken, SessionTaken, NoFocus, NothingRunning, AskGone, MessageGone, Leaving, Offline, CannotDo,
 │   │                           NotAllowed
 ├── StoreError                  StoreCorrupt, StoreLocked, StoreNewer, StoreFull
 ├── DriverError                 AgentMissing, AgentGone
@@ -60,6 +60,15 @@ class TooLarge(BadInput):
 
     def __init__(self, what: str, limit: int) -> None:
         super().__init__(f"{what} is too large; {limit:,} bytes is the limit.", limit=limit)
+
+
+class IdTaken(Refused):
+    """The id of a command was used for another one before."""
+
+    code = "id_taken"
+
+    def __init__(self, command: str) -> None:
+        super().__init__("That id was used for another command before: nothing was done.", id=command)
 
 
 class UnknownWorker(Refused):

@@ -281,6 +281,8 @@ class InboxEntry(Word):
 
     via: str
     accepted: Accepted
+    # What the command asked for; a repeat asks for the same. Empty in what an older version wrote.
+    fingerprint: str = ""
 
 
 class Cursor(Word):
@@ -313,8 +315,8 @@ class Journal(Protocol):
         Returns them as they were written; raises StoreError when nothing was."""
         ...
 
-    async def seen(self, via: str, command: str) -> Accepted | None:
-        """What this command was answered when it came first."""
+    async def seen(self, via: str, command: str) -> "InboxEntry | None":
+        """What came first under this id, and what it was answered."""
         ...
 
     async def read(self, after: Seq, limit: int) -> list[tuple[Seq, bytes]]:

@@ -16,6 +16,7 @@ from farhand.model.ports import Hub
 from farhand.model.wire import decode_command
 from farhand.model.words import Sender, Seq
 from farhand.server.sockets import listen
+from farhand.server.speaker import own_name, peer_name
 
 log = structlog.get_logger("door")
 # Time-out for a client that does not read: it is cut off, and may come back with the number of its last event.
@@ -34,10 +35,14 @@ class OpenHub(Hub, Protocol):
 class Door:
     """Serves everybody who may open the socket; what one of them does harms no other."""
 
-    def __init__(self, hub: OpenHub, path: Path, status: Callable[[], dict[str, Any]]) -> None:
+    def __init__(
+        self, hub: OpenHub, path: Path, status: Callable[[], dict[str, Any]], reserved: frozenset[str] = frozenset()
+    ) -> None:
         self._hub = hub
         self._path = path
         self._status = status
+        # The names of channels, which no client of the door can speak as.
+        self._reserved = reserved
 
     async def serve(self, *, task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
         """Listens until it is cancelled."""
@@ -58,7 +63,7 @@ class Door:
     async def _serve_client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             async with anyio.create_task_group() as tasks:
-                client = _ClientConnection(self._hub, self._status, writer, tasks)
+                client = _ClientConnection(self._hub, self._status, writer, tasks, self._reserved)
                 await client.serve(reader)
                 tasks.cancel_scope.cancel()
         except* (OSError, TimeoutError) as group:
@@ -79,11 +84,14 @@ class _ClientConnection:
         status: Callable[[], dict[str, Any]],
         writer: asyncio.StreamWriter,
         tasks: anyio.abc.TaskGroup,
+        reserved: frozenset[str],
     ) -> None:
         self._hub = hub
         self._status = status
         self._writer = writer
         self._tasks = tasks
+        self._reserved = reserved
+        self._peer = peer_name(writer.get_extra_info("socket"))
         self._watches = 0
 
     async def serve(self, reader: asyncio.StreamReader) -> None:
@@ -119,7 +127,7 @@ class _ClientConnection:
         match request.do:
             case "send":
                 command = decode_command(request.command)
-                accepted = await self._hub.send(command, Sender(via=request.via, who=request.who))
+                accepted = await self._hub.send(command, self._sender(request))
                 await self._send(frames.write(DoorReply(id=request.id, accepted=accepted)))
             case "look":
                 await self._send(frames.write(DoorReply(id=request.id, present=await self._hub.look())))
@@ -135,6 +143,9 @@ class _ClientConnection:
                 after = (await self._hub.look()).seq if request.after is None else max(request.after, 0)
                 await self._send(frames.write(DoorReply(id=request.id, watching=True)))
                 self._tasks.start_soon(self._watch, request.id, after, name="door watch")
+
+    def _sender(self, request: DoorRequest) -> Sender:
+        return Sender(via=own_name(request.via, self._reserved), who=request.who if self._peer is None else self._peer)
 
     async def _watch(self, request: int, after: Seq) -> None:
         async for bodies in self._hub.bodies(after):

@@ -21,9 +21,12 @@ from farhand.model.http_guard import has_bearer, why_refused
 from farhand.model.wire import decode_command, encode, error_fields
 from farhand.model.words import Sender
 from farhand.server.door import OpenHub
+from farhand.server.speaker import own_name
 
 
-def routes(hub: OpenHub, status: Callable[[], dict[str, Any]], key: str) -> list[BaseRoute]:
+def routes(
+    hub: OpenHub, status: Callable[[], dict[str, Any]], key: str, reserved: frozenset[str] = frozenset()
+) -> list[BaseRoute]:
     """The hub over HTTP: `POST /api/hub/commands`, and to read `/events`, `/present`, `/status`, `/sessions`;
     `GET /healthz` for anybody."""
 
@@ -45,7 +48,7 @@ def routes(hub: OpenHub, status: Callable[[], dict[str, Any]], key: str) -> list
     async def send(request: Request) -> Response:
         allow(request)
         command = decode_command(await body(request))
-        sender = Sender(via=label(request.headers.get("x-farhand-via", "http")))
+        sender = Sender(via=own_name(label(request.headers.get("x-farhand-via", "http")), reserved))
         accepted = await hub.send(command, sender)
         return json_response(frames.DoorReply(accepted=accepted))
 

@@ -59,8 +59,8 @@ class SqliteJournal:
             if inbox is not None:
                 at = events[0].at if events else _last_at(db)
                 db.execute(
-                    "INSERT INTO inbox (via, command, at, accepted) VALUES (?, ?, ?, ?)",
-                    (inbox.via, inbox.accepted.id, at, encode(inbox.accepted)),
+                    "INSERT INTO inbox (via, command, at, accepted, fingerprint) VALUES (?, ?, ?, ?, ?)",
+                    (inbox.via, inbox.accepted.id, at, encode(inbox.accepted), inbox.fingerprint),
                 )
             if cursor is not None:
                 db.execute("INSERT OR REPLACE INTO cursors (owner, value) VALUES (?, ?)", (cursor.owner, cursor.value))
@@ -68,12 +68,13 @@ class SqliteJournal:
 
         return await self._database.write(write, durable=inbox is not None)
 
-    async def seen(self, via: str, command: str) -> Accepted | None:
+    async def seen(self, via: str, command: str) -> InboxEntry | None:
         """The stored answer to a command that was taken before, to deduplicate repeats; None for a new one."""
 
-        def read(db: sqlite3.Connection) -> Accepted | None:
-            row = db.execute("SELECT accepted FROM inbox WHERE via = ? AND command = ?", (via, command)).fetchone()
-            return _accepted.decode(row[0]) if row else None
+        def read(db: sqlite3.Connection) -> InboxEntry | None:
+            wanted = "SELECT accepted, fingerprint FROM inbox WHERE via = ? AND command = ?"
+            row = db.execute(wanted, (via, command)).fetchone()
+            return InboxEntry(via=via, accepted=_accepted.decode(row[0]), fingerprint=row[1]) if row else None
 
         return self._database.read_now(read)
 

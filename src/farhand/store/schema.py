@@ -109,6 +109,9 @@ MIGRATIONS: tuple[str, ...] = (
     ALTER TABLE messages ADD COLUMN on_its_way INTEGER NOT NULL DEFAULT 0;
     CREATE INDEX outbox_reference ON outbox (channel, chat, reference) WHERE reference <> '';
     """,
+    """
+    ALTER TABLE inbox ADD COLUMN fingerprint TEXT NOT NULL DEFAULT '';
+    """,
 )
 
 VERSION = len(MIGRATIONS)

@@ -21,6 +21,8 @@ def read_message(message: ChatMessage, present: Present, surface: Surface = CHAT
 
 def _read_text(message: ChatMessage, present: Present, surface: Surface) -> Wish | None:
     text = message.text or message.caption
+    if message.foreign:
+        return Tell(id=message.id, text=text, needs_focus=True) if text.strip() else None
     wish = grammar.read(message.id, text, present, surface)
     context = message.quoted.text if message.quoted else ""
     is_bare = isinstance(wish, Tell) and not wish.worker and not wish.everybody and not text.startswith("/")

@@ -50,10 +50,16 @@ class ChatMessage(Word):
     caption: str = ""
     # The name of the person that wrote it.
     who: str = ""
+    # The person, as the surface knows them; names can be chosen, this cannot.
+    person: str = ""
     # Whether it came from a person; bots and nameless senders are never obeyed.
     from_person: bool = True
+    # Somebody else's words, brought along: forwarded, or written by a bot. They are never a command.
+    foreign: bool = False
     # Whether the person is alone with us in that chat.
     private: bool = True
+    # When it was written, in seconds since 1970; 0 where nobody tells.
+    at: float = 0.0
     quoted: QuotedMessage | None = None
     file: SentFile | None = None
     # For an edit: the hub's id of the message that was edited.
@@ -67,6 +73,7 @@ class ChatTap(Word):
     chat: str
     data: str
     who: str = ""
+    person: str = ""
     from_person: bool = True
     private: bool = True
 

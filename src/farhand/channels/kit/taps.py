@@ -62,7 +62,7 @@ class Taps:
     async def words(self, message: ChatMessage, sender: Sender) -> str | None:
         """Takes a reply to one of our requests for words; None when the message is no such reply."""
         quoted = message.quoted
-        if quoted is None or message.edits:
+        if quoted is None or message.edits or message.foreign:
             return None
         slot = await self._chat.slot_of(message.chat, quoted.reference)
         if not slot and _is_request(quoted):

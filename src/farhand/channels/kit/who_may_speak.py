@@ -4,13 +4,18 @@ import hmac
 import io
 import secrets
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Protocol
+
+import structlog
 
 from farhand.channels.kit.surface import ChatMessage, ChatTap
 from farhand.disk.atomic import write_private
 
+log = structlog.get_logger("chat")
+# A message this much older than the node's start was waiting there before anybody was waited for.
+BACKLOG_SECONDS = 60.0
 # No letter or digit that looks like another one.
 ALPHABET = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
 CODE_CHARACTERS = 8
@@ -97,8 +102,18 @@ class Pairing:
 class WhoMaySpeak:
     """The manager's chat. Whoever else writes is ignored in silence."""
 
-    def __init__(self, stored: StoresManager, preset: str = "", pairing: Pairing | None = None) -> None:
+    def __init__(
+        self,
+        stored: StoresManager,
+        preset: str = "",
+        pairing: Pairing | None = None,
+        people: Collection[str] = (),
+        since: float = 0.0,
+    ) -> None:
+        self._since = since
         self._stored = stored
+        # Who may speak where others can write, too; a chat's number says nothing about who writes there.
+        self._people = people
         self.chat = preset or stored.manager()
         self._pairing = None if self.chat else pairing
 
@@ -116,9 +131,17 @@ class WhoMaySpeak:
             if not said.private:
                 # Anybody can add a bot to a group: only a person can become the manager.
                 return False
+            if isinstance(said, ChatMessage) and (said.foreign or 0 < said.at < self._since - BACKLOG_SECONDS):
+                log.warning("nobody becomes manager by this", chat=said.chat, foreign=said.foreign)
+                return False
             text = said.text if isinstance(said, ChatMessage) else ""
             if self._pairing is not None and not self._pairing.is_right(text):
                 return False
             self._stored.keep_manager(said.chat)
             self.chat = said.chat
-        return said.chat == self.chat
+        if said.chat != self.chat:
+            return False
+        if not said.private and said.person not in self._people:
+            log.warning("not obeyed in a group", chat=said.chat, person=said.person)
+            return False
+        return True

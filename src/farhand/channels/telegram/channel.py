@@ -37,7 +37,7 @@ class TelegramChannel:
     def __init__(self, settings: TelegramSettings, context: ChannelContext) -> None:
         stored = TelegramStored(context.folder)
         pairing = Pairing() if settings.pairing else None
-        members = WhoMaySpeak(stored, settings.admin_chat_id, pairing)
+        members = WhoMaySpeak(stored, settings.admin_chat_id, pairing, settings.people, context.clock.now())
         health = ChatHealth(TelegramSurface.title, context.clock, context.peers)
         self._gateway = Gateway(
             settings.token,

@@ -3,8 +3,10 @@
 import msgspec
 
 from farhand.channels.kit.surface import ChatMessage, ChatTap, QuotedMessage, SentFile
-from farhand.channels.telegram.words import CallbackQuery, TelegramMessage, Update, UpdateContent
+from farhand.channels.telegram.words import CallbackQuery, TelegramMessage, TelegramPerson, Update, UpdateContent
 from farhand.model.names import origin
+
+TELEGRAM_ITSELF = 777000
 
 
 def decode_update(update: bytes | msgspec.Raw) -> tuple[int, UpdateContent]:
@@ -64,7 +66,11 @@ def to_message(message: TelegramMessage, via: str, bot: str) -> ChatMessage:
         text=message.text,
         caption=message.caption,
         who=sender.first_name if sender else "",
-        from_person=sender is not None and not sender.is_bot,
+        person=str(sender.id) if sender else "",
+        # 777000 is Telegram itself, which brings along what a linked channel says.
+        from_person=_is_person(sender) and message.sender_chat is None and not message.is_automatic_forward,
+        foreign=message.foreign,
+        at=float(message.date),
         private=message.chat.type == "private",
         quoted=QuotedMessage(
             reference=str(quoted.message_id),
@@ -78,6 +84,10 @@ def to_message(message: TelegramMessage, via: str, bot: str) -> ChatMessage:
     )
 
 
+def _is_person(sender: TelegramPerson | None) -> bool:
+    return sender is not None and not sender.is_bot and sender.id != TELEGRAM_ITSELF
+
+
 def to_tap(query: CallbackQuery) -> ChatTap | None:
     """The tap as every chat has it; None for one on a message that Telegram no longer shows us."""
     if query.message is None:
@@ -87,7 +97,8 @@ def to_tap(query: CallbackQuery) -> ChatTap | None:
         chat=str(query.message.chat.id),
         data=query.data,
         who=query.sender.first_name,
-        from_person=not query.sender.is_bot,
+        person=str(query.sender.id),
+        from_person=_is_person(query.sender),
         private=query.message.chat.type == "private",
     )
 

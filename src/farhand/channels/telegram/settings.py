@@ -19,6 +19,8 @@ class TelegramSettings:
     webhook_secret: str = field(default="", repr=False)
     # The manager's chat, if it is set.
     admin_chat_id: str = ""
+    # The people who may speak when that chat is a group; nobody else there is obeyed.
+    people: frozenset[str] = frozenset()
     # The first who writes must send the code that the terminal shows.
     pairing: bool = False
     # Telegram's own advice: a message a second to one chat, thirty over all; a few at once do no harm.
@@ -42,6 +44,7 @@ def read_settings(environ: Mapping[str, str]) -> TelegramSettings | None:
         api_url=environ.get("TELEGRAM_API_URL", "").rstrip("/") or API_URL,
         webhook_secret=environ.get("TELEGRAM_WEBHOOK_SECRET", "").strip(),
         admin_chat_id=chat_id(environ.get("ADMIN_CHAT_ID", "").strip()),
+        people=frozenset(environ.get("ADMIN_USER_IDS", "").replace(",", " ").split()),
         pairing=is_yes(environ.get("ADMIN_PAIRING", "")),
         limits=RateLimits(
             chat_per_second=number(environ, "TELEGRAM_CHAT_PER_SECOND", 1.0, least=0.01),

@@ -65,6 +65,18 @@ class TelegramMessage(msgspec.Struct, frozen=True):
     document: Document | None = None
     reply_to_message: Quoted | None = None
     message_thread_id: int | None = None
+    # A channel or a nameless admin that speaks in the place of a person.
+    sender_chat: TelegramChat | None = None
+    # Whose words they were; Telegram has had several names for it.
+    forward_origin: msgspec.Raw = msgspec.Raw(b"")
+    forward_date: int = 0
+    is_automatic_forward: bool = False
+    via_bot: msgspec.Raw = msgspec.Raw(b"")
+
+    @property
+    def foreign(self) -> bool:
+        """Whether somebody else wrote it, or a bot did."""
+        return bool(bytes(self.forward_origin) or self.forward_date or bytes(self.via_bot))
 
 
 class CallbackQuery(msgspec.Struct, frozen=True):

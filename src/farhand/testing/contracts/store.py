@@ -50,9 +50,9 @@ class StoreContract:
 
     async def test_a_command_is_remembered_with_its_answer_and_its_facts(self, journal: Journal) -> None:
         await journal.load()
-        entry = InboxEntry(via="tg", accepted=Accepted(id="1", seq=1, worker="ann"))
+        entry = InboxEntry(via="tg", accepted=Accepted(id="1", seq=1, worker="ann"), fingerprint="f")
         await journal.append(journal.stamp([HIRED], at=1.0), inbox=entry, cursor=Cursor(owner="w", value="7"))
-        assert await journal.seen("tg", "1") == entry.accepted
+        assert await journal.seen("tg", "1") == entry
         assert await journal.seen("web", "1") is None
         assert await journal.cursor("w") == "7"
         assert await journal.cursor("other") == ""

@@ -1,0 +1,33 @@
+"""Who speaks over a socket: the transport says it, and nobody can speak as a channel that is not theirs."""
+
+import pwd
+import socket
+import struct
+
+from farhand.model.errors import NotAllowed
+
+# What the node itself and its plain files speak as.
+NODE_NAMES = frozenset({"node", "pipe"})
+
+
+def own_name(via: str, reserved: frozenset[str]) -> str:
+    """The name that a client gives its messages; NotAllowed for one that belongs to a channel of the node.
+
+    Ids are deduplicated by this name: whoever could take another's could use up its ids."""
+    if via.lower() in reserved:
+        raise NotAllowed(f"Only the channel itself can speak as '{via}'.", via=via)
+    return via
+
+
+def peer_name(connection: socket.socket | None) -> str | None:
+    """The user at the other end of a unix socket, as the kernel tells it; None where it does not."""
+    if connection is None or not hasattr(socket, "SO_PEERCRED"):
+        return None
+    try:
+        told = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+        _, user, _ = struct.unpack("3i", told)
+        return pwd.getpwuid(user).pw_name
+    except OSError:
+        return None
+    except KeyError:
+        return str(user)

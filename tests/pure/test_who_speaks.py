@@ -1,0 +1,83 @@
+"""Who speaks: people by their number, nobody by a group's, and no words that somebody else wrote as a command."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from farhand.channels.kit.read_message import read_message
+from farhand.channels.kit.surface import ChatMessage
+from farhand.channels.kit.who_may_speak import BACKLOG_SECONDS, WhoMaySpeak
+from farhand.channels.telegram.parse import to_message
+from farhand.channels.telegram.words import TelegramMessage
+from farhand.model.commands import Hire
+from farhand.model.present import Present
+from farhand.model.wishes import Tell
+
+ANN = {"id": 7, "first_name": "Ann"}
+GROUP = {"id": -100, "type": "supergroup"}
+PRIVATE = {"id": 7, "type": "private"}
+
+
+class NothingStored:
+    """Remembers the manager's chat for as long as the test runs."""
+
+    def __init__(self) -> None:
+        self.chat = ""
+
+    def manager(self) -> str:
+        return self.chat
+
+    def keep_manager(self, chat: str) -> None:
+        self.chat = chat
+
+
+def said(text: str = "/hire evil", chat: dict[str, Any] = PRIVATE, **more: Any) -> ChatMessage:
+    raw = {"message_id": 1, "chat": chat, "from": ANN, "date": 1000, "text": text, **more}
+    return to_message(msgspec.json.decode(msgspec.json.encode(raw), type=TelegramMessage), "telegram", "99")
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"forward_origin": {"type": "hidden_user", "sender_user_name": "x"}},
+        {"forward_date": 12},
+        {"via_bot": {"id": 5, "is_bot": True, "first_name": "b"}},
+    ],
+)
+def test_words_of_somebody_else_are_never_a_command(more: dict[str, Any]) -> None:
+    assert isinstance(read_message(said(), Present()), Hire)
+    wish = read_message(said(**more), Present())
+    assert isinstance(wish, Tell)
+    assert wish.text == "/hire evil"
+    assert not WhoMaySpeak(NothingStored()).may(said(**more))
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"sender_chat": {"id": -200, "type": "channel"}},
+        {"from": {"id": 777000, "first_name": "Telegram"}, "is_automatic_forward": True},
+        {"from": {"id": 777000, "first_name": "Telegram"}},
+        {"from": {"id": 1087968824, "first_name": "Group", "is_bot": True}},
+    ],
+)
+def test_channels_and_nameless_admins_are_nobody(more: dict[str, Any]) -> None:
+    who = WhoMaySpeak(NothingStored(), "-100", people={"7", "777000"})
+    assert who.may(said(chat=GROUP))
+    assert not who.may(said(chat=GROUP, **more))
+
+
+def test_in_a_group_only_those_who_are_listed_are_obeyed() -> None:
+    assert not WhoMaySpeak(NothingStored(), "-100").may(said(chat=GROUP))
+    assert not WhoMaySpeak(NothingStored(), "-100", people={"8"}).may(said(chat=GROUP))
+    assert WhoMaySpeak(NothingStored(), "-100", people={"7"}).may(said(chat=GROUP))
+
+
+def test_what_waited_before_the_first_start_makes_nobody_manager() -> None:
+    stored = NothingStored()
+    assert not WhoMaySpeak(stored, since=1000 + BACKLOG_SECONDS + 1).may(said())
+    assert stored.chat == ""
+    assert WhoMaySpeak(stored, since=1000 + BACKLOG_SECONDS - 1).may(said())
+    # Once somebody is manager, what they wrote while the node was down counts.
+    assert WhoMaySpeak(stored, since=1000 + 10 * BACKLOG_SECONDS).may(said())
