@@ -20,6 +20,7 @@ from farhand.model.frames import DoorReply
 from farhand.model.http_guard import has_bearer, why_refused
 from farhand.model.wire import decode_command, encode, error_fields
 from farhand.model.words import Sender
+from farhand.server.connections import ConnectionLimits, GuardedProtocol
 from farhand.server.door import OpenHub
 from farhand.server.speaker import own_name
 
@@ -154,7 +155,10 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 async def serve(
-    app: Starlette, *listeners: socket.socket, task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED
+    app: Starlette,
+    *listeners: socket.socket,
+    limits: ConnectionLimits | None = None,
+    task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED,
 ) -> None:
     """Serves until it is cancelled; open streams are cut then, their readers come back with `after`.
 
@@ -162,12 +166,11 @@ async def serve(
     config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", server_header=False)
     config.load()
     state = ServerState()
-    protocol = config.http_protocol_class
+    given = limits or ConnectionLimits()
     loop = asyncio.get_running_loop()
     servers = [
         await loop.create_server(
-            lambda: protocol(config=config, server_state=state, app_state={}),  # type: ignore[call-arg]
-            sock=listener,
+            lambda: GuardedProtocol(given, config=config, server_state=state, app_state={}), sock=listener
         )
         for listener in listeners
     ]

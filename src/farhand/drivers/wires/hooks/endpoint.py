@@ -14,10 +14,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from farhand.model.errors import TooLarge
 from farhand.model.http_guard import forwarding_header, is_secret
 
 # A hook's output, as it is sent.
 JsonObject: TypeAlias = Mapping[str, object]
+# A tool's whole output may be in it.
+LARGEST_REPORT_BYTES = 64 * 1024 * 1024
 POST_PATH = "/hooks/of/"
 
 
@@ -190,9 +193,19 @@ async def _read_report(request: Request) -> HookReport:
     return HookReport(
         id=headers.get("x-farhand-id", ""),
         event=headers.get("x-farhand-event", ""),
-        payload=await request.body(),
+        payload=await _read_body(request),
         agent=process_id(headers.get("x-farhand-agent", "")),
     )
+
+
+async def _read_body(request: Request) -> bytes:
+    """The body, or TooLarge as soon as it is."""
+    data = bytearray()
+    async for piece in request.stream():
+        data += piece
+        if len(data) > LARGEST_REPORT_BYTES:
+            raise TooLarge("A hook's report", LARGEST_REPORT_BYTES)
+    return bytes(data)
 
 
 async def wait_with(request: Request, asked: HookAsk) -> None:

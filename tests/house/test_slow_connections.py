@@ -1,0 +1,152 @@
+"""Connections that send slowly, or nothing, or come by the hundred: each is cut off, and nobody else notices."""
+
+import logging
+import resource
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import anyio.abc
+import httpx2
+import pytest
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from farhand.client.door import SocketHub
+from farhand.server import http
+from farhand.server.connections import ConnectionLimits, RequestDeadlines, most_connections
+from farhand.testing.house import open_house
+
+pytestmark = pytest.mark.anyio
+QUICK = RequestDeadlines(header_seconds=0.2, body_seconds=0.2)
+
+
+@asynccontextmanager
+async def served(limits: ConnectionLimits) -> AsyncIterator[int]:
+    """An application behind the node's listener."""
+    release = anyio.Event()
+
+    async def body(request: Request) -> Response:
+        return PlainTextResponse(str(len(await request.body())))
+
+    async def stream(_: Request) -> Response:
+        async def pieces() -> AsyncIterator[bytes]:
+            yield b"first\n"
+            await release.wait()
+            yield b"last\n"
+
+        return StreamingResponse(pieces())
+
+    async def let_go(_: Request) -> Response:
+        release.set()
+        return PlainTextResponse("ok")
+
+    routes = [Route("/body", body, methods=["POST"]), Route("/stream", stream), Route("/release", let_go)]
+    listener, app = http.bind("127.0.0.1", 0), http.application(list(routes))
+
+    async def serve(*, task_status: anyio.abc.TaskStatus[None]) -> None:
+        await http.serve(app, listener, limits=limits, task_status=task_status)
+
+    async with anyio.create_task_group() as tasks:
+        await tasks.start(serve)
+        yield listener.getsockname()[1]
+        tasks.cancel_scope.cancel()
+
+
+async def closed(stream: anyio.abc.SocketStream) -> bool:
+    """Waits until the other end has closed the connection."""
+    try:
+        while await stream.receive():
+            pass
+    except (anyio.EndOfStream, anyio.BrokenResourceError):
+        return True
+    return False
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        b"",
+        b"GET /body HTTP/1.1\r\nHost: x\r\nX-A: ",
+        b"POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nabc",
+        b"GET /release HTTP/1.1\r\nHost: x\r\n\r\nGET /body HTTP/1.1\r\nX",
+    ],
+    ids=["nothing", "half a header", "half a body", "half a second request"],
+)
+async def test_a_request_that_does_not_come_is_cut_off(start: bytes) -> None:
+    async with served(ConnectionLimits(deadlines=QUICK)) as port, await anyio.connect_tcp("127.0.0.1", port) as link:
+        await link.send(start) if start else None
+        assert await closed(link)
+
+
+async def test_what_trickles_in_moves_no_deadline() -> None:
+    async with served(ConnectionLimits(deadlines=QUICK)) as port, await anyio.connect_tcp("127.0.0.1", port) as link:
+        await link.send(b"GET /body HTTP/1.1\r\n")
+        async with anyio.create_task_group() as tasks:
+
+            async def trickle() -> None:
+                while True:
+                    await link.send(b"X-A: b\r\n")
+                    await anyio.lowlevel.checkpoint()
+
+            tasks.start_soon(trickle)
+            try:
+                assert await closed(link)
+            finally:
+                tasks.cancel_scope.cancel()
+
+
+async def test_a_long_answer_has_no_deadline() -> None:
+    async with served(ConnectionLimits(deadlines=QUICK)) as port, await anyio.connect_tcp("127.0.0.1", port) as slow:
+        base = f"http://127.0.0.1:{port}"
+        async with httpx2.AsyncClient(base_url=base) as client, client.stream("GET", "/stream") as answer:
+            lines = answer.aiter_lines()
+            assert await anext(lines) == "first"
+            # As long as a connection that sends nothing lasts.
+            assert await closed(slow)
+            await client.get("/release")
+            assert await anext(lines) == "last"
+
+
+async def test_one_too_many_is_closed_and_a_place_comes_back() -> None:
+    limits = ConnectionLimits(most=2)
+    async with served(limits) as port:
+        first = await anyio.connect_tcp("127.0.0.1", port)
+        async with await anyio.connect_tcp("127.0.0.1", port), await anyio.connect_tcp("127.0.0.1", port) as third:
+            assert await closed(third)
+        await first.aclose()
+        async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
+            assert (await client.post("/body", content=b"abc")).text == "3"
+
+
+def test_one_address_out_there_has_a_cap_of_its_own(caplog: pytest.LogCaptureFixture) -> None:
+    limits = ConnectionLimits(most=100, most_of_one=3)
+    assert [limits.admit("10.0.0.7") for _ in range(5)] == [True, True, True, False, False]
+    assert limits.admit("10.0.0.8")
+    # A tunnel brings everybody from this machine.
+    assert all(limits.admit("127.0.0.1") for _ in range(50))
+    limits.release("10.0.0.7")
+    assert limits.admit("10.0.0.7")
+    with caplog.at_level(logging.WARNING):
+        assert not any(limits.admit("10.0.0.7") for _ in range(1000))
+    assert len(caplog.records) <= 1
+
+
+async def test_the_door_is_open_while_half_requests_take_all_that_http_has(tmp_path: Path) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (512, hard))
+    try:
+        async with open_house(tmp_path) as house:
+            taken = []
+            for _ in range(most_connections() // 2):
+                link = await anyio.connect_tcp("127.0.0.1", house.node.port)
+                await link.send(b"GET / HTTP/1.1\r\nX: ")
+                taken.append(link)
+            async with SocketHub(house.node.settings.door) as hub:
+                assert (await hub.look()).seq >= 0
+            for link in taken:
+                await link.aclose()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
