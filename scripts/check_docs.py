@@ -6,8 +6,9 @@ import ast
 import re
 import sys
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "farhand"
@@ -19,6 +20,10 @@ _READS = re.compile(
     r'(?:environ(?:ment)?(?:\.get\(|\.pop\(|\[)|number\(environ, )"([A-Z][A-Z_]+)"|"([A-Z_]+)" not in \w*environ'
 )
 _ROUTE = re.compile(r'\bRoute\(\s*(?:([A-Z_]+) \+ )?"([^"]+)"[^)]*?(?:methods=\["(\w+)"\])?\)')
+_ROAD = re.compile(r"^### Road: (.+?)\n(.*?)(?=^##|\Z)", re.DOTALL | re.MULTILINE)
+_ROW = re.compile(r"^\| *([0-9–]+) *\|([^|]*)\|(.*)\|$", re.MULTILINE)
+_FUNCTION = re.compile(r"`([\w./-]+\.py)::([\w.]+)`")
+_COUNTS = re.compile(r"^(\d+) hops, (\d+) files; in all (\d+) functions, (\d+) files\.$", re.MULTILINE)
 
 
 def pages() -> list[Path]:
@@ -51,16 +56,25 @@ def broken_links(page: Path, text: str) -> Iterator[str]:
 # --- names in backticks
 
 
-def defined(file: Path) -> set[str]:
-    """The functions and classes of a module, methods as `Class.method`."""
-    found = set()
+def functions(file: Path) -> set[str]:
+    """The functions of a module, methods as `Class.method`."""
+    found: set[str] = set()
     for node in ast.parse(file.read_text("utf-8")).body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             found.add(node.name)
-        if isinstance(node, ast.ClassDef):
+        elif isinstance(node, ast.ClassDef):
             inner = (one for one in node.body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef))
             found |= {f"{node.name}.{one.name}" for one in inner}
-        if isinstance(node, ast.Assign):
+    return found
+
+
+def defined(file: Path) -> set[str]:
+    """The functions, classes and constants of a module, methods as `Class.method`."""
+    found = functions(file)
+    for node in ast.parse(file.read_text("utf-8")).body:
+        if isinstance(node, ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Assign):
             found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
     return found
 
@@ -81,6 +95,72 @@ def missing_names(page: Path, text: str) -> Iterator[str]:
             yield f"{page.relative_to(ROOT)}: there is no {path}"
         elif name and name not in defined(found):
             yield f"{page.relative_to(ROOT)}: {path} has no {name}"
+
+
+# --- the roads of a message
+
+
+class RoadCounts(NamedTuple):
+    """How long a road is: its hops, the files that it names, and both with what is asked on the way."""
+
+    hops: int
+    files: int
+    all_functions: int
+    all_files: int
+
+
+# The longest that each road may be. Only ever shorter than this.
+LIMITS: Mapping[str, RoadCounts] = {
+    "Claude in tmux": RoadCounts(20, 25, 55, 43),
+    "Codex headless": RoadCounts(18, 22, 47, 34),
+    "The demo": RoadCounts(18, 23, 48, 34),
+}
+
+
+def road_counts(text: str) -> RoadCounts:
+    """How long the road in this section is."""
+    rows = _ROW.findall(text)
+    on_the_way = {path for _, hop, happens in rows for path, _ in _FUNCTION.findall(hop + happens)}
+    named = set(_FUNCTION.findall(text))
+    hops = sum(number.isdecimal() for number, _, _ in rows)
+    return RoadCounts(hops, len(on_the_way), len(named), len({path for path, _ in named}))
+
+
+def road_complaints(title: str, text: str, limits: RoadCounts) -> Iterator[str]:
+    """What is wrong with one road."""
+    where = f"docs/explanation/architecture.md, road '{title}'"
+    for path, name in sorted(set(_FUNCTION.findall(text))):
+        file = SOURCE / path
+        if not file.is_file() or name not in functions(file):
+            yield f"{where}: {path}::{name} is no function"
+    expected = 0
+    for number, hop, _ in _ROW.findall(text):
+        if not number.isdecimal():
+            continue
+        expected += 1
+        if int(number) != expected:
+            yield f"{where}: hop {number} should be {expected}"
+        if len(_FUNCTION.findall(hop)) != 1:
+            yield f"{where}: hop {number} is not one function"
+    found, stated = road_counts(text), _COUNTS.search(text)
+    if stated is None or RoadCounts(*map(int, stated.groups())) != found:
+        yield (
+            f"{where}: it has {found.hops} hops, {found.files} files; in all {found.all_functions} functions,"
+            f" {found.all_files} files"
+        )
+    for what, is_, most in zip(("hops", "files", "functions in all", "files in all"), found, limits, strict=True):
+        if is_ > most:
+            yield f"{where}: {is_} {what}, at most {most}"
+
+
+def roads_complaints(page: str) -> Iterator[str]:
+    """Everything that is wrong with the roads of the page."""
+    roads = dict(_ROAD.findall(page))
+    for title, limits in LIMITS.items():
+        if title in roads:
+            yield from road_complaints(title, roads[title], limits)
+        else:
+            yield f"docs/explanation/architecture.md: there is no road '{title}'"
 
 
 # --- what must be told
@@ -144,6 +224,7 @@ def complaints() -> Iterator[str]:
         ("dependency", "explanation/dependencies.md", dependencies()),
     ):
         yield from differing(what, name, rows((DOCS / name).read_text("utf-8")), true)
+    yield from roads_complaints((DOCS / "explanation" / "architecture.md").read_text("utf-8"))
 
 
 def main() -> int:

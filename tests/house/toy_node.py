@@ -12,7 +12,7 @@ import httpx2
 
 from farhand.channels.kit import texts
 from farhand.channels.kit.bot import Bot
-from farhand.channels.kit.read_message import read_message
+from farhand.channels.kit.inbound import read_message
 from farhand.channels.kit.texts import About
 from farhand.channels.telegram.parse import to_message
 from farhand.channels.telegram.replies import menu

@@ -83,6 +83,43 @@ def test_what_is_not_told_and_what_is_invented_are_found() -> None:
     ]
 
 
+def road(*rows: str, counts: str = "1 hops, 1 files; in all 1 functions, 1 files.") -> str:
+    table = "\n".join(f"| {row} |" for row in rows)
+    return f"{counts}\n\n| | hop | what happens |\n|---|---|---|\n{table}\n"
+
+
+SEND = "`core/hub.py::LocalHub.send`"
+SHORT = check_docs.RoadCounts(1, 1, 1, 1)
+
+
+def test_a_true_road_is_no_complaint() -> None:
+    assert list(check_docs.road_complaints("x", road(f"1 | {SEND} | it is taken", "– | | the agent"), SHORT)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        (road("1 | `core/hub.py::LocalHub.sned` | a"), "core/hub.py::LocalHub.sned is no function"),
+        (road("1 | `core/hub.py::LocalHub` | a"), "core/hub.py::LocalHub is no function"),
+        (road("1 | `core/hut.py::send` | a"), "core/hut.py::send is no function"),
+        (road(f"1 | {SEND}, `core/decide.py::decide` | a"), "hop 1 is not one function"),
+        (road("1 | the hub | a"), "hop 1 is not one function"),
+        (road(f"2 | {SEND} | a"), "hop 2 should be 1"),
+        (road(f"1 | {SEND} | a", f"2 | {SEND} | a"), "2 hops, at most 1"),
+        (road(f"1 | {SEND} | asks `core/decide.py::decide`"), "2 files, at most 1"),
+        (road(f"1 | {SEND} | a") + "Asked on the way: `core/decide.py::decide`.", "2 functions in all, at most 1"),
+        (road(f"1 | {SEND} | a", counts="3 hops, 1 files; in all 1 functions, 1 files."), "it has 1 hops, 1 files"),
+        (road(f"1 | {SEND} | a", counts=""), "it has 1 hops, 1 files"),
+    ],
+)
+def test_a_road_that_is_wrong_or_too_long_is_found(text: str, complaint: str) -> None:
+    assert [line for line in check_docs.road_complaints("x", text, SHORT) if complaint in line]
+
+
+def test_a_road_that_is_missing_is_found() -> None:
+    assert [line for line in check_docs.roads_complaints("# no roads here") if "no road 'Claude in tmux'" in line]
+
+
 def test_settings_and_routes_are_found_in_the_code() -> None:
     assert {"FARHAND_HOME", "PORT", "TELEGRAM_BOT_TOKEN", "FARHAND_RETENTION_DAYS"} <= check_docs.settings_read()
     assert {"GET /healthz", "POST /api/hub/commands", "POST /", "POST /hooks/of/{worker}"} <= check_docs.routes_served()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from farhand.channels.kit import texts
-from farhand.channels.kit.read_message import read_message
+from farhand.channels.kit.inbound import read_message
 from farhand.channels.telegram.parse import to_message
 from farhand.channels.telegram.replies import menu
 from farhand.channels.telegram.words import TelegramChat, TelegramMessage

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from farhand.channels.kit.card import AnswerTap, DoneTap, PickTap, SteerTap, StopTap, WithdrawTap, WordsTap
-from farhand.channels.kit.read_message import read_message
+from farhand.channels.kit.inbound import read_message
 from farhand.channels.kit.surface import ChatTap
 from farhand.channels.kit.tap_data import DATA_BYTES, ChoiceWantsWords, TappedChoice, tap_data, tap_to_wish
 from farhand.channels.telegram.parse import decode_update, message_command_id, message_place, to_message, to_tap

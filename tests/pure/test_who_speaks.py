@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from farhand.channels.kit.read_message import read_message
+from farhand.channels.kit.inbound import read_message
 from farhand.channels.kit.surface import ChatMessage
 from farhand.channels.kit.who_may_speak import BACKLOG_SECONDS, WhoMaySpeak
 from farhand.channels.telegram.parse import to_message

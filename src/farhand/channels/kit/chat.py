@@ -2,7 +2,7 @@
 
 - `kit/surface.py`: what the chat service must be able to do, and its messages and taps in common words
 - `kit/who_may_speak.py`: whose messages are obeyed
-- `kit/inbound.py`: message or tap → command → reply (`kit/read_message.py`, `kit/taps.py`, `kit/inbox.py`)
+- `kit/inbound.py`: message or tap → command → reply (`kit/taps.py`, `kit/inbox.py`)
 - `kit/outbound.py`: event → cards → outbox → send (`kit/card.py`, `kit/progress.py`, `kit/typing.py`)
 - `kit/health.py`: whether the service can be heard
 """
@@ -22,7 +22,7 @@ from farhand.channels.kit.card import plain_notice
 from farhand.channels.kit.health import ChatHealth
 from farhand.channels.kit.inbound import Inbound
 from farhand.channels.kit.outbound import Outbound
-from farhand.channels.kit.surface import ChatMessage, ChatSurface, ChatTap, RateLimits, SeesEvents
+from farhand.channels.kit.surface import ChatSurface, RateLimits, SeesEvents
 from farhand.channels.kit.texts import About
 from farhand.channels.kit.who_may_speak import WhoMaySpeak
 from farhand.model.channel_ports import ChannelContext
@@ -50,22 +50,18 @@ class Chat:
         self._context = context
         self._outbound = Outbound(parts.surface, context, parts.members, parts.limits, parts.observers)
         bot = Bot(context.hub, parts.about or partial(about_chat, context, parts.members))
-        self._inbound = Inbound(parts.surface, context, parts.members, bot, self._outbound, parts.background)
+        # What takes messages and taps; the surface calls it.
+        self.inbound = Inbound(parts.surface, context, parts.members, bot, self._outbound, parts.background)
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[None]:
-        """Follows and sends as long as the block runs; what comes in is brought to `take` meanwhile."""
+        """Follows and sends as long as the block runs; what comes in is brought to `inbound.take` meanwhile."""
         async with self._parts.background.opened(), anyio.create_task_group() as tasks:
             self._outbound.start(tasks)
             self._parts.members.show_code()
-            await self._inbound.greet()
+            await self.inbound.greet()
             yield
             tasks.cancel_scope.cancel()
-
-    async def take(self, said: ChatMessage | ChatTap) -> bool:
-        """Obeys a message or a tap, and returns once that is written down: only then may the surface be told that we
-        have it. False for what did not come from the manager. Taken twice, it is obeyed once."""
-        return await self._inbound.take(said)
 
     @property
     def health(self) -> str:

@@ -8,13 +8,16 @@ from farhand.channels.kit.bot import Bot
 from farhand.channels.kit.card import plain_notice
 from farhand.channels.kit.inbox import ChatInbox
 from farhand.channels.kit.outbound import Outbound
-from farhand.channels.kit.read_message import read_message
 from farhand.channels.kit.surface import ChatMessage, ChatSurface, ChatTap, NotFetched
 from farhand.channels.kit.taps import Taps
 from farhand.channels.kit.who_may_speak import WhoMaySpeak
-from farhand.model import grammar
+from farhand.model import commands, grammar
 from farhand.model.channel_ports import ChannelContext
 from farhand.model.errors import StoreError
+from farhand.model.grammar import CHAT
+from farhand.model.present import Present
+from farhand.model.slash import Surface
+from farhand.model.wishes import Tell, Wish
 from farhand.model.words import Sender
 
 log = structlog.get_logger("chat")
@@ -45,7 +48,8 @@ class Inbound:
         self._greeted = False
 
     async def take(self, said: ChatMessage | ChatTap) -> bool:
-        """Obeys it and returns once the command is written down; False for what did not come from the manager."""
+        """Obeys a message or a tap, and returns once that is written down: only then may the surface be told that we
+        have it. False for what did not come from the manager. Taken twice, it is obeyed once."""
         await self._outbound.wait_for_cursor()
         is_first = not self._members.chat
         if not self._members.may(said):
@@ -75,7 +79,7 @@ class Inbound:
         text = await self._taps.words(message, sender)
         if text is not None:
             pass
-        elif message.file is not None and not message.edits and (wish is None or isinstance(wish, grammar.Tell)):
+        elif message.file is not None and not message.edits and (wish is None or isinstance(wish, Tell)):
             text = await self._take_file(message, wish, sender)
         elif isinstance(wish, grammar.Listing):
             await self._queue.show(await self._bot.listed(wish), message.chat)
@@ -85,9 +89,9 @@ class Inbound:
             reply = plain_notice(f"reply:{message.id}", text, answers_reference=message.reference)
             await self._queue.show(reply, message.chat)
 
-    async def _take_file(self, message: ChatMessage, wish: grammar.Tell | None, sender: Sender) -> str:
+    async def _take_file(self, message: ChatMessage, wish: Tell | None, sender: Sender) -> str:
         """A photo or a file, into the inbox of whoever is meant; its caption says who, and comes along."""
-        tell = wish or grammar.Tell(id=message.id, text="")
+        tell = wish or Tell(id=message.id, text="")
         targets = self._bot.targets(tell, await self._context.hub.look())
         try:
             files = await self._inbox.fetch(message, targets, tell.text)
@@ -102,3 +106,24 @@ class Inbound:
 
     def _sender(self, who: str) -> Sender:
         return Sender(via=self._surface.name, who=who[:LONGEST_NAME])
+
+
+def read_message(message: ChatMessage, present: Present, surface: Surface = CHAT) -> Wish | None:
+    """What a message asks for; nothing when it says nothing that we understand. An edit rewords a message to a
+    worker, and nothing else."""
+    wish = _read_text(message, present, surface)
+    if not message.edits:
+        return wish
+    if not isinstance(wish, Tell) or message.file is not None:
+        return None
+    return commands.Reword(id=message.id, message=message.edits, text=wish.text)
+
+
+def _read_text(message: ChatMessage, present: Present, surface: Surface) -> Wish | None:
+    text = message.text or message.caption
+    if message.foreign:
+        return Tell(id=message.id, text=text, needs_focus=True) if text.strip() else None
+    wish = grammar.read(message.id, text, present, surface)
+    context = message.quoted.text if message.quoted else ""
+    is_bare = isinstance(wish, Tell) and not wish.worker and not wish.everybody and not text.startswith("/")
+    return grammar.read_reply(message.id, text, context, present) if is_bare and context.strip() else wish

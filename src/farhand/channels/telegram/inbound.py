@@ -5,6 +5,7 @@ from collections import Counter
 import structlog
 
 from farhand.channels.kit.chat import Chat
+from farhand.channels.kit.inbound import Inbound
 from farhand.channels.kit.surface import ChatMessage, ChatTap
 from farhand.channels.telegram.outbound import NAME, TelegramSurface
 from farhand.channels.telegram.parse import decode_update, to_message, to_tap
@@ -21,6 +22,7 @@ class TelegramInbound:
 
     def __init__(self, chat: Chat, surface: TelegramSurface, bot: str) -> None:
         self._chat = chat
+        self._inbound: Inbound = chat.inbound
         self._surface = surface
         self._bot = bot
         self._failures: Counter[int] = Counter()
@@ -53,5 +55,5 @@ class TelegramInbound:
                 said = to_tap(content)
             case None:
                 pass
-        if said is None or not await self._chat.take(said):
+        if said is None or not await self._inbound.take(said):
             log.info("update passed over", update=number, kind=type(content).__name__)

@@ -42,7 +42,7 @@ class PagerChannel:
         return [Route("/pager", self._post, methods=["POST"])]
 
     async def _post(self, request: Request) -> Response:
-        heard = await self._chat.take(parse(msgspec.json.decode(await request.body(), type=PagerPost)))
+        heard = await self._chat.inbound.take(parse(msgspec.json.decode(await request.body(), type=PagerPost)))
         return Response("OK" if heard else "Who are you?", 200 if heard else 403)
 
     @property
