@@ -2,6 +2,7 @@
 
 import pytest
 
+from farhand.channels.kit.card import removal, removed_slot, waiting
 from farhand.channels.kit.pace import Bucket, Pace
 from farhand.testing.clock import ManualClock
 
@@ -45,3 +46,9 @@ async def test_progress_leaves_one_message_for_the_other_chats() -> None:
     assert pace.until_spare("c", owed=0) == 0.0
     await taken(pace, 1)
     assert pace.until_spare("c", owed=0) == 0.5
+
+
+def test_a_removal_names_what_it_removes_and_no_other_card_does() -> None:
+    card = waiting("ann", "m1", "hello")
+    assert removed_slot(removal(card.slot).key) == card.slot
+    assert not removed_slot(card.key)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
+from farhand.drivers.claude.launch import hook_groups, installed_groups
 from farhand.drivers.claude.tmux.hooks import translate_hook
 from farhand.drivers.claude.tmux.state import ClaudeState, began
 from farhand.drivers.claude.tmux.translate import translate
@@ -136,3 +138,12 @@ def test_usage_that_is_written_when_the_next_turn_runs_counts_for_its_own() -> N
     (used,) = [one for one in session.heard if isinstance(one.fact, Used)]
     assert used.turn == "t1"
     assert session.state.usage.input_tokens == 0
+
+
+def test_no_prompt_waits_for_its_hook_but_in_a_persons_own_settings() -> None:
+    own = hook_groups("python", Path("hook.py"), 60.0)
+    persons = installed_groups("python", Path("hook.py"), 60.0)
+    asynchronous = [
+        [event for event, group in groups.items() if '"async": true' in json.dumps(group)] for groups in (own, persons)
+    ]
+    assert asynchronous == [["UserPromptSubmit"], []]
