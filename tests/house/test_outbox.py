@@ -47,10 +47,29 @@ class Surface:
         return self.sent
 
 
+class Rules:
+    """Progress is what has a slot of that name; `-s` removes the slot `s`."""
+
+    def __init__(self) -> None:
+        self.owes = 0
+
+    def gives_way(self, parcel: Parcel) -> bool:
+        return parcel.slot.startswith("progress")
+
+    def removes(self, parcel: Parcel) -> str:
+        return parcel.key[1:] if parcel.key.startswith("-") else ""
+
+    async def owed(self) -> int:
+        return self.owes
+
+
 class Desk:
     """An outbox at work."""
 
-    def __init__(self, outbox: SqliteOutbox, surface: Surface, clock: ManualClock, dispatcher: Dispatcher) -> None:
+    def __init__(
+        self, outbox: SqliteOutbox, surface: Surface, clock: ManualClock, rules: Rules, dispatcher: Dispatcher
+    ) -> None:
+        self.rules = rules
         self.outbox = outbox
         self.surface = surface
         self.clock = clock
@@ -65,6 +84,19 @@ class Desk:
         """Returns when everything is sent and marked."""
         with anyio.fail_after(240):
             await self._dispatcher.drain()
+
+    async def release(self) -> None:
+        """Lets time pass until everything is sent and marked."""
+        async with anyio.create_task_group() as tasks:
+
+            async def pass_time() -> None:
+                while True:
+                    await self.asleep()
+                    self.clock.advance(1.0)
+
+            tasks.start_soon(pass_time)
+            await self.drain()
+            tasks.cancel_scope.cancel()
 
     async def asleep(self) -> None:
         """Returns when the dispatcher waits for time to pass."""
@@ -83,11 +115,12 @@ async def open_desk(folder: Path, pace: float = 0.0, burst: int = 3) -> AsyncIte
         text = f"lost {waiting.parcel.body.decode()}: {why}"
         return None if text.startswith("lost lost") else Parcel(key=text, chat=waiting.parcel.chat, body=text.encode())
 
-    dispatcher = Dispatcher("tg", outbox, surface.send, clock, pace=limits, given_up=given_up)
+    rules = Rules()
+    dispatcher = Dispatcher("tg", outbox, surface.send, clock, pace=limits, given_up=given_up, progress=rules)
     try:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(dispatcher.run)
-            yield Desk(outbox, surface, clock, dispatcher)
+            yield Desk(outbox, surface, clock, rules, dispatcher)
             tasks.cancel_scope.cancel()
     finally:
         database.close()
@@ -159,6 +192,59 @@ async def test_the_pace_is_kept_and_waiting_edits_become_one(tmp_path: Path) -> 
         desk.clock.advance(1.0)
         await desk.drain()
         assert desk.surface.sent == ["first", "second", "edit 4"]
+
+
+async def test_a_burst_of_answers_waits_for_no_progress_and_keeps_its_order(tmp_path: Path) -> None:
+    async with open_desk(tmp_path, pace=1.0, burst=8) as desk:
+        desk.rules.owes = 15
+        await desk.put("working 0", slot="progress:0")
+        await desk.surface.until(1)
+        for number in range(1, 15):
+            await desk.put(f"working {number}", slot=f"progress:{number}")
+        await desk.asleep()
+        for number in range(15):
+            desk.rules.owes -= 1
+            await desk.put(f"answer {number}")
+            await desk.put(f"-progress:{number}")
+        while len([one for one in desk.surface.sent if one.startswith("answer")]) < 15:
+            await desk.asleep()
+            desk.clock.advance(1.0)
+        answers = [one for one in desk.surface.sent if one.startswith("answer")]
+        assert answers == [f"answer {number}" for number in range(15)]
+        await desk.release()
+        assert [one for one in desk.surface.sent if one.startswith("working")] == ["working 0"]
+
+
+async def test_progress_that_was_held_back_goes_when_there_is_room(tmp_path: Path) -> None:
+    async with open_desk(tmp_path, pace=1.0, burst=3) as desk:
+        desk.rules.owes = 3
+        await desk.put("one")
+        await desk.put("working", slot="progress")
+        await desk.asleep()
+        assert desk.surface.sent == ["one"]
+        desk.clock.advance(1.0)
+        assert await desk.surface.until(2) == ["one", "working"]
+
+
+async def test_progress_goes_as_soon_as_nothing_is_owed(tmp_path: Path) -> None:
+    async with open_desk(tmp_path, pace=1.0, burst=3) as desk:
+        desk.rules.owes = 3
+        await desk.put("one")
+        await desk.put("working", slot="progress")
+        await desk.asleep()
+        desk.rules.owes = 0
+        await desk.put("two")
+        assert sorted(await desk.surface.until(3)) == ["one", "two", "working"]
+
+
+async def test_progress_that_may_have_arrived_is_sent_again_before_it_is_removed(tmp_path: Path) -> None:
+    async with open_desk(tmp_path) as desk:
+        desk.surface.faults = [SendUncertain("cut")]
+        await desk.put("working", slot="progress")
+        await desk.asleep()
+        await desk.put("-progress")
+        desk.clock.advance(100)
+        assert await desk.surface.until(3) == ["working (SendUncertain)", "working", "-progress"]
 
 
 async def test_a_stop_in_the_middle_of_a_send_lets_it_end_and_repeats_nothing(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from farhand.drivers.claude.launch import MANIFEST
-from farhand.drivers.claude.tmux.screen import dialog_key, footer_says, holds, read_box
+from farhand.drivers.claude.tmux.screen import dialog_key, footer_says, holds, read_box, takes_escape
 
 RECORDINGS = Path(__file__).parent / "recordings"
 RULE = "─" * 40
@@ -80,3 +80,18 @@ def test_a_first_run_dialog_is_answered_by_keys_that_are_seen_to_work(name: str,
         moved = screen.replace("❯", " ").replace(f"   {dialog['choice']}\n", f" ❯ {dialog['choice']}\n")
         if moved.count("❯"):
             assert dialog_key(moved, MANIFEST["dialogs"]) == "Enter"
+
+
+@pytest.mark.parametrize(
+    ("name", "takes"),
+    [
+        ("tui-busy.txt", True),
+        ("tui-queued.txt", True),
+        ("tui-permission.txt", True),
+        ("tui-interrupted.txt", False),
+        ("tui-idle.txt", False),
+        ("tui-stophook.txt", False),
+    ],
+)
+def test_escape_is_for_turns_and_dialogs(name: str, takes: bool) -> None:
+    assert takes_escape((RECORDINGS / name).read_text("utf-8")) is takes

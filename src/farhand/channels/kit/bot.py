@@ -4,7 +4,8 @@ import time
 from collections.abc import Callable
 
 from farhand.channels.kit import texts
-from farhand.channels.kit.card import Card, session_list
+from farhand.channels.kit.card import Card
+from farhand.channels.kit.session_list import session_list
 from farhand.channels.kit.texts import About
 from farhand.model import commands, wishes
 from farhand.model.commands import Command

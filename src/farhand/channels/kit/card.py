@@ -1,13 +1,11 @@
 """A view laid out with buttons: what every chat surface shows of a fact, before its own limits and markup. Pure."""
 
 import html
-from collections.abc import Sequence
 from typing import TypeAlias
 
 from farhand.channels.kit.texts import until_words
 from farhand.model import facts
 from farhand.model.facts import Event
-from farhand.model.ports import SessionFound
 from farhand.model.present import Ask
 from farhand.model.view import AskView, TurnView
 from farhand.model.visible import visible
@@ -15,8 +13,10 @@ from farhand.model.words import AskKind, Attachment, Choice, HowEnded, HowSettle
 
 TAIL_CHARACTERS = 280
 TITLE_CHARACTERS = 160
-MOST_SESSIONS = 8
 NOTICE_CHARACTERS = 2000
+# How the slots begin of what shows a state that passes: it may come late, or not at all.
+PROGRESS_SLOTS = ("progress:", "queued:")
+_REMOVED = ":gone"
 
 
 class AnswerTap(Word, tag="answer"):
@@ -122,6 +122,16 @@ class Card(Word):
 def plain_notice(key: str, text: str, *, answers_reference: str = "", silent: bool = False) -> Card:
     """A short message of the channel itself."""
     return Card(key=key, head=text[:NOTICE_CHARACTERS], answers_reference=answers_reference, silent=silent)
+
+
+def removal(slot: str) -> Card:
+    """Takes the message of a slot away."""
+    return Card(key=f"{slot}{_REMOVED}", slot=slot, remove=True, silent=True)
+
+
+def removed_slot(key: str) -> str:
+    """The slot whose message the card of this key takes away; empty for any other card."""
+    return key.removesuffix(_REMOVED) if key.endswith(_REMOVED) else ""
 
 
 def progress_slot(turn: TurnView) -> str:
@@ -230,7 +240,7 @@ def ended(turn: TurnView) -> list[Card]:
         HowEnded.PARKED: "⏸ Stopped by the usage limit. Your message waits, and goes on by itself.",
     }[how]
     slot = progress_slot(turn)
-    gone = Card(key=f"{slot}:gone", slot=slot, remove=True, silent=True)
+    gone = removal(slot)
     if how is HowEnded.PARKED and not turn.text.strip():
         # The limit itself was shown; that it still holds at the next try is no news.
         return [gone]
@@ -255,31 +265,6 @@ def adopted(event: Event, fact: facts.Hired) -> Card:
     note = f"\n{fact.note}" if fact.note else ""
     key = f"notice:{event.seq}"
     return Card(key=key, worker=event.worker, head=head + note + introduction, markdown=fact.answer, silent=True)
-
-
-def session_list(key: str, found: Sequence[SessionFound], now: float) -> Card:
-    """Conversations that could be taken up, each with a button where nobody has it."""
-    lines: list[str] = []
-    buttons: list[tuple[Button, ...]] = []
-    for number, one in enumerate(found[:MOST_SESSIONS], 1):
-        whose = f" · {one.worker} has it" if one.worker else " · open at the desk" if one.open else ""
-        lines.append(f"{number}. {shortened(one.title, 80) or one.id}\n   {one.backend} · {ago(now - one.at)}{whose}")
-        lines.append(f"   {shortened(one.directory, 80)}")
-        if not one.worker and not one.open:
-            tap = AdoptTap(backend=one.backend, session=one.id)
-            buttons.append((Button(label=shortened(f"{number}. {one.title or one.id}", 40), tap=tap),))
-    left = len(found) - MOST_SESSIONS
-    more = [f"… and {left} older; name a folder to see less: /sessions <backend> <folder>"] if left > 0 else []
-    head = "\n".join(["Conversations on this machine; tap one to take it up:", *lines, *more])
-    return Card(key=key, head=head if found else "No agent has a conversation there.", buttons=tuple(buttons))
-
-
-def ago(seconds: float) -> str:
-    """How long ago, as people say it."""
-    for name, length in (("day", 86400), ("hour", 3600), ("minute", 60)):
-        if (number := int(seconds // length)) >= 1:
-            return f"{number} {name}{'' if number == 1 else 's'} ago"
-    return "just now"
 
 
 def _limited(event: Event, fact: facts.Limited) -> list[Card]:
@@ -316,7 +301,7 @@ def waiting(worker: str, message: MessageId, text: str) -> Card:
 
 def waits_no_more(message: MessageId) -> Card:
     """The end of a waiting message's card."""
-    return Card(key=f"queued:{message}:gone", slot=f"queued:{message}", remove=True, silent=True)
+    return removal(f"queued:{message}")
 
 
 def open_ask(ask_now: Ask, chosen: tuple[int, ...], key: str) -> Card:

@@ -5,7 +5,7 @@ from functools import partial
 
 import anyio.abc
 
-from farhand.channels.kit.card import Card, cards, plain_notice
+from farhand.channels.kit.card import PROGRESS_SLOTS, Card, cards, plain_notice, removed_slot
 from farhand.channels.kit.follow import JournalFollower, TurnViews
 from farhand.channels.kit.outbox import Dispatcher
 from farhand.channels.kit.pace import Pace
@@ -15,7 +15,7 @@ from farhand.channels.kit.tags import split_off_files
 from farhand.channels.kit.typing import TypingIndicator
 from farhand.model.channel_ports import ChannelContext
 from farhand.model.facts import Event
-from farhand.model.ports import Outbox, Parcel, Waiting
+from farhand.model.ports import Hub, Outbox, Parcel, Waiting
 from farhand.model.view import TurnView
 
 LOST = "lost:"
@@ -71,6 +71,26 @@ class CardComposer:
         ]
 
 
+class ChatProgressRules:
+    """Progress and cards of waiting messages give way; every running turn and every waiting message owes an answer."""
+
+    def __init__(self, hub: Hub) -> None:
+        self._hub = hub
+
+    def gives_way(self, parcel: Parcel) -> bool:
+        """Whether it is the message of a turn's progress or of a message that waits, or an edit of one."""
+        return parcel.slot.startswith(PROGRESS_SLOTS) and not self.removes(parcel)
+
+    def removes(self, parcel: Parcel) -> str:
+        """The slot whose message this parcel takes away."""
+        return removed_slot(parcel.key)
+
+    async def owed(self) -> int:
+        """The turns that run and the messages that wait, of all workers."""
+        workers = (await self._hub.look()).workers.values()
+        return sum(len(worker.queue) + (worker.turn is not None) for worker in workers)
+
+
 class Outbound:
     """Wires what a chat sends: follower → composer → outbox → dispatcher, with progress and typing beside them."""
 
@@ -93,6 +113,7 @@ class Outbound:
             pace=pace,
             weighs=surface.counts,
             given_up=partial(replacement, surface),
+            progress=ChatProgressRules(context.hub),
         )
         self.queue = CardQueue(surface, outbox, self._dispatcher, manager)
         self._progress = Progress(turns, pace, clock, limits.edit_seconds, self.queue)

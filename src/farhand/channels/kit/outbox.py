@@ -1,7 +1,9 @@
-"""Sends what the outbox holds: in order for each chat, marked before and after, repeated at most once in doubt."""
+"""Sends what the outbox holds: in order for each chat, marked before and after, repeated at most once in doubt.
+
+Progress gives way: it is sent when the pace can spare it, and dropped when it is to be removed before it was sent."""
 
 from collections.abc import Awaitable, Callable
-from typing import TypeAlias, TypeVar
+from typing import Protocol, TypeAlias, TypeVar
 
 import anyio
 import anyio.abc
@@ -30,6 +32,38 @@ LAST_SEND_SECONDS = 2.0
 def always(_: Parcel) -> bool:
     """Every parcel counts against the surface's limits."""
     return True
+
+
+class ProgressRules(Protocol):
+    """Which parcels are progress, which slot a parcel removes, and how many answers are still owed."""
+
+    def gives_way(self, parcel: Parcel) -> bool:
+        """Whether answers and questions go before this parcel."""
+        ...
+
+    def removes(self, parcel: Parcel) -> str:
+        """The slot whose message this parcel takes away; empty for any other parcel."""
+        ...
+
+    async def owed(self) -> int:
+        """How many answers are to come that nobody has put yet."""
+        ...
+
+
+class NoProgress:
+    """The rules of a surface that shows no progress."""
+
+    def gives_way(self, _: Parcel) -> bool:
+        """Never."""
+        return False
+
+    def removes(self, _: Parcel) -> str:
+        """Nothing."""
+        return ""
+
+    async def owed(self) -> int:
+        """None."""
+        return 0
 
 
 class SendUncertain(ChannelError):
@@ -67,6 +101,7 @@ class Dispatcher:
         pace: Pace | None = None,
         weighs: Callable[[Parcel], bool] = always,
         given_up: GivenUp | None = None,
+        progress: ProgressRules | None = None,
     ) -> None:
         self._channel = channel
         self._outbox = outbox
@@ -75,6 +110,10 @@ class Dispatcher:
         self._pace = pace
         self._weighs = weighs
         self._given_up = given_up
+        self._progress: ProgressRules = progress or NoProgress()
+        # Set and replaced whenever something was put.
+        self._put = anyio.Event()
+        self._draining = False
         self._news = anyio.Event()
         self._busy: set[str] = set()
         self._emptied = anyio.Event()
@@ -85,6 +124,8 @@ class Dispatcher:
     def wake(self) -> None:
         """Something was put."""
         self._news.set()
+        put, self._put = self._put, anyio.Event()
+        put.set()
 
     async def run(self) -> None:
         """Sends until it is cancelled; what is being sent at that moment is finished, within a limit."""
@@ -102,7 +143,9 @@ class Dispatcher:
                     scope.deadline = anyio.current_time() + LAST_SEND_SECONDS
 
     async def drain(self) -> None:
-        """Returns when nothing waits any more."""
+        """Returns when nothing waits any more; progress is held back no longer."""
+        self._draining = True
+        self.wake()
         while True:
             # Taken before the look: what is emptied during it counts.
             emptied = self._emptied
@@ -123,12 +166,13 @@ class Dispatcher:
         """Sends everything for one chat, in order."""
         pause = FIRST_PAUSE_SECONDS
         try:
-            while (first := await self._next(chat)) is not None:
+            while (chosen := await self._next(chat)) is not None:
+                first, held = chosen
                 if self._pace and self._weighs(first.parcel):
                     await self._pace.ready(chat)
                 # Looked at again after the wait: a newer edit may have taken the place of the one that waited.
-                if (waiting := await self._next(chat)) is None:
-                    break
+                if (waiting := await self._look(chat, held=held)) is None:
+                    continue
                 wait = await self._bring_whole(waiting)
                 if wait is None:
                     pause = FIRST_PAUSE_SECONDS
@@ -141,9 +185,58 @@ class Dispatcher:
             emptied, self._emptied = self._emptied, anyio.Event()
             emptied.set()
 
-    async def _next(self, chat: str) -> Waiting | None:
+    async def _next(self, chat: str) -> tuple[Waiting, bool] | None:
+        """What is sent next, and whether it passes progress that is held back.
+
+        Progress keeps its place while the pace can spare it; alone, it waits until then or until something is put."""
+        while True:
+            put = self._put
+            first = await self._look(chat)
+            if first is None:
+                return None
+            wait = await self._until_spare(chat) if self._gives_way(first) else 0.0
+            if not wait:
+                return first, False
+            if (passing := await self._look(chat, held=True)) is not None:
+                return passing, True
+            await self._sleep_until(put, wait)
+
+    async def _look(self, chat: str, *, held: bool = False) -> Waiting | None:
+        """The first that waits; with `held`, the first that is no progress, and what is to be removed is dropped."""
         found = await self._surely(lambda: self._outbox.waiting(self._channel, chat, limit=1))
-        return next(iter(found), None)
+        if not held or not found or not self._gives_way(found[0]):
+            return next(iter(found), None)
+        found = await self._surely(lambda: self._outbox.waiting(self._channel, chat))
+        removed = {self._progress.removes(one.parcel) for one in found} - {""}
+        for one in found:
+            if self._gives_way(one) and one.parcel.slot in removed:
+                await self._drop(one)
+        return next((one for one in found if not self._gives_way(one)), None)
+
+    async def _drop(self, one: Waiting) -> None:
+        await self._surely(lambda: self._outbox.failed(one.id, "removed before it was sent"))
+
+    def _gives_way(self, one: Waiting) -> bool:
+        # What may have arrived keeps its place: only when it is sent again is it known what to remove.
+        return not one.doubtful and self._progress.gives_way(one.parcel)
+
+    async def _until_spare(self, chat: str) -> float:
+        if self._pace is None or self._draining:
+            return 0.0
+        found = await self._surely(lambda: self._outbox.waiting(self._channel, chat))
+        behind = sum(self._weighs(one.parcel) and not self._gives_way(one) for one in found)
+        return self._pace.until_spare(chat, behind + await self._progress.owed())
+
+    async def _sleep_until(self, event: anyio.Event, seconds: float) -> None:
+        async with anyio.create_task_group() as tasks:
+
+            async def wake() -> None:
+                await event.wait()
+                tasks.cancel_scope.cancel()
+
+            tasks.start_soon(wake)
+            await self._clock.sleep(seconds)
+            tasks.cancel_scope.cancel()
 
     async def _surely(self, work: Callable[[], Awaitable[T]]) -> T:
         """Waits for a store that refuses: what was sent and could not be marked would be sent again."""

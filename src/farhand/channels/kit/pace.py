@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 
 from farhand.model.ports import Clock
 
+_ROUNDING_SECONDS = 1e-9
+
 
 @dataclass
 class Bucket:
@@ -52,6 +54,15 @@ class Pace:
         """Whether an edit may go without making a message wait, in any chat that was written to."""
         now = self._clock.now()
         return all(bucket.fill(now) >= 2 for bucket in (*self._chats.values(), self._overall))
+
+    def until_spare(self, chat: str, owed: int) -> float:
+        """Seconds until progress may go to this chat and leave one for each answer that is owed; 0: it may go now.
+
+        However many are owed, a full bucket has one for progress."""
+        now, bucket = self._clock.now(), self._chat(chat)
+        wanted = 1 + min(owed, bucket.size - 1)
+        waits = (wanted - bucket.fill(now)) / bucket.rate, (2 - self._overall.fill(now)) / self._overall.rate
+        return max(waits) if max(waits) > _ROUNDING_SECONDS else 0.0
 
     def _chat(self, chat: str) -> Bucket:
         # Telegram allows groups twenty messages a minute; their ids are below zero.

@@ -115,7 +115,9 @@ class ChatSurface(Protocol):
         ...
 
     def render(self, card: Card, chat: str) -> Sequence[Parcel]:
-        """The parcels that show a card in a chat. Pure: the same card makes the same parcels."""
+        """The parcels that show a card in a chat, the first under the card's own key.
+
+        Pure: the same card makes the same parcels."""
         ...
 
     async def send(self, waiting: Waiting) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from typing import Protocol
 
 from farhand.channels.kit.bot import Bot
-from farhand.channels.kit.card import Card, open_ask, shortened
+from farhand.channels.kit.card import Card, open_ask, removal, shortened
 from farhand.channels.kit.surface import ChatMessage, ChatTap, QuotedMessage, ShowsCards
 from farhand.channels.kit.tap_data import ChoiceWantsWords, TappedChoice, answer, mask, places, tap_to_wish
 from farhand.model import commands
@@ -76,7 +76,7 @@ class Taps:
         if not message.text.strip():
             return WORDS_ONLY
         reply = await self._settle(message.id, ask, chosen, message.text.strip(), sender)
-        await self._chat.show(Card(key=f"{slot}:gone", slot=slot, remove=True), message.chat)
+        await self._chat.show(removal(slot), message.chat)
         return reply
 
     async def _settle(self, identity: str, ask: str, chosen: tuple[int, ...], note: str, sender: Sender) -> str:

@@ -176,11 +176,11 @@ class ClaudeCli:
             case "stop":
                 heard, self.state = stopped_without_transcript(timeout.payload, self.state)
                 return heard
-            case "interrupt" if self._status.status == "idle":
+            case "interrupt" if read_status(self._status_file).status == "idle":
                 return self._end(HowEnded.INTERRUPTED)
             case "interrupt" if timeout.tries < MOST_ESCAPES:
-                # A dialog that has just appeared hears no key: once more.
-                await self.keyboard.escape()
+                # A dialog that has just appeared ignores keys.
+                await self.keyboard.escape_again()
                 self._queue.after(INTERRUPT_SECONDS, timeout.again())
                 return []
             case "command" if self._status.status != "busy":

@@ -50,6 +50,11 @@ def is_dialog(screen: str) -> bool:
     return "❯" in screen or "Enter to" in screen or "Press " in screen
 
 
+def takes_escape(screen: str) -> bool:
+    """Whether a turn runs or a dialog stands there: at rest, Escape opens a dialog of its own."""
+    return footer_says(screen, "esc to interrupt") or (read_box(screen) is None and is_dialog(plain(screen)))
+
+
 def dialog_key(screen: str, dialogs: Sequence[Mapping[str, str]]) -> str | None:
     """The next key for the dialog on the screen: to its choice, then Enter once that is seen to be chosen."""
     lines = [line.strip() for line in screen.splitlines()]
