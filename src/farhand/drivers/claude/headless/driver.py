@@ -21,7 +21,7 @@ from farhand.drivers.wires.context import USUAL
 from farhand.drivers.wires.cursor import read_cursor
 from farhand.drivers.wires.holder.process import Program, forget, open_wire
 from farhand.drivers.wires.preflight import workplace
-from farhand.drivers.wires.tmux.delivered import DeliveredLog
+from farhand.drivers.wires.tmux.delivered import DeliveredLog, with_turn_of
 from farhand.model.facts import SessionKnown
 from farhand.model.ports import (
     Heard,
@@ -64,7 +64,9 @@ class HeadlessClaudeDriver:
         chosen = str(uuid.uuid5(uuid.NAMESPACE_OID, f"{worker.name}/{worker.since}"))
         session = position.session or worker.session or chosen
         delivered = DeliveredLog(folder / "handed")
-        expected = position.state.expected if cursor else delivered.all()
+        # The cursor may be older than the last delivery: the node was killed before the agent's next line.
+        known = position.state.expected if cursor else delivered.all()
+        expected = with_turn_of(worker, known, (position.state.turn,))
         position = replace(position, session=session, state=replace(position.state, session=session, expected=expected))
         first = [] if worker.session == session else [Heard(fact=SessionKnown(session=session))]
         program, answers = self._program_for(worker, session), PartAnswers(folder / "picks")
