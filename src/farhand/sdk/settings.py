@@ -89,10 +89,9 @@ class AgentSettings:
 
     def demanded(self, path: str) -> tuple[Any, ...]:
         """What each file says of something that takes permission away: no file can take another's word back."""
-        if not self.tiers:
-            return () if (found := self.get(path)) is None else (found,)
-        said = (_at(tier.values, path, None) for tier in self.tiers)
-        return tuple(one for one in said if one is not None)
+        # What extensions take away is in the merged values alone.
+        said = [_at(values, path) for values in (*(tier.values for tier in self.tiers), self.raw)]
+        return tuple(one for place, one in enumerate(said) if one is not None and one not in said[:place])
 
 
 def home_of(environ: Mapping[str, str]) -> Path:
