@@ -90,7 +90,7 @@ class RateLimits:
 
     # Messages a second to one chat, how many may go there at once before that, and messages a second over all chats.
     chat_per_second: float = 1.0
-    chat_burst: int = 8
+    chat_burst: int = 20
     per_second: float = 30.0
     # The least time between two edits of progress.
     edit_seconds: float = 1.0

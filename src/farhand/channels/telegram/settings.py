@@ -23,7 +23,8 @@ class TelegramSettings:
     people: frozenset[str] = frozenset()
     # The first who writes must send the code that the terminal shows.
     pairing: bool = False
-    # Telegram's own advice: a message a second to one chat, thirty over all; a few at once do no harm.
+    # As Telegram advises: a message a second to one chat, thirty over all. Short bursts pass; what is too much is
+    # answered with a time to wait.
     limits: RateLimits = field(default_factory=RateLimits)
     answer_seconds: float = 20.0
     poll_seconds: int = 50
@@ -39,6 +40,7 @@ def read_settings(environ: Mapping[str, str]) -> TelegramSettings | None:
     token = environ.get("TELEGRAM_BOT_TOKEN", "").strip()
     if not token:
         return None
+    usual = RateLimits()
     return TelegramSettings(
         token=token,
         api_url=environ.get("TELEGRAM_API_URL", "").rstrip("/") or API_URL,
@@ -47,10 +49,10 @@ def read_settings(environ: Mapping[str, str]) -> TelegramSettings | None:
         people=frozenset(environ.get("ADMIN_USER_IDS", "").replace(",", " ").split()),
         pairing=is_yes(environ.get("ADMIN_PAIRING", "")),
         limits=RateLimits(
-            chat_per_second=number(environ, "TELEGRAM_CHAT_PER_SECOND", 1.0, least=0.01),
-            chat_burst=int(number(environ, "TELEGRAM_CHAT_BURST", 8.0, least=1.0)),
-            per_second=number(environ, "TELEGRAM_PER_SECOND", 30.0, least=0.1),
-            edit_seconds=number(environ, "TELEGRAM_EDIT_SECONDS", 1.0, least=0.05),
+            chat_per_second=number(environ, "TELEGRAM_CHAT_PER_SECOND", usual.chat_per_second, least=0.01),
+            chat_burst=int(number(environ, "TELEGRAM_CHAT_BURST", usual.chat_burst, least=1.0)),
+            per_second=number(environ, "TELEGRAM_PER_SECOND", usual.per_second, least=0.1),
+            edit_seconds=number(environ, "TELEGRAM_EDIT_SECONDS", usual.edit_seconds, least=0.05),
         ),
     )
 
