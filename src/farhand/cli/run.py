@@ -5,6 +5,7 @@ import os
 import sys
 from functools import partial
 
+from farhand.config.process import make_undumpable
 from farhand.config.settings import Settings, port_number, read_settings
 from farhand.model.errors import PortTaken, SettingMissing
 
@@ -57,6 +58,7 @@ def _serve(settings: Settings, *, talks: bool, without: frozenset[str]) -> None:
     from farhand import roster
     from farhand import run as running
 
+    make_undumpable()
     running.set_up_logs(settings, show=not talks)
     serve = running.run_with_conversation if talks else running.run_until_signal
     anyio.run(serve, settings, roster.drivers(settings), partial(roster.build_channels, without=without))

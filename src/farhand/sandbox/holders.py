@@ -35,7 +35,9 @@ class LocalHolders:
     ) -> AbstractAsyncContextManager[HeldChild]:
         """Starts a child in a new holder; raises AgentMissing when there is no such program."""
         path = self._path(name)
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # Parents that mkdir makes by itself would have the mode of the umask.
+        self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.mkdir(mode=0o700, exist_ok=True)
         order = {"argv": [*argv], "cwd": str(cwd), "env": {**environment}, "err_limit": self._error_bytes}
         with closing(Folder(path)) as folder:
             folder.write_order(order)

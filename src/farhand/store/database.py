@@ -1,9 +1,11 @@
 """One SQLite file (WAL) with a writer and a reader thread, each with a queue of jobs; queued writes share a commit."""
 
 import asyncio
+import os
 import sqlite3
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, TypeVar
@@ -31,12 +33,23 @@ def as_store_error(error: sqlite3.Error, path: Path) -> StoreError:
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """A connection set up as every thread here needs it."""
+    """A connection set up as every thread here needs it; the file is its owner's alone, whatever the umask."""
+    _keep_private(path)
     connection = sqlite3.connect(path, timeout=2.0, isolation_level=None, check_same_thread=False)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA foreign_keys = ON")
     return connection
+
+
+def _keep_private(path: Path) -> None:
+    """SQLite gives its two files beside this one the same mode."""
+    # What cannot be opened SQLite itself tells in its own words.
+    with suppress(OSError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):
+        with suppress(OSError):
+            path.with_name(name).chmod(0o600)
 
 
 def migrate(connection: sqlite3.Connection, path: Path) -> None:

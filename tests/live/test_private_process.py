@@ -1,0 +1,56 @@
+"""What a node keeps is its owner's alone: its files under any umask, its memory and environment while it runs."""
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from farhand.sandbox.holders import LocalHolders
+from farhand.store.database import Database
+
+pytestmark = pytest.mark.anyio
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+async def test_the_store_and_the_holders_are_private_under_any_umask(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        database = Database(tmp_path / "farhand.db")
+        try:
+            for name in ("farhand.db", "farhand.db-wal", "farhand.db-shm"):
+                assert mode(tmp_path / name) == 0o600
+        finally:
+            database.close()
+        holders = LocalHolders(tmp_path / "holders")
+        async with await holders.start("one", ["true"], cwd=tmp_path, environment={"PATH": os.environ["PATH"]}) as held:
+            await held.wait_exit()
+        assert mode(tmp_path / "holders") == 0o700
+        await holders.forget("one")
+    finally:
+        os.umask(before)
+
+
+async def test_a_store_that_was_open_to_others_is_closed_to_them(tmp_path: Path) -> None:
+    Database(tmp_path / "farhand.db").close()
+    (tmp_path / "farhand.db").chmod(0o644)
+    Database(tmp_path / "farhand.db").close()
+    assert mode(tmp_path / "farhand.db") == 0o600
+
+
+def test_the_node_cannot_be_dumped_and_its_children_can() -> None:
+    program = """
+import ctypes, subprocess, sys
+from farhand.config.process import make_undumpable
+assert make_undumpable()
+print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))
+print(subprocess.run([sys.executable, "-c", "import ctypes; print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))"],
+    capture_output=True, text=True).stdout.strip())
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["0", "1"]
