@@ -10,4 +10,4 @@ def make_undumpable() -> bool:
     """No core dump, and no reading of the process's memory or environment by others than root; whether that worked."""
     if sys.platform != "linux":
         return False
-    return ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0
+    return bool(ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0)
