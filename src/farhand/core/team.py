@@ -31,6 +31,7 @@ class Team:
         hub.listen(self._on_events)
 
     def _on_events(self, events: Sequence[Event]) -> None:
+        """Called by the hub with what was just written: starts, wakes and ends the workers' tasks."""
         if not events:
             # A write failed: every worker takes its next step from the present again.
             for task in self._tasks.values():

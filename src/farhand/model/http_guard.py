@@ -12,11 +12,23 @@ from urllib.parse import urlsplit
 # Whatever passes a request on (a proxy, a tunnel) says so in one of these; no program on this machine does.
 _FORWARDING = frozenset(
     (
-        "forwarded via x-real-ip x-client-ip x-cluster-client-ip true-client-ip fastly-client-ip x-original-host "
-        "x-original-url x-rewrite-url x-proxyuser-ip x-envoy-external-address x-appengine-user-ip cdn-loop x-host"
+        "forwarded via client-ip x-real-ip x-client-ip x-cluster-client-ip true-client-ip fastly-client-ip "
+        "x-rewrite-url x-proxyuser-ip x-envoy-external-address x-appengine-user-ip cdn-loop x-host"
     ).split()
 )
-_FORWARDING_PREFIXES = ("x-forwarded", "cf-", "ngrok-", "x-ngrok", "fly-", "x-amz-cf", "tailscale-", "x-tunnel")
+_FORWARDING_PREFIXES = (
+    "x-forwarded",
+    "x-original-",
+    "x-vercel-",
+    "cf-",
+    "ngrok-",
+    "x-ngrok",
+    "fly-",
+    "x-amz-cf",
+    "tailscale-",
+    "x-tunnel",
+    "x-azure-",
+)
 _LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
 

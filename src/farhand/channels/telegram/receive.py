@@ -74,6 +74,7 @@ class PollingReceiver:
             pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
 
     async def _obey(self, updates: list[msgspec.Raw]) -> None:
+        """Takes updates one by one; the offset moves behind each only once it is written down."""
         for update in updates:
             road.reached("door.received")
             await self._inbound.take(bytes(update))

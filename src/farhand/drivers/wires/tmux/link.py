@@ -179,6 +179,7 @@ class TmuxLink(Generic[State, Event]):
                 return await self._cli.change(model, mode)
 
     async def _deliver(self, errand: Deliver) -> Outcome:
+        """Types the message. At rest it waits for `seen`, which `_take` sets in the task that consumes `facts`."""
         cli = self._cli
         if errand.joins and not cli.steers:
             return NotTaken(why=f"{cli.title} takes a message when its turn is over.")
