@@ -56,3 +56,15 @@ async def test_a_repeat_is_the_same_command(tmp_path: Path) -> None:
         for other in (Say(id="1", text="y"), Interrupt(id="1"), Focus(id="1", worker="ann")):
             with pytest.raises(errors.IdTaken):
                 await house.hub.send(other, me)
+        await house.hub.send(Focus(id="2", worker="ann"), me)
+        with pytest.raises(errors.IdTaken):
+            await house.hub.send(Focus(id="2", worker="bob"), me)
+
+
+async def test_a_senders_name_cannot_reach_into_anothers_ids(tmp_path: Path) -> None:
+    async with open_house(tmp_path) as house:
+        await house.hire()
+        async with SocketHub(house.node.settings.door) as hub:
+            for name in ("telegram:m", "a b", "x" * 33):
+                with pytest.raises(errors.FarhandError, match="letters, digits and hyphens"):
+                    await hub.send(Say(id="77:42:5", text="x"), Sender(via=name))

@@ -43,7 +43,25 @@ async def served(limits: ConnectionLimits) -> AsyncIterator[int]:
         release.set()
         return PlainTextResponse("ok")
 
-    routes = [Route("/body", body, methods=["POST"]), Route("/stream", stream), Route("/release", let_go)]
+    over = anyio.Event()
+
+    async def flood(_: Request) -> Response:
+        async def pieces() -> AsyncIterator[bytes]:
+            try:
+                while True:
+                    yield b"x" * 65536
+                    await anyio.lowlevel.checkpoint()
+            finally:
+                over.set()
+
+        return StreamingResponse(pieces())
+
+    async def flood_over(_: Request) -> Response:
+        await over.wait()
+        return PlainTextResponse("over")
+
+    routes = [Route("/flood", flood), Route("/flood-over", flood_over)]
+    routes += [Route("/body", body, methods=["POST"]), Route("/stream", stream), Route("/release", let_go)]
     listener, app = http.bind("127.0.0.1", 0), http.application(list(routes))
 
     async def serve(*, task_status: anyio.abc.TaskStatus[None]) -> None:
@@ -96,6 +114,15 @@ async def test_what_trickles_in_moves_no_deadline() -> None:
                 assert await closed(link)
             finally:
                 tasks.cancel_scope.cancel()
+
+
+async def test_an_answer_that_nobody_reads_is_cut_off() -> None:
+    quick = ConnectionLimits(deadlines=RequestDeadlines(unread_seconds=0.2))
+    async with served(quick) as port, await anyio.connect_tcp("127.0.0.1", port) as link:
+        await link.send(b"GET /flood HTTP/1.1\r\nHost: x\r\n\r\n")
+        async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=None) as client:
+            # It answers when the flood was cut off.
+            assert (await client.get("/flood-over")).text == "over"
 
 
 async def test_a_long_answer_has_no_deadline() -> None:

@@ -49,7 +49,7 @@ def test_words_of_somebody_else_are_never_a_command(more: dict[str, Any]) -> Non
     assert isinstance(read_message(said(), Present()), Hire)
     wish = read_message(said(**more), Present())
     assert isinstance(wish, Tell)
-    assert wish.text == "/hire evil"
+    assert wish.text == "Forwarded message:\n/hire evil"
     assert not WhoMaySpeak(NothingStored()).may(said(**more))
 
 

@@ -28,6 +28,7 @@ class ShellWorld:
         self._trap()
         self._repository()
         (self.workspace / "gitlink").symlink_to(".git")
+        (self.workspace / "hooks").symlink_to(".git/hooks")
 
     def _trap(self) -> None:
         """Programs of the workspace's own, under the names of others."""

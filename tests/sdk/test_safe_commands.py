@@ -9,13 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.sdk.shell_world import ShellWorld
 
 from farhand.sdk.policies import Judge, Surroundings, allow, deny
 from farhand.sdk.policies.defaults import default_rules
 from farhand.sdk.policies.judge import PROTECTED, UNKNOWN_NAME
+from farhand.sdk.policies.protected_paths import is_protected
 from farhand.sdk.policies.safe_git import is_harmless_config
 from farhand.sdk.protocols import ToolCall
+from farhand.sdk.workspace import OutsideWorkspace, Workspace
 
 # Each of these once ran without a question, or is next door to one that did.
 ESCAPES = r"""
@@ -68,6 +72,19 @@ cat in.txt && touch x
 cat in.txt &
 cat 'in.txt' $'\x2fetc\x2fpasswd'
 cat ..
+git diff -U /etc/hostname in.txt
+git diff -U -O/etc/passwd
+git diff -U --ignore-submodules=none
+git diff --unified ../outside/key in.txt
+git diff --abbrev ../outside/key in.txt
+git log --format %G?
+git log --format=%+G?
+git log --format=%-GK
+git log -n --output=out
+grep --color root ../outside/key
+grep --colour x /etc/passwd
+ls --color ../outside
+ls --color /etc
 grep -R . .
 grep -rR . .
 grep --dereference-recursive . .
@@ -134,6 +151,10 @@ SAFE = r"""
 ls
 ls -la src
 ls -- src
+ls --color=never src
+grep --color=never needle in.txt
+git diff -U3 --stat
+git log -n 2 --author someone
 cat in.txt
 cat 'with blank.txt'
 cat "with blank.txt" in.txt
@@ -233,6 +254,10 @@ def test_what_only_reads_inside_runs_and_without_a_shell(world: ShellWorld, line
         "[core]\n\teditor = x \\\n fsmonitor = ./trap",
         "fsmonitor = x",
         '[core]\n\tbare = "a" ; x\n',
+        '[filter "x"]\n# \x0c[color]\nclean = ./trap',
+        '[filter "x"]\n# \u2028[user]\nname = ./trap',
+        '[filter "x"]\r# x\r[color]\nclean = ./trap',
+        "[color]\n\tpager = ./trap",
     ],
 )
 def test_git_is_asked_about_in_a_repository_that_names_programs(world: ShellWorld, config: str) -> None:
@@ -287,6 +312,19 @@ def test_git_of_a_folder_above_or_of_a_link_is_asked_for(world: ShellWorld, tmp_
     [
         "rm x",
         "rm\tx",
+        " rm x",
+        "\nrm x",
+        "bash -c -- 'rm x'",
+        "bash -c -o pipefail 'rm x'",
+        "bin/rm x",
+        "./../../bin/rm x",
+        "coproc rm x",
+        "trap 'rm x' EXIT",
+        "busybox rm x",
+        "nice --adjustment 5 rm x",
+        "xargs --max-args 1 rm",
+        "stdbuf --output L rm x",
+        "sudo --host h rm x",
         "rm  x",
         "r{m,m} x",
         "{rm,-rf,x}",
@@ -329,6 +367,11 @@ def test_a_made_up_name_is_no_offence_where_nothing_is_denied(world: ShellWorld)
         ".GIT/config",
         "src/../.git/config",
         "gitlink/config",
+        "hooks/../config",
+        ".git/a\\..\\../../config",
+        ".gemini/a\\..\\../../settings.json",
+        ".git\\config",
+        "~/.bashrc",
         ".gemini/settings.json",
         ".claude/settings.local.json",
         ".codex/config.toml",
@@ -370,6 +413,8 @@ def test_files_that_configure_tools_are_asked_for_in_every_mode_but_yolo(
         ("gitlink/config", "ask"),
         ("../outside/new", "ask"),
         ("folder/new", "ask"),
+        ("Makefile", "ask"),
+        ("hooks/../config", "ask"),
         ("$X", "ask"),
         ("a{b,c}", "ask"),
         ("~/x", "ask"),
@@ -380,6 +425,45 @@ def test_a_redirection_in_auto_edit_writes_plain_files_of_the_workspace_alone(
 ) -> None:
     ruling = decided(world, f"echo x > {target}", allow("run_shell_command"), mode="auto_edit")
     assert ruling.decision == decision
+
+
+def test_a_line_that_moves_redirects_nowhere_unasked(world: ShellWorld) -> None:
+    for line in ("cd .git && echo x > config", "pushd src; echo x > a"):
+        assert decided(world, line, allow("run_shell_command"), mode="auto_edit").decision == "ask"
+
+
+def test_the_folder_of_a_command_is_read_as_the_tool_reads_it(
+    world: ShellWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(world.workspace.parent))
+    call = ToolCall("1", "run_shell_command", {"command": "cat ../outside/key", "dir_path": "~/workspace"})
+    judge = Judge(default_rules())
+    assert judge.decide(call, Surroundings(cwd=world.workspace)).decision == "ask"
+    # Read as a folder called `~`, the path would have stayed inside.
+    inside = ToolCall("1", "run_shell_command", {"command": "cat in.txt", "dir_path": "~/workspace"})
+    assert judge.decide(inside, Surroundings(cwd=world.workspace)).decision == "allow"
+
+
+PIECES = st.sampled_from([".git", ".gemini", "..", ".", "/", "\\", "hooks", "config", "a", "~", " "])
+
+
+@given(st.lists(PIECES, max_size=9).map("".join))
+def test_what_the_tool_would_open_is_what_is_judged(world: ShellWorld, path: str) -> None:
+    try:
+        opened = Workspace(world.workspace).resolve(path, to_write=True).relative_to(world.workspace.resolve())
+    except (OutsideWorkspace, ValueError, RuntimeError):
+        return
+    if opened.parts and opened.parts[0] in (".git", ".gemini"):
+        assert is_protected(path, world.workspace)
+
+
+@pytest.mark.parametrize("name", ["shallow", "packed-refs", "index"])
+def test_git_whose_own_files_are_links_is_asked_about(world: ShellWorld, tmp_path: Path, name: str) -> None:
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True, env=world.environment)
+    judge = Judge(default_rules())
+    assert judge.decide(_call("git log"), Surroundings(cwd=tmp_path)).decision == "allow"
+    (tmp_path / ".git" / name).symlink_to("/etc/hostname")
+    assert judge.decide(_call("git log"), Surroundings(cwd=tmp_path)).decision == "ask"
 
 
 def test_a_workspace_inside_a_hidden_folder_is_a_workspace(tmp_path: Path) -> None:

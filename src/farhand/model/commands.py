@@ -139,10 +139,11 @@ def fingerprint(command: Command) -> str:
         case Say():
             plain: Command = replace(command, id="", worker="", text="" if command.attachments else command.text)
             plain = replace(plain, attachments=())
-        case Reword() | Steer() | Withdraw() | Answer():
-            plain = replace(command, id="")
-        case _:
+        case Interrupt() | Relaunch() | Retry() | Tune():
+            # Without a name it is the focused worker's, and who that is may have changed.
             plain = replace(command, id="", worker="")
+        case _:
+            plain = replace(command, id="")
     return hashlib.blake2b(msgspec.json.encode(plain), digest_size=16).hexdigest()
 
 

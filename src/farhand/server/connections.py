@@ -34,6 +34,8 @@ class RequestDeadlines:
 
     header_seconds: float = 10.0
     body_seconds: float = 30.0
+    # And how long it may leave an answer unread.
+    unread_seconds: float = 30.0
 
 
 @dataclass
@@ -75,6 +77,7 @@ class GuardedProtocol(H11Protocol):
         self._limits = limits
         self._address: str | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._unread: asyncio.TimerHandle | None = None
         self._waits_for: object = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -100,9 +103,25 @@ class GuardedProtocol(H11Protocol):
         if self._address is None:
             return
         self._stop_timer()
+        self._stop_unread()
         self._limits.release(self._address)
         self._address = None
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """The client does not read: it has so long to begin."""
+        super().pause_writing()
+        self._unread = self.loop.call_later(self._limits.deadlines.unread_seconds, self._cut_off)
+
+    def resume_writing(self) -> None:
+        """It reads again."""
+        self._stop_unread()
+        super().resume_writing()
+
+    def _stop_unread(self) -> None:
+        if self._unread is not None:
+            self._unread.cancel()
+            self._unread = None
 
     def _set_deadline(self) -> None:
         """A deadline for the headers, then one for the body; none while we answer."""

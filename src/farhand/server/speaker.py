@@ -4,8 +4,9 @@ import pwd
 import socket
 import struct
 
-from farhand.model.errors import NotAllowed
+from farhand.model.errors import BadInput, NotAllowed
 
+LONGEST_NAME = 32
 # What the node itself and its plain files speak as.
 NODE_NAMES = frozenset({"node", "pipe"})
 
@@ -14,6 +15,8 @@ def own_name(via: str, reserved: frozenset[str]) -> str:
     """The name that a client gives its messages; NotAllowed for one that belongs to a channel of the node.
 
     Ids are deduplicated by this name: whoever could take another's could use up its ids."""
+    if not (via.isascii() and via.replace("-", "").isalnum() and len(via) <= LONGEST_NAME):
+        raise BadInput(f"A sender's name is 1 to {LONGEST_NAME} letters, digits and hyphens.")
     if via.lower() in reserved:
         raise NotAllowed(f"Only the channel itself can speak as '{via}'.", via=via)
     return via

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from farhand.disk.head_tail import HeadAndTail
+from farhand.drivers.claude import launch
 from farhand.drivers.claude.launch import ClaudePaths
 from farhand.drivers.claude.sessions import find_sessions, resume_command, session_of
 from farhand.model.present import Worker
@@ -104,3 +105,15 @@ def test_the_way_back_to_the_desk_is_a_command_that_a_shell_understands() -> Non
     assert resume_command(worker, {}) == f"cd '/my work' && claude --resume {SESSION}"
     elsewhere = resume_command(worker, {"CLAUDE_CONFIG_DIR": "/other house"})
     assert elsewhere == f"cd '/my work' && CLAUDE_CONFIG_DIR='/other house' claude --resume {SESSION}"
+
+
+def test_a_transcript_without_a_conversation_is_set_aside(tmp_path: Path) -> None:
+    transcript = tmp_path / "id.jsonl"
+    assert not launch.resumes(transcript)
+    transcript.write_text('{"type":"mode"}\n')
+    assert not launch.resumes(transcript)
+    assert not transcript.exists()
+    assert (tmp_path / "id.jsonl.unused").read_text() == '{"type":"mode"}\n'
+    transcript.write_text('{"type":"user"}\n')
+    assert launch.resumes(transcript)
+    assert transcript.exists()

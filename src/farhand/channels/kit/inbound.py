@@ -22,6 +22,7 @@ from farhand.model.words import Sender
 
 log = structlog.get_logger("chat")
 LONGEST_NAME = 64
+FORWARDED = "Forwarded message:"
 
 
 class Inbound:
@@ -122,7 +123,8 @@ def read_message(message: ChatMessage, present: Present, surface: Surface = CHAT
 def _read_text(message: ChatMessage, present: Present, surface: Surface) -> Wish | None:
     text = message.text or message.caption
     if message.foreign:
-        return Tell(id=message.id, text=text, needs_focus=True) if text.strip() else None
+        # Behind a line of ours, for an agent's own commands begin a text, too.
+        return Tell(id=message.id, text=f"{FORWARDED}\n{text}", needs_focus=True) if text.strip() else None
     wish = grammar.read(message.id, text, present, surface)
     context = message.quoted.text if message.quoted else ""
     is_bare = isinstance(wish, Tell) and not wish.worker and not wish.everybody and not text.startswith("/")

@@ -7,6 +7,7 @@ import re
 import secrets
 import shlex
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -214,3 +215,13 @@ def has_conversation(transcript: Path) -> bool:
             return any(b'"type":"user"' in line or b'"type": "user"' in line for line in file)
     except OSError:
         return False
+
+
+def resumes(transcript: Path) -> bool:
+    """Whether the session goes on with `--resume`. A transcript without a conversation is set aside, for with one there
+    the CLI takes the session's id for used: it was killed before its first words were on the disk."""
+    if has_conversation(transcript):
+        return True
+    with suppress(FileNotFoundError):
+        transcript.rename(transcript.with_name(f"{transcript.name}.unused"))
+    return False

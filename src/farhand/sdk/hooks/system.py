@@ -19,6 +19,7 @@ from farhand.sdk.hooks.matching import matches, subject_of
 from farhand.sdk.hooks.merge import fed_forward, merged
 from farhand.sdk.hooks.words import WORDS, input_of
 from farhand.sdk.protocols import HookOutcome
+from farhand.sdk.settings import PROJECT
 
 if TYPE_CHECKING:
     from farhand.sdk.protocols import HookEventName, SessionContext
@@ -67,7 +68,10 @@ class Hooks:
         found: dict[tuple[str, str, int], Entry] = {}
         for entry in self._entries.get(event_name, ()):
             if matches(event_name, entry.matcher, subject):
-                found.setdefault(entry.key, entry)
+                first = found.setdefault(entry.key, entry)
+                if first.source == PROJECT:
+                    # A project's hook never stands in for a person's, which may be a guard.
+                    found[entry.key] = entry
         return list(found.values())
 
     async def _one_by_one(

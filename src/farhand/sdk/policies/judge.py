@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from farhand.sdk.policies.matching import SHELL_TOOLS, Candidates, PolicyQuery, Surroundings, applies, server_of
@@ -23,6 +24,7 @@ OUTSIDE = "the command would run outside the workspace."
 UNTRUSTED_GIT = "git runs what a folder's configuration says, and this folder is not trusted."
 UNKNOWN_NAME = "a shell would make up the command's name, so nobody can say whether it is a denied one."
 PROTECTED = "this file configures a tool that will run what it says; changing it needs a person's word."
+_MOVES = (("cd",), ("pushd",), ("popd",))
 BUILD_FILE = "a build file decides what is run later; changing it needs a person's word."
 
 
@@ -101,7 +103,7 @@ class Judge:
         ruling = Ruling("allow")
         while waiting:
             text, behind = waiting.pop()
-            said, found = self._text(call, text, around, first=text == command)
+            said, found = self._text(call, text, around, first=text.strip() == command.strip())
             # Whoever allows `sudo` has allowed what it runs, but for what is forbidden or harmful.
             if not behind or said.decision == "deny" or said.reason == DANGEROUS:
                 ruling = _first_hardest(ruling, said, first=len(met) == 1)
@@ -117,7 +119,7 @@ class Judge:
     def _text(self, call: ToolCall, text: str, around: Surroundings, *, first: bool) -> tuple[Ruling, ShellLine]:
         from farhand.sdk.policies.shell import taken_apart
 
-        here = call if first else _with_command(call, text)
+        here = call if text == call.arguments["command"] else _with_command(call, text)
         ruling = self._plain(here, around)
         line = taken_apart(text)
         if ruling.decision == "deny":
@@ -154,6 +156,8 @@ def _inner(text: str, behind: bool, line: ShellLine) -> list[tuple[str, bool]]:
 
     # A shell joins continued lines, also in the middle of a word; the parser takes them for two words.
     found = [(text.replace("\\\n", ""), behind)] if "\\\n" in text else []
+    if text.strip() not in ("", text):
+        found.append((text.strip(), behind))
     for command in line.commands:
         if command.text and command.text != text.strip():
             found.append((command.text, behind))
@@ -189,12 +193,18 @@ def _may_write(call: ToolCall, line: ShellLine, around: Surroundings) -> bool:
     """Whether the mode lets a line write the files that it redirects to."""
     if around.mode != "auto_edit":
         return around.mode == "yolo"
-    folder = _folder(call, around)
+    if any(command.words[:1] in _MOVES for command in line.commands):
+        # What a target is relative to is then known to the shell alone.
+        return False
     return all(
-        target == "/dev/null"
-        or (target is not None and _within(folder / target, around) and not is_protected(target, folder))
-        for target in line.targets
+        target == "/dev/null" or _is_plain_file(target, _folder(call, around), around) for target in line.targets
     )
+
+
+def _is_plain_file(target: str | None, folder: Path, around: Surroundings) -> bool:
+    if target is None or not _within(folder / target, around):
+        return False
+    return not is_protected(target, folder) and not is_build_file(target, folder)
 
 
 def _first_hardest(one: Ruling, other: Ruling, *, first: bool) -> Ruling:
@@ -214,7 +224,8 @@ def _with_command(call: ToolCall, command: str) -> ToolCall:
 
 def _folder(call: ToolCall, around: Surroundings) -> Any:
     named = call.arguments.get("dir_path")
-    return around.cwd / named if isinstance(named, str) and named else around.cwd
+    # As the tool reads it: `~` is the person's home.
+    return around.cwd / os.path.expanduser(named) if isinstance(named, str) and named else around.cwd  # noqa: PTH111
 
 
 def _within(folder: Any, around: Surroundings) -> bool:

@@ -20,6 +20,7 @@ _BUILD_PATTERN = re.compile(r"(?:Dockerfile|Containerfile)\..*|.*\.(?:bzl|bazel|
 # Folders in which everything configures a tool, and single files that do; compared in lower case.
 PROTECTED_FOLDERS = frozenset(
     ".git .gemini .claude .codex .opencode .cursor .agents .github .gitlab .husky .vscode .idea .devcontainer .direnv"
+    " .hg .mvn .yarn .mise .zed .qwen .continue .windsurf .roo .kiro .amp .factory"
     " .cargo .config .ssh .gnupg .circleci .farhand".split()
 )
 PROTECTED_FILES = frozenset(
@@ -27,7 +28,8 @@ PROTECTED_FILES = frozenset(
     " .pypirc .pre-commit-config.yaml .lintstagedrc .tool-versions mise.toml .mise.toml .bashrc .bash_profile"
     " .bash_login .bash_logout .profile .zshrc .zshenv .zprofile .zlogin .inputrc .vimrc .exrc .tmux.conf"
     " .gdbinit .lldbinit .pythonrc .pdbrc .python_history opencode.json opencode.jsonc"
-    " sitecustomize.py usercustomize.py .gitlab-ci.yml".split()
+    " sitecustomize.py usercustomize.py .gitlab-ci.yml .travis.yml jenkinsfile mise.local.toml .lintstagedrc.json"
+    " lefthook.yml lefthook.yaml .nvim.lua .dir-locals.el crush.json .crush.json".split()
 )
 # The CLI keeps what it writes for itself there; a plan orders nobody to do anything.
 _PLAN = re.compile(r".*/\.gemini/tmp/[\w-]+/(?:[\w-]+/)?plans/[\w-]+\.md")
@@ -45,18 +47,20 @@ def edited_paths(call: ToolCall) -> list[str]:
 
 def is_build_file(path: str, cwd: Path) -> bool:
     """Whether a build takes its orders from this file."""
-    name = os.path.basename(os.path.realpath(cwd / path.replace("\\", "/")))  # noqa: PTH119
-    return name in _BUILD_FILES or bool(_BUILD_PATTERN.fullmatch(name))
+    real = (os.path.realpath(cwd / os.path.expanduser(one)) for one in (path, path.replace("\\", "/")))  # noqa: PTH111
+    names = [os.path.basename(one) for one in real]  # noqa: PTH119
+    return any(name in _BUILD_FILES or _BUILD_PATTERN.fullmatch(name) for name in names)
 
 
 def is_protected(path: str, cwd: Path) -> bool:
     """Whether a tool takes its orders from this file, under the name that is given or the one it really has."""
     root = os.path.realpath(cwd)
-    given = os.path.normpath(os.path.join(root, path.replace("\\", "/")))  # noqa: PTH118 - a third of the time of a Path
-    real = os.path.realpath(given)
-    if _PLAN.fullmatch(given) and _PLAN.fullmatch(real):
+    named = [os.path.join(root, os.path.expanduser(one)) for one in {path, path.replace("\\", "/")}]  # noqa: PTH111, PTH118
+    # As a tool opens it: links are followed before `..` is. And as it is written, for whoever reads it otherwise.
+    found = {reading(one) for one in named for reading in (os.path.realpath, os.path.normpath)}
+    if all(_PLAN.fullmatch(one) for one in found):
         return False
-    return any(_configures(PurePosixPath(one), root) for one in {given, real})
+    return any(_configures(PurePosixPath(one), root) for one in found)
 
 
 def _configures(path: PurePosixPath, root: str) -> bool:

@@ -52,6 +52,8 @@ class Options:
     valued: str = ""
     long: frozenset[str] = frozenset()
     long_valued: frozenset[str] = frozenset()
+    # A value may follow these behind `=` alone: the next argument is none of theirs.
+    long_optional: frozenset[str] = frozenset()
     # `-5` for `-n 5`.
     number: bool = False
 
@@ -76,6 +78,8 @@ class Options:
         """How many of the following arguments belong to an option; None for one that is not on the list."""
         if one.startswith("--"):
             name, equals, _ = one.partition("=")
+            if name in self.long_optional:
+                return 0
             if name in self.long_valued:
                 return 0 if equals else 1
             return 0 if name in self.long and not equals else None
@@ -104,7 +108,8 @@ _READERS = {
         "aAbBcCdfFgGhiklmnNopqQrRsStuUvxX1",
         "ITw",
         _words("--all --almost-all --human-readable --inode --no-group --numeric-uid-gid --recursive --reverse --size"),
-        _words("--color --sort --time --time-style --format --ignore --hide"),
+        _words("--sort --time --time-style --format --ignore --hide"),
+        _words("--color"),
     ),
     "nl": Options("p", "bdfhilnsvw"),
     "paste": Options("sz", "d", _words("--serial"), _words("--delimiters")),
@@ -120,12 +125,10 @@ _GREP = Options(
     _words(
         "--count --extended-regexp --files-with-matches --files-without-match --fixed-strings --ignore-case"
         " --invert-match --line-number --line-regexp --no-filename --no-messages --only-matching --perl-regexp"
-        " --quiet --recursive --with-filename --word-regexp --color --null"
+        " --quiet --recursive --with-filename --word-regexp --null"
     ),
-    _words(
-        "--after-context --before-context --context --regexp --max-count --include --exclude --exclude-dir"
-        " --color --colour --label"
-    ),
+    _words("--after-context --before-context --context --regexp --max-count --include --exclude --exclude-dir --label"),
+    _words("--color --colour"),
     number=True,
 )
 _RIPGREP = Options(

@@ -30,8 +30,12 @@ _HARMLESS_KEYS = re.compile(
     r"|branch\..+\.(remote|merge|rebase|pushremote|description|vscode-merge-base|gh-merge-base)"
     r"|user\.(name|email|signingkey|useconfigonly)|commit\.gpgsign|tag\.gpgsign|init\.defaultbranch"
     r"|pull\.(rebase|ff)|push\.(default|autosetupremote|followtags)|fetch\.prune|merge\.ff|rerere\.enabled"
-    r"|extensions\.objectformat|color\.[a-z.]+|gc\.auto|advice\.[a-z]+"
+    r"|extensions\.objectformat|color\.(ui|branch|diff|status)|gc\.auto|advice\.detachedhead"
 )
+_PARTS = ("HEAD", "config", "objects", "refs", "index", "info", "packed-refs", "shallow", "objects/info")
+# With one of these, git also reads what lies elsewhere.
+_ELSEWHERE = ("config.worktree", "commondir", "info/attributes", "objects/info/alternates")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x85\u2028\u2029]")
 _SECTION = re.compile(r'\[([a-zA-Z0-9.-]+)(?: "((?:[^"\\]|\\["\\])*)")?\]')
 _KEY = re.compile(r'([a-zA-Z][a-zA-Z0-9-]*)(?:\s*=\s*([^"\\;#]*|"[^"\\]*"))?')
 _DIFF_FLAGS = frozenset(
@@ -69,10 +73,9 @@ _VALUED: dict[str, frozenset[str]] = {
     "diff": _DIFF_VALUED,
     "branch": frozenset({"--format", "--sort", "--color"}),
 }
-# These stand alone with `=`: without it the next argument is none of theirs.
-_ONLY_EQUALS = frozenset(
-    "--porcelain --untracked-files --ignored --color --pretty --decorate --word-diff --stat --abbrev --find-renames"
-    " --find-copies".split()
+# The next argument belongs to these for certain; the others take a value behind `=` alone.
+_SEPARATE = frozenset(
+    "-n --max-count --skip --since --until --after --before --author --committer --grep -S -G".split()
 )
 _ADDED = {
     "status": ("--ignore-submodules=all",),
@@ -117,12 +120,12 @@ def _operands(subcommand: str, arguments: Sequence[str]) -> list[str] | None:
             pass
         elif one in flags or re.fullmatch(r"-\d+|-U\d+|-[MC]\d+%?", one):
             continue
-        elif one in valued - _ONLY_EQUALS and waiting:
+        elif one in valued & _SEPARATE and waiting and not waiting[0].startswith("-"):
             value = waiting.pop(0)
         else:
             return None
         # These placeholders check signatures, for which another program is run.
-        if "%G" in value or "signature" in value or "trailer" in value:
+        if re.search(r"%[-+ ]?G", value) or "signature" in value or "trailer" in value:
             return None
     return found
 
@@ -141,13 +144,14 @@ def _repository(inside: Inside) -> str:
 
 def _is_plain(git: str) -> bool:
     """Whether it is a folder of its own, and nothing in its configuration makes git run or read anything else."""
-    parts = (git, *(f"{git}/{name}" for name in ("HEAD", "config", "objects", "refs")))
+    parts = (git, *(f"{git}/{name}" for name in _PARTS))
     if any(os.path.islink(part) for part in parts) or not os.path.isdir(git):  # noqa: PTH112, PTH114
         return False
-    if any(os.path.lexists(f"{git}/{name}") for name in ("config.worktree", "commondir", "info/attributes")):
+    if any(os.path.lexists(f"{git}/{name}") for name in _ELSEWHERE):
         return False
     try:
-        with open(f"{git}/config", encoding="utf-8") as file:  # noqa: PTH123
+        # Line ends as git has them: nothing but LF ends a line.
+        with open(f"{git}/config", encoding="utf-8", newline="") as file:  # noqa: PTH123
             text = file.read(LARGEST_CONFIG_BYTES + 1)
     except (OSError, UnicodeDecodeError):
         return False
@@ -157,8 +161,11 @@ def _is_plain(git: str) -> bool:
 def is_harmless_config(text: str) -> bool:
     """Whether every line of a repository's configuration is understood, and every key on the list."""
     section = ""
-    for written in text.splitlines():
-        line = written.strip()
+    text = text.replace("\r\n", "\n")
+    if _CONTROLS.search(text):
+        return False
+    for written in text.split("\n"):
+        line = written.strip(" \t")
         if not line or line[0] in "#;":
             continue
         if line.startswith("["):

@@ -21,19 +21,26 @@ _UNKNOWN = frozenset(
 _SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh"})
 # Commands that run the command after them, and their options that take a value.
 _RUNNERS: dict[str, frozenset[str]] = {
-    "sudo": frozenset({"-u", "-g", "-h", "-p", "-C", "-r", "-t", "-D", "--user", "--group"}),
+    "sudo": frozenset(
+        "-u -g -h -p -C -r -t -D -R -T --user --group --host --prompt --chdir --chroot --role --type".split()
+    ),
     "doas": frozenset({"-u", "-C"}),
     "env": frozenset({"-u", "-C", "-S", "--unset", "--chdir"}),
     "nohup": frozenset(),
     "time": frozenset({"-f", "-o"}),
-    "nice": frozenset({"-n"}),
+    "nice": frozenset({"-n", "--adjustment"}),
     "ionice": frozenset({"-c", "-n"}),
-    "stdbuf": frozenset({"-i", "-o", "-e"}),
+    "stdbuf": frozenset({"-i", "-o", "-e", "--input", "--output", "--error"}),
     "setsid": frozenset(),
     "command": frozenset(),
     "builtin": frozenset(),
     "exec": frozenset({"-a"}),
-    "xargs": frozenset({"-I", "-n", "-P", "-d", "-a", "-L", "-E", "-s"}),
+    "xargs": frozenset(
+        "-I -n -P -d -a -L -E -s --max-args --max-procs --delimiter --arg-file --max-lines --max-chars".split()
+    ),
+    "coproc": frozenset(),
+    "busybox": frozenset(),
+    "toybox": frozenset(),
     "timeout": frozenset({"-s", "-k", "--signal", "--kill-after"}),
 }
 # What may stand in a word without quotes; a tilde only behind a letter, as in `HEAD~3`.
@@ -213,6 +220,8 @@ def scripts(command: ShellCommand) -> list[str]:
     if not words:
         return []
     name = words[0].rpartition("/")[2]
+    if name == "trap":
+        return [words[1]] if len(words) > 2 else []
     if name == "eval":
         return [" ".join(words[1:])] if len(words) > 1 else []
     if name in _SHELLS:
@@ -243,11 +252,14 @@ def _run_by_find(words: tuple[str, ...]) -> list[str]:
 
 
 def _script_of_shell(words: tuple[str, ...]) -> list[str]:
-    wanted = False
-    for word in words[1:]:
-        if word.startswith("-") and not word.startswith("--"):
+    wanted, waiting = False, list(words[1:])
+    while waiting:
+        word = waiting.pop(0)
+        if word in ("-o", "+o", "-O", "+O"):
+            del waiting[:1]
+        elif word.startswith(("-", "+")) and not word.startswith("--"):
             wanted = wanted or "c" in word
-        elif wanted:
+        elif wanted and not word.startswith("--"):
             return [word]
     return []
 
@@ -265,7 +277,7 @@ def hidden(command: ShellCommand) -> str:
             break
         words = _after_runner(words, takes_value)
         stripped = True
-    if words and words[0].startswith("/"):
+    if words and "/" in words[0]:
         words[0], stripped = words[0].rpartition("/")[2], True
     if stripped:
         return " ".join(_quoted(word) for word in words)

@@ -139,10 +139,10 @@ class TmuxClaudeDriver:
         session = worker.session or str(uuid.uuid4())
         transcript = Path(cursor.path) if cursor.path else self._places.transcript(str(directory), session)
         launch.prepare_account(self._places, self._environment, directory)
-        settings, resume = self._write_settings(worker), launch.has_conversation(transcript)
+        settings, resume = self._write_settings(worker), launch.resumes(transcript)
         words = launch.command_line(program, worker.mode, worker.model, settings, session, resume=resume)
         # What was written before this start was told before, unless the cursor says that it was not.
-        offset = cursor.offset if cursor.path else size_of(transcript)
+        offset = cursor.offset if cursor.path and resume else size_of(transcript)
         return Plan(session, tuple(words), transcript, offset)
 
     def _write_settings(self, worker: Worker) -> Path:
