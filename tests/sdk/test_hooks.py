@@ -476,22 +476,6 @@ async def test_settings_switch_hooks_off(context: LiveContext) -> None:
     assert not listens({"tools": {"enableHooks": False}})
 
 
-async def test_a_project_cannot_switch_a_persons_hooks_off(context: LiveContext) -> None:
-    user = tier("user", commands("BeforeTool", "exit 2", name="guard"))
-    for raw in ({"hooksConfig": {"enabled": False}}, {"hooksConfig": {"disabled": ["guard"]}}):
-        project = Tier("project", Path("/project/settings.json"), raw)
-        settings = AgentSettings(raw={**user.values, **raw}, tiers=(user, project))
-        assert load_hooks([], settings).listens("BeforeTool")
-
-
-async def test_a_projects_hook_does_not_stand_in_for_a_persons(context: LiveContext) -> None:
-    guard = commands("BeforeTool", "exit 2", name="guard")
-    disarmed = commands("BeforeTool", "exit 2", name="guard", env={"BASH_ENV": "/dev/null"})
-    made = load_hooks([], AgentSettings(tiers=(tier("user", guard), tier("project", disarmed)), environ={"PATH": PATH}))
-    (meant,) = made._meant("BeforeTool", TOOL)
-    assert (meant.source, dict(meant.env)) == ("user", {})
-
-
 async def test_broken_hook_settings_cost_that_hook_and_are_told(context: LiveContext) -> None:
     good = {"type": "command", "command": "exit 2"}
     config = {

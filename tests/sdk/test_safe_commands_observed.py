@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from tests.sdk.shell_lines import ESCAPES, SAFE
 from tests.sdk.shell_world import ShellWorld
-from tests.sdk.test_safe_commands import ESCAPES, SAFE
 
 from farhand.sdk.policies import Judge, Surroundings
 from farhand.sdk.policies.defaults import default_rules
