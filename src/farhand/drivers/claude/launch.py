@@ -117,8 +117,7 @@ def _run(interpreter: str, program: Path, event: str, mode: str, ask_seconds: fl
     asks = mode == "ask"
     command = shlex.join([interpreter, "-I", "-S", str(program), "ask" if asks else "report", event, *more])
     timeout = hook_timeout(ask_seconds, asks=asks)
-    background = {"async": True} if mode == "background" and not more else {}
-    return {"type": "command", "command": command, "timeout": timeout, **background}
+    return {"type": "command", "command": command, "timeout": timeout}
 
 
 def session_settings(groups: Mapping[str, object], cost: Path | None = None) -> JsonObject:

@@ -25,7 +25,7 @@ from farhand.model.words import HowEnded, replace
 # The transcript tells of these, or the driver asks on their behalf.
 SILENT = frozenset(
     (
-        "PostToolUse PostToolUseFailure PostToolBatch Notification PermissionRequest PermissionDenied "
+        "PreToolUse PostToolUse PostToolUseFailure PostToolBatch Notification PermissionRequest PermissionDenied "
         "SessionEnd SubagentStart SubagentStop PreCompact PostCompact UserPromptExpansion"
     ).split()
 )
@@ -49,11 +49,7 @@ def translate_hook(payload: bytes, state: ClaudeState, at: float = 0.0) -> Trans
         case "UserPromptSubmit":
             return prompted(record.text("prompt"), record.text("prompt_id"), state)
         case "MessageDisplay":
-            said, state = displayed(record, state)
-            ended, state = conclude(state)
-            return said + ended, state
-        case "PreToolUse":
-            return [], _called(record, state)
+            return displayed(record, state)
         case "Stop":
             return _stopped(record, state)
         case "StopFailure":
@@ -64,16 +60,8 @@ def translate_hook(payload: bytes, state: ClaudeState, at: float = 0.0) -> Trans
             return [], replace(state, skipped=state.skipped + 1)
 
 
-def _called(record: Fields, state: ClaudeState) -> ClaudeState:
-    """A tool runs: its result must be in the transcript before the turn is over. A subagent's is in another one."""
-    call = record.text("tool_use_id")
-    if not call or record.text("agent_id") or record.text("prompt_id") != state.prompt:
-        return state
-    return replace(state, calls=(*state.calls, call), shown="", whole=False)
-
-
 def _stopped(record: Fields, state: ClaudeState) -> Translated:
-    """The turn is over if its last words were displayed or written; otherwise the transcript will end it."""
+    """The turn is over if the transcript has brought its last words; otherwise the transcript will end it."""
     prompt = record.text("prompt_id")
     if not state.running or (prompt != state.prompt and state.prompts.get(prompt) != state.turn):
         return [], state

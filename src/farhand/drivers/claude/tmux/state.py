@@ -38,20 +38,7 @@ class ClaudeState(TmuxState):
     # The message that is being displayed, and which of its pieces must come next.
     showing: str = ""
     piece: int = 0
-    # What was displayed of that message, and whether its last piece was.
-    shown: str = ""
-    whole: bool = False
-    # The newest prompt of which something that was displayed did not reach us: the transcript alone has all of it.
-    missed: str = ""
-    # Tool calls that hooks told of and whose results the transcript has not brought yet.
-    calls: tuple[str, ...] = ()
-    # Whether the agent tells its thoughts in this session, and whether the transcript has brought the newest.
-    thinks: bool = False
-    thought: bool = False
     usage: Usage = Usage()
-    # The turn before this one, whose last usage the transcript may bring when this one runs already.
-    turn_before: str = ""
-    usage_before: Usage = Usage()
     counted: str = ""
     # What the session has cost so far, and what it had cost when this turn began.
     cost: float = 0.0
@@ -83,9 +70,6 @@ def began(state: ClaudeState, turn: str, prompt: str) -> ClaudeState:
     """The state at the beginning of a turn."""
     fresh = replace(_known(state, prompt, turn), spoke=False, command=False, covered="", usage=Usage(), stopped="")
     fresh = replace(fresh, last_text="", concluded=False, prodded=False, cost_before=state.cost)
-    fresh = replace(fresh, shown="", whole=False, calls=(), thought=False)
-    if turn != state.turn:
-        fresh = replace(fresh, turn_before=state.turn, usage_before=state.usage)
     return replace(fresh, turn=turn, prompt=prompt, running=True)
 
 
@@ -143,17 +127,10 @@ def before_end(ended: list[Heard], limited: Limited | None) -> list[Heard]:
 
 
 def conclude(state: ClaudeState) -> Translated:
-    """Ends the turn if its Stop hook and either the transcript or the display agree on the last words."""
-    in_transcript = state.concluded and state.stopped == state.last_text.strip()
-    if not state.stopped or not (in_transcript or _all_displayed(state)):
+    """Ends the turn if its hook and the transcript agree on the last words."""
+    if not state.stopped or not state.concluded or state.stopped != state.last_text.strip():
         return [], state
     return end_turn(state, state.prompt, HowEnded.COMPLETED)
-
-
-def _all_displayed(state: ClaudeState) -> bool:
-    """Whether nothing of the turn but its usage is still to come: the CLI writes its transcript 100 ms late."""
-    words = state.whole and state.stopped == state.shown.strip() and state.missed != state.prompt
-    return words and not state.calls and (state.thought or not state.thinks)
 
 
 def session_changed(session: str, state: ClaudeState) -> Translated:
@@ -190,25 +167,18 @@ def displayed(payload: Fields, state: ClaudeState) -> Translated:
     """A MessageDisplay payload: whole lines of an answer while it is still being written."""
     delta = payload.text("delta")
     if not state.running or not delta or payload.text("prompt_id") != state.prompt:
-        return [], _missed(payload, state) if delta else state
+        return [], state
     index, fresh = payload.whole("index"), payload.text("message_id") != state.showing
     if index != (0 if fresh else state.piece):
         # Hooks may overtake one another: leave the rest of this message to the transcript.
-        return [], replace(_missed(payload, state), showing=payload.text("message_id"), piece=-1)
-    shown = delta if fresh else state.shown + delta
-    state = replace(
-        state, showing=payload.text("message_id"), piece=index + 1, shown=shown, whole=payload.flag("final")
-    )
+        return [], replace(state, showing=payload.text("message_id"), piece=-1)
+    state = replace(state, showing=payload.text("message_id"), piece=index + 1)
     if state.covered.startswith(delta):
         return [], replace(state, covered=state.covered[len(delta) :])
     if state.covered:
-        return [], replace(_missed(payload, state), piece=-1)
+        return [], replace(state, piece=-1)
     said: list[Fact] = [Said(text=delta)]
     if fresh:
         said, state = say(delta, state)
     heard = [Heard(fact=fact, turn=state.turn or None) for fact in said]
     return heard, replace(state, streamed=state.streamed + delta)
-
-
-def _missed(payload: Fields, state: ClaudeState) -> ClaudeState:
-    return replace(state, missed=payload.text("prompt_id"), shown="", whole=False)

@@ -85,10 +85,7 @@ def _user(record: Fields, state: ClaudeState) -> Translated:
     content = blocks(record.fields("message"))
     results = [block for block in content if block.text("type") == "tool_result"]
     if results:
-        over = {block.text("tool_use_id") for block in results}
-        calls = tuple(call for call in state.calls if call not in over)
-        state = replace(state, concluded=False, thought=False, calls=calls)
-        return _heard([_tool_ended(block) for block in results], state), state
+        return _heard([_tool_ended(block) for block in results], state), replace(state, concluded=False)
     text = "\n".join(block.text("text") for block in content if block.text("type") == "text")
     if text.strip() in INTERRUPTED:
         return end_turn(state, state.written or state.prompt, HowEnded.INTERRUPTED)
@@ -159,8 +156,7 @@ def _assistant(record: Fields, state: ClaudeState, at: float) -> Translated:
     if late:
         # Words of an older turn: they change nothing of the running one.
         fields = {"spoke": before.spoke, "last_text": before.last_text, "covered": before.covered}
-        used, state = _used_before(message, replace(state, thought=before.thought, **fields))
-        return heard + _heard(used, state), state
+        return heard, replace(state, **fields)
     used, state = _used(message, state)
     state = replace(state, concluded=message.text("stop_reason") == "end_turn")
     ended, state = conclude(state)
@@ -182,7 +178,7 @@ def _block(block: Fields, state: ClaudeState) -> tuple[list[Fact], ClaudeState]:
             return written(block.text("text"), state)
         case "thinking":
             thought = block.text("thinking")
-            return ([Thought(text=thought)], replace(state, thinks=True, thought=True)) if thought else ([], state)
+            return ([Thought(text=thought)] if thought else []), state
         case _:
             done = wordless(block)
             return done or [], state if done is not None else replace(state, skipped=state.skipped + 1)
@@ -211,30 +207,16 @@ def _tool_started(block: Fields) -> ToolStarted:
 
 def _used(message: Fields, state: ClaudeState) -> tuple[list[Fact], ClaudeState]:
     """Every block of a message repeats its usage: it counts once."""
-    total = _added(message, state.usage, state.counted)
-    if total is None:
-        return [], state
-    return [Used(usage=total)], replace(state, usage=total, counted=message.text("id"))
-
-
-def _used_before(message: Fields, state: ClaudeState) -> tuple[list[Fact], ClaudeState]:
-    """The same for the turn before the running one, whose end was told before the transcript had its last line."""
-    total = _added(message, state.usage_before, state.counted)
-    if total is None or state.prompts.get(state.written) != state.turn_before:
-        return [], state
-    return [Used(usage=total)], replace(state, usage_before=total, counted=message.text("id"))
-
-
-def _added(message: Fields, sofar: Usage, counted: str) -> Usage | None:
     usage, name = message.fields("usage"), message.text("id")
-    if not usage or not name or name == counted:
-        return None
+    if not usage or not name or name == state.counted:
+        return [], state
     read = usage.whole("input_tokens") + usage.whole("cache_read_input_tokens")
-    return Usage(
-        input_tokens=sofar.input_tokens + read + usage.whole("cache_creation_input_tokens"),
-        output_tokens=sofar.output_tokens + usage.whole("output_tokens"),
-        cost_dollars=sofar.cost_dollars,
+    total = Usage(
+        input_tokens=state.usage.input_tokens + read + usage.whole("cache_creation_input_tokens"),
+        output_tokens=state.usage.output_tokens + usage.whole("output_tokens"),
+        cost_dollars=state.usage.cost_dollars,
     )
+    return [Used(usage=total)], replace(state, usage=total, counted=name)
 
 
 # --- turns and the CLI's own lines
