@@ -28,19 +28,19 @@ class FakeTelegram:
     def __init__(self, address: str) -> None:
         self.address = address
         # Longer than any wait: who waits has a limit of its own.
-        self._http = httpx2.AsyncClient(base_url=address, timeout=600)
+        self.http = httpx2.AsyncClient(base_url=address, timeout=600)
 
     async def __aenter__(self) -> FakeTelegram:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._http.aclose()
+        await self.http.aclose()
 
     async def new_bot(self, token: str = "") -> FakeBot:
         """A bot of its own, with a Telegram of its own; tests that have one each do not meet."""
-        answer = await self._http.post("/control/bots", json={"token": token})
+        answer = await self.http.post("/control/bots", json={"token": token})
         standing = msgspec.json.decode(answer.content, type=BotStatus)
-        return FakeBot(self.address, standing.token, standing.username, self._http)
+        return FakeBot(self.address, standing.token, standing.username, self.http)
 
 
 @dataclass(frozen=True)
