@@ -163,6 +163,52 @@ async def test_a_turn_that_ends_closes_its_asks(house: House) -> None:
         await house.answer("a", "yes")
 
 
+async def test_a_turn_that_ends_before_its_answer_is_confirmed_does_not_deny_the_answer(house: House) -> None:
+    await _answered_and_on_its_way(house)
+    await _end_turn(house)
+    assert house.agent.holds is not None
+    house.agent.holds.set()
+    assert (await house.fact(AnswerDelivered)).problem == ""
+    assert house.worker().asks == ()
+
+
+async def test_an_answer_on_its_way_when_the_node_stops_is_not_denied_by_the_end_of_its_turn(tmp_path: Path) -> None:
+    agent = ScriptedDriver()
+    async with open_house(tmp_path, agent) as house:
+        await _answered_and_on_its_way(house)
+    async with open_house(tmp_path, agent) as house:
+        await agent.wait_opened(2)
+        await _end_turn(house)
+        assert agent.holds is not None
+        agent.holds.set()
+        assert (await house.fact(AnswerDelivered)).problem == ""
+
+
+async def test_an_answer_on_its_way_to_an_agent_that_dies_after_its_turn_is_told(house: House) -> None:
+    await _answered_and_on_its_way(house)
+    await _end_turn(house)
+    await house.agent.links["ann"].die()
+    assert "before the answer reached the agent" in (await house.fact(AnswerDelivered)).problem
+    assert house.worker().asks == ()
+
+
+async def _answered_and_on_its_way(house: House) -> None:
+    await house.hire()
+    house.agent.plays(ASK)
+    await house.say("clean up")
+    await house.event(AskRaised)
+    house.agent.holds = anyio.Event()
+    await house.answer("a", "yes")
+    await house.agent.wait_performed(2)
+
+
+async def _end_turn(house: House) -> None:
+    turn = house.worker().turn
+    assert turn is not None
+    await house.agent.links["ann"].say(TurnEnded(how=HowEnded.COMPLETED), turn=turn.id)
+    await house.event(TurnEnded)
+
+
 async def test_an_answer_at_the_desk_closes_the_ask(house: House) -> None:
     await house.hire()
     house.agent.plays(ASK, AskSettled(ask="a", how=HowSettled.DESK, choice="yes"))

@@ -32,6 +32,9 @@ class DeadChild:
     async def feed(self, key: str, data: bytes) -> Fed:
         return Fed.NOT_TAKEN
 
+    async def fed(self, key: str) -> Fed:
+        return Fed.NOT_TAKEN
+
     async def signal(self, name: str) -> None:
         """It is gone."""
 

@@ -1,32 +1,36 @@
 """What a wire brought, fitted to the present: no end of a turn that is over, no ask left open behind. Pure."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from farhand.model import facts
 from farhand.model.facts import Draft, Event, Fact
 from farhand.model.ports import Heard
 from farhand.model.present import Worker, fold_worker
-from farhand.model.words import HowEnded, HowSettled, replace
+from farhand.model.words import AskId, HowEnded, HowSettled, replace
+
+_NOT_REACHED = "The turn was over before the answer reached the agent."
 
 
-def admit(worker: Worker, heard: Iterable[Heard], at: float) -> list[Draft]:
-    """The drafts to be written for what was heard, in order."""
+def admit(worker: Worker, heard: Iterable[Heard], at: float, on_their_way: Collection[AskId] = ()) -> list[Draft]:
+    """The drafts to be written for what was heard, in order.
+
+    An answer in `on_their_way` may have reached the agent: the end of the turn does not deny it, its errand tells."""
     drafts: list[Draft] = []
     for one in heard:
-        for draft in _fitting(worker, one):
+        for draft in _fitting(worker, one, on_their_way):
             drafts.append(draft)
             worker = fold_worker(worker, Event(seq=0, at=at, worker=draft.worker, turn=draft.turn, fact=draft.fact))
     return drafts
 
 
-def _fitting(worker: Worker, heard: Heard) -> list[Draft]:
+def _fitting(worker: Worker, heard: Heard, on_their_way: Collection[AskId]) -> list[Draft]:
     running = worker.turn.id if worker.turn else None
     turn = heard.turn if heard.turn is not None else running
     if not _belongs(worker, heard.fact, turn):
         return []
     drafts = [Draft(worker=worker.name, turn=turn, fact=_limited(worker, heard.fact))]
     if isinstance(heard.fact, facts.TurnEnded):
-        drafts = [*_withdrawals(worker, turn), *drafts]
+        drafts = [*_withdrawals(worker, turn), *_undelivered(worker, on_their_way), *drafts]
     if _proves_arrival(worker, heard):
         drafts = [*handed_over(worker, turn), *drafts]
     return drafts
@@ -84,19 +88,19 @@ def _withdrawals(worker: Worker, turn: str | None) -> list[Draft]:
         Draft(worker=worker.name, turn=turn, fact=facts.AskSettled(ask=ask.id, how=HowSettled.WITHDRAWN))
         for ask in worker.asks
         if ask.settled is None
-    ] + [
-        Draft(
-            worker=worker.name,
-            turn=turn,
-            fact=facts.AnswerDelivered(ask=ask.id, problem="The turn was over before the answer reached the agent."),
-        )
+    ]
+
+
+def _undelivered(worker: Worker, on_their_way: Collection[AskId]) -> list[Draft]:
+    return [
+        Draft(worker=worker.name, turn=ask.turn, fact=facts.AnswerDelivered(ask=ask.id, problem=_NOT_REACHED))
         for ask in worker.asks
-        if ask.settled is not None
+        if ask.settled is not None and ask.id not in on_their_way
     ]
 
 
 def end_turn(worker: Worker, how: HowEnded, error: str) -> list[Draft]:
-    """The drafts that close the running turn, if there is one."""
+    """The drafts that close the running turn, if there is one, and tell of answers that nobody can bring any more."""
     if worker.turn is None:
-        return []
+        return _undelivered(worker, ())
     return admit(worker, [Heard(fact=facts.TurnEnded(how=how, error=error), turn=worker.turn.id)], at=0.0)

@@ -20,6 +20,7 @@ from farhand.model.ports import (
     Cursor,
     Deliver,
     Driver,
+    Heard,
     KeepsSessions,
     Link,
     NotTaken,
@@ -55,6 +56,8 @@ class WorkerTask:
         self._attempted: set[str] = set()
         # Ids of messages that the running turn did not take.
         self._declined: set[str] = set()
+        # Asks whose answers may be with the agent already, though nobody has confirmed it yet.
+        self._answers_on_their_way: set[str] = set()
         self._died_at: list[float] = []
         # Why the agent ended, until that is written; and whether only a person may start it again.
         self._offline_reason: str | None = None
@@ -139,6 +142,7 @@ class WorkerTask:
     async def _serve(self, link: Link) -> bool:
         """True when the agent ended by itself, False when the worker must leave or be restarted."""
         await self._doubt_interrupted_deliveries()
+        self._answers_on_their_way = {ask.id for ask in self._worker.asks if ask.settled is not None}
         ended = True
         async with anyio.create_task_group() as tasks:
 
@@ -158,7 +162,11 @@ class WorkerTask:
             road.reached("worker.before_record")
             heard, now = batch.heard, self._clock.now()
             cursor = Cursor(owner=owner(self._name, self._since), value=batch.cursor) if batch.cursor else None
-            await self._hub.record(self._name, lambda worker: admit.admit(worker, heard, now), cursor)  # noqa: B023
+
+            def make_drafts(worker: Worker, heard: tuple[Heard, ...] = heard, now: float = now) -> list[Draft]:
+                return admit.admit(worker, heard, now, self._answers_on_their_way)
+
+            await self._hub.record(self._name, make_drafts, cursor)
             self._cursor = batch.cursor or self._cursor
             road.reached("worker.recorded")
 
@@ -187,8 +195,10 @@ class WorkerTask:
             case Deliver():
                 await self._deliver(link, step)
             case Settle(ask=ask):
+                self._answers_on_their_way.add(ask.id)
                 problem = _problem(await link.perform(step))
                 await self._hub.record(self._name, lambda worker: _settled(worker, ask.id, problem))
+                self._answers_on_their_way.discard(ask.id)
             case Stop():
                 problem = _problem(await link.perform(step))
                 await self._hub.record(self._name, lambda worker: _stopped(worker, step, problem))
@@ -284,7 +294,7 @@ def _begin(worker: Worker, message: str) -> list[Draft]:
 
 
 def _settled(worker: Worker, ask: str, problem: str) -> list[Draft]:
-    """That the answer was brought, unless the end of its turn has said so already."""
+    """That the answer was brought or why not, unless it was told already that it cannot be."""
     delivered = facts.AnswerDelivered(ask=ask, problem=problem)
     return [Draft(worker=worker.name, turn=one.turn, fact=delivered) for one in worker.asks if one.id == ask]
 

@@ -238,6 +238,10 @@ class Held(Protocol):
         """Writes the bytes to the child's input, once for each key however often it is asked."""
         ...
 
+    async def fed(self, key: str) -> Fed:
+        """The outcome of a feed, without feeding; waits for one that is in progress."""
+        ...
+
     async def signal(self, name: str) -> None:
         """Sends a signal such as INT to the child's process group."""
         ...

@@ -127,7 +127,8 @@ async def nothing_runs_before_it_is_allowed(house: House, agent_script: AgentScr
     assert ask.detail
     assert not ran_allowed()
     await house.answer(ask.ask, next(choice.id for choice in ask.choices if choice.allows))
-    assert (await house.fact(AnswerDelivered)).problem == ""
+    delivered = await house.fact(AnswerDelivered)
+    assert delivered.problem == "", delivered
     ended = await house.event(TurnEnded)
     assert ran_allowed()
     await house.say("zz-no")

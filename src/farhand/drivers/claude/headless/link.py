@@ -123,13 +123,14 @@ class ClaudeHeadlessLink:
         name = question_id(ask.id)
         waiting = self._cursor.asks.get(name)
         if waiting is None:
-            return NotTaken(why=GONE)
+            # The turn may have ended before anybody confirmed an answer that the agent had.
+            return Taken() if await self._process.was_fed(_answer_key(name)) else NotTaken(why=GONE)
         return await self._settler.settle(ask, waiting.question, partial(self._respond, name, waiting.question))
 
     async def _respond(self, name: str, question: ClaudeQuestion, answers: tuple[PartAnswer, ...]) -> Outcome:
         response = {"subtype": "success", "request_id": name, "response": decision(question, answers)}
         self._drop_ask(name)
-        return await self._process.feed_json(f"answer-{name}", {"type": "control_response", "response": response})
+        return await self._process.feed_json(_answer_key(name), {"type": "control_response", "response": response})
 
     async def _change(self, model: str | None, mode: str | None) -> Outcome:
         if mode is not None:
@@ -142,3 +143,7 @@ class ClaudeHeadlessLink:
     async def _control(self, key: str, request: JsonObject) -> Outcome:
         line = {"type": "control_request", "request_id": key, "request": request}
         return await self._process.feed_json(key, line)
+
+
+def _answer_key(name: str) -> str:
+    return f"answer-{name}"

@@ -212,7 +212,8 @@ class CodexHeadlessLink:
         name = question_id(ask.id)
         waiting = self._cursor.asks.get(name)
         if waiting is None:
-            return NotTaken(why=GONE)
+            # The turn may have ended before anybody confirmed an answer that the agent had.
+            return Taken() if await self._process.was_fed(_answer_key(name)) else NotTaken(why=GONE)
         return await self._settler.settle(ask, waiting.question, partial(self._respond, name, waiting))
 
     async def _respond(self, name: str, waiting: CodexOpenAsk, answers: tuple[PartAnswer, ...]) -> Outcome:
@@ -225,7 +226,7 @@ class CodexHeadlessLink:
             params = {"threadId": self._cursor.state.session, "expectedTurnId": running, "input": words}
             await self._request_and_wait(f"note {name}", "turn/steer", params)
         reply = {"id": waiting.request, "result": decision(waiting.question, answers)}
-        return await self._process.feed_json(f"answer {name}", reply)
+        return await self._process.feed_json(_answer_key(name), reply)
 
     # --- requests and their answers
 
@@ -252,3 +253,7 @@ class CodexHeadlessLink:
 
     async def _request(self, request: str, method: str, params: Mapping[str, object]) -> Outcome:
         return await self._process.feed_json(request, {"id": request, "method": method, "params": params})
+
+
+def _answer_key(name: str) -> str:
+    return f"answer {name}"

@@ -96,14 +96,17 @@ class HeldProcess:
 
     async def feed(self, key: str, line: bytes) -> Outcome:
         """Writes the line to the agent's input, once for each key."""
-        short = key if len(key) <= KEY_LIMIT else hashlib.sha256(key.encode(errors="surrogatepass")).hexdigest()
-        match await self._held.feed(short, line):
+        match await self._held.feed(_short(key), line):
             case Fed.TAKEN:
                 return Taken()
             case Fed.NOT_TAKEN:
                 return NotTaken(why="The agent is gone and did not get it.")
             case Fed.UNKNOWN:
                 return Unknown(why="The agent was killed while this was on its way.")
+
+    async def was_fed(self, key: str) -> bool:
+        """Whether a line with that key was written to the agent's input, in this life of the node or an earlier one."""
+        return await self._held.fed(_short(key)) is Fed.TAKEN
 
     async def feed_json(self, key: str, line: Mapping[str, object]) -> Outcome:
         """Writes an object of JSON as a line, once for each key."""
@@ -144,6 +147,10 @@ async def forget(holders: Holders, name: str) -> None:
     for known in await holders.names():
         if known.rpartition(".")[0] == name:
             await holders.forget(known)
+
+
+def _short(key: str) -> str:
+    return key if len(key) <= KEY_LIMIT else hashlib.sha256(key.encode(errors="surrogatepass")).hexdigest()
 
 
 def _life(name: str, life: int) -> str:
