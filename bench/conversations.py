@@ -13,7 +13,7 @@ from farhand.model.commands import Accepted
 from farhand.model.facts import Event, Fact
 from farhand.model.wire import encode
 from farhand.model.words import HowEnded, Receipt, Sender
-from farhand.store import tables
+from farhand.store import history, tables
 from farhand.store.database import connect, migrate
 
 WORKERS = 5
@@ -74,6 +74,7 @@ def build(path: Path, count: int) -> None:
             tables.apply(db, event)
         while piece := list(islice(everything, _PIECE)):
             _insert(db, piece)
+        history.fill(db)
         db.execute("COMMIT")
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 

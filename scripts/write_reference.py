@@ -18,7 +18,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 import msgspec
 
 from farhand.cli.main import COMMANDS
-from farhand.model import commands, facts, frames, ports, present, slash, wire, words
+from farhand.model import commands, facts, frames, history, ports, present, slash, view, wire, words
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = Path("docs") / "reference"
@@ -180,6 +180,17 @@ def enum_section(word: type[StrEnum]) -> str:
 
 SMALL = (words.Sender, words.Attachment, words.Choice, words.Usage)
 CLOSED = (words.Mode, words.AskKind, words.HowSettled, words.HowEnded, words.Receipt)
+# The words that the door's page names and that stand on the page of events.
+WORDS_OF_EVENTS = "accepted present event message askraised asksettled turnended usage attachment".split()
+PAST = (
+    history.HistoryPage,
+    history.TurnEntry,
+    history.FactEntry,
+    history.Found,
+    view.TurnView,
+    view.ToolView,
+    view.AskView,
+)
 PRESENT = (present.Present, present.Worker, present.Turn, present.Message, present.Ask)
 
 
@@ -226,8 +237,20 @@ the repeat is answered like the first, with `"again": true`.
 def door() -> str:
     """The page of the door's frames."""
     replies = section(frames.DoorReply)
-    for word in ("accepted", "present"):
+    past = "\n".join(section(word) for word in PAST)
+    for word in (
+        "accepted",
+        "present",
+        "event",
+        "message",
+        "askraised",
+        "asksettled",
+        "turnended",
+        "usage",
+        "attachment",
+    ):
         replies = replies.replace(f"](#{word})", f"](events.md#{word})")
+        past = past.replace(f"](#{word})", f"](events.md#{word})")
     return f"""# The door: frames over the unix socket
 
 {WRITTEN}
@@ -246,11 +269,14 @@ with an `error`, and the connection stays open, unless a line has no end. Words 
 | `look` | | `present` |
 | `status` | | `status` |
 | `sessions` | `backend` and `directory`, each of them for all when it is empty | `sessions` |
+| `history` | `worker`; `before`, the number of an entry, for the page before it; `limit` | `history` |
+| `search` | `query`; `worker`, if of one alone; `limit` | `found` |
 
 ## Replies
 
 {replies}
 {section(ports.SessionFound)}
+{past}
 {section(wire.RemoteError)}
 ## Errors
 

@@ -9,8 +9,10 @@ import pytest
 
 from farhand.model import errors
 from farhand.model.commands import Accepted
-from farhand.model.facts import Draft, Queued, TurnStarted
+from farhand.model.facts import Draft, Fact, HandedOver, Queued, Said, TurnEnded, TurnStarted
+from farhand.model.history import TurnEntry
 from farhand.model.ports import InboxEntry, Journal, Outbox
+from farhand.model.words import HowEnded
 from farhand.store.database import Database
 from farhand.store.journal import SqliteJournal
 from farhand.store.outbox import SqliteOutbox
@@ -135,3 +137,41 @@ class TestSqlite(StoreContract):
     @pytest.fixture
     def outbox(self, database: Database) -> Outbox:
         return SqliteOutbox(database)
+
+
+async def test_an_older_journal_gets_its_history(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    database = Database(path)
+    journal = SqliteJournal(database)
+    await journal.load()
+    queued = Draft(worker="ann", fact=Queued(message="m", text="hi", by=ME))
+    joins = Draft(worker="ann", fact=Queued(message="j", text="and this", by=ME))
+    turn: list[Fact] = [TurnStarted(message="m"), Said(text="An"), Said(text="swer"), HandedOver(message="j")]
+    over = TurnEnded(how=HowEnded.COMPLETED)
+    drafts = [HIRED, queued, joins, *(Draft(worker="ann", turn="m", fact=fact) for fact in [*turn, over])]
+    await journal.append(journal.stamp(drafts, at=1.0))
+    as_written = await journal.history("ann", None, 10, up_to=100)
+    assert [message.text for entry in as_written.entries if isinstance(entry, TurnEntry) for message in entry.messages]
+    database.close()
+    with sqlite3.connect(path) as db:
+        db.executescript("DROP TABLE history; DROP TABLE spoken; PRAGMA user_version = 5")
+    db.close()
+    database = Database(path)
+    journal = SqliteJournal(database)
+    await journal.load()
+    assert await journal.history("ann", None, 10, up_to=100) == as_written
+    assert [found.worker for found in await journal.search("answer", "", 10)] == ["ann"]
+    database.close()
+
+
+async def test_history_goes_with_retention_and_is_found_no_more(database: Database) -> None:
+    journal = SqliteJournal(database)
+    await journal.load()
+    for name, at in (("old", 1.0), ("new", 200.0)):
+        queued = Draft(worker="ann", fact=Queued(message=name, text=f"{name} words", by=ME))
+        turn: list[Fact] = [TurnStarted(message=name), TurnEnded(how=HowEnded.COMPLETED)]
+        drafts = [HIRED, queued, *(Draft(worker="ann", turn=name, fact=fact) for fact in turn)]
+        await journal.append(journal.stamp(drafts, at=at))
+    await journal.prune(before=100.0)
+    assert [found.excerpt for found in await journal.search("words", "", 10)] == ["new words"]
+    assert len((await journal.history("ann", None, 10, up_to=100)).entries) == 2

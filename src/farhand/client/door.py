@@ -16,6 +16,7 @@ from farhand.model.commands import Accepted, Command
 from farhand.model.errors import NodeNotRunning, NodeUnreachable
 from farhand.model.facts import Event
 from farhand.model.frames import DoorReply, DoorRequest
+from farhand.model.history import Found, HistoryPage
 from farhand.model.ports import SessionFound
 from farhand.model.present import Present
 from farhand.model.wire import decode_event, encode, raise_remote
@@ -128,6 +129,15 @@ class SocketHub:
     async def sessions(self, backend: str = "", directory: str = "") -> list[SessionFound]:
         """As `Hub.sessions`."""
         return (await self._ask(DoorRequest(do="sessions", backend=backend, directory=directory))).sessions or []
+
+    async def history(self, worker: str, before: Seq | None = None, limit: int = 60) -> HistoryPage:
+        """As `Hub.history`."""
+        reply = await self._ask(DoorRequest(do="history", worker=worker, before=before, limit=limit))
+        return reply.history or HistoryPage()
+
+    async def search(self, query: str, worker: str = "", limit: int = 50) -> list[Found]:
+        """As `Hub.search`."""
+        return (await self._ask(DoorRequest(do="search", query=query, worker=worker, limit=limit))).found or []
 
     async def watch(self, after: Seq | None = None) -> AsyncIterator[Event]:
         """As `Hub.watch`, over a connection of its own."""

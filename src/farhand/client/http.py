@@ -10,6 +10,7 @@ from farhand.model.commands import Accepted, Command
 from farhand.model.errors import NodeUnreachable
 from farhand.model.facts import Event
 from farhand.model.frames import DoorReply
+from farhand.model.history import Found, HistoryPage
 from farhand.model.ports import SessionFound
 from farhand.model.present import Present
 from farhand.model.wire import decode_event, encode, raise_remote
@@ -52,6 +53,16 @@ class HttpHub:
         """As `Hub.sessions`."""
         query = {"backend": backend, "directory": directory}
         return (await self._ask("GET", "/api/hub/sessions", params=query)).sessions or []
+
+    async def history(self, worker: str, before: Seq | None = None, limit: int = 60) -> HistoryPage:
+        """As `Hub.history`."""
+        query = {"worker": worker, "limit": str(limit)} | ({} if before is None else {"before": str(before)})
+        return (await self._ask("GET", "/api/hub/history", params=query)).history or HistoryPage()
+
+    async def search(self, query: str, worker: str = "", limit: int = 50) -> list[Found]:
+        """As `Hub.search`."""
+        asked = {"query": query, "worker": worker, "limit": str(limit)}
+        return (await self._ask("GET", "/api/hub/search", params=asked)).found or []
 
     async def watch(self, after: Seq | None = None) -> AsyncIterator[Event]:
         """As `Hub.watch`."""

@@ -15,6 +15,7 @@ from farhand.model import road
 from farhand.model.commands import Accepted, Answer, Command, Hire, Say, fingerprint
 from farhand.model.errors import IdTaken, UnknownAsk
 from farhand.model.facts import Draft, Event
+from farhand.model.history import Found, HistoryPage
 from farhand.model.ports import Clock, Cursor, InboxEntry, Journal, SessionFound
 from farhand.model.present import Ask, Present, Worker, fold
 from farhand.model.wire import checked, decode_event
@@ -199,6 +200,14 @@ class LocalHub:
         has_it = {worker.session: worker.name for worker in self.present.workers.values() if worker.session}
         found = await self._sessions.all(backend, self._policy.inside(directory))
         return [replace(one, worker=has_it.get(one.id, "")) for one in found]
+
+    async def history(self, worker: str, before: Seq | None = None, limit: int = 60) -> HistoryPage:
+        """A page of the worker's past, also of one that left the team."""
+        return await self._journal.history(worker, before, limit, self.present.seq)
+
+    async def search(self, query: str, worker: str = "", limit: int = 50) -> list[Found]:
+        """Where all the words of the query were said, newest first."""
+        return await self._journal.search(query, worker, limit)
 
     async def watch(self, after: Seq | None = None) -> AsyncIterator[Event]:
         """Every event after that number, then every new one."""

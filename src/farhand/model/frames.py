@@ -6,6 +6,7 @@ import msgspec
 
 from farhand.model.commands import Accepted
 from farhand.model.errors import BadFrame, FarhandError
+from farhand.model.history import Found, HistoryPage
 from farhand.model.ports import SessionFound
 from farhand.model.present import Present
 from farhand.model.wire import RemoteError, error_fields
@@ -15,14 +16,19 @@ LONGEST = 8 * 1024 * 1024
 
 
 class DoorRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What a caller wants: `send` a command, `watch` events, `look` at the present, know `status` or `sessions`."""
+    """What a caller wants: `send` a command, `watch` events, `look` at the present, know `status` or `sessions`, read
+    the `history` of a worker, `search` in it."""
 
     id: int = 0
-    do: Literal["send", "watch", "look", "status", "sessions"]
+    do: Literal["send", "watch", "look", "status", "sessions", "history", "search"]
     command: msgspec.Raw = msgspec.Raw(b"null")
     after: int | None = None
     backend: str = ""
     directory: str = ""
+    worker: str = ""
+    before: int | None = None
+    limit: int = 60
+    query: str = ""
     via: str = "local"
     who: str = ""
 
@@ -35,6 +41,8 @@ class DoorReply(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     present: Present | None = None
     status: dict[str, Any] | None = None
     sessions: list[SessionFound] | None = None
+    history: HistoryPage | None = None
+    found: list[Found] | None = None
     watching: bool = False
     events: list[msgspec.Raw] | None = None
     error: RemoteError | None = None

@@ -8,6 +8,7 @@ from typing import Protocol, TypeAlias, runtime_checkable
 
 from farhand.model.commands import Accepted, Command
 from farhand.model.facts import AskSettled, Draft, Event, Fact
+from farhand.model.history import Found, HistoryPage
 from farhand.model.present import Ask, Message, Present, Worker
 from farhand.model.words import AskId, Sender, Seq, TurnId, Word, WorkerName
 
@@ -32,6 +33,14 @@ class Hub(Protocol):
     async def sessions(self, backend: str = "", directory: str = "") -> "list[SessionFound]":
         """The conversations that agents have on the node's machine, newest first: of one backend, of one folder,
         or of all that can tell. Raises Refused for a backend that cannot."""
+        ...
+
+    async def history(self, worker: WorkerName, before: Seq | None = None, limit: int = 60) -> HistoryPage:
+        """The worker's past, newest page first: entries before that number, or the last ones and the open turn."""
+        ...
+
+    async def search(self, query: str, worker: WorkerName = "", limit: int = 50) -> list[Found]:
+        """Where all the words of the query were said, to or by a worker or any, newest first."""
         ...
 
 
@@ -333,6 +342,14 @@ class Journal(Protocol):
 
     async def settled(self, ask: AskId) -> AskSettled | None:
         """How an ask of the past was settled."""
+        ...
+
+    async def history(self, worker: WorkerName, before: Seq | None, limit: int, up_to: Seq) -> HistoryPage:
+        """A page of the worker's past as it was at event `up_to`; with the open turn when `before` is None."""
+        ...
+
+    async def search(self, query: str, worker: WorkerName, limit: int) -> list[Found]:
+        """Where the words of the query were said, newest first."""
         ...
 
 

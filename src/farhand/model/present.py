@@ -222,7 +222,7 @@ def fold_worker(worker: Worker, event: Event) -> Worker:
         case facts.SessionKnown(session=session):
             return replace(worker, session=session)
         case facts.Queued():
-            return replace(worker, queue=(*worker.queue, _message(event, fact)))
+            return replace(worker, queue=(*worker.queue, queued_message(event, fact)))
         case facts.Reworded(message=message, text=text):
             return replace(worker, queue=_changed(worker.queue, message, text=text))
         case facts.SteerAsked(message=message):
@@ -285,7 +285,8 @@ def without(queue: tuple[Message, ...], message: MessageId) -> tuple[Message, ..
     return tuple(one for one in queue if one.id != message)
 
 
-def _message(event: Event, fact: facts.Queued) -> Message:
+def queued_message(event: Event, fact: facts.Queued) -> Message:
+    """The message that was queued with that event."""
     return Message(
         id=fact.message, text=fact.text, at=event.at, by=fact.by, attachments=fact.attachments, steer=fact.steer
     )

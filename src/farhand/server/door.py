@@ -136,6 +136,12 @@ class _ClientConnection:
             case "sessions":
                 found = await self._hub.sessions(request.backend, request.directory)
                 await self._send(frames.write(DoorReply(id=request.id, sessions=found)))
+            case "history":
+                page = await self._hub.history(request.worker, request.before, request.limit)
+                await self._send(frames.write(DoorReply(id=request.id, history=page)))
+            case "search":
+                hits = await self._hub.search(request.query, request.worker, request.limit)
+                await self._send(frames.write(DoorReply(id=request.id, found=hits)))
             case "watch":
                 if self._watches >= MOST_WATCHES:
                     raise BadFrame(f"One connection may have {MOST_WATCHES} watches.")

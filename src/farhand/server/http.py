@@ -28,8 +28,8 @@ from farhand.server.speaker import own_name
 def routes(
     hub: OpenHub, status: Callable[[], dict[str, Any]], key: str, reserved: frozenset[str] = frozenset()
 ) -> list[BaseRoute]:
-    """The hub over HTTP: `POST /api/hub/commands`, and to read `/events`, `/present`, `/status`, `/sessions`;
-    `GET /healthz` for anybody."""
+    """The hub over HTTP: `POST /api/hub/commands`, and to read `/events`, `/present`, `/history`,
+    `/search`, `/status`, `/sessions`; `GET /healthz` for anybody."""
 
     def allow(request: Request) -> None:
         if not has_bearer(request.headers, key):
@@ -67,9 +67,23 @@ def routes(
         found = await hub.sessions(asked.get("backend", ""), asked.get("directory", ""))
         return json_response(DoorReply(sessions=found))
 
+    async def history(request: Request) -> Response:
+        allow(request)
+        asked = request.query_params
+        before, limit = number(asked.get("before"), "before"), number(asked.get("limit"), "limit")
+        page = await hub.history(asked.get("worker", ""), before, 60 if limit is None else limit)
+        return json_response(DoorReply(history=page))
+
+    async def search(request: Request) -> Response:
+        allow(request)
+        asked = request.query_params
+        limit = number(asked.get("limit"), "limit")
+        found = await hub.search(asked.get("query", ""), asked.get("worker", ""), 50 if limit is None else limit)
+        return json_response(DoorReply(found=found))
+
     async def watch(request: Request) -> Response:
         allow(request)
-        after = number(request.query_params.get("after"))
+        after = number(request.query_params.get("after"), "after")
         if after is None:
             after = (await hub.look()).seq
         return StreamingResponse(lines(hub, after), media_type="application/x-ndjson")
@@ -81,6 +95,8 @@ def routes(
         Route("/api/hub/present", look),
         Route("/api/hub/status", read_status),
         Route("/api/hub/sessions", sessions),
+        Route("/api/hub/history", history),
+        Route("/api/hub/search", search),
         Route("/api/hub/events", watch),
     ]
 
@@ -103,12 +119,12 @@ async def body(request: Request) -> bytes:
     return bytes(data)
 
 
-def number(text: str | None) -> int | None:
-    """The number after which to watch."""
+def number(text: str | None, name: str) -> int | None:
+    """The whole number that a query has under that name; None where it has none."""
     if text is None:
         return None
     if not text.isascii() or not text.isdigit() or len(text) > 18:
-        raise BadInput(f"'after' takes a whole number, not '{text[:40]}'.")
+        raise BadInput(f"'{name}' takes a whole number, not '{text[:40]}'.")
     return int(text)
 
 

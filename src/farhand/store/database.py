@@ -11,7 +11,7 @@ from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from farhand.model.errors import StoreCorrupt, StoreError, StoreFull, StoreLocked, StoreNewer
-from farhand.store.schema import MIGRATIONS, VERSION
+from farhand.store.schema import FILLS, MIGRATIONS, VERSION
 
 T = TypeVar("T")
 # The most jobs in one transaction, so that the first of them does not wait for ever.
@@ -61,7 +61,12 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
             path=str(path),
         )
     for number, script in enumerate(MIGRATIONS[version:], start=version + 1):
-        connection.executescript(f"BEGIN IMMEDIATE; {script}; PRAGMA user_version = {number}; COMMIT;")
+        # A script that fails half-way leaves its transaction open, and closing the connection rolls it back.
+        connection.executescript(f"BEGIN IMMEDIATE; {script}")
+        if fill := FILLS.get(number):
+            fill(connection)
+        connection.execute(f"PRAGMA user_version = {number}")
+        connection.execute("COMMIT")
     # A lock held by somebody else shows now and not at the first message.
     connection.execute("BEGIN IMMEDIATE")
     connection.execute("ROLLBACK")

@@ -8,11 +8,13 @@ import msgspec
 from farhand.model.commands import Accepted
 from farhand.model.errors import StoreError
 from farhand.model.facts import AskSettled, Draft, Event
+from farhand.model.history import Found, HistoryPage
 from farhand.model.ports import Cursor, InboxEntry
 from farhand.model.present import Present
-from farhand.model.wire import encode
-from farhand.store import tables
+from farhand.model.wire import decode_event, encode
+from farhand.store import history, tables
 from farhand.store.database import Database
+from farhand.store.open_turns import OpenTurns
 
 _accepted = msgspec.json.Decoder(Accepted)
 # Old events go in slices, so that nobody waits long behind them.
@@ -25,11 +27,16 @@ class SqliteJournal:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._next = 1
+        self._open_turns = OpenTurns()
 
     async def load(self) -> Present:
         """The present from its tables; numbering goes on after it."""
         present = await self._database.read(tables.load)
         self._next = present.seq + 1
+        self._open_turns.clear()
+        started = [worker.turn.seq for worker in present.workers.values() if worker.turn]
+        if started:
+            self._open_turns.add([decode_event(body) for _, body in await self.read(min(started) - 1, -1)])
         return present
 
     def stamp(self, drafts: Sequence[Draft], at: float) -> tuple[Event, ...]:
@@ -49,12 +56,14 @@ class SqliteJournal:
         self, events: Sequence[Event], *, inbox: InboxEntry | None = None, cursor: Cursor | None = None
     ) -> tuple[bytes, ...]:
         """Writes them, or nothing. What a person sent is on the disk when this returns."""
+        ended = self._open_turns.add(events)
 
         def write(db: sqlite3.Connection) -> tuple[bytes, ...]:
             # What cannot be encoded fails here, in its place in the line.
             bodies = tuple(encode(event) for event in events)
             _insert(db, events, bodies)
             for event in events:
+                history.record(db, event, ended.get(event.seq, ()))
                 tables.apply(db, event)
             if inbox is not None:
                 at = events[0].at if events else _last_at(db)
@@ -66,7 +75,23 @@ class SqliteJournal:
                 db.execute("INSERT OR REPLACE INTO cursors (owner, value) VALUES (?, ?)", (cursor.owner, cursor.value))
             return bodies
 
-        return await self._database.write(write, durable=inbox is not None)
+        written = False
+        try:
+            bodies = await self._database.write(write, durable=inbox is not None)
+            written = True
+            return bodies
+        finally:
+            if not written:
+                self._open_turns.clear()
+
+    async def history(self, worker: str, before: int | None, limit: int, up_to: int) -> HistoryPage:
+        """A page of the worker's past as it was at event `up_to`; with the open turn when `before` is None."""
+        running = self._open_turns.of(worker, up_to)
+        return await self._database.read(lambda db: history.page(db, worker, before, limit, up_to, running))
+
+    async def search(self, query: str, worker: str, limit: int) -> list[Found]:
+        """Where the words of the query were said, newest first."""
+        return await self._database.read(lambda db: history.search(db, query, worker, limit))
 
     async def seen(self, via: str, command: str) -> InboxEntry | None:
         """The stored answer to a command that was taken before, to deduplicate repeats; None for a new one."""
@@ -110,7 +135,10 @@ class SqliteJournal:
             count = await self._database.write(lambda db: _prune_slice(db, before))
             gone += count
             if count < _SLICE:
-                return gone
+                break
+        while await self._database.write(lambda db: history.prune(db, before, _SLICE)) == _SLICE:
+            continue
+        return gone
 
 
 def _insert(db: sqlite3.Connection, events: Sequence[Event], bodies: Sequence[bytes]) -> None:

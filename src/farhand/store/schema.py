@@ -1,5 +1,10 @@
 """The tables and their migrations, from the first version on. A migration never changes once it has shipped."""
 
+import sqlite3
+from collections.abc import Callable
+
+from farhand.store import history
+
 MIGRATIONS: tuple[str, ...] = (
     """
     CREATE TABLE events (
@@ -112,6 +117,23 @@ MIGRATIONS: tuple[str, ...] = (
     """
     ALTER TABLE inbox ADD COLUMN fingerprint TEXT NOT NULL DEFAULT '';
     """,
+    """
+    CREATE TABLE history (
+        seq INTEGER PRIMARY KEY,
+        last INTEGER NOT NULL,
+        worker TEXT NOT NULL,
+        turn TEXT,
+        kind TEXT NOT NULL,
+        at REAL NOT NULL,
+        body BLOB NOT NULL
+    );
+    CREATE INDEX history_worker ON history (worker, seq);
+    CREATE INDEX history_turn ON history (turn) WHERE turn IS NOT NULL;
+    CREATE INDEX history_at ON history (at);
+    CREATE VIRTUAL TABLE spoken USING fts5 (text, content = '', tokenize = 'unicode61 remove_diacritics 2');
+    """,
 )
 
+# What fills the tables of a step from those that were there before, by the version that the step makes.
+FILLS: dict[int, Callable[[sqlite3.Connection], None]] = {6: history.fill}
 VERSION = len(MIGRATIONS)

@@ -240,7 +240,7 @@ def _set_receipt(db: sqlite3.Connection, message: str, receipt: Receipt) -> None
 
 
 def _apply_turn_ended(db: sqlite3.Connection, event: Event, fact: facts.TurnEnded) -> None:
-    turn = _turn(db, event.worker)
+    turn = open_turn(db, event.worker)
     if turn is None or turn.id != event.turn:
         return
     if fact.how is HowEnded.PARKED:
@@ -319,7 +319,7 @@ def load(db: sqlite3.Connection) -> Present:
 def _worker(db: sqlite3.Connection, row: tuple[Any, ...]) -> Worker:
     name, since, backend, directory, model, mode, options, session, online, why, ending = row[:11]
     relaunching, tuning, limited, limits, resumes, handing_back = row[11:]
-    turn = _turn(db, name)
+    turn = open_turn(db, name)
     return Worker(
         name=name,
         since=since,
@@ -345,7 +345,8 @@ def _worker(db: sqlite3.Connection, row: tuple[Any, ...]) -> Worker:
     )
 
 
-def _turn(db: sqlite3.Connection, worker: str) -> Turn | None:
+def open_turn(db: sqlite3.Connection, worker: str) -> Turn | None:
+    """The turn that the worker is at."""
     row = db.execute(
         "SELECT id, seq, at, message, handed_over, doubted, interrupt_asked, interrupted, acted, limited"
         " FROM turns WHERE worker = ?",
@@ -366,6 +367,11 @@ def _turn(db: sqlite3.Connection, worker: str) -> Turn | None:
         acted=bool(row[8]),
         limited=bool(row[9]),
     )
+
+
+def turn_messages(db: sqlite3.Connection, worker: str, turn: Turn) -> tuple[Message, ...]:
+    """What was said to that running turn: its first message, then those that joined it."""
+    return (*((turn.message,) if turn.message else ()), *_steering(db, worker, turn))
 
 
 def _steering(db: sqlite3.Connection, worker: str, turn: Turn | None) -> tuple[Message, ...]:

@@ -104,3 +104,18 @@ class HubContract:
         text = "ünïcödé 😀 \u202e\x07 -;\\ \n" * 1000
         await hub.send(Say(id="long", text=text), ME)
         assert (await house.fact(Queued)).text == text
+
+    async def test_the_past_is_read_in_pages_and_searched(self, hub: Hub, house: House) -> None:
+        await house.hire("ann")
+        for number in range(3):
+            said = await house.say(f"message {number}")
+            await house.event(TurnEnded, after=said.seq)
+        page = await hub.history("ann", limit=2)
+        assert page.seq <= house.hub.present.seq
+        assert len(page.entries) == 2
+        assert page.more
+        older = await hub.history("ann", before=page.entries[0].seq, limit=10)
+        assert not older.more
+        assert (await hub.history("nobody")).entries == ()
+        (found, *_) = await hub.search("answer to")
+        assert found.worker == "ann"

@@ -20,6 +20,7 @@ from farhand.model.facts import (
     TurnEnded,
     TurnStarted,
 )
+from farhand.model.history import FactEntry, HistoryEntry, TurnEntry
 from farhand.model.ports import Cursor, InboxEntry, Journal, Outbox, Parcel
 from farhand.model.present import Present, fold
 from farhand.model.wire import decode_event
@@ -142,3 +143,99 @@ class StoreContract:
         assert (doubted.doubts, doubted.cut_off, doubted.doubtful) == (1, False, True)
         await outbox.failed(first.id, "enough")
         assert await outbox.waiting("tg", "c") == []
+
+    async def test_a_finished_turn_is_history_and_a_running_one_is_open(self, journal: Journal) -> None:
+        await journal.load()
+        await _turn(journal, "m1", "first question", ["An", "swer", " one"])
+        await _turn(journal, "m2", "second question", ["Half an"], end=False)
+        page = await journal.history("ann", None, 10, up_to=100)
+        assert [_summary(entry) for entry in page.entries] == ["hired", ("first question", "Answer one")]
+        assert page.open is not None
+        assert _summary(page.open) == ("second question", "Half an")
+        assert not page.more
+
+    async def test_a_page_ends_before_its_number_and_says_whether_there_is_more(self, journal: Journal) -> None:
+        await journal.load()
+        for number in range(6):
+            await _turn(journal, f"m{number}", f"question {number}", [f"answer {number}"])
+        newest = await journal.history("ann", None, 2, up_to=1000)
+        assert [_summary(one) for one in newest.entries] == [("question 4", "answer 4"), ("question 5", "answer 5")]
+        assert newest.more
+        older = await journal.history("ann", newest.entries[0].seq, 10, up_to=1000)
+        assert [_summary(one) for one in older.entries][-1] == ("question 3", "answer 3")
+        assert (len(older.entries), older.more, older.open) == (5, False, None)
+
+    async def test_a_page_is_as_of_its_number(self, journal: Journal) -> None:
+        await journal.load()
+        await _turn(journal, "m1", "question", ["one ", "two"])
+        seqs = [seq for seq, _ in await journal.read(0, 100)]
+        # Just before the end of the turn it was open still, and had all its words.
+        page = await journal.history("ann", None, 10, up_to=seqs[-2])
+        assert [_summary(entry) for entry in page.entries] == ["hired"]
+        assert page.open is not None
+        assert (_summary(page.open), page.open.view.ended) == (("question", "one two"), None)
+
+    async def test_the_history_of_a_turn_is_whole_after_a_restart_in_its_middle(self, journal: Journal) -> None:
+        await journal.load()
+        await _turn(journal, "m1", "question", ["before, "], end=False)
+        await journal.load()
+        await journal.append(journal.stamp([_of_turn("m1", Said(text="after"))], at=3.0))
+        await journal.append(journal.stamp([_of_turn("m1", TurnEnded(how=HowEnded.COMPLETED))], at=4.0))
+        page = await journal.history("ann", None, 10, up_to=100)
+        assert _summary(page.entries[-1]) == ("question", "before, after")
+
+    async def test_the_history_of_a_turn_is_whole_after_a_write_that_failed(self, journal: Journal) -> None:
+        await journal.load()
+        await _turn(journal, "m1", "question", ["before, "], end=False)
+        seq = (await journal.load()).seq
+        entry = InboxEntry(via="tg", accepted=Accepted(id="1", seq=1))
+        await journal.append((), inbox=entry)
+        with pytest.raises(errors.StoreError):
+            await journal.append(journal.stamp([_of_turn("m1", Said(text="never written"))], at=3.0), inbox=entry)
+        journal.rewind(seq)
+        await journal.append(journal.stamp([_of_turn("m1", Said(text="after"))], at=3.0))
+        await journal.append(journal.stamp([_of_turn("m1", TurnEnded(how=HowEnded.COMPLETED))], at=4.0))
+        page = await journal.history("ann", None, 10, up_to=100)
+        assert _summary(page.entries[-1]) == ("question", "before, after")
+
+    async def test_what_was_said_is_found_newest_first(self, journal: Journal) -> None:
+        await journal.load()
+        await _turn(journal, "m1", "Why is the Übersetzung slow?", ["The ca", "che is cold."])
+        await _turn(journal, "m2", "And now?", ['The cache is warm, quote " and * and OR too.'])
+        assert [one.seq for one in await journal.search("cache", "", 10)] == sorted(
+            (entry.seq for entry in (await journal.history("ann", None, 2, up_to=100)).entries), reverse=True
+        )
+        (found,) = await journal.search("ubersetz", "ann", 10)
+        assert "Übersetzung" in found.excerpt
+        assert await journal.search("cache", "bob", 10) == []
+        assert await journal.search("cache frozen", "", 10) == []
+        assert len(await journal.search('quote " * OR', "", 10)) == 1
+        assert await journal.search('"*', "", 10) == []
+
+
+async def _turn(journal: Journal, message: str, question: str, pieces: list[str], *, end: bool = True) -> None:
+    """A whole turn, each fact in a write of its own."""
+    hired = [HIRED] if not (await journal.load()).workers else []
+    queued = Draft(worker="ann", fact=Queued(message=message, text=question, by=ME))
+    drafts = [
+        *hired,
+        queued,
+        _of_turn(message, TurnStarted(message=message)),
+        _of_turn(message, HandedOver(message=message)),
+    ]
+    drafts += [_of_turn(message, Said(text=piece)) for piece in pieces]
+    drafts += [_of_turn(message, TurnEnded(how=HowEnded.COMPLETED))] if end else []
+    for draft in drafts:
+        await journal.append(journal.stamp([draft], at=2.0))
+
+
+def _of_turn(turn: str, fact: Fact) -> Draft:
+    return Draft(worker="ann", turn=turn, fact=fact)
+
+
+def _summary(entry: HistoryEntry) -> str | tuple[str, str]:
+    match entry:
+        case TurnEntry(view=seen, messages=messages):
+            return messages[0].text, seen.text
+        case FactEntry(event=event):
+            return type(event.fact).__name__.lower()

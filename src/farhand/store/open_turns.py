@@ -1,0 +1,38 @@
+"""A cache of the events of the turns that run now, so that a turn need not be read back when it ends."""
+
+from collections.abc import Iterable
+
+from farhand.model import facts
+from farhand.model.facts import Event
+from farhand.model.words import Seq, WorkerName
+
+
+class OpenTurns:
+    """Collects events as they are about to be written. A turn whose start it missed it does not have."""
+
+    def __init__(self) -> None:
+        self._events: dict[WorkerName, list[Event]] = {}
+
+    def add(self, events: Iterable[Event]) -> dict[Seq, tuple[Event, ...]]:
+        """Takes the events; for each that ends a turn that it has, by its number, all events of that turn."""
+        ended: dict[Seq, tuple[Event, ...]] = {}
+        for event in events:
+            running = self._events.get(event.worker)
+            match event.fact:
+                case facts.TurnStarted():
+                    self._events[event.worker] = [event]
+                case facts.Ended():
+                    ended[event.seq] = tuple(self._events.pop(event.worker, ()))
+                case _ if running and event.turn is not None and running[0].turn == event.turn:
+                    running.append(event)
+                    if isinstance(event.fact, facts.TurnEnded):
+                        ended[event.seq] = tuple(self._events.pop(event.worker))
+        return ended
+
+    def clear(self) -> None:
+        """Forgets everything: something that it was given was not written."""
+        self._events.clear()
+
+    def of(self, worker: WorkerName, up_to: Seq) -> tuple[Event, ...]:
+        """The events of the worker's running turn, up to that number; empty when it does not have them."""
+        return tuple(event for event in self._events.get(worker, ()) if event.seq <= up_to)
