@@ -36,7 +36,9 @@ def cli() -> str:
 
 
 CLI_OPENING = """\
-`farhand <command> --help` tells the same. `-n NAME` or `NODE_NAME` names the node; without either it is `prod`.
+`farhand <command> --help` tells the same. `-n NAME` or `NODE_NAME` names the node; without either it is the one
+that runs, or `prod` when none does. When several run, a person is asked, and a script must name one. The flags that
+`farhand --help` lists are taken by every command, before or after its name; a command's own flag of that name wins.
 An error is one line, `error: …`, on standard error; a line with `→` after it says what to do.
 
 | exit code | means |

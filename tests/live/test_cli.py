@@ -52,7 +52,7 @@ def test_the_status_of_a_node_that_is_stopped(home: Home) -> None:
 
 def test_the_status_of_a_running_node(lived_in: Home) -> None:
     text, as_json = lived_in.farhand("status"), lived_in.farhand("status", "--node", "test", "--json")
-    assert text.stdout == "Node: prod [stopped]\n"
+    assert text.stdout.startswith("Node: test [running]\n")
     told = json.loads(as_json.stdout)
     assert told["running"] is True
     assert [worker["name"] for worker in told["workers"]] == ["demo"]

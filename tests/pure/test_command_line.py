@@ -33,7 +33,7 @@ def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]
     ("arguments", "first"),
     [
         (["nonsense"], "error: Unknown command: nonsense"),
-        (["say"], "usage: farhand say"),
+        (["say"], "error: Missing: text"),
         (["run", "--no-telegram", "--port", "seventy"], "error: A port is a number from 0 to 65535, not 'seventy'."),
         (["run", "--no-telegram", "--node", "!!!"], "error: Invalid node name: !!!"),
     ],

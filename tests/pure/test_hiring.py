@@ -44,6 +44,7 @@ def test_a_wire_a_model_and_a_folder_are_said_with_the_name() -> None:
     assert (wish.backend, wish.options, wish.model, wish.directory) == ("", {"wire": "tmux"}, "o9", "/srv/site")
     assert hire("ann --codex --headless").options == hire("ann --wire headless").options == {"wire": "headless"}
     assert hire('ann --dir "/srv/my site"').directory == hire("ann --dir “/srv/my site”").directory == "/srv/my site"
+    assert hire("ann --adapter codex").backend == hire("ann --backend codex").backend == "codex"
     assert hire("ann").options == {}
 
 

@@ -5,8 +5,9 @@ import os
 import sys
 from pathlib import Path
 
+from farhand.cli.node_choice import choose
 from farhand.cli.options import add_node
-from farhand.config.settings import choose_node, node_folder, sessions_folder
+from farhand.config.settings import node_folder, sessions_folder
 from farhand.model.compat import ADMIN_FILES, CHAT_FILE, TUNNEL_FILES
 from farhand.model.errors import NodeRunning
 from farhand.store.folder import running
@@ -19,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Removes the files, and says which."""
-    node = choose_node(arguments.node, os.environ)
+    node = choose(arguments)
     folder = node_folder(node, os.environ)
     if (process := running(folder)) is not None:
         raise NodeRunning(

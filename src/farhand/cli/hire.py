@@ -14,7 +14,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What `hire` takes."""
     add_node(parser)
     parser.add_argument("worker", help="the worker's name: letters, digits and hyphens")
-    parser.add_argument("--backend", default="", help="the kind of agent (default: as the node is set)")
+    parser.add_argument(
+        "--backend", "--adapter", dest="backend", default="", help="the kind of agent (default: as the node is set)"
+    )
     parser.add_argument("--dir", "--directory", dest="directory", default="", help="where it works (default: here)")
     add_flags(parser)
 

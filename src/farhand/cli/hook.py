@@ -21,7 +21,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("what", choices=["install", "uninstall", "status", "test"], help="what to do")
     parser.add_argument("--settings", type=Path, help="the settings file (default: the CLI's own)")
     parser.add_argument("--events", action="store_true", help="install the hooks that report and ask, too")
-    parser.add_argument("--backend", default=DEFAULT_BACKEND, help="whose settings (default: %(default)s)")
+    parser.add_argument(
+        "--backend", "--adapter", dest="backend", default=DEFAULT_BACKEND, help="whose settings (default: %(default)s)"
+    )
     parser.add_argument("--worker", default="", help="test: whose session (default: who is focused)")
 
 

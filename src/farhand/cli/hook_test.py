@@ -13,6 +13,7 @@ from types import ModuleType
 import anyio
 import anyio.to_thread
 
+from farhand.cli.node_choice import choose
 from farhand.cli.options import new_id, with_hub
 from farhand.client.door import SocketHub
 from farhand.config.settings import Settings, read_settings
@@ -30,7 +31,7 @@ def try_hook(arguments: argparse.Namespace, module: ModuleType, program: Path) -
     """Sends a test message to the manager's chat by the very road that answers take."""
     if not program.exists():
         raise SettingMissing(f"There is no {program}.", hints=("farhand hook install",))
-    settings = read_settings(node=arguments.node, secret_names=channel_secrets(), environ=dict(os.environ))
+    settings = read_settings(node=choose(arguments), secret_names=channel_secrets(), environ=dict(os.environ))
     told = with_hub(arguments, lambda hub: _try(hub, settings, module, program, arguments.worker))
     sys.stdout.write(f"{told}\n")
     return 0

@@ -4,6 +4,7 @@ import os
 import sys
 from importlib import import_module
 
+from farhand.cli.global_flags import ENDS, GLOBAL_FLAGS, UnknownFlag, split
 from farhand.cli.slash_help import MIRRORED
 
 COMMANDS = {
@@ -27,54 +28,77 @@ Run a team of coding agents from a phone.
 
 commands:
 {commands}
+  {help:<13}tell this, or what a command takes
 
-`farhand <command> --help` tells more. `-n NAME` or NODE_NAME names the node (default: prod).
+flags of every command, before or after its name:
+{flags}
+  {h:<22}help
+  {v:<22}the version
+
+variables:
+  TELEGRAM_BOT_TOKEN    the bot
+  ADMIN_CHAT_ID         the manager's chat (else: the first who writes)
+  NODE_NAME, PORT       as --node, --port
+  TUNNEL_URL            as --tunnel-url
+  TELEGRAM_WEBHOOK_SECRET, SESSIONS_DIR, TMUX_PREFIX, BRIDGE_URL and more: docs/reference/settings.md
+
+`farhand <command> --help` tells more.
 Exit codes: 0 success, 1 runtime error, 2 wrong usage, 3 something is not configured, 4 something is not installed.
 """
 
 
 def usage() -> str:
     """The help that needs nothing loaded."""
-    return USAGE.format(commands="\n".join(f"  {name:<11}{text}" for name, text in COMMANDS.items()))
+    flags = [(" ".join(filter(None, (", ".join(one.names), one.value))), one.about) for one in GLOBAL_FLAGS]
+    return USAGE.format(
+        commands="\n".join(f"  {name:<13}{text}" for name, text in COMMANDS.items()),
+        flags="\n".join(f"  {names:<22}{about}" for names, about in flags),
+        help="help",
+        h="-h, --help",
+        v="-V, --version",
+    )
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs the command line and returns the exit code."""
     given = sys.argv[1:] if arguments is None else arguments
-    if not given or given[0] in ("-h", "--help", "help"):
-        sys.stdout.write(usage())
-        return 0
-    if given[0] in ("-V", "--version", "version"):
+    try:
+        before, rest = split(given)
+    except UnknownFlag as error:
+        return _wrong(f"{error}")
+    if not rest:
+        return _wrong("No command was given.") if before else _say(usage())
+    name = {"-h": "help", "--help": "help", "-V": "version", "--version": "version"}.get(rest[0], rest[0])
+    if name == "help" and (rest[0] in ENDS or len(rest) == 1):
+        return _say(usage())
+    if name == "help":
+        name, before, rest = rest[1], [], [rest[1], "--help"]
+    if name == "version":
         from farhand import __version__
 
-        sys.stdout.write(f"farhand {__version__}\n")
-        return 0
-    name = given[0]
+        return _say(f"farhand {__version__}\n")
     if name not in COMMANDS:
-        sys.stderr.write(f"error: Unknown command: {name}\n→ farhand --help\n")
-        return 2
-    return _run(name, given[1:])
+        return _wrong(f"Unknown command: {name}")
+    return _run(name, before, rest[1:])
 
 
-def _run(name: str, rest: list[str]) -> int:
-    import argparse
+def _say(text: str) -> int:
+    sys.stdout.write(text)
+    return 0
 
-    command = import_module(f"farhand.cli.{name}")
-    parser = argparse.ArgumentParser(prog=f"farhand {name}", description=COMMANDS[name].capitalize() + ".")
-    command.add_arguments(parser)
+
+def _wrong(text: str) -> int:
+    sys.stderr.write(f"error: {text}\n→ farhand --help\n")
+    return 2
+
+
+def _run(name: str, before: list[str], rest: list[str]) -> int:
+    from farhand.cli.calling import call
+
     try:
-        parsed = parser.parse_args(rest)
+        return call(name, COMMANDS[name].capitalize() + ".", import_module(f"farhand.cli.{name}"), before, rest)
     except SystemExit as leaving:
         return int(leaving.code or 0)
-    from farhand.model.errors import FarhandError
-
-    try:
-        return int(command.run(parsed))
-    except FarhandError as error:
-        sys.stderr.write(f"error: {error.text}\n")
-        for line in error.details.get("hints", ()):
-            sys.stderr.write(f"→ {line}\n")
-        return error.exit_code
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:

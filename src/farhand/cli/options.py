@@ -9,23 +9,25 @@ from typing import TypeVar
 
 import anyio
 
+from farhand.cli.node_choice import choose
 from farhand.client.door import SocketHub
-from farhand.config.settings import choose_node, node_folder
+from farhand.config.settings import node_folder
 from farhand.model.errors import NodeNotRunning
 from farhand.model.words import Sender
 
 T = TypeVar("T")
+WHICH_NODE = "the node's name (default: NODE_NAME, then the one that runs, then prod)"
 
 
 def add_node(parser: argparse.ArgumentParser) -> None:
     """`--node` for a command that speaks to one."""
-    parser.add_argument("-n", "--node", help="the node's name (default: NODE_NAME, then prod)")
+    parser.add_argument("-n", "--node", help=WHICH_NODE)
 
 
 @asynccontextmanager
 async def open_hub(arguments: argparse.Namespace) -> AsyncIterator[SocketHub]:
     """The hub of the node that is meant."""
-    name = choose_node(arguments.node, os.environ)
+    name = choose(arguments)
     try:
         async with SocketHub(node_folder(name, os.environ) / "hub.sock") as hub:
             yield hub

@@ -5,6 +5,8 @@ import os
 import sys
 from functools import partial
 
+from farhand.cli.node_choice import choose
+from farhand.cli.options import add_node
 from farhand.config.process import make_undumpable
 from farhand.config.settings import Settings, port_number, read_settings
 from farhand.model.errors import PortTaken, SettingMissing
@@ -12,11 +14,11 @@ from farhand.model.errors import PortTaken, SettingMissing
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What `run` takes."""
-    parser.add_argument("-n", "--node", help="the node's name (default: NODE_NAME, then prod)")
+    add_node(parser)
     parser.add_argument("-p", "--port", help="the HTTP port (default: prod 8081, dev 8082, test 8095, else 8080)")
     parser.add_argument("--no-telegram", action="store_true", help="run without the Telegram channel")
     parser.add_argument("--no-tunnel", action="store_true", help="no tunnel and no webhook: Telegram is polled")
-    parser.add_argument("--tunnel-url", default="", help="use this public address for the webhook")
+    parser.add_argument("--tunnel-url", help="use this public address for the webhook")
     parser.add_argument("--headless", action="store_true", help="ask nothing, show no conversation")
     parser.add_argument("--demo", action="store_true", help="put a demo worker on an empty team")
     parser.add_argument("-q", "--quiet", action="store_true", help="log errors only")
@@ -28,13 +30,13 @@ def run(arguments: argparse.Namespace) -> int:
     from farhand.roster import channel_secrets
 
     settings = read_settings(
-        node=arguments.node,
+        node=choose(arguments),
         port=None if arguments.port is None else port_number(arguments.port),
         headless=arguments.headless,
         demo=arguments.demo,
         quiet=arguments.quiet,
         verbose=arguments.verbose,
-        tunnel_url=arguments.tunnel_url,
+        tunnel_url=arguments.tunnel_url or "",
         tunnel=not arguments.no_tunnel,
         secret_names=channel_secrets(),
         environ=os.environ,

@@ -2,13 +2,12 @@
 
 import argparse
 import json
-import os
 import sys
 import time
 from typing import Any
 
+from farhand.cli.node_choice import choose
 from farhand.cli.options import add_node, open_hub
-from farhand.config.settings import choose_node
 from farhand.model.errors import NodeNotRunning
 
 
@@ -22,7 +21,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Prints it; the exit code is 0 also for a node that is stopped."""
     import anyio
 
-    node = choose_node(arguments.node, os.environ)
+    node = choose(arguments)
     try:
         status = anyio.run(_ask, arguments)
     except NodeNotRunning:

@@ -6,8 +6,9 @@ import signal
 import sys
 import time
 
+from farhand.cli.node_choice import choose
 from farhand.cli.options import add_node
-from farhand.config.settings import choose_node, node_folder
+from farhand.config.settings import node_folder
 from farhand.model.errors import NodeError, NodeNotRunning
 from farhand.store.folder import running
 
@@ -21,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Stops it."""
-    node = choose_node(arguments.node, os.environ)
+    node = choose(arguments)
     folder = node_folder(node, os.environ)
     process = running(folder)
     if process is None:

@@ -9,7 +9,8 @@ FarhandError
 ├── StoreError                  StoreCorrupt, StoreLocked, StoreNewer, StoreFull
 ├── DriverError                 AgentMissing, AgentGone
 ├── ChannelError
-└── NodeError                   NodeRunning, NodeNotRunning, PortTaken, SettingMissing, SettingWrong, NodeUnreachable
+└── NodeError                   NodeRunning, NodeNotRunning, PortTaken, BadUsage, SettingMissing, SettingWrong,
+                                NodeUnreachable, ProgramMissing
 """
 
 from collections.abc import Iterable
@@ -299,8 +300,22 @@ class SettingMissing(NodeError):
     exit_code = 3
 
 
+class BadUsage(NodeError):
+    """The command line cannot be understood."""
+
+    code = "bad_usage"
+    exit_code = 2
+
+
 class SettingWrong(NodeError):
     """A setting has a value that cannot be."""
 
     code = "setting_wrong"
     exit_code = 2
+
+
+class ProgramMissing(NodeError):
+    """A program that is needed is not on this machine."""
+
+    code = "program_missing"
+    exit_code = 4

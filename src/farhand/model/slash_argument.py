@@ -13,7 +13,7 @@ from farhand.model.wishes import InfoRequest, Listing, Quit, Tell, Wish
 from farhand.model.words import Mode, Word, replace
 
 ANYWAY = "--anyway"
-_VALUED = frozenset(("backend", "mode", "model", "dir", "directory", "wire"))
+_VALUED = frozenset(("adapter", "backend", "mode", "model", "dir", "directory", "wire"))
 # Phones write these for what is typed as -- and ".
 _AS_TYPED = str.maketrans({"—": "--", "“": '"', "”": '"'})
 
@@ -272,7 +272,7 @@ def _flags(argument: SlashArgument) -> tuple[list[str], HireFlags]:
 
 def _with_flag(flags: HireFlags, option: str, value: str) -> HireFlags:
     match option:
-        case "backend":
+        case "backend" | "adapter":
             return replace(flags, backend=value.lower())
         case "mode":
             return replace(flags, mode=_mode(value))

@@ -1,0 +1,177 @@
+"""Which node a command means, whose variables are used for it, and flags before and after a command's name."""
+
+import fcntl
+import os
+from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from farhand.cli import say
+from farhand.cli.flags import parse
+from farhand.cli.global_flags import UnknownFlag, env_files, split
+from farhand.cli.main import main
+from farhand.cli.node_choice import choose, known_nodes
+from farhand.config.env_file import parse_env, quoted, read_env_file
+from farhand.config.node_variables import foreign
+from farhand.model.errors import BadName, BadUsage, SettingWrong
+
+
+def given(**said: object) -> Namespace:
+    return Namespace(**{"node": None, "headless": False, "verbose": False, "from_env_file": [], **said})
+
+
+@contextmanager
+def held(home: Path, *nodes: str) -> Iterator[dict[str, str]]:
+    """An environment in whose home these nodes run, as far as their locks tell."""
+    files = []
+    for node in nodes:
+        folder = home / "nodes" / node
+        folder.mkdir(parents=True)
+        (folder / "pid").write_text(f"{os.getpid()}\n")
+        files.append((folder / "lock").open("w"))
+        fcntl.flock(files[-1], fcntl.LOCK_EX)
+    yield {"FARHAND_HOME": str(home)}
+    for file in files:
+        file.close()
+
+
+def test_the_flag_then_the_variable_then_the_one_that_runs_then_prod(tmp_path: Path) -> None:
+    with held(tmp_path, "dev") as environ:
+        assert choose(given(node="Other"), {**environ, "NODE_NAME": "test"}) == "other"
+        assert choose(given(), {**environ, "NODE_NAME": "test"}) == "test"
+        assert choose(given(), environ) == "dev"
+    assert choose(given(), {"FARHAND_HOME": str(tmp_path / "empty")}) == "prod"
+    assert known_nodes({"FARHAND_HOME": str(tmp_path)}) == ["dev"]
+
+
+def test_several_running_nodes_need_a_name_where_nobody_can_be_asked(tmp_path: Path) -> None:
+    with held(tmp_path, "dev", "prod") as environ, pytest.raises(BadUsage) as refused:
+        choose(given(headless=True), environ)
+    assert refused.value.text == "Multiple nodes running. Specify with --node <name> or --all"
+    assert refused.value.details["hints"] == ("Running nodes: dev prod",)
+    assert refused.value.exit_code == 2
+
+
+def test_a_node_name_that_cannot_be(tmp_path: Path) -> None:
+    with pytest.raises(BadName, match=r"^Invalid node name: !!!$"):
+        choose(given(node="!!!"), {"FARHAND_HOME": str(tmp_path)})
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"TMUX_PREFIX": "claude-dev-"},
+        {"SESSIONS_DIR": "/h/nodes/dev/sessions"},
+        {"NODE_NAME": "dev"},
+        {"FARHAND_SOCKET": "/h/nodes/dev/hooks.sock", "TMUX_PREFIX": "team-"},
+        {"TMUX_PREFIX": "claude-dev-", "NODE_NAME": "other"},
+        {"TMUX_PREFIX": "claude-other-2-"},
+    ],
+)
+def test_variables_of_another_node_are_not_used(said: dict[str, str]) -> None:
+    environ = {"PORT": "1", "BRIDGE_URL": "http://b", **said}
+    assert {"PORT", "BRIDGE_URL"} <= set(foreign("other", environ, Path("/h/nodes")))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {},
+        {"TMUX_PREFIX": "team-", "SESSIONS_DIR": "/elsewhere"},
+        {"TMUX_PREFIX": "claude-"},
+        {"TMUX_PREFIX": "claude-dev-", "SESSIONS_DIR": "/h/nodes/dev/sessions", "NODE_NAME": "dev"},
+    ],
+)
+def test_a_nodes_own_variables_and_those_of_nobody_are(said: dict[str, str]) -> None:
+    assert foreign("dev", {"PORT": "1", **said}, Path("/h/nodes")) == []
+
+
+def test_the_environment_of_a_chosen_node_is_its_own(tmp_path: Path) -> None:
+    (tmp_path / "nodes" / "other").mkdir(parents=True)
+    (tmp_path / "nodes" / "other" / "env").write_text("PORT=7777\nTELEGRAM_BOT_TOKEN=1:a\n")
+    environ = {"FARHAND_HOME": str(tmp_path), "TMUX_PREFIX": "claude-dev-", "PORT": "8082", "TELEGRAM_BOT_TOKEN": "2:b"}
+    assert choose(given(node="other"), environ) == "other"
+    assert environ == {"FARHAND_HOME": str(tmp_path), "PORT": "7777", "TELEGRAM_BOT_TOKEN": "2:b"}
+
+
+def test_what_the_commands_own_env_file_says_is_meant(tmp_path: Path) -> None:
+    environ = {"FARHAND_HOME": str(tmp_path), "TMUX_PREFIX": "claude-dev-", "PORT": "9000"}
+    choose(given(node="other", from_env_file=["PORT"]), environ)
+    assert environ["PORT"] == "9000"
+
+
+def test_an_env_file() -> None:
+    text = "# ours\n\nA=1\nexport B='two words'\nC=\"x#y\" # why\nD= plain # why\nE=a=b\nF=\n"
+    assert parse_env(text, "f") == {"A": "1", "B": "two words", "C": "x#y", "D": "plain", "E": "a=b", "F": ""}
+    assert parse_env(f"A={quoted('two words')}\nB={quoted('1:a-b')}", "f") == {"A": "two words", "B": "1:a-b"}
+
+
+def test_an_env_file_that_is_wrong(tmp_path: Path) -> None:
+    with pytest.raises(SettingWrong, match=r"^Line 2 of f is not NAME=value\.$"):
+        parse_env("A=1\nsecret stuff\n", "f")
+    with pytest.raises(SettingWrong, match="cannot be read: No such file"):
+        read_env_file(tmp_path / "none")
+    (tmp_path / "binary").write_bytes(b"\xff\xfe")
+    with pytest.raises(SettingWrong, match="is no text"):
+        read_env_file(tmp_path / "binary")
+
+
+def test_flags_stand_before_or_after_the_command() -> None:
+    assert split(["--node", "dev", "-q", "say", "hi"]) == (["--node", "dev", "-q"], ["say", "hi"])
+    assert split(["--node=dev", "say"]) == (["--node=dev"], ["say"])
+    for before, rest in (
+        (["--node", "dev"], ["hi"]),
+        ([], ["hi", "--node", "dev"]),
+        (["-n", "x"], ["hi", "-n", "dev"]),
+    ):
+        assert parse("farhand say", "", say, before, rest).node == "dev"
+    for before, rest in ((["-f", "--no-color"], ["hi"]), ([], ["-f", "hi", "--no-color"])):
+        told = parse("farhand say", "", say, before, rest)
+        assert (told.force, told.no_color, told.json) == (True, True, False)
+
+
+def test_env_files_are_found_wherever_they_are_named() -> None:
+    assert env_files(["--env-file", "a"], ["say", "--env-file=b", "--", "--env-file", "c"]) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--nonsense", "say"], "Unknown flag: --nonsense"),
+        (["--json=1", "status"], "Unknown flag: --json"),
+        (["--node"], "--node needs a value"),
+    ],
+)
+def test_a_flag_before_the_command_that_nobody_knows(words: list[str], told: str) -> None:
+    with pytest.raises(UnknownFlag, match=f"^{told}$"):
+        split(words)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "first"),
+    [
+        (["status", "--nonsense"], "error: Unknown flag: --nonsense\n→ farhand status --help\n"),
+        (["--nonsense"], "error: Unknown flag: --nonsense\n→ farhand --help\n"),
+        (["stop", "extra"], "error: Unexpected argument: extra\n→ farhand stop --help\n"),
+        (["say"], "error: Missing: text\n→ farhand say --help\n"),
+        (["--json"], "error: No command was given.\n→ farhand --help\n"),
+        (["clean", "--all"], "error: --all is for stop and status.\n→ farhand clean --node <name>\n"),
+        (["status", "--env-file", "/nowhere/env"], "error: The env file /nowhere/env cannot be read: No such file"),
+        (["help", "nonsense"], "error: Unknown command: nonsense\n→ farhand --help\n"),
+        (["hook", "nonsense"], "error: what cannot be 'nonsense'; one of "),
+        (["status", "--nod", "x"], "error: Unknown flag: --nod\n"),
+    ],
+)
+def test_wrong_usage_is_one_sentence_and_exits_2(
+    arguments: list[str], first: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    assert capsys.readouterr().err.startswith(first)
+
+
+def test_help_of_a_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["help", "stop"]) == 0
+    assert capsys.readouterr().out.startswith("usage: farhand stop")
