@@ -1,5 +1,6 @@
 """Builds a node out of its rooms and runs it in one task group."""
 
+import secrets
 import socket
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
@@ -30,6 +31,7 @@ from farhand.server.door import Door
 from farhand.server.local import closed
 from farhand.server.sockets import listen
 from farhand.server.speaker import NODE_NAMES
+from farhand.server.stream import stream_routes
 from farhand.store import folder
 from farhand.store.database import Database
 from farhand.store.journal import SqliteJournal
@@ -89,12 +91,17 @@ async def _running(
     policy = HirePolicy(
         frozenset(drivers), str(settings.working_directory), settings.hire_mode, with_sessions, settings.hire_backend
     )
-    hub = LocalHub(journal, clock, policy, await journal.load(), AgentSessions(drivers))
+    present = await journal.load()
+    epoch = secrets.token_urlsafe(9)
+    await journal.begin_epoch(epoch)
+    hub = LocalHub(journal, clock, policy, present, AgentSessions(drivers), epoch)
     team = Team(hub, journal, drivers, clock)
     built = Node(settings=settings, hub=hub, port=port, journal=journal, outbox=outbox)
     built.channels = channels(channel_context(built, drivers, clock))
     deadlines = Deadlines(hub, clock)
-    app = http.application(_routes(built, drivers, folder.key(settings.key)))
+    key = folder.key(settings.key)
+    live = stream_routes(hub, key, clock, __version__)
+    app = http.application([*_routes(built, drivers, key), *live])
     async with anyio.create_task_group() as tasks:
         await open_drivers(tasks, drivers.values(), settings.hooks)
         await tasks.start(Door(hub, settings.door, built.status, _reserved(built)).serve, name="door")

@@ -153,10 +153,14 @@ async def test_an_older_journal_gets_its_history(tmp_path: Path) -> None:
     as_written = await journal.history("ann", None, 10, up_to=100)
     assert [message.text for entry in as_written.entries if isinstance(entry, TurnEntry) for message in entry.messages]
     database.close()
-    with sqlite3.connect(path) as db:
-        db.executescript("DROP TABLE history; DROP TABLE spoken; PRAGMA user_version = 5")
+    older = tmp_path / "older.db"
+    with sqlite3.connect(older) as db:
+        db.executescript("".join(MIGRATIONS[:5]))
+        db.execute(f"ATTACH '{path}' AS newer")
+        db.execute("INSERT INTO events SELECT seq, at, body FROM newer.events")
+        db.execute("PRAGMA user_version = 5")
     db.close()
-    database = Database(path)
+    database = Database(older)
     journal = SqliteJournal(database)
     await journal.load()
     assert await journal.history("ann", None, 10, up_to=100) == as_written

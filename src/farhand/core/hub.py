@@ -13,11 +13,12 @@ from farhand.core.sessions import AgentSessions
 from farhand.core.tail import Tail
 from farhand.model import road
 from farhand.model.commands import Accepted, Answer, Command, Hire, Say, fingerprint
-from farhand.model.errors import IdTaken, UnknownAsk
+from farhand.model.errors import EventsGone, IdTaken, UnknownAsk
 from farhand.model.facts import Draft, Event
 from farhand.model.history import Found, HistoryPage
 from farhand.model.ports import Clock, Cursor, InboxEntry, Journal, SessionFound
 from farhand.model.present import Ask, Present, Worker, fold
+from farhand.model.stream import MOST_RESUMED, ResumePoint, StreamHello
 from farhand.model.wire import checked, decode_event
 from farhand.model.words import Sender, Seq, replace
 
@@ -35,7 +36,10 @@ class LocalHub:
         policy: HirePolicy,
         present: Present,
         sessions: AgentSessions | None = None,
+        epoch: str = "",
     ) -> None:
+        # Names this run of the node on its store: event numbers mean the same only within it and before it.
+        self.epoch = epoch
         self._sessions = sessions or AgentSessions({})
         self._journal = journal
         self._clock = clock
@@ -209,9 +213,26 @@ class LocalHub:
         """Where all the words of the query were said, newest first."""
         return await self._journal.search(query, worker, limit)
 
+    async def check_after(self, after: Seq) -> None:
+        """Raises EventsGone when what followed that event cannot all be given."""
+        if after > self._tail.seq or 0 < after < self._tail.first - 1:
+            first, _ = await self._journal.bounds()
+            if after > self._tail.seq or after < first - 1:
+                raise EventsGone(after, first, self._tail.seq)
+
+    async def hello(self, resume: ResumePoint | None) -> StreamHello:
+        """How the journal stands, and whether a reader can go on where it was."""
+        first, _ = await self._journal.bounds()
+        seq = self.present.seq
+        whole = resume is not None and seq - resume.after <= MOST_RESUMED
+        if whole and resume is not None:
+            whole = await self._journal.can_resume(resume.journal, resume.after)
+        return StreamHello(journal=self.epoch, first=first, seq=seq, resume="whole" if whole else "gap")
+
     async def watch(self, after: Seq | None = None) -> AsyncIterator[Event]:
         """Every event after that number, then every new one."""
         position = self._tail.seq if after is None else after
+        await self.check_after(position)
         while True:
             if self._tail.contains(position):
                 await self._tail.wait_after(position)
@@ -228,6 +249,7 @@ class LocalHub:
     async def bodies(self, after: Seq | None = None) -> AsyncIterator[list[bytes]]:
         """The same as `watch`, in pieces and as written: for doors that pass events on."""
         position = self._tail.seq if after is None else after
+        await self.check_after(position)
         while True:
             if self._tail.contains(position):
                 await self._tail.wait_after(position)

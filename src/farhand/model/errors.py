@@ -72,6 +72,16 @@ class IdTaken(Refused):
         super().__init__("That id was used for another command before: nothing was done.", id=command)
 
 
+class EventsGone(Refused):
+    """The events after that number cannot all be given: some are no longer kept, or the number was never reached."""
+
+    code = "events_gone"
+
+    def __init__(self, after: int, first: int, last: int) -> None:
+        why = f"the journal ends at {last}" if after > last else f"the oldest that is kept is {first}"
+        super().__init__(f"What followed event {after} is not there: {why}.", after=after, first=first, last=last)
+
+
 class UnknownWorker(Refused):
     """Nobody on the team has that name."""
 

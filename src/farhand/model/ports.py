@@ -23,7 +23,9 @@ class Hub(Protocol):
         ...
 
     def watch(self, after: Seq | None = None) -> AsyncIterator[Event]:
-        """Every event after that number, then every new one; None means from now on."""
+        """Every event after that number, then every new one; None means from now on, 0 from the oldest that is kept.
+
+        Raises EventsGone when one that followed is not kept any more, or the number was never reached."""
         ...
 
     async def look(self) -> Present:
@@ -334,6 +336,18 @@ class Journal(Protocol):
 
     async def read(self, after: Seq, limit: int) -> list[tuple[Seq, bytes]]:
         """Events after that number, encoded, oldest first."""
+        ...
+
+    async def bounds(self) -> tuple[Seq, Seq]:
+        """The numbers of the oldest event that is kept and of the newest; 1 and 0 for an empty journal."""
+        ...
+
+    async def begin_epoch(self, epoch: str) -> None:
+        """From the next event on the numbers are those of this epoch: of one run of a node on one store."""
+        ...
+
+    async def can_resume(self, epoch: str, after: Seq) -> bool:
+        """Whether a reader who saw event `after` in that epoch would miss nothing by going on with this journal."""
         ...
 
     async def cursor(self, owner: str) -> str:

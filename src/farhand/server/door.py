@@ -13,6 +13,7 @@ from farhand.model import frames, road
 from farhand.model.errors import BadFrame, FarhandError, TooLarge
 from farhand.model.frames import DoorReply, DoorRequest
 from farhand.model.ports import Hub
+from farhand.model.stream import ResumePoint, StreamHello
 from farhand.model.wire import decode_command
 from farhand.model.words import Sender, Seq
 from farhand.server.sockets import listen
@@ -29,6 +30,14 @@ class OpenHub(Hub, Protocol):
 
     def bodies(self, after: Seq | None = None) -> AsyncIterator[list[bytes]]:
         """Like `watch`, in pieces and encoded."""
+        ...
+
+    async def check_after(self, after: Seq) -> None:
+        """Raises EventsGone when what followed that event cannot all be given."""
+        ...
+
+    async def hello(self, resume: ResumePoint | None) -> StreamHello:
+        """How the journal stands, and whether a reader can go on where it was."""
         ...
 
 
@@ -145,8 +154,9 @@ class _ClientConnection:
             case "watch":
                 if self._watches >= MOST_WATCHES:
                     raise BadFrame(f"One connection may have {MOST_WATCHES} watches.")
-                self._watches += 1
                 after = (await self._hub.look()).seq if request.after is None else max(request.after, 0)
+                await self._hub.check_after(after)
+                self._watches += 1
                 await self._send(frames.write(DoorReply(id=request.id, watching=True)))
                 self._tasks.start_soon(self._watch, request.id, after, name="door watch")
 

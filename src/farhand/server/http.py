@@ -86,6 +86,7 @@ def routes(
         after = number(request.query_params.get("after"), "after")
         if after is None:
             after = (await hub.look()).seq
+        await hub.check_after(after)
         return StreamingResponse(lines(hub, after), media_type="application/x-ndjson")
 
     return [

@@ -111,6 +111,37 @@ class SqliteJournal:
             ).fetchall()
         )
 
+    async def bounds(self) -> tuple[int, int]:
+        """The numbers of the oldest event that is kept and of the newest; 1 and 0 for an empty journal."""
+        return await self._database.read(_bounds)
+
+    async def begin_epoch(self, epoch: str) -> None:
+        """Writes down that the events from the next one on belong to this epoch."""
+
+        def write(db: sqlite3.Connection) -> None:
+            first, last = _bounds(db)
+            db.execute("INSERT INTO epochs (id, first) VALUES (?, ?)", (epoch, last + 1))
+            # Of epochs that have no event left, a reader could resume nothing.
+            db.execute("DELETE FROM epochs WHERE number < (SELECT max(number) FROM epochs WHERE first <= ?)", (first,))
+
+        await self._database.write(write)
+
+    async def can_resume(self, epoch: str, after: int) -> bool:
+        """Whether event `after` was of that epoch or before it, and all that followed is kept.
+
+        A restored backup does not know the epochs after it, and ends its last one where the backup ends: numbers that
+        were given twice are told apart."""
+
+        def read(db: sqlite3.Connection) -> bool:
+            row = db.execute("SELECT number FROM epochs WHERE id = ?", (epoch,)).fetchone()
+            if row is None:
+                return False
+            first, last = _bounds(db)
+            following = db.execute("SELECT first FROM epochs WHERE number > ? ORDER BY number", row).fetchone()
+            return first - 1 <= after <= (last if following is None else following[0] - 1)
+
+        return await self._database.read(read)
+
     async def cursor(self, owner: str) -> str:
         """The stored cursor of a wire or channel; empty at first."""
 
@@ -151,6 +182,11 @@ def _insert(db: sqlite3.Connection, events: Sequence[Event], bodies: Sequence[by
         "INSERT INTO events (seq, at, body) VALUES (?, ?, ?)",
         [(event.seq, event.at, body) for event, body in zip(events, bodies, strict=True)],
     )
+
+
+def _bounds(db: sqlite3.Connection) -> tuple[int, int]:
+    first, last = db.execute("SELECT (SELECT min(seq) FROM events), (SELECT max(seq) FROM events)").fetchone()
+    return first or 1, last or 0
 
 
 def _last_at(db: sqlite3.Connection) -> float:

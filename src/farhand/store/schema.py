@@ -132,6 +132,13 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE INDEX history_at ON history (at);
     CREATE VIRTUAL TABLE spoken USING fts5 (text, content = '', tokenize = 'unicode61 remove_diacritics 2');
     """,
+    """
+    CREATE TABLE epochs (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        id TEXT NOT NULL UNIQUE,
+        first INTEGER NOT NULL
+    );
+    """,
 )
 
 # What fills the tables of a step from those that were there before, by the version that the step makes.

@@ -20,9 +20,9 @@ from farhand.model import facts
 from farhand.model.channel_ports import Channel, ChannelContext
 from farhand.model.commands import Focus, Respond, Say
 from farhand.model.compat import LAST_ACTIVE_FILE, node_of_prefix
-from farhand.model.errors import NodeError, Refused, StoreError
+from farhand.model.errors import EventsGone, NodeError, Refused, StoreError
 from farhand.model.facts import Event
-from farhand.model.words import Sender
+from farhand.model.words import Sender, Seq
 
 log = structlog.get_logger("files")
 NAME = "files"
@@ -89,8 +89,16 @@ class FilesChannel:
             await self._set_up(tasks)
             tasks.start_soon(self._expire, name="files pending")
             tasks.start_soon(self._look_for_left, name="files answers")
-            async for event in self._hub.watch(after=after):
-                await self._followed(event, tasks)
+            try:
+                await self._hub_events(after, tasks)
+            except EventsGone as gone:
+                # It was switched off for longer than the journal reaches back.
+                log.warning("events of this channel are no longer kept", channel=NAME, **gone.details)
+                await self._hub_events(int(gone.details["first"]) - 1, tasks)
+
+    async def _hub_events(self, after: Seq, tasks: anyio.abc.TaskGroup) -> None:
+        async for event in self._hub.watch(after=after):
+            await self._followed(event, tasks)
 
     async def _followed(self, event: Event, tasks: anyio.abc.TaskGroup) -> None:
         """Follows one event; a store that cannot write is retried, a file that cannot be written is reported."""

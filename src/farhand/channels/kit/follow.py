@@ -7,7 +7,7 @@ import anyio
 import structlog
 
 from farhand.model import road, view
-from farhand.model.errors import StoreError
+from farhand.model.errors import EventsGone, StoreError
 from farhand.model.facts import Doubted, Event, HandedOver, Queued, Reworded, TurnEnded, TurnStarted, Withdrawn
 from farhand.model.ports import Clock, Hub, Outbox, Parcel
 from farhand.model.view import TurnView
@@ -108,6 +108,8 @@ class JournalFollower:
                 await self._follow()
             except StoreError as error:
                 log.error("channel waits for the store", channel=self._channel, error=error.text)
+            except EventsGone as error:
+                await self._skip(error)
             self.turns.forget()
             await self._clock.sleep(STORE_PAUSE_SECONDS)
 
@@ -124,6 +126,12 @@ class JournalFollower:
                 await self._outbox.put(self._channel, parcels, f"{event.seq} {self.turns.since(event.seq)}")
                 road.reached("follow.put")
                 self._wake()
+
+    async def _skip(self, gone: EventsGone) -> None:
+        """Goes on with what is kept, when the channel was away for longer than the journal reaches back."""
+        log.warning("events of this channel are no longer kept", channel=self._channel, **gone.details)
+        first = int(gone.details["first"])
+        await self._outbox.put(self._channel, (), f"{first - 1} {first - 1}")
 
     async def _read_cursor(self) -> tuple[Seq, Seq]:
         """Up to which event the channel has put everything, and from where it must read to see its turns whole."""

@@ -1,0 +1,69 @@
+"""The live wire `farhand.1` as server-sent events: over GET, and over POST where a tunnel holds back a GET."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import anyio
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import BaseRoute, Route
+
+from farhand.model import stream
+from farhand.model.errors import NotAllowed
+from farhand.model.http_guard import has_bearer
+from farhand.model.ports import Clock
+from farhand.model.stream import Opening
+from farhand.model.words import Seq
+from farhand.server.door import OpenHub
+from farhand.server.http import body
+
+_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+
+
+def stream_routes(hub: OpenHub, key: str, clock: Clock, build: str) -> list[BaseRoute]:
+    """`/api/hub/stream` for whoever has the node's key."""
+
+    async def follow(request: Request) -> Response:
+        if not has_bearer(request.headers, key):
+            raise NotAllowed("This needs the node's key: `Authorization: Bearer <key>`.")
+        if request.method == "POST":
+            opening = stream.read_opening(await body(request))
+        else:
+            opening = Opening(resume=stream.read_event_id(request.headers.get("last-event-id", "")))
+        return StreamingResponse(_sse(hub, opening, clock, build), media_type="text/event-stream", headers=_HEADERS)
+
+    return [Route("/api/hub/stream", follow, methods=["GET", "POST"])]
+
+
+async def _sse(hub: OpenHub, opening: Opening, clock: Clock, build: str) -> AsyncIterator[bytes]:
+    journal = (await hub.hello(None)).journal.encode()
+    async for frame, seq in frames(hub, opening, clock, build):
+        name = b"id: %s:%d\n" % (journal, seq) if seq is not None else b""
+        yield name + b"data: " + frame + b"\n\n"
+
+
+async def frames(hub: OpenHub, opening: Opening, clock: Clock, build: str) -> AsyncIterator[tuple[bytes, Seq | None]]:
+    """Every frame that a client gets after its opening, with the number of the last event in it if it has events."""
+    hello = await hub.hello(opening.resume)
+    yield stream.hello_frame(hello, build), None
+    whole = opening.resume if hello.resume == "whole" else None
+    pieces = hub.bodies(whole.after if whole else hello.seq)
+    coming: asyncio.Future[list[bytes]] = asyncio.ensure_future(anext(pieces))
+    heartbeat: asyncio.Future[None] = asyncio.ensure_future(clock.sleep(stream.HEARTBEAT_SECONDS))
+    waits: tuple[asyncio.Future[list[bytes]] | asyncio.Future[None], ...]
+    try:
+        while True:
+            waits = (coming, heartbeat)
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+            if heartbeat.done():
+                yield stream.now_frame(clock.now()), None
+                heartbeat = asyncio.ensure_future(clock.sleep(stream.HEARTBEAT_SECONDS))
+            if coming.done():
+                for frame, seq in stream.event_frames(coming.result()):
+                    yield frame, seq
+                # What comes meanwhile goes in one frame.
+                await anyio.sleep(stream.BATCH_SECONDS)
+                coming = asyncio.ensure_future(anext(pieces))
+    finally:
+        coming.cancel()
+        heartbeat.cancel()
