@@ -29,6 +29,8 @@ OVERRULED = {
     "Everything else is passed over.",
     "running.11": "👀 is the receipt *handed over*: there is proof that the agent's side took the message. A `❯` "
     "on the screen proves nothing.",
+    "running.12": "Up to 16,000 characters (`TELEGRAM_ANSWER_CHARACTERS`) so; a longer one comes as its beginning, in "
+    "one message, and whole as a file: 120 kB were 33 messages, and a question stood behind them for half a minute.",
     "security.7": "The *file* `pending` clears after ten minutes. Whether somebody works comes from the turn, which "
     "may take longer.",
     "http.5": "`/response` and its kin are closed to the outside: through a tunnel the whole internet could post an "
@@ -47,6 +49,7 @@ OVERRULED = {
     "protocol.11": "A folder that the CLI does not know is trusted, or it would refuse to work without a person to "
     "ask.",
     "protocol.12": "The message goes in at the input, as above.",
+    "media.7": "Ten files of one answer are sent (`TELEGRAM_ANSWER_FILES`); the names of the rest are told.",
     "media.10": "A picture that Telegram cannot draw is sent again as a file before it counts as failed.",
     "texts.13": "A message to a worker whose agent is gone is refused in these words and not kept: what is sent after "
     "`/relaunch` is what counts.",

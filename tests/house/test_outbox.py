@@ -75,8 +75,10 @@ class Desk:
         self.clock = clock
         self._dispatcher = dispatcher
 
-    async def put(self, text: str, *, chat: str = "c", slot: str = "", edit: bool = False) -> None:
-        parcel = Parcel(key=text, chat=chat, body=text.encode(), slot=slot, edit=edit)
+    async def put(
+        self, text: str, *, chat: str = "c", slot: str = "", edit: bool = False, urgent: bool = False
+    ) -> None:
+        parcel = Parcel(key=text, chat=chat, body=text.encode(), slot=slot, edit=edit, urgent=urgent)
         await self.outbox.put("tg", [parcel])
         self._dispatcher.wake()
 
@@ -98,10 +100,10 @@ class Desk:
             await self.drain()
             tasks.cancel_scope.cancel()
 
-    async def asleep(self) -> None:
-        """Returns when the dispatcher waits for time to pass."""
+    async def asleep(self, lanes: int = 1) -> None:
+        """Returns when the dispatcher waits for time to pass, in so many lanes."""
         with anyio.fail_after(240):
-            while not self.clock.sleepers:
+            while self.clock.sleepers < lanes:
                 await anyio.lowlevel.checkpoint()
 
 
@@ -111,9 +113,9 @@ async def open_desk(folder: Path, pace: float = 0.0, burst: int = 3) -> AsyncIte
     outbox, surface, clock = SqliteOutbox(database), Surface(), ManualClock()
     limits = Pace(clock, per_chat=pace, burst=burst, overall=1000) if pace else None
 
-    def given_up(waiting: Waiting, why: str) -> Parcel | None:
+    def given_up(waiting: Waiting, why: str) -> list[Parcel]:
         text = f"lost {waiting.parcel.body.decode()}: {why}"
-        return None if text.startswith("lost lost") else Parcel(key=text, chat=waiting.parcel.chat, body=text.encode())
+        return [] if text.startswith("lost lost") else [Parcel(key=text, chat=waiting.parcel.chat, body=text.encode())]
 
     rules = Rules()
     dispatcher = Dispatcher("tg", outbox, surface.send, clock, pace=limits, given_up=given_up, progress=rules)
@@ -181,7 +183,7 @@ async def test_a_chat_in_trouble_holds_up_no_other(tmp_path: Path) -> None:
 
 
 async def test_the_pace_is_kept_and_waiting_edits_become_one(tmp_path: Path) -> None:
-    async with open_desk(tmp_path, pace=1.0, burst=2) as desk:
+    async with open_desk(tmp_path, pace=1.0, burst=3) as desk:
         await desk.put("first", slot="s")
         await desk.put("second")
         await desk.surface.until(2)
@@ -192,6 +194,56 @@ async def test_the_pace_is_kept_and_waiting_edits_become_one(tmp_path: Path) -> 
         desk.clock.advance(1.0)
         await desk.drain()
         assert desk.surface.sent == ["first", "second", "edit 4"]
+
+
+async def test_what_is_urgent_overtakes_all_that_waits_and_finds_one_in_hand(tmp_path: Path) -> None:
+    async with open_desk(tmp_path, pace=1.0, burst=3) as desk:
+        for number in range(50):
+            await desk.put(f"answer {number}")
+        assert await desk.surface.until(2) == ["answer 0", "answer 1"]
+        await desk.asleep()
+        await desk.put("ask", slot="ask:1", urgent=True)
+        # No time has passed: it waited for nothing.
+        assert await desk.surface.until(3) == ["answer 0", "answer 1", "ask"]
+
+
+async def test_urgent_ones_keep_their_order_and_the_next_that_may_go_is_always_theirs(tmp_path: Path) -> None:
+    async with open_desk(tmp_path, pace=1.0, burst=2) as desk:
+        for number in range(5):
+            await desk.put(f"answer {number}")
+        await desk.surface.until(1)
+        for number in range(3):
+            await desk.put(f"ask {number}", urgent=True)
+        for count in (2, 3):
+            await desk.surface.until(count)
+            await desk.asleep(2)
+            desk.clock.advance(1.0)
+        assert await desk.surface.until(4) == ["answer 0", "ask 0", "ask 1", "ask 2"]
+
+
+async def test_what_is_urgent_waits_for_no_upload(tmp_path: Path) -> None:
+    async with open_desk(tmp_path) as desk:
+        desk.surface.slow = anyio.Event()
+        await desk.put("a large file")
+        await desk.surface.until(1)
+        await desk.put("ask", urgent=True)
+        assert await desk.surface.until(2) == ["a large file", "ask"]
+        desk.surface.slow.set()
+        await desk.drain()
+        assert desk.surface.sent == ["a large file", "ask"]
+
+
+async def test_what_is_urgent_waits_too_when_the_surface_asks_for_patience(tmp_path: Path) -> None:
+    async with open_desk(tmp_path) as desk:
+        desk.surface.faults = [SendLater("429", 7.0)]
+        await desk.put("one")
+        await desk.asleep()
+        await desk.put("ask", urgent=True)
+        await desk.asleep(2)
+        assert desk.surface.sent == ["one (SendLater)"]
+        desk.clock.advance(7.1)
+        await desk.drain()
+        assert sorted(desk.surface.sent[1:]) == ["ask", "one"]
 
 
 async def test_a_burst_of_answers_waits_for_no_progress_and_keeps_its_order(tmp_path: Path) -> None:
@@ -227,7 +279,7 @@ async def test_progress_that_was_held_back_goes_when_there_is_room(tmp_path: Pat
 
 
 async def test_progress_goes_as_soon_as_nothing_is_owed(tmp_path: Path) -> None:
-    async with open_desk(tmp_path, pace=1.0, burst=3) as desk:
+    async with open_desk(tmp_path, pace=1.0, burst=4) as desk:
         desk.rules.owes = 3
         await desk.put("one")
         await desk.put("working", slot="progress")

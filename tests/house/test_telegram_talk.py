@@ -86,10 +86,10 @@ async def test_five_within_ten_milliseconds_run_in_order(telegram: TelegramHouse
 
 async def test_a_long_answer_arrives_whole_in_pages_that_follow_one_another(telegram: TelegramHouse) -> None:
     await telegram.house.hire()
-    lines = [f"line {number} of **many** with <b>tags</b> & 😀" for number in range(500)]
+    lines = [f"line {number} of **many** with <b>tags</b> & 😀" for number in range(300)]
     telegram.agent.plays(Said(text="\n".join(lines)), TurnEnded(how=HowEnded.COMPLETED))
     await telegram.manager.says("long")
-    chat = await telegram.manager.sees(lambda chat: any("line 499 " in one.text for one in chat))
+    chat = await telegram.manager.sees(lambda chat: any("line 299 " in one.text for one in chat))
     pages = [one for one in chat if one.from_bot and one.text.startswith("ann:") and not one.deleted]
     text = "\n".join(page.text for page in pages)
     assert [line for line in text.splitlines() if line.startswith("line")] == [line.replace("**", "") for line in lines]

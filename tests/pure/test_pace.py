@@ -30,6 +30,16 @@ async def test_progress_leaves_one_message_for_each_answer_that_is_owed() -> Non
 
 
 @pytest.mark.anyio
+async def test_messages_leave_one_for_what_is_urgent() -> None:
+    clock = ManualClock()
+    pace = Pace(clock, per_chat=1.0, burst=1, overall=1000)
+    began = clock.now()
+    await pace.ready("c")
+    await pace.ready("c", urgent=True)
+    assert clock.now() == began
+
+
+@pytest.mark.anyio
 async def test_however_many_answers_are_owed_a_full_bucket_has_one_for_progress() -> None:
     clock = ManualClock()
     pace = Pace(clock, per_chat=1.0, burst=8, overall=1000)

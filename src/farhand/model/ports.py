@@ -288,7 +288,7 @@ class Holders(Protocol):
         ...
 
 
-# --- the store
+# --- the store, and what channels keep in it
 
 
 class InboxEntry(Word):
@@ -367,11 +367,9 @@ class Journal(Protocol):
         ...
 
 
-# --- channels
-
-
 class Parcel(Word):
-    """Something to be sent to a surface. A newer edit of one `slot` replaces an older one that still waits."""
+    """Something to be sent to a surface. A newer edit of one `slot` replaces an older one that still waits; what is
+    `urgent` (a person is asked, or told what became of it) overtakes what is not."""
 
     # Names this parcel for ever: put twice, it is sent once.
     key: str
@@ -379,6 +377,7 @@ class Parcel(Word):
     body: bytes
     slot: str = ""
     edit: bool = False
+    urgent: bool = False
 
 
 class Waiting(Word):
@@ -409,12 +408,12 @@ class Outbox(Protocol):
         """Where the channel stands in the journal."""
         ...
 
-    async def chats(self, channel: str) -> list[str]:
-        """Which chats something waits for."""
+    async def lanes(self, channel: str) -> list[tuple[str, bool]]:
+        """Which chats something waits for, each with whether it is urgent: a chat has a lane for either."""
         ...
 
-    async def waiting(self, channel: str, chat: str, limit: int = 1000) -> list[Waiting]:
-        """What is unsent for a chat, in order."""
+    async def waiting(self, channel: str, chat: str, limit: int = 1000, *, urgent: bool = False) -> list[Waiting]:
+        """What is unsent in one lane of a chat, in order."""
         ...
 
     async def begin(self, waiting: int) -> None:

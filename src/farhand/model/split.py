@@ -39,7 +39,8 @@ def split_html(text: str, limit: int) -> list[str]:
 
 def shown(text: str) -> str:
     """What a person sees of the HTML."""
-    return "".join(piece.shown for piece in _pieces(text))
+    tokens = _TOKEN.findall(text)
+    return "".join("" if len(one) > 1 and one[0] == "<" else html.unescape(one) for one in tokens)
 
 
 def _pieces(text: str) -> list[_Piece]:

@@ -1,4 +1,4 @@
-"""The outbox, a queue per chat: filled in the transaction that moves the channel's cursor, marked around each send."""
+"""The outbox, two queues per chat: filled in the transaction that moves the channel's cursor, marked around sends."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -6,6 +6,9 @@ from typing import Any
 
 from farhand.model.ports import Parcel, Waiting
 from farhand.store.database import Database
+
+# A body that is longer goes when it was sent.
+_MOST_KEPT_BYTES = 32_768
 
 
 class SqliteOutbox:
@@ -35,27 +38,28 @@ class SqliteOutbox:
 
         return await self._database.read(read)
 
-    async def chats(self, channel: str) -> list[str]:
-        """Which chats something waits for."""
+    async def lanes(self, channel: str) -> list[tuple[str, bool]]:
+        """Which chats something waits for, each with whether it is urgent; the urgent ones first."""
         return await self._database.read(
             lambda db: [
-                str(row[0])
+                (str(row[0]), bool(row[1]))
                 for row in db.execute(
-                    "SELECT chat FROM outbox WHERE channel = ? AND state IN ('waiting', 'sending')"
-                    " GROUP BY chat ORDER BY min(id)",
+                    "SELECT chat, urgent FROM outbox WHERE channel = ? AND state IN ('waiting', 'sending')"
+                    " GROUP BY urgent, chat ORDER BY urgent DESC, min(id)",
                     (channel,),
                 )
             ]
         )
 
-    async def waiting(self, channel: str, chat: str, limit: int = 1000) -> list[Waiting]:
-        """What is unsent for a chat, in order. A send that was begun and never marked was cut off by a kill."""
+    async def waiting(self, channel: str, chat: str, limit: int = 1000, *, urgent: bool = False) -> list[Waiting]:
+        """What is unsent in one lane, in order. A send that was begun and never marked was cut off by a kill."""
 
         def read(db: sqlite3.Connection) -> list[Waiting]:
             rows = db.execute(
-                "SELECT id, key, chat, body, slot, edit, attempts, doubtful, state = 'sending' FROM outbox"
-                " WHERE channel = ? AND chat = ? AND state IN ('waiting', 'sending') ORDER BY id LIMIT ?",
-                (channel, chat, limit),
+                "SELECT id, key, chat, body, slot, edit, attempts, doubtful, state = 'sending', urgent FROM outbox"
+                " WHERE channel = ? AND chat = ? AND urgent = ? AND state IN ('waiting', 'sending')"
+                " ORDER BY id LIMIT ?",
+                (channel, chat, urgent, limit),
             )
             return [_waiting(row) for row in rows]
 
@@ -66,8 +70,12 @@ class SqliteOutbox:
         await self._change("UPDATE outbox SET state = 'sending', attempts = attempts + 1 WHERE id = ?", (waiting,))
 
     async def sent(self, waiting: int, reference: str) -> None:
-        """Marks it as sent."""
-        await self._change("UPDATE outbox SET state = 'sent', reference = ? WHERE id = ?", (reference, waiting))
+        """Marks it as sent. What was long is not kept beside the journal, which has it."""
+        await self._change(
+            "UPDATE outbox SET state = 'sent', reference = ?, body = CASE WHEN length(body) > ? THEN x'' ELSE body END"
+            " WHERE id = ?",
+            (reference, _MOST_KEPT_BYTES, waiting),
+        )
 
     async def failed(self, waiting: int, why: str) -> None:
         """Gives it up, with the reason."""
@@ -138,11 +146,11 @@ def _put(db: sqlite3.Connection, channel: str, parcel: Parcel) -> None:
         if known is not None or replaced:
             return
     db.execute(
-        "INSERT OR IGNORE INTO outbox (channel, key, chat, slot, edit, body) VALUES (?, ?, ?, ?, ?, ?)",
-        (channel, parcel.key, parcel.chat, parcel.slot, parcel.edit, parcel.body),
+        "INSERT OR IGNORE INTO outbox (channel, key, chat, slot, edit, body, urgent) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (channel, parcel.key, parcel.chat, parcel.slot, parcel.edit, parcel.body, parcel.urgent),
     )
 
 
 def _waiting(row: tuple[Any, ...]) -> Waiting:
-    parcel = Parcel(key=row[1], chat=row[2], body=row[3], slot=row[4], edit=bool(row[5]))
+    parcel = Parcel(key=row[1], chat=row[2], body=row[3], slot=row[4], edit=bool(row[5]), urgent=bool(row[9]))
     return Waiting(id=row[0], parcel=parcel, attempts=row[6], doubts=row[7], cut_off=bool(row[8]))

@@ -139,6 +139,12 @@ MIGRATIONS: tuple[str, ...] = (
         first INTEGER NOT NULL
     );
     """,
+    """
+    ALTER TABLE outbox ADD COLUMN urgent INTEGER NOT NULL DEFAULT 0;
+    UPDATE outbox SET urgent = 1 WHERE state IN ('waiting', 'sending') AND (key LIKE 'ask:%' OR slot LIKE 'ask:%');
+    DROP INDEX outbox_unsent;
+    CREATE INDEX outbox_unsent ON outbox (channel, chat, urgent, id) WHERE state IN ('waiting', 'sending');
+    """,
 )
 
 # What fills the tables of a step from those that were there before, by the version that the step makes.

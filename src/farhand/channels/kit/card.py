@@ -16,6 +16,8 @@ TITLE_CHARACTERS = 160
 NOTICE_CHARACTERS = 2000
 # How the slots begin of what shows a state that passes: it may come late, or not at all.
 PROGRESS_SLOTS = ("progress:", "queued:")
+# How the keys begin of what a person is asked, of what became of it, and of what else must be said for an answer.
+URGENT_KEYS = ("ask:", "words:")
 _REMOVED = ":gone"
 
 
@@ -104,6 +106,8 @@ class Card(Word):
     foot: str = ""
     buttons: tuple[tuple[Button, ...], ...] = ()
     file: Attachment | None = None
+    # What is in the file, when it is none on the disk.
+    content: str = ""
     # Whether the file is shown as a picture; None leaves it to the surface.
     picture: bool | None = None
     # The message that this one answers, if the surface knows it: by the hub's id, by the slot of one of our own
@@ -132,6 +136,11 @@ def removal(slot: str) -> Card:
 def removed_slot(key: str) -> str:
     """The slot whose message the card of this key takes away; empty for any other card."""
     return key.removesuffix(_REMOVED) if key.endswith(_REMOVED) else ""
+
+
+def is_urgent(card: Card) -> bool:
+    """Whether the card overtakes answers: an agent waits for a person, or a person for the end of an ask."""
+    return card.key.startswith(URGENT_KEYS) or card.slot.startswith(URGENT_KEYS)
 
 
 def progress_slot(turn: TurnView) -> str:
@@ -222,7 +231,8 @@ def cards(event: Event, turn: TurnView | None, *, waited: bool = False) -> list[
             return [taken, waits_no_more(message)] if joined else [taken]
         case _:
             text = notice(event)
-            card = Card(key=f"notice:{event.seq}", worker=event.worker, head=text, silent=_is_silent(event))
+            key = f"ask:{fact.ask}:problem" if isinstance(fact, facts.AnswerDelivered) else f"notice:{event.seq}"
+            card = Card(key=key, worker=event.worker, head=text, silent=_is_silent(event))
             over = [waits_no_more(fact.message)] if isinstance(fact, facts.Doubted) and waited else []
             return [card, *over] if text else []
 

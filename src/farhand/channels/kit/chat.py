@@ -21,6 +21,7 @@ from farhand.channels.kit.bot import Bot
 from farhand.channels.kit.card import plain_notice
 from farhand.channels.kit.health import ChatHealth
 from farhand.channels.kit.inbound import Inbound
+from farhand.channels.kit.long_answers import AnswerLimits
 from farhand.channels.kit.outbound import Outbound
 from farhand.channels.kit.surface import ChatSurface, RateLimits, SeesEvents
 from farhand.channels.kit.texts import About
@@ -40,6 +41,8 @@ class ChatParts:
     about: Callable[[], About] | None = None
     background: BackgroundJobs = field(default_factory=BackgroundJobs)
     observers: Sequence[SeesEvents] = ()
+    # For a chat that can take files: how much of an answer is text.
+    answers: AnswerLimits | None = None
 
 
 class Chat:
@@ -48,7 +51,7 @@ class Chat:
     def __init__(self, parts: ChatParts, context: ChannelContext) -> None:
         self._parts = parts
         self._context = context
-        self._outbound = Outbound(parts.surface, context, parts.members, parts.limits, parts.observers)
+        self._outbound = Outbound(parts.surface, context, parts.members, parts.limits, parts.observers, parts.answers)
         bot = Bot(context.hub, parts.about or partial(about_chat, context, parts.members))
         # What takes messages and taps; the surface calls it.
         self.inbound = Inbound(parts.surface, context, parts.members, bot, self._outbound, parts.background)

@@ -5,18 +5,19 @@ from functools import partial
 
 import anyio.abc
 
-from farhand.channels.kit.card import PROGRESS_SLOTS, Card, cards, plain_notice, removed_slot
+from farhand.channels.kit.card import PROGRESS_SLOTS, Card, cards, is_urgent, removed_slot
 from farhand.channels.kit.follow import JournalFollower, TurnViews
+from farhand.channels.kit.long_answers import AnswerLimits, answer_cards
 from farhand.channels.kit.outbox import Dispatcher
 from farhand.channels.kit.pace import Pace
 from farhand.channels.kit.progress import Progress
 from farhand.channels.kit.surface import ChatSurface, KnowsManager, RateLimits, SeesEvents
-from farhand.channels.kit.tags import split_off_files
 from farhand.channels.kit.typing import TypingIndicator
 from farhand.model.channel_ports import ChannelContext
 from farhand.model.facts import Event
 from farhand.model.ports import Hub, Outbox, Parcel, Waiting
 from farhand.model.view import TurnView
+from farhand.model.words import replace
 
 LOST = "lost:"
 
@@ -35,7 +36,7 @@ class CardQueue:
         chat = chat or self._manager.chat
         if not chat:
             return
-        for parcel in self._surface.render(card, chat):
+        for parcel in parcels(self._surface, card, chat):
             await self._outbox.put(self._surface.outbox, (parcel,))
             self._dispatcher.wake()
 
@@ -51,9 +52,15 @@ class CardComposer:
     """Lays out what the manager is shown of each event."""
 
     def __init__(
-        self, surface: ChatSurface, manager: KnowsManager, turns: TurnViews, observers: Sequence[SeesEvents]
+        self,
+        surface: ChatSurface,
+        manager: KnowsManager,
+        turns: TurnViews,
+        observers: Sequence[SeesEvents],
+        answers: AnswerLimits | None = None,
     ) -> None:
         self._surface = surface
+        self._answers = answers
         self._manager = manager
         self._turns = turns
         self._observers = observers
@@ -66,9 +73,14 @@ class CardComposer:
         if not chat:
             return ()
         whole = cards(event, turn, waited=self._turns.waited(event))
-        return [
-            parcel for card in whole for part in split_off_files(card) for parcel in self._surface.render(part, chat)
-        ]
+        parts = [part for card in whole for part in answer_cards(card, self._answers)]
+        return [parcel for part in parts for parcel in parcels(self._surface, part, chat)]
+
+
+def parcels(surface: ChatSurface, card: Card, chat: str) -> list[Parcel]:
+    """What shows a card on a surface; all that belongs to an urgent card is urgent."""
+    urgent = is_urgent(card)
+    return [replace(parcel, urgent=urgent) for parcel in surface.render(card, chat)]
 
 
 class ChatProgressRules:
@@ -101,6 +113,7 @@ class Outbound:
         manager: KnowsManager,
         limits: RateLimits,
         observers: Sequence[SeesEvents] = (),
+        answers: AnswerLimits | None = None,
     ) -> None:
         self._name = surface.name
         clock, outbox, turns = context.clock, context.outbox, TurnViews()
@@ -118,7 +131,7 @@ class Outbound:
         self.queue = CardQueue(surface, outbox, self._dispatcher, manager)
         self._progress = Progress(turns, pace, clock, limits.edit_seconds, self.queue)
         self._typing = TypingIndicator(surface, turns, clock, manager)
-        composer = CardComposer(surface, manager, turns, (self._progress, self._typing, *observers))
+        composer = CardComposer(surface, manager, turns, (self._progress, self._typing, *observers), answers)
         self._follower = JournalFollower(
             surface.outbox, context.hub, outbox, composer.compose, self._dispatcher.wake, clock, turns
         )
@@ -139,13 +152,14 @@ class Outbound:
         await self._dispatcher.drain()
 
 
-def replacement(surface: ChatSurface, waiting: Waiting, why: str) -> Parcel | None:
+def replacement(surface: ChatSurface, waiting: Waiting, why: str) -> list[Parcel]:
     """What the manager reads when a message did not get through: never nothing, and never in a circle."""
-    if waiting.parcel.key.startswith(LOST):
-        return None
+    parcel = waiting.parcel
+    if parcel.key.startswith(LOST):
+        return []
     text = surface.failure(waiting, why)
-    notice = plain_notice(f"{LOST}{waiting.parcel.key}", text)
-    return next(iter(surface.render(notice, waiting.parcel.chat)), None) if text else None
+    shown = surface.render(Card(key=f"{LOST}{parcel.key}", head=text), parcel.chat) if text else ()
+    return [replace(one, urgent=parcel.urgent) for one in shown]
 
 
 def lost_message(begins: str, waiting: Waiting, why: str) -> str:

@@ -1,8 +1,9 @@
 """Sends what the outbox holds: in order for each chat, marked before and after, repeated at most once in doubt.
 
-Progress gives way: it is sent when the pace can spare it, and dropped when it is to be removed before it was sent."""
+What is urgent has a lane of its own, so that it waits for no answer and no upload. Progress gives way: it is sent when
+the pace can spare it, and dropped when it is to be removed before it was sent."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol, TypeAlias, TypeVar
 
 import anyio
@@ -19,7 +20,9 @@ log = structlog.get_logger("outbox")
 # Brings a parcel to the surface and returns what the surface calls it.
 Send: TypeAlias = Callable[[Waiting], Awaitable[str]]
 # What is sent in place of a parcel that was given up, with the reason.
-GivenUp: TypeAlias = Callable[[Waiting, str], Parcel | None]
+GivenUp: TypeAlias = Callable[[Waiting, str], Sequence[Parcel]]
+# A chat, and whether this is the lane of what is urgent.
+Lane: TypeAlias = tuple[str, bool]
 
 T = TypeVar("T")
 FIRST_PAUSE_SECONDS = 0.2
@@ -89,7 +92,7 @@ class SendLater(ChannelError):
 
 
 class Dispatcher:
-    """One task a chat while it has something to send."""
+    """One task a lane while it has something to send."""
 
     def __init__(
         self,
@@ -115,11 +118,13 @@ class Dispatcher:
         self._put = anyio.Event()
         self._draining = False
         self._news = anyio.Event()
-        self._busy: set[str] = set()
+        self._busy: set[Lane] = set()
         self._emptied = anyio.Event()
         self._under_way: set[anyio.CancelScope] = set()
-        # Set when what is under way to that chat is marked.
-        self._marked: dict[str, anyio.Event] = {}
+        # Set when what is under way in that lane is marked.
+        self._marked: dict[Lane, anyio.Event] = {}
+        # Until when a chat wants to be left alone.
+        self._patience: dict[str, float] = {}
 
     def wake(self) -> None:
         """Something was put."""
@@ -133,10 +138,10 @@ class Dispatcher:
             try:
                 while True:
                     self._news = anyio.Event()
-                    for chat in await self._surely(lambda: self._outbox.chats(self._channel)):
-                        if chat not in self._busy:
-                            self._busy.add(chat)
-                            tasks.start_soon(self._empty, chat, name=f"outbox {self._channel} {chat}")
+                    for lane in await self._surely(lambda: self._outbox.lanes(self._channel)):
+                        if lane not in self._busy:
+                            self._busy.add(lane)
+                            tasks.start_soon(self._empty, lane, name=f"outbox {self._channel} {lane[0]}")
                     await self._news.wait()
             finally:
                 for scope in self._under_way:
@@ -155,23 +160,23 @@ class Dispatcher:
 
     async def drained(self) -> bool:
         """Whether nothing waits any more."""
-        return not await self._outbox.chats(self._channel)
+        return not await self._outbox.lanes(self._channel)
 
     async def settled(self, chat: str) -> None:
         """Returns when what is under way to that chat is marked: a person may be quicker than the mark."""
-        if marked := self._marked.get(chat):
-            await marked.wait()
+        for urgent in (True, False):
+            if marked := self._marked.get((chat, urgent)):
+                await marked.wait()
 
-    async def _empty(self, chat: str) -> None:
-        """Sends everything for one chat, in order."""
+    async def _empty(self, lane: Lane) -> None:
+        """Sends everything of one lane, in order."""
         pause = FIRST_PAUSE_SECONDS
         try:
-            while (chosen := await self._next(chat)) is not None:
+            while (chosen := await self._next(lane)) is not None:
                 first, held = chosen
-                if self._pace and self._weighs(first.parcel):
-                    await self._pace.ready(chat)
+                await self._until_allowed(lane, first)
                 # Looked at again after the wait: a newer edit may have taken the place of the one that waited.
-                if (waiting := await self._look(chat, held=held)) is None:
+                if (waiting := await self._look(lane, held=held)) is None:
                     continue
                 wait = await self._bring_whole(waiting)
                 if wait is None:
@@ -180,33 +185,45 @@ class Dispatcher:
                     await self._clock.sleep(wait or pause)
                     pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
         finally:
-            self._busy.discard(chat)
+            self._busy.discard(lane)
             self._news.set()
             emptied, self._emptied = self._emptied, anyio.Event()
             emptied.set()
 
-    async def _next(self, chat: str) -> tuple[Waiting, bool] | None:
+    async def _until_allowed(self, lane: Lane, first: Waiting) -> None:
+        """Until the surface's patience, which its lanes share, and the pace let the next one go."""
+        chat, urgent = lane
+        while (wait := self._patience.get(chat, 0.0) - self._clock.now()) > 0:
+            await self._clock.sleep(wait)
+        if self._pace and self._weighs(first.parcel):
+            await self._pace.ready(chat, urgent=urgent)
+
+    async def _next(self, lane: Lane) -> tuple[Waiting, bool] | None:
         """What is sent next, and whether it passes progress that is held back.
 
         Progress keeps its place while the pace can spare it; alone, it waits until then or until something is put."""
         while True:
             put = self._put
-            first = await self._look(chat)
+            first = await self._look(lane)
             if first is None:
                 return None
-            wait = await self._until_spare(chat) if self._gives_way(first) else 0.0
+            wait = await self._until_spare(lane) if self._gives_way(first) else 0.0
             if not wait:
                 return first, False
-            if (passing := await self._look(chat, held=True)) is not None:
+            if (passing := await self._look(lane, held=True)) is not None:
                 return passing, True
             await self._sleep_until(put, wait)
 
-    async def _look(self, chat: str, *, held: bool = False) -> Waiting | None:
+    async def _waiting(self, lane: Lane, limit: int = 1000) -> list[Waiting]:
+        chat, urgent = lane
+        return await self._surely(lambda: self._outbox.waiting(self._channel, chat, limit, urgent=urgent))
+
+    async def _look(self, lane: Lane, *, held: bool = False) -> Waiting | None:
         """The first that waits; with `held`, the first that is no progress, and what is to be removed is dropped."""
-        found = await self._surely(lambda: self._outbox.waiting(self._channel, chat, limit=1))
+        found = await self._waiting(lane, limit=1)
         if not held or not found or not self._gives_way(found[0]):
             return next(iter(found), None)
-        found = await self._surely(lambda: self._outbox.waiting(self._channel, chat))
+        found = await self._waiting(lane)
         removed = {self._progress.removes(one.parcel) for one in found} - {""}
         for one in found:
             if self._gives_way(one) and one.parcel.slot in removed:
@@ -220,12 +237,12 @@ class Dispatcher:
         # What may have arrived keeps its place: only when it is sent again is it known what to remove.
         return not one.doubtful and self._progress.gives_way(one.parcel)
 
-    async def _until_spare(self, chat: str) -> float:
+    async def _until_spare(self, lane: Lane) -> float:
         if self._pace is None or self._draining:
             return 0.0
-        found = await self._surely(lambda: self._outbox.waiting(self._channel, chat))
+        found = await self._waiting(lane)
         behind = sum(self._weighs(one.parcel) and not self._gives_way(one) for one in found)
-        return self._pace.until_spare(chat, behind + await self._progress.owed())
+        return self._pace.until_spare(lane[0], behind + await self._progress.owed())
 
     async def _sleep_until(self, event: anyio.Event, seconds: float) -> None:
         async with anyio.create_task_group() as tasks:
@@ -250,14 +267,14 @@ class Dispatcher:
     async def _bring_whole(self, waiting: Waiting) -> float | None:
         """Sends one parcel and marks it; a stop in between would send it again after the next start."""
         with anyio.CancelScope(shield=True) as scope:
-            chat, marked = waiting.parcel.chat, anyio.Event()
+            lane, marked = (waiting.parcel.chat, waiting.parcel.urgent), anyio.Event()
             self._under_way.add(scope)
-            self._marked[chat] = marked
+            self._marked[lane] = marked
             try:
                 return await self._bring(waiting)
             finally:
                 self._under_way.discard(scope)
-                del self._marked[chat]
+                del self._marked[lane]
                 marked.set()
         return 0.0
 
@@ -272,6 +289,8 @@ class Dispatcher:
             reference = await self._send(waiting)
         except SendLater as error:
             await self._surely(lambda: self._outbox.again(waiting.id))
+            if error.after_seconds:
+                self._patience[waiting.parcel.chat] = self._clock.now() + error.after_seconds
             return error.after_seconds or 0.0
         except SendRefused as error:
             await self._give_up(waiting, error.text)
@@ -287,7 +306,8 @@ class Dispatcher:
     async def _give_up(self, waiting: Waiting, why: str) -> None:
         """Marks it as failed, and tells whoever wants to know: never in silence."""
         log.warning("send given up", channel=self._channel, chat=waiting.parcel.chat, key=waiting.parcel.key, why=why)
-        notice = self._given_up(waiting, why) if self._given_up else None
-        if notice is not None:
-            await self._surely(lambda: self._outbox.put(self._channel, (notice,)))
+        instead = self._given_up(waiting, why) if self._given_up else ()
+        if instead:
+            await self._surely(lambda: self._outbox.put(self._channel, instead))
+            self.wake()
         await self._surely(lambda: self._outbox.failed(waiting.id, why))

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from farhand.model.ports import Clock
 
 _ROUNDING_SECONDS = 1e-9
+# Of what a chat takes at once, left by everything that is not urgent.
+KEPT_FOR_URGENT = 1
 
 
 @dataclass
@@ -23,13 +25,13 @@ class Bucket:
         self.at = now
         return self.level
 
-    def wait(self, now: float) -> float:
-        """Seconds until there is one to take."""
-        return max(0.0, (1.0 - self.fill(now)) / self.rate)
+    def wait(self, now: float, leave: int = 0) -> float:
+        """Seconds until there is one to take and so many are left."""
+        return max(0.0, (1.0 + leave - self.fill(now)) / self.rate)
 
 
 class Pace:
-    """The limits of a surface. Messages take what there is; progress takes only what messages can spare."""
+    """The limits of a surface. Messages leave one for what is urgent; progress takes only what messages can spare."""
 
     def __init__(self, clock: Clock, *, per_chat: float, burst: int, overall: float) -> None:
         self._clock = clock
@@ -38,15 +40,14 @@ class Pace:
         self._overall = Bucket(overall, max(1.0, overall))
         self._chats: dict[str, Bucket] = {}
 
-    async def ready(self, chat: str) -> None:
-        """Returns when a message to this chat may go, and counts it."""
+    async def ready(self, chat: str, *, urgent: bool = False) -> None:
+        """Returns when a message to this chat may go, and counts it. An urgent one finds one in hand, or is next."""
         while True:
-            now = self._clock.now()
-            buckets = (self._chat(chat), self._overall)
-            wait = max(bucket.wait(now) for bucket in buckets)
-            if wait <= 0:
-                for bucket in buckets:
-                    bucket.level -= 1
+            now, bucket = self._clock.now(), self._chat(chat)
+            wait = max(bucket.wait(now, 0 if urgent else KEPT_FOR_URGENT), self._overall.wait(now))
+            if wait <= _ROUNDING_SECONDS:
+                bucket.level -= 1
+                self._overall.level -= 1
                 return
             await self._clock.sleep(wait)
 
@@ -67,4 +68,4 @@ class Pace:
     def _chat(self, chat: str) -> Bucket:
         # Telegram allows groups twenty messages a minute; their ids are below zero.
         rate = min(self._per_chat, 20 / 60) if chat.startswith("-") else self._per_chat
-        return self._chats.setdefault(chat, Bucket(rate, float(self._burst)))
+        return self._chats.setdefault(chat, Bucket(rate, max(self._burst, 1.0 + KEPT_FOR_URGENT)))

@@ -2,15 +2,22 @@
 
 import html
 import re
+import sys
+from bisect import bisect_right
+from collections.abc import Sequence
 
 from farhand.channels.kit.card import Card
 from farhand.model.words import Attachment, Word, replace
 
-_TAG = re.compile(r"(?<!\\)\[\[(image|file):([^|\n]+?)(?:\|([^\n]*?))?\]\]")
+# A path or a caption does not reach over the beginning of another tag: a text full of them is read in one pass.
+_TAG = re.compile(
+    r"(?<!\\)\[\[(image|file):((?:(?!\[\[(?:image|file):)[^|\n])+?)"
+    r"(?:\|((?:(?!\[\[(?:image|file):)[^\n])*?))?\]\]"
+)
 _ESCAPED = re.compile(r"\\(?=\[\[(?:image|file):)")
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
-_INLINE = re.compile(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
-_HTML_CODE = re.compile(r"<(pre|code)\b[^>]*>.*?(?:</\1\s*>|\Z)", re.IGNORECASE | re.DOTALL)
+_TICKS = re.compile(r"`+")
+_HTML_CODE = re.compile(r"<(pre|code)\b[^<>]*>.*?(?:</\1\s*>|\Z)", re.IGNORECASE | re.DOTALL)
 _GAP = re.compile(r"\n[ \t]*\n(?:[ \t]*\n)+")
 
 
@@ -28,7 +35,7 @@ def take_tags(text: str, *, is_html: bool = False) -> tuple[str, tuple[NamedFile
     named: list[NamedFile] = []
 
     def replaced(found: re.Match[str]) -> str:
-        if any(start <= found.start() < end for start, end in code):
+        if _within(code, found.start()):
             return found.group(0)
         path, caption = found.group(2).strip(), (found.group(3) or "").strip()
         if is_html:
@@ -41,12 +48,43 @@ def take_tags(text: str, *, is_html: bool = False) -> tuple[str, tuple[NamedFile
 
 
 def _code(text: str, *, is_html: bool) -> list[tuple[int, int]]:
+    """The stretches of code: sorted, and none within another."""
     fences = [found.span() for found in _FENCE.finditer(text)]
-    inline = (found.span() for found in _INLINE.finditer(text))
-    spans = fences + [span for span in inline if not any(start <= span[0] < end for start, end in fences)]
+    spans = fences + [span for span in _inline(text) if not _within(fences, span[0])]
     if is_html:
         spans += [found.span() for found in _HTML_CODE.finditer(text)]
-    return spans
+    outer: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if outer and start < outer[-1][1]:
+            outer[-1] = (outer[-1][0], max(end, outer[-1][1]))
+        else:
+            outer.append((start, end))
+    return outer
+
+
+def _within(spans: Sequence[tuple[int, int]], place: int) -> bool:
+    """Whether the place is in one of the spans, which are sorted."""
+    before = bisect_right(spans, (place, sys.maxsize)) - 1
+    return before >= 0 and place < spans[before][1]
+
+
+def _inline(text: str) -> list[tuple[int, int]]:
+    """What stands between two runs of as many backticks, with something between them."""
+    runs = [found.span() for found in _TICKS.finditer(text)]
+    following: dict[int, int] = {}
+    closes = [-1] * len(runs)
+    for place in range(len(runs) - 1, -1, -1):
+        start, end = runs[place]
+        closes[place] = following.get(end - start, -1)
+        following[end - start] = place
+    found, place = [], 0
+    while place < len(runs):
+        if closes[place] < 0:
+            place += 1
+            continue
+        found.append((runs[place][0], runs[closes[place]][1]))
+        place = closes[place] + 1
+    return found
 
 
 def split_off_files(card: Card) -> list[Card]:

@@ -51,7 +51,7 @@ class TelegramChannel:
         surface = TelegramSurface(self._gateway, settings.bot, context.outbox, context.clock, background)
         self._menu = TelegramMenu(self._gateway, context.hub, context.clock, stored, health, members)
         about = partial(about_bot, settings, context, stored, members)
-        parts = ChatParts(surface, members, health, settings.limits, about, background, (self._menu,))
+        parts = ChatParts(surface, members, health, settings.limits, about, background, (self._menu,), settings.answers)
         self._chat = Chat(parts, context)
         inbound = TelegramInbound(self._chat, surface, settings.bot)
         secret = stored.webhook_secret(settings.webhook_secret)

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import os
 import urllib.parse
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -242,12 +242,12 @@ class Gateway:
             # A picture that Telegram cannot draw is still a file.
             return await show(False)
 
-    async def remove_duplicate(self, outgoing: Post, newest: int, known: int) -> bool:
+    async def remove_duplicate(self, outgoing: Post, candidates: Sequence[int]) -> bool:
         """Takes away the first copy of a message that was sent twice because nobody knew.
 
-        It stands between the last message we know of and the second copy. An edit to the very same text finds it:
+        It is among the candidates, newest first. An edit to the very same text finds it:
         Telegram refuses that for the duplicate alone with the words that it is not modified."""
-        for candidate in range(newest - 1, max(known, newest - 1 - MOST_CANDIDATES), -1):
+        for candidate in candidates:
             try:
                 await self.bot.edit_message_text(
                     outgoing.html or outgoing.plain,

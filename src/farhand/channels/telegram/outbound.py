@@ -11,7 +11,7 @@ from farhand.channels.kit.card import Card
 from farhand.channels.kit.outbound import lost_message
 from farhand.channels.kit.outbox import SendRefused
 from farhand.channels.kit.surface import SentFile
-from farhand.channels.telegram.gateway import Gateway
+from farhand.channels.telegram.gateway import MOST_CANDIDATES, Gateway
 from farhand.channels.telegram.media import download
 from farhand.channels.telegram.render import render
 from farhand.channels.telegram.words import Amend, Post, React, Remove, Show, decode_outgoing
@@ -19,6 +19,8 @@ from farhand.model.ports import Clock, Hub, Outbox, Parcel, Waiting
 
 log = structlog.get_logger("telegram")
 NAME = "telegram"
+# What is said in place of a text that could not be sent as a file.
+FALLBACK_CHARACTERS = 40_000
 
 
 class TelegramSurface:
@@ -74,9 +76,10 @@ class TelegramSurface:
         known = [int(one) for one in references if one.isdigit()]
         try:
             # With nothing of ours known, only what came after the first message that we received can be ours.
-            floor = self._first_received.get(outgoing.chat, newest)
-            before = max((one for one in known if one < newest), default=floor)
-            gone = await self._gateway.remove_duplicate(outgoing, newest, before)
+            floor = min((one for one in known if one < newest), default=self._first_received.get(outgoing.chat, newest))
+            # What the other lane sent meanwhile stands between the two copies, and is none of them.
+            candidates = [one for one in range(newest - 1, floor, -1) if one not in known]
+            gone = await self._gateway.remove_duplicate(outgoing, candidates[:MOST_CANDIDATES])
             log.info("sent again after no answer", chat=outgoing.chat, message=newest, duplicate_removed=gone)
         except TelegramError as error:
             log.info("duplicate not removed", error=self._gateway.redacted(error))
@@ -84,6 +87,8 @@ class TelegramSurface:
     def failure(self, waiting: Waiting, why: str) -> str:
         """What the manager reads in place of a message or a file; of edits and reactions nothing is missed."""
         match decode_outgoing(waiting.parcel.body):
+            case Show(text=text, file=file) if text:
+                return f"⚠ {file.name} could not be sent ({why}). It says:\n\n{fallback(text)}"
             case Show() as outgoing:
                 kind = "Image" if outgoing.photo else "File"
                 return f"{outgoing.worker}: [{kind} failed: {outgoing.file.path}]"
@@ -116,6 +121,14 @@ class TelegramSurface:
     async def download(self, file: SentFile) -> bytes:
         """The content of a file that came in; raises NotFetched."""
         return await download(self._gateway, self._clock, file)
+
+
+def fallback(text: str) -> str:
+    """The text that goes in the place of a file: nearly all of it, and where the rest stands."""
+    if len(text) <= FALLBACK_CHARACTERS:
+        return text
+    left_out = f"{len(text) - FALLBACK_CHARACTERS:,} characters more stand in the agent's own conversation."
+    return f"{text[:FALLBACK_CHARACTERS]}\n\n… {left_out}"
 
 
 class WorkerFolders:

@@ -172,6 +172,7 @@ def _show(card: Card, file: Attachment, chat: int) -> Show:
     return Show(
         chat=chat,
         file=file,
+        text=visible(card.content),
         caption=caption[0].text if caption else "",
         photo=PurePath(file.path).suffix.lower() in IMAGES if card.picture is None else card.picture,
         silent=card.silent,

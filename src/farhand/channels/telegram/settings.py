@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from farhand.channels.kit.long_answers import AnswerLimits
 from farhand.channels.kit.surface import RateLimits
 from farhand.model.errors import SettingWrong
 from farhand.model.variables import is_yes, number
@@ -26,6 +27,7 @@ class TelegramSettings:
     # As Telegram advises: a message a second to one chat, thirty over all. Short bursts pass; what is too much is
     # answered with a time to wait.
     limits: RateLimits = field(default_factory=RateLimits)
+    answers: AnswerLimits = field(default_factory=AnswerLimits)
     answer_seconds: float = 20.0
     poll_seconds: int = 50
 
@@ -54,6 +56,16 @@ def read_settings(environ: Mapping[str, str]) -> TelegramSettings | None:
             per_second=number(environ, "TELEGRAM_PER_SECOND", usual.per_second, least=0.1),
             edit_seconds=number(environ, "TELEGRAM_EDIT_SECONDS", usual.edit_seconds, least=0.05),
         ),
+        answers=_answer_limits(environ, AnswerLimits()),
+    )
+
+
+def _answer_limits(environ: Mapping[str, str], usual: AnswerLimits) -> AnswerLimits:
+    most = number(environ, "TELEGRAM_ANSWER_MOST_CHARACTERS", usual.most_characters, least=4000)
+    return AnswerLimits(
+        characters=int(number(environ, "TELEGRAM_ANSWER_CHARACTERS", usual.characters, least=4000)),
+        most_characters=int(most),
+        files=int(number(environ, "TELEGRAM_ANSWER_FILES", usual.files, least=0)),
     )
 
 

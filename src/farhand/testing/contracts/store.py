@@ -130,7 +130,15 @@ class StoreContract:
         assert await outbox.slot("tg", "c", "98") == await outbox.slot("tg", "d", "99") == ""
         assert len(await outbox.waiting("tg", "c")) == 2
         assert await outbox.waiting("other", "c") == []
-        assert (await outbox.chats("tg"), await outbox.chats("other")) == (["c"], [])
+        assert (await outbox.lanes("tg"), await outbox.lanes("other")) == ([("c", False)], [])
+
+    async def test_what_is_urgent_has_a_lane_of_its_own_and_its_order_stays(self, outbox: Outbox) -> None:
+        await outbox.put("tg", [Parcel(key="1", chat="c", body=b"answer"), Parcel(key="2", chat="d", body=b"answer")])
+        await outbox.put("tg", [Parcel(key=key, chat="c", body=b"ask", urgent=True) for key in ("3", "4")])
+        assert await outbox.lanes("tg") == [("c", True), ("c", False), ("d", False)]
+        assert [one.parcel.key for one in await outbox.waiting("tg", "c", urgent=True)] == ["3", "4"]
+        assert [one.parcel.key for one in await outbox.waiting("tg", "c")] == ["1"]
+        assert all(one.parcel.urgent for one in await outbox.waiting("tg", "c", urgent=True))
 
     async def test_a_send_in_doubt_is_counted_and_one_that_a_kill_cut_off_is_not(self, outbox: Outbox) -> None:
         await outbox.put("tg", [Parcel(key="1", chat="c", body=b"x")], "1")
