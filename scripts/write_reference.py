@@ -18,7 +18,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 import msgspec
 
 from farhand.cli.main import COMMANDS
-from farhand.model import commands, facts, frames, history, ports, present, slash, view, wire, words
+from farhand.model import commands, devices, facts, frames, history, ports, present, slash, view, wire, words
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = Path("docs") / "reference"
@@ -273,12 +273,17 @@ with an `error`, and the connection stays open, unless a line has no end. Words 
 | `sessions` | `backend` and `directory`, each of them for all when it is empty | `sessions` |
 | `history` | `worker`; `before`, the number of an entry, for the page before it; `limit` | `history` |
 | `search` | `query`; `worker`, if of one alone; `limit` | `found` |
+| `pair` | `read_only`, if the device may only look | `pairing` |
+| `devices` | | `devices` |
+| `revoke` | `device` | `devices` that are left |
 
 ## Replies
 
 {replies}
 {section(ports.SessionFound)}
 {past}
+{section(devices.DevicePairing)}
+{section(devices.Device)}
 {section(wire.RemoteError)}
 ## Errors
 

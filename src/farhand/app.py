@@ -20,6 +20,7 @@ from farhand.core.decide import HirePolicy
 from farhand.core.hub import LocalHub
 from farhand.core.sessions import AgentSessions
 from farhand.core.team import Team
+from farhand.devices.registry import Devices
 from farhand.model.channel_ports import Channel, ChannelContext, ServesLocalRoutes, ServesPublicRoutes
 from farhand.model.driver_ports import HasTmuxHost, RunsInBackground, ServesHooks
 from farhand.model.errors import NodeRunning, PortTaken, StoreError
@@ -27,6 +28,8 @@ from farhand.model.ports import Clock, Driver
 from farhand.node import Node
 from farhand.roster import asking_events, channel_names
 from farhand.server import http
+from farhand.server.callers import Callers
+from farhand.server.devices import device_routes
 from farhand.server.door import Door
 from farhand.server.local import closed
 from farhand.server.sockets import listen
@@ -34,6 +37,7 @@ from farhand.server.speaker import NODE_NAMES
 from farhand.server.stream import stream_routes
 from farhand.store import folder
 from farhand.store.database import Database
+from farhand.store.devices import SqliteDevices
 from farhand.store.journal import SqliteJournal
 from farhand.store.outbox import SqliteOutbox
 
@@ -99,12 +103,17 @@ async def _running(
     built = Node(settings=settings, hub=hub, port=port, journal=journal, outbox=outbox)
     built.channels = channels(channel_context(built, drivers, clock))
     deadlines = Deadlines(hub, clock)
-    key = folder.key(settings.key)
-    live = stream_routes(hub, key, clock, __version__)
-    app = http.application([*_routes(built, drivers, key), *live])
+    key, devices = folder.key(settings.key), Devices(SqliteDevices(database), clock)
+    callers = Callers(key, devices)
+    live = [
+        *http.history_routes(hub, callers),
+        *stream_routes(hub, callers, clock, __version__),
+        *device_routes(callers),
+    ]
+    app = http.application([*_routes(built, drivers, key, callers), *live])
     async with anyio.create_task_group() as tasks:
         await open_drivers(tasks, drivers.values(), settings.hooks)
-        await tasks.start(Door(hub, settings.door, built.status, _reserved(built)).serve, name="door")
+        await tasks.start(Door(hub, settings.door, built.status, _reserved(built), devices).serve, name="door")
         await tasks.start(http.serve, app, listener, listen(settings.http_socket), name="http")
         tasks.start_soon(team.run, name="team")
         tasks.start_soon(deadlines.run, name="deadlines")
@@ -141,7 +150,7 @@ def channel_context(node: Node, drivers: Mapping[str, Driver], clock: Clock) -> 
     )
 
 
-def _routes(node: Node, drivers: Mapping[str, Driver], key: str) -> list[BaseRoute]:
+def _routes(node: Node, drivers: Mapping[str, Driver], key: str, callers: Callers) -> list[BaseRoute]:
     """What the HTTP listener serves: the node's own routes, those of channels, and those that only callers on this
     machine may use."""
     hosts = tmux_hosts(drivers.values())
@@ -157,7 +166,7 @@ def _routes(node: Node, drivers: Mapping[str, Driver], key: str) -> list[BaseRou
     local = [
         one for channel in node.channels if isinstance(channel, ServesLocalRoutes) for one in channel.local_routes()
     ]
-    return [*http.routes(node.hub, node.status, key, _reserved(node)), *public, *closed([*local, *hooks], key)]
+    return [*http.routes(node.hub, node.status, key, callers, _reserved(node)), *public, *closed([*local, *hooks], key)]
 
 
 def _reserved(node: Node) -> frozenset[str]:

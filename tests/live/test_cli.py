@@ -4,6 +4,7 @@ import json
 import signal
 import socket
 import subprocess
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -92,6 +93,26 @@ def test_what_is_refused_is_a_sentence(lived_in: Home, arguments: list[str], cod
     told = lived_in.farhand(arguments[0], "--node", "test", *arguments[1:])
     assert told.returncode == code
     assert told.stderr.startswith(sentence)
+
+
+def test_a_device_is_paired_listed_and_revoked(lived_in: Home) -> None:
+    assert lived_in.farhand("devices", "--node", "test").stdout == "No device is paired.\n→ farhand pair\n"
+    told = lived_in.farhand("pair", "--node", "test").stdout.splitlines()
+    code = told[0].removeprefix("Code: ")
+    port = json.loads(lived_in.farhand("status", "--node", "test", "--json").stdout)["port"]
+    sent = json.dumps({"code": code, "name": "my phone"}).encode()
+    request = urllib.request.Request(f"http://127.0.0.1:{port}/api/pair", data=sent)
+    with urllib.request.urlopen(request, timeout=SAFETY_SECONDS) as answer:
+        device = json.loads(answer.read())["device"]["id"]
+    assert lived_in.farhand("devices", "--node", "test").stdout == f"{device}  my phone  last seen just now\n"
+    assert json.loads(lived_in.farhand("devices", "--node", "test", "--json").stdout)[0]["id"] == device
+    assert lived_in.farhand("devices", "--node", "test", "revoke").returncode == 2
+    assert lived_in.farhand("devices", "--node", "test", "revoke", device).stdout == f"{device} is revoked.\n"
+    again = lived_in.farhand("devices", "--node", "test", "revoke", device)
+    assert (again.returncode, again.stderr.splitlines()[0]) == (
+        1,
+        f"error: No device is called '{device}'. farhand devices lists them.",
+    )
 
 
 def test_events_are_lines_of_json_in_order(lived_in: Home) -> None:

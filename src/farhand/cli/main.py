@@ -17,6 +17,8 @@ COMMANDS = {
     "events": "print the journal, and follow it",
     "status": "tell how a node is",
     "stop": "stop a node; its agents live on",
+    "pair": "a one-time code that pairs a phone, a browser or a program with a node",
+    "devices": "list the devices that are paired, revoke one",
     "clean": "forget who the manager is, so that somebody can register anew",
     "adapter": "call an agent CLI once for a worker and post its answer",
     "hook": "put hooks into an agent CLI's settings, take them out, try them",

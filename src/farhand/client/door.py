@@ -13,6 +13,7 @@ import msgspec
 
 from farhand.model import frames
 from farhand.model.commands import Accepted, Command
+from farhand.model.devices import Device, DevicePairing
 from farhand.model.errors import NodeNotRunning, NodeUnreachable
 from farhand.model.facts import Event
 from farhand.model.frames import DoorReply, DoorRequest
@@ -138,6 +139,21 @@ class SocketHub:
     async def search(self, query: str, worker: str = "", limit: int = 50) -> list[Found]:
         """As `Hub.search`."""
         return (await self._ask(DoorRequest(do="search", query=query, worker=worker, limit=limit))).found or []
+
+    async def pair(self, *, read_only: bool = False) -> DevicePairing:
+        """A one-time code that makes one device."""
+        reply = await self._ask(DoorRequest(do="pair", read_only=read_only))
+        if reply.pairing is None:
+            raise NodeUnreachable("The node did not say a code.")
+        return reply.pairing
+
+    async def devices(self) -> list[Device]:
+        """The devices that are paired, the newest first."""
+        return (await self._ask(DoorRequest(do="devices"))).devices or []
+
+    async def revoke(self, device: str) -> None:
+        """Ends a device at once."""
+        await self._ask(DoorRequest(do="revoke", device=device))
 
     async def watch(self, after: Seq | None = None) -> AsyncIterator[Event]:
         """As `Hub.watch`, over a connection of its own."""

@@ -72,6 +72,33 @@ class IdTaken(Refused):
         super().__init__("That id was used for another command before: nothing was done.", id=command)
 
 
+class WrongCode(BadInput):
+    """The code that a device was to be paired with is wrong, used or too old."""
+
+    code = "wrong_code"
+
+    def __init__(self) -> None:
+        super().__init__("That code is wrong, used or older than two minutes. Ask for a new one: farhand pair.")
+
+
+class TooManyTries(BadInput):
+    """Too many wrong codes came in a minute."""
+
+    code = "too_many_tries"
+
+    def __init__(self) -> None:
+        super().__init__("Too many wrong codes. Wait a minute.")
+
+
+class UnknownDevice(Refused):
+    """No device has that id."""
+
+    code = "unknown_device"
+
+    def __init__(self, device: str) -> None:
+        super().__init__(f"No device is called '{device}'. farhand devices lists them.", device=device)
+
+
 class EventsGone(Refused):
     """The events after that number cannot all be given: some are no longer kept, or the number was never reached."""
 

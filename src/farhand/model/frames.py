@@ -5,6 +5,7 @@ from typing import Any, Literal
 import msgspec
 
 from farhand.model.commands import Accepted
+from farhand.model.devices import Device, DevicePairing
 from farhand.model.errors import BadFrame, FarhandError
 from farhand.model.history import Found, HistoryPage
 from farhand.model.ports import SessionFound
@@ -17,10 +18,10 @@ LONGEST = 8 * 1024 * 1024
 
 class DoorRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What a caller wants: `send` a command, `watch` events, `look` at the present, know `status` or `sessions`, read
-    the `history` of a worker, `search` in it."""
+    the `history` of a worker, `search` in it; `pair` a device, list `devices`, `revoke` one."""
 
     id: int = 0
-    do: Literal["send", "watch", "look", "status", "sessions", "history", "search"]
+    do: Literal["send", "watch", "look", "status", "sessions", "history", "search", "pair", "devices", "revoke"]
     command: msgspec.Raw = msgspec.Raw(b"null")
     after: int | None = None
     backend: str = ""
@@ -29,6 +30,8 @@ class DoorRequest(msgspec.Struct, frozen=True, kw_only=True):
     before: int | None = None
     limit: int = 60
     query: str = ""
+    device: str = ""
+    read_only: bool = False
     via: str = "local"
     who: str = ""
 
@@ -43,6 +46,8 @@ class DoorReply(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     sessions: list[SessionFound] | None = None
     history: HistoryPage | None = None
     found: list[Found] | None = None
+    pairing: DevicePairing | None = None
+    devices: list[Device] | None = None
     watching: bool = False
     events: list[msgspec.Raw] | None = None
     error: RemoteError | None = None

@@ -73,6 +73,14 @@ def is_own_origin(origin: str, host: str) -> bool:
     return origin.lower() in {f"http://{host.lower()}", f"https://{host.lower()}"} and is_local_host(host)
 
 
+def is_same_site(headers: Mapping[str, str]) -> bool:
+    """Whether the request comes from a page of this very listener, or from no page at all."""
+    host, origin = headers.get("host", "").lower(), headers.get("origin")
+    if origin is not None and origin.lower() not in {f"http://{host}", f"https://{host}"}:
+        return False
+    return headers.get("sec-fetch-site", "none") in {"none", "same-origin"}
+
+
 def why_refused(headers: Mapping[str, str], client: str | None, key: str) -> str:
     """Why the caller may not use a route of this machine alone; empty for one on it, and for whoever has the key.
 

@@ -10,6 +10,7 @@ import anyio.abc
 import structlog
 
 from farhand.model import frames, road
+from farhand.model.devices import DeviceRegistry
 from farhand.model.errors import BadFrame, FarhandError, TooLarge
 from farhand.model.frames import DoorReply, DoorRequest
 from farhand.model.ports import Hub
@@ -45,9 +46,15 @@ class Door:
     """Serves everybody who may open the socket; what one of them does harms no other."""
 
     def __init__(
-        self, hub: OpenHub, path: Path, status: Callable[[], dict[str, Any]], reserved: frozenset[str] = frozenset()
+        self,
+        hub: OpenHub,
+        path: Path,
+        status: Callable[[], dict[str, Any]],
+        reserved: frozenset[str] = frozenset(),
+        devices: DeviceRegistry | None = None,
     ) -> None:
         self._hub = hub
+        self._devices = devices
         self._path = path
         self._status = status
         # The names of channels, which no client of the door can speak as.
@@ -72,7 +79,7 @@ class Door:
     async def _serve_client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             async with anyio.create_task_group() as tasks:
-                client = _ClientConnection(self._hub, self._status, writer, tasks, self._reserved)
+                client = _ClientConnection(self._hub, self._status, writer, tasks, self._reserved, self._devices)
                 await client.serve(reader)
                 tasks.cancel_scope.cancel()
         except* (OSError, TimeoutError) as group:
@@ -94,8 +101,10 @@ class _ClientConnection:
         writer: asyncio.StreamWriter,
         tasks: anyio.abc.TaskGroup,
         reserved: frozenset[str],
+        devices: DeviceRegistry | None,
     ) -> None:
         self._hub = hub
+        self._devices = devices
         self._status = status
         self._writer = writer
         self._tasks = tasks
@@ -151,6 +160,8 @@ class _ClientConnection:
             case "search":
                 hits = await self._hub.search(request.query, request.worker, request.limit)
                 await self._send(frames.write(DoorReply(id=request.id, found=hits)))
+            case "pair" | "devices" | "revoke":
+                await self._send(frames.write(await self._of_devices(request)))
             case "watch":
                 if self._watches >= MOST_WATCHES:
                     raise BadFrame(f"One connection may have {MOST_WATCHES} watches.")
@@ -159,6 +170,16 @@ class _ClientConnection:
                 self._watches += 1
                 await self._send(frames.write(DoorReply(id=request.id, watching=True)))
                 self._tasks.start_soon(self._watch, request.id, after, name="door watch")
+
+    async def _of_devices(self, request: DoorRequest) -> DoorReply:
+        devices = self._devices
+        if devices is None:
+            raise BadFrame("This node pairs no devices.")
+        if request.do == "pair":
+            return DoorReply(id=request.id, pairing=devices.invite(read_only=request.read_only))
+        if request.do == "revoke":
+            await devices.revoke(request.device)
+        return DoorReply(id=request.id, devices=await devices.all())
 
     def _sender(self, request: DoorRequest) -> Sender:
         return Sender(via=own_name(request.via, self._reserved), who=request.who if self._peer is None else self._peer)

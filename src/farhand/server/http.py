@@ -15,25 +15,28 @@ from starlette.routing import BaseRoute, Route
 from uvicorn.server import ServerState
 
 from farhand.model import compat, frames
-from farhand.model.errors import BadInput, FarhandError, NotAllowed, PortTaken, StoreError, TooLarge
+from farhand.model.errors import BadInput, FarhandError, NotAllowed, PortTaken, StoreError, TooLarge, TooManyTries
 from farhand.model.frames import DoorReply
-from farhand.model.http_guard import has_bearer, why_refused
+from farhand.model.http_guard import why_refused
 from farhand.model.wire import decode_command, encode, error_fields
 from farhand.model.words import Sender
+from farhand.server.callers import Callers, until_revoked
 from farhand.server.connections import ConnectionLimits, GuardedProtocol
 from farhand.server.door import OpenHub
 from farhand.server.speaker import own_name
 
+STATUSES: dict[type[FarhandError], int] = {NotAllowed: 403, TooLarge: 413, TooManyTries: 429, StoreError: 503}
+
 
 def routes(
-    hub: OpenHub, status: Callable[[], dict[str, Any]], key: str, reserved: frozenset[str] = frozenset()
+    hub: OpenHub,
+    status: Callable[[], dict[str, Any]],
+    key: str,
+    callers: Callers,
+    reserved: frozenset[str] = frozenset(),
 ) -> list[BaseRoute]:
-    """The hub over HTTP: `POST /api/hub/commands`, and to read `/events`, `/present`, `/history`,
-    `/search`, `/status`, `/sessions`; `GET /healthz` for anybody."""
-
-    def allow(request: Request) -> None:
-        if not has_bearer(request.headers, key):
-            raise NotAllowed("This needs the node's key: `Authorization: Bearer <key>`.")
+    """The hub over HTTP: `POST /api/hub/commands`, and to read `/events`, `/present`, `/status`, `/sessions`;
+    `GET /healthz` for anybody."""
 
     async def banner(_: Request) -> Response:
         return PlainTextResponse(compat.BANNER)
@@ -47,47 +50,37 @@ def routes(
         return JSONResponse({"ok": True, "seq": present.seq, "workers": len(present.workers)})
 
     async def send(request: Request) -> Response:
-        allow(request)
+        caller = await callers.check(request, writes=True)
         command = decode_command(await body(request))
-        sender = Sender(via=own_name(request.headers.get("x-farhand-via", "http"), reserved))
+        if caller.device is None:
+            sender = Sender(via=own_name(request.headers.get("x-farhand-via", "http"), reserved))
+        else:
+            sender = Sender(via=caller.device.via, who=caller.device.name)
         accepted = await hub.send(command, sender)
         return json_response(frames.DoorReply(accepted=accepted))
 
     async def look(request: Request) -> Response:
-        allow(request)
+        await callers.check(request)
         return json_response(DoorReply(present=await hub.look()))
 
     async def read_status(request: Request) -> Response:
-        allow(request)
+        await callers.check(request)
         return json_response(DoorReply(status=status()))
 
     async def sessions(request: Request) -> Response:
-        allow(request)
+        await callers.check(request)
         asked = request.query_params
         found = await hub.sessions(asked.get("backend", ""), asked.get("directory", ""))
         return json_response(DoorReply(sessions=found))
 
-    async def history(request: Request) -> Response:
-        allow(request)
-        asked = request.query_params
-        before, limit = number(asked.get("before"), "before"), number(asked.get("limit"), "limit")
-        page = await hub.history(asked.get("worker", ""), before, 60 if limit is None else limit)
-        return json_response(DoorReply(history=page))
-
-    async def search(request: Request) -> Response:
-        allow(request)
-        asked = request.query_params
-        limit = number(asked.get("limit"), "limit")
-        found = await hub.search(asked.get("query", ""), asked.get("worker", ""), 50 if limit is None else limit)
-        return json_response(DoorReply(found=found))
-
     async def watch(request: Request) -> Response:
-        allow(request)
+        caller = await callers.check(request)
         after = number(request.query_params.get("after"), "after")
         if after is None:
             after = (await hub.look()).seq
         await hub.check_after(after)
-        return StreamingResponse(lines(hub, after), media_type="application/x-ndjson")
+        events = until_revoked(callers.devices, caller, lines(hub, after))
+        return StreamingResponse(events, media_type="application/x-ndjson")
 
     return [
         Route("/", banner, methods=["GET"]),
@@ -96,10 +89,28 @@ def routes(
         Route("/api/hub/present", look),
         Route("/api/hub/status", read_status),
         Route("/api/hub/sessions", sessions),
-        Route("/api/hub/history", history),
-        Route("/api/hub/search", search),
         Route("/api/hub/events", watch),
     ]
+
+
+def history_routes(hub: OpenHub, callers: Callers) -> list[BaseRoute]:
+    """The past over HTTP: `GET /api/hub/history` and `/search`."""
+
+    async def history(request: Request) -> Response:
+        await callers.check(request)
+        asked = request.query_params
+        before, limit = number(asked.get("before"), "before"), number(asked.get("limit"), "limit")
+        page = await hub.history(asked.get("worker", ""), before, 60 if limit is None else limit)
+        return json_response(DoorReply(history=page))
+
+    async def search(request: Request) -> Response:
+        await callers.check(request)
+        asked = request.query_params
+        limit = number(asked.get("limit"), "limit")
+        found = await hub.search(asked.get("query", ""), asked.get("worker", ""), 50 if limit is None else limit)
+        return json_response(DoorReply(found=found))
+
+    return [Route("/api/hub/history", history), Route("/api/hub/search", search)]
 
 
 async def lines(hub: OpenHub, after: int) -> AsyncIterator[bytes]:
@@ -138,9 +149,7 @@ async def error_response(_: Request, error: Exception) -> Response:
     """An error of our tree as a response."""
     if not isinstance(error, FarhandError):
         raise error
-    code = 403 if isinstance(error, NotAllowed) else 413 if isinstance(error, TooLarge) else 400
-    if isinstance(error, StoreError):
-        code = 503
+    code = next((status for kind, status in STATUSES.items() if isinstance(error, kind)), 400)
     return JSONResponse({"error": error_fields(error)}, status_code=code)
 
 

@@ -4,6 +4,7 @@ import pwd
 import socket
 import struct
 
+from farhand.model.devices import VIA_PREFIX
 from farhand.model.errors import BadInput, NotAllowed
 
 LONGEST_NAME = 32
@@ -12,12 +13,12 @@ NODE_NAMES = frozenset({"node", "pipe"})
 
 
 def own_name(via: str, reserved: frozenset[str]) -> str:
-    """The name that a client gives its messages; NotAllowed for one that belongs to a channel of the node.
+    """The name that a client gives its messages; NotAllowed for one that belongs to a channel or a device of the node.
 
     Ids are deduplicated by this name: whoever could take another's could use up its ids."""
     if not (via.isascii() and via.replace("-", "").isalnum() and len(via) <= LONGEST_NAME):
         raise BadInput(f"A sender's name is 1 to {LONGEST_NAME} letters, digits and hyphens.")
-    if via.lower() in reserved:
+    if via.lower() in reserved or via.lower().startswith(VIA_PREFIX):
         raise NotAllowed(f"Only the channel itself can speak as '{via}'.", via=via)
     return via
 

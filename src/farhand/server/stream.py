@@ -9,28 +9,27 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
 from farhand.model import stream
-from farhand.model.errors import NotAllowed
-from farhand.model.http_guard import has_bearer
 from farhand.model.ports import Clock
 from farhand.model.stream import Opening
 from farhand.model.words import Seq
+from farhand.server.callers import Callers, until_revoked
 from farhand.server.door import OpenHub
 from farhand.server.http import body
 
 _HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
-def stream_routes(hub: OpenHub, key: str, clock: Clock, build: str) -> list[BaseRoute]:
-    """`/api/hub/stream` for whoever has the node's key."""
+def stream_routes(hub: OpenHub, callers: Callers, clock: Clock, build: str) -> list[BaseRoute]:
+    """`/api/hub/stream` for devices, and for whoever has the node's key."""
 
     async def follow(request: Request) -> Response:
-        if not has_bearer(request.headers, key):
-            raise NotAllowed("This needs the node's key: `Authorization: Bearer <key>`.")
+        caller = await callers.check(request)
         if request.method == "POST":
             opening = stream.read_opening(await body(request))
         else:
             opening = Opening(resume=stream.read_event_id(request.headers.get("last-event-id", "")))
-        return StreamingResponse(_sse(hub, opening, clock, build), media_type="text/event-stream", headers=_HEADERS)
+        events = until_revoked(callers.devices, caller, _sse(hub, opening, clock, build))
+        return StreamingResponse(events, media_type="text/event-stream", headers=_HEADERS)
 
     return [Route("/api/hub/stream", follow, methods=["GET", "POST"])]
 

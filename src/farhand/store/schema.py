@@ -145,6 +145,16 @@ MIGRATIONS: tuple[str, ...] = (
     DROP INDEX outbox_unsent;
     CREATE INDEX outbox_unsent ON outbox (channel, chat, urgent, id) WHERE state IN ('waiting', 'sending');
     """,
+    """
+    CREATE TABLE devices (
+        id TEXT PRIMARY KEY,
+        name TEXT NOT NULL,
+        paired_at REAL NOT NULL,
+        last_seen REAL NOT NULL,
+        read_only INTEGER NOT NULL,
+        digest TEXT NOT NULL UNIQUE
+    ) WITHOUT ROWID;
+    """,
 )
 
 # What fills the tables of a step from those that were there before, by the version that the step makes.

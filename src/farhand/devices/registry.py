@@ -1,0 +1,109 @@
+"""The devices of a node: invites, pairs, recognises and revokes them."""
+
+import asyncio
+import hmac
+import secrets
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from farhand.model.devices import LONGEST_NAME, Device, DevicePairing, DeviceStore, digest
+from farhand.model.errors import BadInput, TooManyTries, UnknownDevice, WrongCode
+from farhand.model.ports import Clock
+from farhand.model.visible import visible
+from farhand.model.words import replace
+
+CODE_SECONDS = 120.0
+# Letters and digits that nobody mistakes for one another. Ten of them are 50 bits: two minutes of guessing at any rate
+# that a node can answer find nothing, so that a right code never has to wait behind wrong ones.
+ALPHABET = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
+CODE_LENGTH = 10
+MOST_INVITATIONS = 5
+# Wrong codes in a minute; beyond it they are answered without a look at their text.
+MOST_WRONG = 30
+WRONG_SECONDS = 60.0
+# When a device was last heard of is written down this often.
+SEEN_EVERY_SECONDS = 60.0
+
+
+class Devices:
+    """Keys are kept as digests; invitations live in memory, and end with the node."""
+
+    def __init__(self, store: DeviceStore, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+        self._invitations: list[DevicePairing] = []
+        self._wrong: deque[float] = deque(maxlen=MOST_WRONG)
+        self._connections: dict[str, set[asyncio.Event]] = {}
+
+    def invite(self, *, read_only: bool = False) -> DevicePairing:
+        """A one-time code for one device, good for two minutes. Of more than a few, the oldest ends."""
+        code = "".join(secrets.choice(ALPHABET) for _ in range(CODE_LENGTH))
+        made = DevicePairing(code=code, expires_at=self._clock.now() + CODE_SECONDS, read_only=read_only)
+        self._invitations = [*self._open_invitations(), made][-MOST_INVITATIONS:]
+        return made
+
+    async def pair(self, code: str, name: str) -> tuple[Device, str]:
+        """The device that the code makes, and its key, which is told this once. Raises WrongCode or TooManyTries."""
+        asked = "".join(letter for letter in code.upper() if letter in ALPHABET)
+        found = [one for one in self._open_invitations() if hmac.compare_digest(one.code.encode(), asked.encode())]
+        if not found:
+            raise self._wrong_code()
+        self._invitations = [one for one in self._invitations if one is not found[0]]
+        now = self._clock.now()
+        device = Device(
+            id=secrets.token_hex(6), name=clean_name(name), paired_at=now, last_seen=now, read_only=found[0].read_only
+        )
+        key = secrets.token_urlsafe(32)
+        await self._store.add(device, digest(key))
+        return device, key
+
+    def _open_invitations(self) -> list[DevicePairing]:
+        now = self._clock.now()
+        return [one for one in self._invitations if one.expires_at > now]
+
+    def _wrong_code(self) -> BadInput:
+        now = self._clock.now()
+        if len(self._wrong) == MOST_WRONG and now - self._wrong[0] < WRONG_SECONDS:
+            return TooManyTries()
+        self._wrong.append(now)
+        return WrongCode()
+
+    async def recognise(self, key: str) -> Device | None:
+        """The device that has this key; None for a key that nobody has, or has no more."""
+        device = self._store.with_digest(digest(key)) if key else None
+        now = self._clock.now()
+        if device is not None and now - device.last_seen >= SEEN_EVERY_SECONDS:
+            await self._store.seen(device.id, now)
+            device = replace(device, last_seen=now)
+        return device
+
+    async def all(self) -> list[Device]:
+        """Every device, the newest first."""
+        return await self._store.all()
+
+    async def revoke(self, device: str) -> None:
+        """Ends a device: its key lets nobody in any more, and its open connections end at once."""
+        if not await self._store.remove(device):
+            raise UnknownDevice(device)
+        for revoked in self._connections.pop(device, ()):
+            revoked.set()
+
+    @contextmanager
+    def connected(self, device: str) -> Iterator[asyncio.Event]:
+        """For as long as a connection of the device is open: the event is set when the device is revoked."""
+        revoked = asyncio.Event()
+        self._connections.setdefault(device, set()).add(revoked)
+        try:
+            yield revoked
+        finally:
+            left = self._connections.get(device)
+            if left is not None:
+                left.discard(revoked)
+                if not left:
+                    del self._connections[device]
+
+
+def clean_name(name: str) -> str:
+    """The name that a device gives itself, as it may be shown: one line, nothing hidden."""
+    return visible(" ".join(name.split()))[:LONGEST_NAME] or "a device"

@@ -1,0 +1,93 @@
+"""Devices: phones, browsers and programs that were paired with a node, each with a key of its own. Pure."""
+
+import asyncio
+import hashlib
+from contextlib import AbstractContextManager
+from typing import Protocol, TypeAlias
+
+from farhand.model.words import Word
+
+DeviceId: TypeAlias = str
+LONGEST_NAME = 60
+# What a device speaks as: this and its id. Nobody else can.
+VIA_PREFIX = "web-"
+
+
+class Device(Word):
+    """A device that was paired. A read-only one sees everything and does nothing."""
+
+    id: DeviceId
+    name: str
+    paired_at: float
+    last_seen: float = 0.0
+    read_only: bool = False
+
+    @property
+    def via(self) -> str:
+        """The name by which its commands are known."""
+        return f"{VIA_PREFIX}{self.id}"
+
+
+class DevicePairing(Word):
+    """An invitation for one device: whoever sends the code first, and in time, is paired."""
+
+    code: str
+    expires_at: float
+    read_only: bool = False
+
+
+def digest(key: str) -> str:
+    """What is kept of a device's key: it lets nobody in."""
+    return hashlib.sha256(key.encode()).hexdigest()
+
+
+class DeviceStore(Protocol):
+    """The devices, kept over any kill."""
+
+    async def add(self, device: Device, digest: str) -> None:
+        """Keeps a device and the digest of its key."""
+        ...
+
+    def with_digest(self, digest: str) -> Device | None:
+        """The device that has this key."""
+        ...
+
+    async def all(self) -> list[Device]:
+        """Every device, the newest first."""
+        ...
+
+    async def remove(self, device: DeviceId) -> bool:
+        """Forgets a device and its key; whether there was one."""
+        ...
+
+    async def seen(self, device: DeviceId, at: float) -> None:
+        """Notes when a device was last heard of."""
+        ...
+
+
+class DeviceRegistry(Protocol):
+    """Who may speak to the node over its HTTP listener, beside whoever has its key."""
+
+    def invite(self, *, read_only: bool = False) -> DevicePairing:
+        """A one-time code for one device."""
+        ...
+
+    async def pair(self, code: str, name: str) -> tuple[Device, str]:
+        """The device that the code makes, and its key. Raises WrongCode or TooManyTries."""
+        ...
+
+    async def recognise(self, key: str) -> Device | None:
+        """The device that has this key."""
+        ...
+
+    async def all(self) -> list[Device]:
+        """Every device, the newest first."""
+        ...
+
+    async def revoke(self, device: DeviceId) -> None:
+        """Ends a device at once; raises UnknownDevice."""
+        ...
+
+    def connected(self, device: DeviceId) -> AbstractContextManager[asyncio.Event]:
+        """For as long as a connection of the device is open: the event is set when the device is revoked."""
+        ...

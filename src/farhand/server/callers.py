@@ -1,0 +1,89 @@
+"""Who is behind a request to the node's API: a paired device, or whoever holds the node's key. Nobody else gets in."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from starlette.requests import HTTPConnection
+from starlette.responses import Response
+
+from farhand.model.devices import Device, DeviceRegistry
+from farhand.model.errors import NotAllowed
+from farhand.model.http_guard import has_bearer, is_same_site
+
+# A cookie that only this very host may set and read, over TLS alone; and the one for a node on this machine.
+SECURE_COOKIE = "__Host-farhand"
+LOCAL_COOKIE = "farhand-device"
+YEAR_SECONDS = 365 * 24 * 3600
+
+
+@dataclass(frozen=True)
+class Caller:
+    """A device; None is whoever holds the node's key."""
+
+    device: Device | None = None
+
+
+class Callers:
+    """Checks every request before anything else is done with it."""
+
+    def __init__(self, key: str, devices: DeviceRegistry) -> None:
+        self._key = key
+        self.devices = devices
+
+    async def check(self, request: HTTPConnection, *, writes: bool = False) -> Caller:
+        """Who calls; NotAllowed for a stranger, and for a read-only device that wants to change something."""
+        if has_bearer(request.headers, self._key):
+            return Caller()
+        device = await self.devices.recognise(_bearer(request)) or await self._by_cookie(request)
+        if device is None:
+            raise NotAllowed("This needs the node's key or a paired device: `Authorization: Bearer <key>`.")
+        if writes and device.read_only:
+            raise NotAllowed("This device may look, and change nothing.", device=device.id)
+        return Caller(device)
+
+    async def _by_cookie(self, request: HTTPConnection) -> Device | None:
+        """A cookie counts only for the node's own pages: another site's page sends it along without being asked."""
+        key = request.cookies.get(SECURE_COOKIE) or request.cookies.get(LOCAL_COOKIE) or ""
+        return await self.devices.recognise(key) if key and is_same_site(request.headers) else None
+
+
+def _bearer(request: HTTPConnection) -> str:
+    given = request.headers.get("authorization", "")
+    return given.removeprefix("Bearer ") if given.startswith("Bearer ") else ""
+
+
+def set_cookie(response: Response, request: HTTPConnection, key: str) -> None:
+    """Gives a browser its key, where no script can read it."""
+    secure = request.url.scheme == "https" or request.headers.get("x-forwarded-proto", "") == "https"
+    response.set_cookie(
+        SECURE_COOKIE if secure else LOCAL_COOKIE,
+        key,
+        max_age=YEAR_SECONDS,
+        path="/",
+        secure=secure,
+        httponly=True,
+        samesite="strict",
+    )
+
+
+async def until_revoked(devices: DeviceRegistry, caller: Caller, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """The pieces of a stream, which ends at once when the device that reads it is revoked."""
+    if caller.device is None:
+        async for piece in pieces:
+            yield piece
+        return
+    with devices.connected(caller.device.id) as revoked:
+        ended = asyncio.ensure_future(revoked.wait())
+        coming = asyncio.ensure_future(anext(pieces))
+        try:
+            while not ended.done():
+                await asyncio.wait((ended, coming), return_when=asyncio.FIRST_COMPLETED)
+                if coming.done() and not ended.done():
+                    yield coming.result()
+                    coming = asyncio.ensure_future(anext(pieces))
+        except StopAsyncIteration:
+            return
+        finally:
+            ended.cancel()
+            coming.cancel()
