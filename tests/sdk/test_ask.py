@@ -85,7 +85,7 @@ def test_without_a_person_nothing_is_changed(fake: FakeGemini, project: Path, en
     assert not (project / "ran").exists()
     declared = [each["name"] for each in fake.requests[0].body["tools"][0]["functionDeclarations"]]
     assert "read_file" in declared
-    assert "run_shell_command" not in declared
+    assert "write_file" not in declared
 
 
 def test_auto_edit_may_edit(fake: FakeGemini, project: Path, environ: dict[str, str]) -> None:

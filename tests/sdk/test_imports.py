@@ -34,7 +34,7 @@ def test_importing_the_sdk_imports_the_sdk_alone() -> None:
         "from farhand.sdk import Agent",
         "from farhand.sdk import Agent; Agent().session()",
         "from farhand.sdk import Agent, allow, extension, skill_dir, subagent; "
-        "Agent(policies=[allow('x', prefix='git')], mode='plan', skills=[skill_dir('x')], "
+        "Agent(policies=[allow('x', prefix='git')], mode='plan', skills=[skill_dir('.')], "
         "subagents=[subagent(name='a', description='b', instructions='c')], extensions=[extension(name='x')])",
     ],
 )

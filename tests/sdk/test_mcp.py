@@ -18,7 +18,6 @@ from farhand.sdk import Notice, ToolResponse, hook
 from farhand.sdk.hooks import BeforeToolInput
 from farhand.sdk.mcp import McpServers, from_client, read_server
 from farhand.sdk.mcp.config import BadServer, tool_name
-from farhand.sdk.modes import ByMode
 from farhand.testing.models.gemini import FakeGemini, calls, says
 
 pytestmark = pytest.mark.anyio
@@ -113,7 +112,7 @@ async def test_a_trusted_server_needs_no_permission(
         questions.append(question)
         return True
 
-    agent = make_agent(approver=ByMode(), asker=yes)
+    agent = make_agent(mode="default", asker=yes)
     events = await collect(agent.session().send_stream("add"))
     assert len(questions) == asked
     assert responses(events)[0].display == "3"

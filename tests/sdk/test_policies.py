@@ -67,7 +67,7 @@ def test_tools_are_named_by_name_pattern_or_themselves() -> None:
     assert decided([allow("mcp_my_files_*")], underlined) == "ask"
     assert decided([allow("mcp_my_files_*")], underlined, server="my_files") == "allow"
     with pytest.raises(PolicyError, match="needs the name of a tool"):
-        allow(3)
+        allow(3)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("bad", [{"priority": 1000}, {"modes": "fast"}, {"arguments": "(a+)+"}, {"command": "("}])

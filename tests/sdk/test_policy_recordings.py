@@ -131,6 +131,10 @@ SOFTER: list[tuple[str, Callable[[Case], bool]]] = [
     ("A plan to look at changes nothing.", lambda case: case["name"] == "write_todos"),
     ("ask_user is itself a question to the person.", lambda case: case["name"] == "ask_user"),
     ("An assignment can be read, and by itself runs nothing.", lambda case: command(case) == "A=1"),
+    (
+        "A command that only looks needs nobody, so that nobody need be there.",
+        lambda case: case["world"] == "headless" and case["name"] == "run_shell_command",
+    ),
     ("Spaces around a command mean nothing.", lambda case: command(case) == " ls "),
 ]
 

@@ -12,7 +12,7 @@ import pytest
 from tests.sdk.conftest import MakeAgent
 from tests.sdk.turning import collect
 
-from farhand.sdk import Ask, Notice, Session, SessionContext, SubagentError, deny, hook, skill_dir, subagent
+from farhand.sdk import Ask, Notice, Session, SessionContext, SubagentError, deny, hook, subagent
 from farhand.sdk.hooks import BeforeToolInput, BeforeToolOutput
 from farhand.testing.models.gemini import FakeGemini, calls, held, says
 
@@ -249,7 +249,7 @@ async def test_a_failure_is_told_to_the_model_that_asked(fake: FakeGemini, make_
 
     one = subagent(name="reviewer", description="Reviews.", instructions=fails)
     fake.expect(invoke(), invoke("nobody"), invoke("reviewer", " "), says("Done."))
-    result = await make_agent(subagents=[one], skills=[skill_dir("nowhere")]).send("review")
+    result = await make_agent(subagents=[one]).send("review")
     assert result.text == "Done."
     assert "needs a prompt" in answer(fake)["error"]
 

@@ -8,7 +8,6 @@ import os
 import stat
 import sys
 import time
-from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
@@ -16,14 +15,10 @@ from typing import TYPE_CHECKING, Any, Protocol, TextIO
 if TYPE_CHECKING:
     from farhand.sdk.agent import Agent
     from farhand.sdk.events import Event
+    from farhand.sdk.run import Run
     from farhand.sdk.session import Session
 
-# What may run without a person to ask: the tools that only look, those that edit files too, or all.
-_ALLOWED_KINDS = {
-    "default": frozenset({"read", "search", "think"}),
-    "auto_edit": frozenset({"read", "search", "think", "edit"}),
-    "yolo": None,
-}
+_MODES = ("default", "auto_edit", "plan", "yolo")
 _EXIT_CODES = {"bad_prompt": 2, "session_not_found": 2, "settings": 3, "no_key": 3}
 
 
@@ -40,9 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-r", "--resume", metavar="ID", help="go on with a session: its id, or 'latest'")
     parser.add_argument(
         "--approval-mode",
-        choices=tuple(_ALLOWED_KINDS),
+        choices=_MODES,
         default="default",
-        help="default: tools that only look; auto_edit: edits too; yolo: everything",
+        help="default: what only looks; auto_edit: edits too; plan: looks and plans; yolo: everything",
     )
     parser.add_argument("--max-turns", type=int, default=100, help="how many model calls at most")
     parser.add_argument("--no-record", action="store_true", help="do not keep the session")
@@ -98,17 +93,11 @@ async def _ask(arguments: argparse.Namespace, prompt: str) -> int:
 def _agent(arguments: argparse.Namespace) -> Agent:
     from farhand.sdk.agent import Agent
 
-    kinds = _ALLOWED_KINDS[arguments.approval_mode]
-    tools: bool | list[str] = True
-    if kinds is not None:
-        from farhand.sdk.tools.builtin import BUILTIN_TOOLS
-
-        tools = [name for name, tool in BUILTIN_TOOLS.items() if tool.kind in kinds]
     return Agent(
         cwd=arguments.cwd,
         model=arguments.model,
         instructions=arguments.instructions,
-        builtin_tools=tools,
+        mode=arguments.approval_mode,
         max_turns=arguments.max_turns,
         records=not arguments.no_record,
     )
@@ -127,7 +116,7 @@ def _prompt(arguments: argparse.Namespace, prompt: str) -> list[Any]:
     return pieces
 
 
-async def _print(form: str, prompt: str, session: Session, events: AsyncGenerator[Event, None]) -> int:
+async def _print(form: str, prompt: str, session: Session, events: Run[None]) -> int:
     """Prints the events in the wanted form and turns the last of them into an exit code."""
     from farhand.sdk.events import Error, Finish
 

@@ -47,7 +47,7 @@ def load_additions(agent: Agent, settings: AgentSettings) -> Additions:
     settings = extended(settings, extensions)
     own_skills = [
         *(path for each in extensions for path in each.skills),
-        *(agent.cwd / one.path for one in agent.skills),
+        *(one.path for one in agent.skills),
     ]
     skills = find_skills(
         agent, settings, [path for each in extensions for path in each.skill_folders], own_skills, complaints

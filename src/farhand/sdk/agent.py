@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from copy import copy
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
+from farhand.sdk.agent_check import check_agent
 from farhand.sdk.protocols import Approver, Asker, Extender, Question, Reply, SessionContext, Tool, ToolCall, Verdict
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
+    from farhand.sdk.agent_options import AgentOptions, Generation
     from farhand.sdk.extensions import Extension
+    from farhand.sdk.hooks import Hook
     from farhand.sdk.models import Model
     from farhand.sdk.policies import Rule
+    from farhand.sdk.policies.rules import Mode
     from farhand.sdk.prompt import Prompt
     from farhand.sdk.result import Result
     from farhand.sdk.session import Session
@@ -53,15 +58,15 @@ class Agent:
         model: str | Model | None = None,
         instructions: Instructions = None,
         tools: Sequence[Tool | Callable[..., Any]] = (),
-        hooks: Sequence[Any] = (),
+        hooks: Sequence[Hook[Any, Any]] = (),
         builtin_tools: bool | Sequence[str] = True,
         system_prompt: str | None = None,
-        generation: Mapping[str, Any] | None = None,
+        generation: Generation | None = None,
         approver: Approver | Callable[[ToolCall, SessionContext], Verdict | Awaitable[Verdict]] | None = None,
         asker: Asker | Callable[[Question, SessionContext], Answer | Awaitable[Answer]] | None = None,
         interactive: bool = False,
         policies: Sequence[Rule] | None = None,
-        mode: str | None = None,
+        mode: Mode | None = None,
         skills: Sequence[SkillDir] = (),
         subagents: Sequence[Subagent] = (),
         extensions: Sequence[Extension] = (),
@@ -78,7 +83,7 @@ class Agent:
         self.instructions = instructions
         self.hooks = tuple(hooks)
         self.system_prompt = system_prompt
-        self.generation = dict(generation or {})
+        self.generation: Generation = {**generation} if generation else {}
         self.approver = approver
         self.asker = asker
         self.interactive = interactive
@@ -98,7 +103,7 @@ class Agent:
         self.home = Path(home) if home is not None else _home(self.environ)
         self._model = model
         self._opened: Model | None = None
-        self._retired: list[Model] = []
+        self._others: list[Model] = []
         self._own_tools = tuple(tools)
         self._builtin = builtin_tools
         self._made_tools: dict[str, Tool] | None = None
@@ -106,14 +111,39 @@ class Agent:
         self._mcp: tuple[Extender, ...] | None = None
         self._leases = 0
         self._entered = False
+        check_agent(self, model, self._own_tools, builtin_tools)
 
-    def with_changes(self, **changes: Any) -> Agent:
-        """The same agent with other attributes (`cwd`, `approver`, `asker`, …); its connections are its own."""
-        other = copy(self)
-        for name, value in changes.items():
-            setattr(other, name, value)
-        other._opened, other._retired, other._made_tools, other._temporary = None, [], None, None
-        other._leases, other._entered, other._mcp = 0, False, None
+    def with_changes(self, **changes: Unpack[AgentOptions]) -> Agent:
+        """The same agent with other options, as `Agent(…)` takes them; its connections are its own."""
+        options: AgentOptions = {
+            "cwd": self.cwd,
+            "model": self._model,
+            "instructions": self.instructions,
+            "tools": self._own_tools,
+            "hooks": self.hooks,
+            "builtin_tools": self._builtin,
+            "system_prompt": self.system_prompt,
+            "generation": self.generation,
+            "approver": self.approver,
+            "asker": self.asker,
+            "interactive": self.interactive,
+            "policies": self.policies,
+            "mode": self.mode,
+            "skills": self.skills,
+            "subagents": self.subagents,
+            "extensions": self.extensions,
+            "extenders": self.extenders,
+            "max_turns": self.max_turns,
+            "tool_timeout_seconds": self.tool_timeout_seconds,
+            "loads": self.loads,
+            "records": self.records,
+            "trusted": self.trusted,
+            "home": self.home,
+            "environ": self.environ,
+        }
+        options.update(changes)
+        other = Agent(**options)
+        other.loads_additions = self.loads_additions
         return other
 
     def session(self, session_id: str | None = None) -> Session:
@@ -166,11 +196,14 @@ class Agent:
             self._opened = choose_model(name, settings) if given is None or isinstance(given, str) else given
         return self._opened, bare_name(name)
 
-    def use_model(self, model: str | Model) -> None:
-        """Takes another model from the next model call of its sessions on."""
-        if self._opened is not None:
-            self._retired.append(self._opened)
-        self._model, self._opened = model, None
+    def open_other(self, model: str | Model, settings: AgentSettings) -> tuple[Model, str]:
+        """A model for one session alone, and its name."""
+        from farhand.sdk.models.choose import bare_name, choose_model, model_name
+
+        name = model_name(model, settings) or DEFAULT_MODEL
+        opened = choose_model(name, settings) if isinstance(model, str) else model
+        self._others.append(opened)
+        return opened, bare_name(name)
 
     def take_tools(self, tools: Sequence[Tool]) -> None:
         """Has these tools and no others, built-in ones included."""
@@ -187,6 +220,13 @@ class Agent:
             own = [as_tool(tool) for tool in self._own_tools]
             self._made_tools = {tool.name: tool for tool in [*chosen, *own]}
         return self._made_tools
+
+    @property
+    def own_tools(self) -> list[Tool]:
+        """The tools that were given in code."""
+        from farhand.sdk.tools import as_tool
+
+        return [as_tool(tool) for tool in self._own_tools]
 
     def extenders_for(self, settings: AgentSettings) -> tuple[Extender, ...]:
         """The agent's extenders, and the MCP servers of the settings."""
@@ -209,6 +249,12 @@ class Agent:
             self._temporary = Path(tempfile.mkdtemp(prefix="farhand-sdk-"))
             weakref.finalize(self, shutil.rmtree, self._temporary, ignore_errors=True)
         return self._temporary
+
+    def recording_folder(self) -> Path:
+        """Where its sessions are recorded, or where what they leave behind goes."""
+        from farhand.sdk.projects import project_folder
+
+        return project_folder(self.cwd, self.home) if self.records else self.temporary_folder()
 
     def leased(self) -> Lease:
         """Keeps connections open for a turn; after the last one they are closed, unless the agent is entered."""
@@ -237,8 +283,7 @@ class Agent:
         await self._close_model()
 
     async def _close_model(self) -> None:
-        models, self._retired = [*self._retired, self._opened], []
-        for model in models:
+        for model in [*self._others, self._opened]:
             close = getattr(model, "close", None)
             if close is not None:
                 await close()

@@ -16,7 +16,7 @@ async def compress_if_due(session: Session) -> None:
     """Compresses when the last request came near the model's window; after a failure, not before the next prompt."""
     from farhand.sdk.compress import DEFAULT_THRESHOLD, is_due
 
-    history = session.history
+    history = session.conversation
     threshold = float(session.settings.get("model.compressionThreshold", DEFAULT_THRESHOLD))
     if not history.compression_failed and is_due(history.prompt_tokens, session.model_name, threshold):
         await compress_session(session, "auto")
@@ -26,7 +26,7 @@ async def compress_session(session: Session, trigger: str) -> bool:
     """Compresses now; whether the conversation got shorter."""
     from farhand.sdk.compress import compress
 
-    history = session.history
+    history = session.conversation
     if session.hooks.listens("PreCompress", trigger):
         outcome = await session.hooks.fire("PreCompress", {"trigger": trigger}, session.context)
         if outcome.system_message:

@@ -8,7 +8,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from farhand.sdk.authority import permit
+from farhand.sdk.current_call import current_call_id
 from farhand.sdk.environment import child_environment
+from farhand.sdk.events import Progressed
 from farhand.sdk.memory import Discovery
 from farhand.sdk.protocols import Content, Question, Reply, SessionContext, ToolCall
 from farhand.sdk.shell import WorkspaceShell
@@ -93,9 +96,7 @@ class LiveContext:
 
     def _permit(self, tool: str, arguments: dict[str, Any]) -> None:
         """Raises when the policies forbid what a tool or hook wants to do itself."""
-        guard = getattr(self.session, "guard", None)
-        if guard is not None:
-            guard.permit(ToolCall("context", tool, arguments), self)
+        permit(ToolCall("context", tool, arguments), self.session)
 
     @cached_property
     def todos(self) -> list[dict[str, Any]]:
@@ -118,6 +119,10 @@ class LiveContext:
     async def ask(self, question: Question) -> Reply:
         """Puts a question to the person."""
         return await self.session.ask(question)
+
+    async def progress(self, message: str, fraction: float | None = None) -> None:
+        """Says how far the running tool is, as a `Progressed` event."""
+        await self.session.emit(Progressed(current_call_id(), message, fraction))
 
     async def close(self) -> None:
         """Ends what was left running."""

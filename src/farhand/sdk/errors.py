@@ -7,14 +7,21 @@ SdkError
 ├── FakeExhausted         a fake model was asked more than it has answers for
 ├── SessionNotFound       no recorded session of that id in this project
 ├── SessionBusy           a second prompt while a turn is running
+├── BadAgent              an agent that cannot be made as it was asked for
 ├── BadPrompt             a prompt, image or file that cannot be sent
 ├── PolicyError           a rule or mode that cannot be used, or what a rule denies to a tool's own code (policies)
 ├── SubagentError         a subagent that cannot be made (subagents)
 ├── ExtensionError        an extension or command that cannot be used (extensions)
 └── BadAnswer             structured output that does not fit its type, after the model was told so
+    └── NoAnswer          the turn ended before there was one (`result`: how far it got)
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from farhand.sdk.result import Result
 
 
 class SdkError(Exception):
@@ -88,6 +95,12 @@ class SessionBusy(SdkError):
     kind = "session_busy"
 
 
+class BadAgent(SdkError):
+    """An agent, or a part of one, that cannot be made as it was asked for."""
+
+    kind = "bad_agent"
+
+
 class BadPrompt(SdkError):
     """A prompt that cannot be sent."""
 
@@ -98,3 +111,14 @@ class BadAnswer(SdkError):
     """The model's structured answer does not fit the type that was asked for."""
 
     kind = "bad_answer"
+
+
+class NoAnswer(BadAnswer):
+    """The turn ended before the answer that was asked for; `result` has how far it got."""
+
+    kind = "no_answer"
+
+    def __init__(self, result: Result[Any], *, typed: bool = True) -> None:
+        why = f"ended ({result.reason}) without one. {result.detail}" if typed else "was not asked for any type."
+        super().__init__(f"There is no answer of a type: the turn {why}".strip())
+        self.result = result

@@ -17,14 +17,14 @@ class EventStream:
         self._events: deque[Event | None] = deque()
         self._arrived = asyncio.Event()
         self._taken = asyncio.Event()
-        self._closed = False
+        self.closed = False
 
     async def give(self, event: Event) -> None:
         """Offers an event and waits until it is taken."""
-        if self._closed:
+        if self.closed:
             return
         self.put(event)
-        while event in self._events and not self._closed:
+        while event in self._events and not self.closed:
             self._taken.clear()
             await self._taken.wait()
 
@@ -44,6 +44,6 @@ class EventStream:
 
     def close(self) -> None:
         """The reader is gone."""
-        self._closed = True
+        self.closed = True
         self._events.clear()
         self._taken.set()

@@ -113,13 +113,61 @@ class Finish:
     reason: FinishReason
     text: str = ""
     detail: str = ""
+    data: Any = None
 
 
-Event: TypeAlias = Text | Thought | ToolRequest | ToolResponse | Ask | Usage | Notice | Error | Finish
+@dataclass(frozen=True, slots=True)
+class Retrying:
+    """The model's server was busy or not there; it is asked again after this wait."""
+
+    type: ClassVar[str] = "retrying"
+    attempt: int
+    wait_seconds: float
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Progressed:
+    """A running tool says how far it is (`context.progress`); `fraction` is 0 to 1 where it knows."""
+
+    type: ClassVar[str] = "progressed"
+    call_id: str
+    message: str
+    fraction: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SubagentEvent:
+    """An event of a subagent's own session, which the call `call_id` of its parent's session began."""
+
+    type: ClassVar[str] = "subagent_event"
+    name: str
+    session_id: str
+    parent_id: str
+    call_id: str
+    event: Event
+
+
+Event: TypeAlias = (
+    Text
+    | Thought
+    | ToolRequest
+    | ToolResponse
+    | Ask
+    | Usage
+    | Notice
+    | Error
+    | Finish
+    | Retrying
+    | Progressed
+    | SubagentEvent
+)
 
 
 def to_json(event: Event) -> dict[str, Any]:
     """An event as a JSON object with its `type`."""
+    if isinstance(event, SubagentEvent):
+        return {"type": event.type, **_plain(event), "event": to_json(event.event)}
     return {"type": event.type, **_plain(event)}
 
 

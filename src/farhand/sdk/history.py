@@ -17,6 +17,8 @@ class History:
 
     def __init__(self, failed: Callable[[str], None]) -> None:
         self.contents: list[Content] = []
+        # Whatever was added, also what a compression took away again.
+        self.added: list[Content] = []
         self.last_prompt = ""
         self.prompt_tokens = 0
         # Not retried before the person says something new.
@@ -59,12 +61,14 @@ class History:
         """A message of the person."""
         self.last_prompt = prompt
         self.compression_failed = False
+        self.added.append(content)
         self.contents.append(content)
         if self._recording is not None:
             self._recording.said(content)
 
     def add_answer(self, content: Content, usage: Mapping[str, Any], model: str) -> None:
         """A message of the model, whole."""
+        self.added.append(content)
         self.contents.append(content)
         self.prompt_tokens = int(usage.get("promptTokenCount") or 0) or self.prompt_tokens
         if self._recording is not None:
@@ -72,6 +76,7 @@ class History:
 
     def add_results(self, content: Content, records: Sequence[CallRecord]) -> None:
         """The responses to the calls of the model's last message."""
+        self.added.append(content)
         self.contents.append(content)
         if self._recording is not None:
             self._recording.called(records)

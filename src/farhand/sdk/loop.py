@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 from farhand.sdk import llm, wire
 from farhand.sdk.compression import compress_if_due
 from farhand.sdk.errors import ModelError, SdkError
-from farhand.sdk.events import Error, Event, Finish, FinishReason, Notice, Text, Thought, Usage
+from farhand.sdk.events import Error, Event, Finish, FinishReason, Notice, Retrying, Text, Thought, Usage
 from farhand.sdk.first_message import system_instruction
-from farhand.sdk.models import close_stream
+from farhand.sdk.models import RETRY_LISTENER, close_stream
 from farhand.sdk.protocols import Content, HookOutcome, Part, Tool
 from farhand.sdk.recording import CallRecord
 from farhand.sdk.tool_calls import CUT_OFF, NEVER_RAN, ToolCalls, TurnStopped
 
 if TYPE_CHECKING:
+    from farhand.sdk.result import Tally
     from farhand.sdk.session import Session
     from farhand.sdk.structured import Structured
 
@@ -39,13 +40,17 @@ class TurnLoop:
     """One turn of a session. Every way it can end leaves the transcript whole: each call in it has its response."""
 
     def __init__(
-        self, session: Session, emit: Callable[[Event], Awaitable[None]], structured: Structured[Any] | None = None
+        self,
+        session: Session,
+        emit: Callable[[Event], Awaitable[None]],
+        structured: Structured[Any] | None,
+        tally: Tally,
     ) -> None:
         self._session = session
         self._emit = emit
         self._structured = structured
         self._said: list[str] = []
-        self._model_calls = 0
+        self._tally = tally
 
     @property
     def said(self) -> str:
@@ -70,7 +75,7 @@ class TurnLoop:
             await self._finish("error", said)
 
     async def _finish(self, reason: FinishReason, detail: str = "") -> None:
-        await self._emit(Finish(reason, self.said, detail))
+        await self._emit(Finish(reason, self.said, detail, self._structured.data if self._structured else None))
 
     async def _rounds(self, parts: list[Part] | None) -> None:
         """One round, and another for each AfterAgent hook that is not satisfied."""
@@ -91,9 +96,12 @@ class TurnLoop:
                 await self._emit(Notice("A hook cleared the conversation.", "AfterAgent"))
             if outcome.stop:
                 raise _End("stopped", outcome.stop_reason or outcome.reason)
-            if outcome.decision != "deny":
+            if outcome.decision == "deny":
+                parts, forced = [{"text": outcome.reason}], True
+                continue
+            parts, forced = self._session.later.take_queued(), False
+            if parts is None:
                 return
-            parts, forced = [{"text": outcome.reason}], True
 
     async def _begin(self, parts: list[Part], prompt: str) -> None:
         outcome = await self._fire("BeforeAgent", {"prompt": prompt})
@@ -101,25 +109,33 @@ class TurnLoop:
             raise _End("blocked", outcome.reason)
         context = [self._session.take_opening_context(), outcome.additional_context]
         added = [{"text": f"<hook_context>{text}</hook_context>"} for text in context if text]
-        self._session.history.add_prompt(wire.user(*parts, *added), prompt)
+        self._session.conversation.add_prompt(wire.user(*parts, *added), prompt)
         if outcome.stop:
             raise _End("stopped", outcome.stop_reason or outcome.reason)
 
     async def _converse(self) -> None:
         """Model calls and tool calls in turn, until the model calls nothing."""
         while True:
-            if self._model_calls >= self._session.max_turns:
+            if self._tally.turns >= self._session.max_turns:
                 raise _End("max_turns", f"The limit of {self._session.max_turns} model calls was reached.")
-            self._model_calls += 1
+            self._tally.turns += 1
+            self._take_steering()
             await compress_if_due(self._session)
             tools = await self._tools()
             content, ending = await self._ask_model(tools)
             calls = wire.calls_of(content)
             if not calls:
-                if await self._settled(content, ending):
+                if await self._settled(content, ending) and not self._take_steering():
                     return
                 continue
             await self._run_calls(content, tools)
+
+    def _take_steering(self) -> bool:
+        """Adds what was said into the turn to the conversation; whether there was something."""
+        said = self._session.later.take_steering()
+        for parts in said:
+            self._session.conversation.add_prompt(wire.user(*parts), _shown(parts))
+        return bool(said)
 
     async def _tools(self) -> dict[str, Tool]:
         tools = await self._session.tools()
@@ -136,14 +152,16 @@ class TurnLoop:
         complaint = self._structured.read_text(wire.text_of(content))
         if complaint is None:
             return True
-        self._session.history.add_prompt(wire.user(complaint), self._session.last_prompt)
+        self._session.conversation.add_prompt(wire.user(complaint), self._session.last_prompt)
         return False
 
     async def _go_on(self) -> None:
         """Runs the calls that a turn of another process left open."""
+        if not self._session.is_paused:
+            return
+        tools = await self._tools()
         pending = self._session.take_pending()
-        if pending.content:
-            await self._run_calls(pending.content, await self._tools(), pending.ended)
+        await self._run_calls(pending.content, tools, pending.ended)
 
     async def _run_calls(self, content: Content, tools: Mapping[str, Tool], ended: Sequence[CallRecord] = ()) -> None:
         calls = wire.calls_of(content)
@@ -160,7 +178,7 @@ class TurnLoop:
             self._session.watch_calls(None)
             if not self._session.leaves_calls_open:
                 parts, records = running.close(calls, why)
-                self._session.history.add_results({"role": "user", "parts": parts}, records)
+                self._session.conversation.add_results({"role": "user", "parts": parts}, records)
         if self._structured is not None and self._structured.done:
             raise _End("stop")
 
@@ -172,27 +190,32 @@ class TurnLoop:
             await self._take(ready, gathered)
         else:
             await self._stream(request, gathered)
-        content = wire.with_call_ids(
-            {"role": "model", "parts": wire.join_parts(gathered.parts)}, self._session.call_prefix()
-        )
+        # For calls that came without an id.
+        prefix = f"{self._session.id[:8]}_{len(self._session.transcript)}"
+        content = wire.with_call_ids({"role": "model", "parts": wire.join_parts(gathered.parts)}, prefix)
         if gathered.ending in _BROKEN and not wire.calls_of(content):
             raise ModelError(f"The model's answer was unusable ({gathered.ending}).", retryable=True)
-        if wire.parts_of(content):
-            self._session.history.add_answer(content, gathered.usage, str(request["model"]))
-        elif gathered.ending in ("STOP", ""):
-            raise ModelError("The model answered nothing.", retryable=True)
         if gathered.usage:
             await self._emit(usage_event(gathered.usage, str(request["model"])))
+        # From here to the running of its calls nothing waits: an interrupt would leave them without a response.
+        if wire.parts_of(content):
+            self._session.conversation.add_answer(content, gathered.usage, str(request["model"]))
+        elif gathered.ending in ("STOP", ""):
+            raise ModelError("The model answered nothing.", retryable=True)
         return content, gathered.ending
 
     async def _stream(self, request: dict[str, Any], gathered: _Gathered) -> None:
         watched = llm.request_form(request) if self._session.hooks.listens("AfterModel", None) else None
+        RETRY_LISTENER.set(self._tell_retry)
         stream = self._session.model.stream(request)
         try:
             async for chunk in stream:
                 await self._take(chunk if watched is None else await self._after_model(watched, chunk), gathered)
         finally:
             await close_stream(stream)
+
+    async def _tell_retry(self, attempt: int, wait_seconds: float, why: str) -> None:
+        await self._emit(Retrying(attempt, wait_seconds, why))
 
     async def _after_model(self, asked: dict[str, Any], chunk: dict[str, Any]) -> dict[str, Any]:
         fields = {"llm_request": asked, "llm_response": llm.response_form(chunk)}

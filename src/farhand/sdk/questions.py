@@ -6,12 +6,14 @@ import inspect
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from farhand.sdk.events import Ask
+from farhand.sdk.authority import from_subagent
+from farhand.sdk.events import Ask, Error
 from farhand.sdk.protocols import Question, Reply
 
 if TYPE_CHECKING:
     import asyncio
 
+    from farhand.sdk.protocols import SessionContext
     from farhand.sdk.session import Session
 
 
@@ -52,9 +54,14 @@ class OpenQuestions:
     async def _answered(self, question: Question, waiting: asyncio.Future[Reply], session: Session) -> Reply:
         asker = session.agent.asker
         if asker is not None:
-            put: Any = getattr(asker, "ask", asker)
-            reply = put(question, session.context)
-            return as_reply(await reply if inspect.isawaitable(reply) else reply)
+            put: Any = asker.ask if hasattr(asker, "ask") else asker
+            try:
+                reply = put(question, session.context)
+                return as_reply(await reply if inspect.isawaitable(reply) else reply)
+            except Exception as error:  # noqa: BLE001 - an asker is foreign code, and a broken one is nobody
+                why = f"The asker failed: {type(error).__name__}: {error}"
+                await session.emit(Error(why, "asker", fatal=False, cause=error))
+                return Reply(answered=False)
         return await waiting if session.agent.interactive else Reply(answered=False)
 
     def answer(self, question_id: str, reply: Reply | str | bool) -> bool:
@@ -81,6 +88,17 @@ class OpenQuestions:
                 self._asked.pop(earlier.id, None)
                 return self._replies.pop(earlier.id, None)
         return None
+
+
+class ForwardingAsker:
+    """Puts a subagent's questions to the person of its parent."""
+
+    def __init__(self, parent: Session) -> None:
+        self.parent = parent
+
+    async def ask(self, question: Question, context: SessionContext) -> Reply:
+        """Asks, and says who asks."""
+        return await self.parent.ask(from_subagent(question, context.session))
 
 
 def as_reply(reply: Reply | str | bool) -> Reply:

@@ -2,36 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from farhand.sdk import wire
-from farhand.sdk.approve import approve
+from farhand.sdk.authority import Authority, admit, hides
 from farhand.sdk.compression import compress_session
 from farhand.sdk.conversation import Restored
-from farhand.sdk.errors import SessionBusy
-from farhand.sdk.events import Error, Event, Finish, Notice
+from farhand.sdk.errors import SdkError, SessionBusy
+from farhand.sdk.events import Error, Event, Finish
 from farhand.sdk.history import History
+from farhand.sdk.messages import HistoryMessage, clean_messages
 from farhand.sdk.pending_questions import NOTHING_PENDING, PendingQuestions
-from farhand.sdk.protocols import (
-    Approval,
-    Content,
-    Extender,
-    HookSystem,
-    Memory,
-    Part,
-    Question,
-    Reply,
-    Tool,
-    ToolCall,
-)
-from farhand.sdk.questions import OpenQuestions
+from farhand.sdk.protocols import Approval, Content, Extender, HookSystem, Memory, Part, Question, Reply, Tool, ToolCall
+from farhand.sdk.questions import ForwardingAsker, OpenQuestions
 from farhand.sdk.recording import new_id
-from farhand.sdk.result import Result, gathered
+from farhand.sdk.result import Result, Tally
+from farhand.sdk.said_later import SaidLater
 
 if TYPE_CHECKING:
     from farhand.sdk.active_turn import ActiveTurn
@@ -40,13 +29,15 @@ if TYPE_CHECKING:
     from farhand.sdk.context import LiveContext
     from farhand.sdk.loop import TurnLoop
     from farhand.sdk.models import Model
-    from farhand.sdk.policies.guard import Guard
     from farhand.sdk.prompt import Prompt
+    from farhand.sdk.run import Run
     from farhand.sdk.settings import AgentSettings
     from farhand.sdk.structured import Structured
     from farhand.sdk.tool_calls import ToolCalls
 
 T = TypeVar("T")
+# How long an interrupt waits for tools that do not want to end.
+GRACE_SECONDS = 1.0
 
 
 class Session:
@@ -65,7 +56,7 @@ class Session:
         self._resumed = resumed
         self._open = False
         self._notices: list[Event] = []
-        self.history = History(self._recording_failed)
+        self.conversation = History(self._recording_failed)
         self._opening_context = ""
         self._number = 0
         self._running: ActiveTurn | None = None
@@ -77,19 +68,47 @@ class Session:
         self.parent: Session | None = None
         self._has_tools = True
         self._stop: str | None = None
+        self.authorities: tuple[Authority, ...] = ()
+        self.chosen_model: str | Model | None = None
+        self._output: type[Any] | None = None
+        self.later = SaidLater()
+        self._settings: AgentSettings | None = None
+        self._context: LiveContext | None = None
 
     # What tools, hooks and instructions see of the session.
 
-    settings: AgentSettings
     memory: Memory
     hooks: HookSystem
     additions: Additions
-    guard: Guard | None
-    context: LiveContext
     model: Model
     model_name: str = ""
     system_prompt: str
-    folder: Path
+
+    @property
+    def settings(self) -> AgentSettings:
+        """What was configured for the session's folder."""
+        if self._settings is None:
+            self._settings = self.agent.load_settings()
+        return self._settings
+
+    @property
+    def context(self) -> LiveContext:
+        """What tools, hooks and instructions are handed."""
+        if self._context is None:
+            from farhand.sdk.context import make_context
+
+            self._context = make_context(self)
+        return self._context
+
+    @property
+    def folder(self) -> Path:
+        """Where the session is recorded, or where what it leaves behind goes."""
+        return self.agent.recording_folder()
+
+    @property
+    def is_borrowed(self) -> bool:
+        """Whether this is a subagent made of instructions: it works as its parent does, under its parent's rules."""
+        return self.parent is not None and not self.agent.loads_additions
 
     @property
     def cwd(self) -> Path:
@@ -104,17 +123,17 @@ class Session:
     @property
     def transcript_path(self) -> str:
         """Where the session is recorded; empty when it is not."""
-        return self.history.path
+        return self.conversation.path
 
     @property
     def transcript(self) -> list[Content]:
         """The conversation as the next model call sends it."""
-        return self.history.contents
+        return self.conversation.contents if self._open else list(self.restored)
 
     @property
     def last_prompt(self) -> str:
         """What the person said last."""
-        return self.history.last_prompt
+        return self.conversation.last_prompt
 
     @property
     def environ(self) -> Mapping[str, str]:
@@ -124,30 +143,27 @@ class Session:
     @property
     def max_turns(self) -> int:
         """How many model calls one turn may make: the agent's limit, or a lower one of the settings."""
-        limit = self.settings.get("model.maxSessionTurns", -1)
-        return min(self.agent.max_turns, limit) if isinstance(limit, int) and limit > 0 else self.agent.max_turns
-
-    @property
-    def output_limit(self) -> int:
-        """How many characters of a tool's output the model sees."""
-        return int(self.settings.get("tools.truncateToolOutputThreshold", 40_000))
+        return self.settings.lower_limit("model.maxSessionTurns", self.agent.max_turns)
 
     @property
     def busy(self) -> bool:
         """Whether a turn is running."""
-        return self._running is not None
+        return self._running is not None and not self._running.done
 
     # Turns.
 
-    def send_stream(self, prompt: Prompt, *, output: type[Any] | None = None) -> AsyncGenerator[Event, None]:
-        """Runs a turn and yields its events; the last one is `Finish`. The turn waits for its reader."""
+    @overload
+    def run(self, prompt: Prompt) -> Run[None]: ...
+    @overload
+    def run(self, prompt: Prompt, *, output: type[T]) -> Run[T]: ...
+    def run(self, prompt: Prompt, *, output: type[Any] | None = None) -> Run[Any]:
+        """A turn as an object: `async with session.run(prompt) as run`, its events, `run.result`, `run.data`."""
         from farhand.sdk.prompt import to_parts
 
-        return self._follow(lambda: to_parts(prompt, self.cwd), _structured(output))
+        return self._run(lambda: to_parts(prompt, self.cwd), output)
 
-    def retry_stream(self) -> AsyncGenerator[Event, None]:
-        """Repeats the last model call, after an error or an interruption: the prompt is in the transcript already."""
-        return self._follow(lambda: None, None)
+    # Read as it comes: the last event is `Finish`. The turn waits for its reader.
+    send_stream = run
 
     @overload
     async def send(self, prompt: Prompt) -> Result[None]: ...
@@ -155,59 +171,103 @@ class Session:
     async def send(self, prompt: Prompt, *, output: type[T]) -> Result[T]: ...
     async def send(self, prompt: Prompt, *, output: type[Any] | None = None) -> Result[Any]:
         """Runs a turn to its end. With `output`, the answer comes as that type in `.data`. A failed turn raises."""
-        from farhand.sdk.prompt import to_parts
+        async with self.run(prompt) if output is None else self.run(prompt, output=output) as run:
+            return await run.wait()
 
-        structured = _structured(output)
-        return await gathered(self._follow(lambda: to_parts(prompt, self.cwd), structured), structured)
+    @overload
+    def send_sync(self, prompt: Prompt) -> Result[None]: ...
+    @overload
+    def send_sync(self, prompt: Prompt, *, output: type[T]) -> Result[T]: ...
+    def send_sync(self, prompt: Prompt, *, output: type[Any] | None = None) -> Result[Any]:
+        """`send` for a program that has no event loop."""
+        from farhand.sdk.run import blocking
 
-    async def retry(self) -> Result[None]:
+        return blocking(lambda: self.send(prompt) if output is None else self.send(prompt, output=output))
+
+    def retry_stream(self, *, output: type[Any] | None = None) -> Run[Any]:
+        """Repeats the last model call, after an error or an interruption: the prompt is in the transcript already.
+
+        The answer is of the type that was asked for then, or of another one."""
+        return self._run(lambda: None, output or self._output)
+
+    async def retry(self, *, output: type[Any] | None = None) -> Result[Any]:
         """Repeats the last model call and runs the turn to its end."""
-        return await gathered(self.retry_stream(), None)
+        async with self.retry_stream(output=output) as run:
+            return await run.wait()
+
+    # A turn that asked and was left goes on as one that is repeated does: its calls that ended are not run again.
+    go_on_stream = retry_stream
+    go_on = retry
+
+    def steer(self, prompt: Prompt) -> bool:
+        """Says something into the running turn, before the model is asked next. False when none runs."""
+        return self.later.steer(prompt, self)
+
+    def queue(self, prompt: Prompt) -> bool:
+        """Says something in the running turn when the model is done with what it does. False when none runs."""
+        return self.later.queue(prompt, self)
+
+    def history(self, limit: int | None = None) -> list[HistoryMessage]:
+        """The conversation as `{role, text, parts}`, without what was put around it; with a limit, its end."""
+        found = list(clean_messages(self.transcript))
+        return found if limit is None else found[max(0, len(found) - limit) :]
 
     async def interrupt(self) -> bool:
         """Ends the running turn; the transcript stays whole. Returns whether there was one."""
-        return self._running is not None and self._running.interrupt()
+        running = self._running
+        if running is None or not running.interrupt():
+            return False
+        await running.ended(GRACE_SECONDS)
+        return True
 
     def use_model(self, model: str | Model) -> None:
-        """Goes on with another model, from the next model call on."""
-        self.agent.use_model(model)
+        """Goes on with another model, from the next model call on. The agent's other sessions keep theirs."""
+        self.chosen_model = model
         if self._open:
-            self.model, self.model_name = self.agent.open_model(self.settings)
+            self.model, self.model_name = self.agent.open_other(model, self.settings)
 
-    async def _follow(
-        self, parts_of: Callable[[], list[Part] | None], structured: Structured[Any] | None
-    ) -> AsyncGenerator[Event, None]:
+    def _run(self, parts_of: Callable[[], list[Part] | None], output: type[Any] | None) -> Run[Any]:
+        from farhand.sdk.run import Run
+
+        self._output = output
+        return Run(self, parts_of, output)
+
+    async def begin(
+        self, parts_of: Callable[[], list[Part] | None], structured: Structured[Any] | None, tally: Tally
+    ) -> ActiveTurn:
+        """Begins a turn for a run."""
         from farhand.sdk.active_turn import ActiveTurn
         from farhand.sdk.loop import TurnLoop
 
+        if self._running is not None and self._running.is_forsaken:
+            await self._running.ended()
         if self.busy:
-            raise SessionBusy(f"Session {self.id} is in a turn. Wait for its end, or interrupt it.")
+            raise SessionBusy(f"Session {self.id} is in a turn. Wait for its end, leave it, or interrupt it.")
         if self._pausing:
             raise SessionBusy(f"Session {self.id} was paused. Resume it with agent.resume_session(…).")
         parts = parts_of()
-        turn = TurnLoop(self, self.emit, structured)
-        async with self.agent.leased():
-            running = ActiveTurn(f"turn of {self.id}", lambda: self._perform(turn, parts), lambda: turn.said)
-            self._running = running
-            try:
-                while (event := await running.next_event()) is not None:
-                    yield event
-            finally:
-                await running.abandon()
-                self._running = None
+        self.later.clear()
+        tally.start(len(self.conversation.added))
+        turn = TurnLoop(self, self.emit, structured, tally)
+        self._running = ActiveTurn(
+            f"turn of {self.id}", lambda: self._perform(turn, parts), lambda: turn.said, tally.take
+        )
+        return self._running
 
     async def _perform(self, turn: TurnLoop, parts: list[Part] | None) -> None:
-        try:
-            await self._prepare()
-        except Exception as error:  # noqa: BLE001 - settings, memory and hooks are the person's own files
-            await self.emit(Error(str(error), getattr(error, "kind", "settings"), cause=error))
-            await self.emit(Finish("error", "", str(error)))
-            return
-        await turn.run(parts)
+        async with self.agent.leased():
+            try:
+                await self._prepare()
+            except Exception as error:  # noqa: BLE001 - settings, memory and hooks are the person's own files
+                kind = error.kind if isinstance(error, SdkError) else "settings"
+                await self.emit(Error(str(error), kind, cause=error))
+                await self.emit(Finish("error", "", str(error)))
+                return
+            await turn.run(parts)
 
     async def emit(self, event: Event) -> None:
         """Emits an event to the reader of the running turn, after queued notices; queues it when no turn runs."""
-        if self._running is None:
+        if self._running is None or self._running.done:
             self._notices.append(event)
             return
         while self._notices:
@@ -220,49 +280,22 @@ class Session:
         if self._open:
             return
         from farhand.sdk import session_setup as setup
-        from farhand.sdk.context import make_context
-        from farhand.sdk.first_message import system_prompt
-        from farhand.sdk.memory import load_memory
-        from farhand.sdk.projects import project_folder
 
-        agent = self.agent
         self.additions = setup.load_session_additions(self)
-        self.settings = self.additions.settings
-        self.memory = load_memory(agent.cwd, agent.home, self.settings) if agent.loads else Memory()
-        if self.additions.memory:
-            texts = (self.additions.memory, self.memory.project_text)
-            self.memory = replace(self.memory, project_text="\n\n".join(text for text in texts if text))
-        self.folder = project_folder(agent.cwd, agent.home) if agent.records else agent.temporary_folder()
-        self.model, self.model_name = agent.open_model(self.settings)
-        self.system_prompt = (
-            system_prompt(self.environ, agent.cwd) if agent.system_prompt is None else agent.system_prompt
-        )
-        if agent.records:
+        self._settings = self.additions.settings
+        if self.agent.records:
             path = self._resumed[0] if self._resumed else setup.recording_path(self)
             kind = "main" if self.parent is None else "subagent"
-            self.history.record(path, self.id, self.cwd, kind, self._pending.message)
-        self.context = make_context(self)
-        self.hooks, hook_warnings = setup.load_session_hooks(self)
-        self.guard = setup.load_guard(self)
-        self.history.start(setup.opening(self), self.restored)
-        self._notices += [Notice(warning, "hooks") for warning in hook_warnings]
-        self._notices += [Notice(warning, "policies") for warning in self.guard.warnings] if self.guard else []
-        self._notices += [Notice(loss, "resume") for loss in self.losses]
-        self._notices += [Notice(warning, "settings") for warning in self.settings.warnings]
-        self._notices += [Notice(complaint, "extensions") for complaint in self.additions.complaints]
+            self.conversation.record(path, self.id, self.cwd, kind, self._pending.message)
+        self._notices += setup.furnish(self)
+        self.conversation.start(setup.opening(self), self.restored)
         self._open = True
-        await self._fire_start()
+        source = "resume" if self._resumed else "startup"
+        self._opening_context, notices = await setup.fire_start(self, source)
+        self._notices += notices
 
     def _recording_failed(self, message: str) -> None:
         self._notices.append(Error(message, "recording", fatal=False))
-
-    async def _fire_start(self) -> None:
-        source = "resume" if self._resumed else "startup"
-        if self.hooks.listens("SessionStart", source):
-            outcome = await self.hooks.fire("SessionStart", {"source": source}, self.context)
-            self._opening_context = outcome.additional_context or ""
-            if outcome.system_message:
-                self._notices.append(Notice(outcome.system_message, "SessionStart"))
 
     @property
     def extenders(self) -> tuple[Extender, ...]:
@@ -307,13 +340,13 @@ class Session:
 
     def shows(self, tool: Tool) -> bool:
         """Whether the model is told of a tool: one that the policies always refuse is not worth its tokens."""
-        return self.guard is None or not self.guard.hides(tool)
+        return not hides(tool, self)
 
     def clear(self) -> None:
         """Starts the conversation over, in the same session."""
         from farhand.sdk.session_setup import opening
 
-        self.history.start_over(opening(self))
+        self.conversation.start_over(opening(self))
 
     def take_opening_context(self) -> str:
         """What SessionStart hooks had to say, once."""
@@ -325,12 +358,6 @@ class Session:
         self._number += 1
         return self._number
 
-    def call_prefix(self) -> str:
-        """Makes the ids of calls that came without one."""
-        return f"{self.id[:8]}_{len(self.transcript)}"
-
-    # Compression.
-
     async def compress(self) -> bool:
         """Shortens the conversation now. Returns whether it got shorter."""
         if self.busy:
@@ -341,20 +368,20 @@ class Session:
 
     # Questions.
 
-    async def approve(self, call: ToolCall, tool: Tool | None = None) -> Approval:
-        """What the policies and the agent's approver say to a call: the harder of the two counts."""
-        return await approve(call, tool, self)
+    async def admit(self, call: ToolCall, tool: Tool | None = None, hook_asks: str | None = None) -> Approval:
+        """Whether a call may run: what policies and approvers say, and whom they want to be asked."""
+        return await admit(call, tool, self, hook_asks)
 
     @property
     def can_ask(self) -> bool:
         """Whether anybody may be there to answer."""
         return self.agent.interactive or self.agent.asker is not None
 
-    async def ask_permission(self, call: ToolCall, reason: str) -> bool:
-        """Asks a person whether a call may run."""
-        text = reason or f"May {call.name} run with {wire.compact(call.arguments)}?"
-        reply = await self.ask(Question(f"permission-{call.id}", "permission", text, ("allow", "deny"), call))
-        return reply.allows
+    @property
+    def person(self) -> Session:
+        """The session whose person is asked in the end: a subagent's questions go to that of its parent."""
+        asker = self.agent.asker
+        return asker.parent.person if isinstance(asker, ForwardingAsker) else self
 
     async def ask(self, question: Question) -> Reply:
         """Puts a question to a person: the agent's asker, or whoever reads the events of an interactive agent."""
@@ -380,14 +407,6 @@ class Session:
             self._pausing = True
             self._running.interrupt("paused")
 
-    def go_on_stream(self) -> AsyncGenerator[Event, None]:
-        """Goes on with a turn that asked and was left: calls that ended are not run again, the others are."""
-        return self._follow(lambda: None, None)
-
-    async def go_on(self) -> Result[None]:
-        """Goes on with a turn that asked and was left, to its end."""
-        return await gathered(self.go_on_stream(), None)
-
     def take_pending(self) -> PendingQuestions:
         """What a turn that goes on begins with, once."""
         pending, self._pending = self._pending, NOTHING_PENDING
@@ -401,7 +420,7 @@ class Session:
         """Stores the open questions, before their events are emitted, so that another process can resume the turn."""
         if self._open and not self._pausing:
             ended = self._calls.ended() if self._calls is not None else ()
-            self.history.write_questions(self._questions.open, ended)
+            self.conversation.write_questions(self._questions.open, ended)
 
     @property
     def leaves_calls_open(self) -> bool:
@@ -428,11 +447,3 @@ class Session:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.close()
-
-
-def _structured(output: type[Any] | None) -> Structured[Any] | None:
-    if output is None:
-        return None
-    from farhand.sdk.structured import Structured
-
-    return Structured(output)

@@ -77,6 +77,11 @@ class AgentSettings:
         """The value at a dotted path such as `model.name`, or the default."""
         return _at(self.raw, path, default)
 
+    def lower_limit(self, path: str, limit: int) -> int:
+        """A limit, or the lower one of the settings."""
+        configured = self.get(path, -1)
+        return min(limit, configured) if isinstance(configured, int) and configured > 0 else limit
+
     def granted(self, path: str, default: Any = None) -> Any:
         """The same for what gives permission. A project can never permit itself anything: its own file is left out."""
         if not self.tiers:

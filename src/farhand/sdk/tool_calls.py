@@ -8,20 +8,22 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from farhand.sdk import wire
-from farhand.sdk.approved_argv import approved_as
+from farhand.sdk.current_call import running_call
 from farhand.sdk.events import Event, Notice, ToolRequest, ToolResponse
-from farhand.sdk.protocols import Approval, HookOutcome, Part, Question, Tool, ToolCall, ToolResult
+from farhand.sdk.protocols import HookOutcome, Part, Tool, ToolCall, ToolResult
 from farhand.sdk.recording import CallRecord
 
 if TYPE_CHECKING:
     from farhand.sdk.session import Session
 
 TOGETHER = frozenset({"read", "search", "fetch", "think"})
+# How much of a tool's output the model sees, when the settings do not say.
+OUTPUT_LIMIT_CHARACTERS = 40_000
+TAIL_LIMIT = 10
 HIDDEN_ERROR = "The tool failed. The person was told why."
 NEVER_RAN = "This call was not run: the turn was stopped before it."
 CHANGED = "\n\n[A hook changed the arguments of this call before it ran.]"
 CUT_OFF = "This call was interrupted by the person; whether it had an effect is unknown."
-TAIL_LIMIT = 10
 
 
 class TurnStopped(Exception):
@@ -124,17 +126,19 @@ class ToolCalls:
         refused, admitted, argv = await self._admit(call)
         if refused is not None:
             return refused
-        with approved_as(argv):
+        with running_call(call.id, argv):
             result = await self._run(tool, admitted)
         if admitted.arguments != call.arguments and isinstance(result.content, str) and result.error is None:
             result = replace(result, content=result.content + CHANGED)
         return await self._after(admitted, result)
 
-    async def _admit(self, call: ToolCall) -> tuple[CallAnswer | None, ToolCall, tuple[str, ...]]:
-        """Asks the hooks, then the approver, then if need be a person. A refusal, or the call as it may run.
+    async def _admit(
+        self, call: ToolCall, asked: tuple[ToolCall, ...] = ()
+    ) -> tuple[CallAnswer | None, ToolCall, tuple[str, ...]]:
+        """Asks the hooks, then whoever has a say, then if need be a person. A refusal, or the call as it may run.
 
         With it comes what alone may run of a shell line that nobody was asked about; empty for all others."""
-        outcome = await self._fire("BeforeTool", call, {})
+        outcome = await self._fire("BeforeTool", call, _original(asked))
         if outcome.stop:
             return replace(_unfinished(call, NEVER_RAN), stopped=outcome.stop_reason or outcome.reason), call, ()
         if outcome.decision == "deny":
@@ -142,29 +146,11 @@ class ToolCalls:
         changed = outcome.modified.get("tool_input")
         if isinstance(changed, Mapping):
             call = replace(call, arguments=dict(changed))
-        approval = await self._session.approve(call, self._tools.get(call.name))
-        if outcome.decision == "ask" and approval.decision == "allow":
-            approval = Approval("ask", outcome.reason)
-        if approval.decision == "ask":
-            approval = await self._put_to_person(call, approval)
+        hook_asks = outcome.reason if outcome.decision == "ask" else None
+        approval = await self._session.admit(call, self._tools.get(call.name), hook_asks)
         if approval.decision == "deny":
             return _failed(call, ToolResult(error=f"Tool execution denied: {approval.reason}"), "cancelled"), call, ()
         return None, call, approval.argv
-
-    async def _put_to_person(self, call: ToolCall, approval: Approval) -> Approval:
-        text = approval.reason or f"May {call.name} run with {wire.compact(call.arguments)}?"
-        tool = self._tools.get(call.name)
-        details = _details(call, tool.kind if tool is not None else "other")
-        fields = {"notification_type": "ToolPermission", "message": text, "details": details}
-        if self._session.hooks.listens("Notification", None):
-            outcome = await self._session.hooks.fire("Notification", fields, self._session.context)
-            await self._tell(outcome, "Notification")
-        reply = await self._session.ask(Question(f"permission-{call.id}", "permission", text, ("allow", "deny"), call))
-        if reply.allows:
-            return Approval("allow")
-        if not reply.answered:
-            return Approval("deny", "it needs a person's permission and nobody is there to ask.")
-        return Approval("deny", reply.text or "the person said no.")
 
     async def _run(self, tool: Tool, call: ToolCall) -> ToolResult:
         """Runs a tool and believes nothing: it may hang, raise, flood or return what is no result."""
@@ -189,7 +175,7 @@ class ToolCalls:
     def _cut(self, call: ToolCall, result: ToolResult) -> ToolResult:
         from farhand.sdk.tools import overflow
 
-        limit = self._session.output_limit
+        limit = int(self._session.settings.get("tools.truncateToolOutputThreshold", OUTPUT_LIMIT_CHARACTERS))
 
         def cut(text: str) -> str:
             # Built-in tools cut their own output to the limit and add a line or two.
@@ -210,16 +196,16 @@ class ToolCalls:
             content = [{**part, "text": cut(text)} if isinstance(text, str) else part for part, text in pairs]
         return replace(result, content=content, display=overflow.cut(result.display, 2 * limit, None))
 
-    async def _after(self, call: ToolCall, result: ToolResult, depth: int = 0) -> CallAnswer:
+    async def _after(self, call: ToolCall, result: ToolResult, asked: tuple[ToolCall, ...] = ()) -> CallAnswer:
         response: dict[str, Any] = {"llmContent": result.content, "returnDisplay": result.display}
         if result.error is not None:
             response["error"] = {"message": result.error}
-        outcome = await self._fire("AfterTool", call, {"tool_response": response})
+        outcome = await self._fire("AfterTool", call, {"tool_response": response, **_original(asked)})
         if outcome.decision == "deny":
             result = ToolResult(error=f"Tool result blocked: {outcome.reason}")
         tail = outcome.modified.get("tailToolCallRequest")
-        if isinstance(tail, Mapping) and isinstance(tail.get("name"), str) and not outcome.stop and depth < TAIL_LIMIT:
-            return await self._tail(call, tail, depth)
+        if isinstance(tail, Mapping) and not outcome.stop and _goes_on(tail, (*asked, call)):
+            return await self._tail(call, tail, (*asked, call))
         answer = _answered(call, result) if result.error is None else _failed(call, result)
         if outcome.additional_context:
             answer = _with_context(answer, outcome.additional_context)
@@ -227,19 +213,21 @@ class ToolCalls:
             answer = replace(answer, stopped=outcome.stop_reason or outcome.reason)
         return answer
 
-    async def _tail(self, call: ToolCall, tail: Mapping[str, Any], depth: int) -> CallAnswer:
-        """Runs the tool that an AfterTool hook asked for; its result answers the call that the model made."""
+    async def _tail(self, call: ToolCall, tail: Mapping[str, Any], asked: tuple[ToolCall, ...]) -> CallAnswer:
+        """Runs the tool that an AfterTool hook asked for; its result answers the call that the model made.
+
+        `asked` are the calls that ran for this one already: none of them runs again."""
         arguments = tail.get("args")
         following = ToolCall(call.id, str(tail["name"]), dict(arguments) if isinstance(arguments, Mapping) else {})
         tool = self._tools.get(following.name)
         if tool is None:
             return _failed(call, ToolResult(error=f"A hook asked for the tool '{following.name}', which is not there."))
-        refused, following, argv = await self._admit(following)
+        refused, following, argv = await self._admit(following, asked)
         if refused is not None:
             return _renamed(refused, call)
-        with approved_as(argv):
+        with running_call(call.id, argv):
             result = await self._run(tool, following)
-        return _renamed(await self._after(following, result, depth + 1), call)
+        return _renamed(await self._after(following, result, asked), call)
 
     async def _fire(self, event_name: Any, call: ToolCall, more: dict[str, Any]) -> HookOutcome:
         hooks = self._session.hooks
@@ -261,19 +249,15 @@ class ToolCalls:
             await self._emit(Notice(outcome.system_message, source))
 
 
-def _details(call: ToolCall, kind: str) -> dict[str, Any]:
-    """What a Notification hook is told of a call, in the CLI's words."""
-    arguments = call.arguments
-    if kind == "execute":
-        command = str(arguments.get("command", ""))
-        root = command.split(maxsplit=1)[0] if command.split() else ""
-        return {"type": "exec", "title": "Confirm Shell Command", "command": command, "rootCommand": root}
-    if kind == "edit":
-        path = str(arguments.get("file_path", ""))
-        name = path.replace("\\", "/").rpartition("/")[2]
-        new = arguments.get("content", arguments.get("new_string", ""))
-        return {"type": "edit", "title": "Confirm Edit", "fileName": name, "filePath": path, "newContent": new}
-    return {"type": "info", "title": f"Confirm {call.name}", "prompt": wire.compact(arguments)}
+def _original(asked: tuple[ToolCall, ...]) -> dict[str, Any]:
+    """What a hook is told of a call that another hook asked for: the tool that the model itself had called."""
+    return {"original_request_name": asked[0].name} if asked else {}
+
+
+def _goes_on(tail: Mapping[str, Any], asked: tuple[ToolCall, ...]) -> bool:
+    """Whether a call may run in the place of another: each does so once, or a hook would go round for ever."""
+    ran = [(call.name, call.arguments) for call in asked]
+    return isinstance(tail.get("name"), str) and len(ran) <= TAIL_LIMIT and (tail["name"], tail.get("args")) not in ran
 
 
 def _is_ours(error: BaseException) -> bool:

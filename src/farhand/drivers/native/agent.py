@@ -19,7 +19,7 @@ from farhand.drivers.wires.lines.async_agent import AsyncAgent, read_lines, writ
 from farhand.sdk import events
 from farhand.sdk.agent import Agent
 from farhand.sdk.errors import SdkError, SessionNotFound
-from farhand.sdk.policies.rules import MODES
+from farhand.sdk.policies.rules import MODES, Mode
 from farhand.sdk.prompt import File, Image
 from farhand.sdk.protocols import Question, Reply
 from farhand.sdk.session import Session
@@ -143,9 +143,9 @@ class NativeAgent:
         )
 
 
-def known_mode(mode: str) -> str:
+def known_mode(mode: str) -> Mode:
     """A mode of the SDK; one that it does not know asks, as the default one does."""
-    return mode if mode in MODES else "default"
+    return next((known for known in MODES if known == mode), "default")
 
 
 def _pieces(prompt: Prompt) -> list[str | Image | File]:

@@ -12,7 +12,8 @@ from farhand.sdk.acp.report import STOP_REASONS, described, replayed, update_of
 from farhand.sdk.acp.rpc import INTERNAL_ERROR, INVALID_PARAMS, Params, Peer, RpcError
 from farhand.sdk.agent import Agent
 from farhand.sdk.errors import SessionBusy
-from farhand.sdk.modes import ByMode
+from farhand.sdk.policies.guard import mode_of, modes_in
+from farhand.sdk.policies.protected_paths import edited_paths, is_build_file, is_protected
 from farhand.sdk.protocols import Extender, Question, Reply, SessionContext, ToolCall
 from farhand.sdk.session import Session
 
@@ -36,7 +37,7 @@ class HostedSession:
 
     def __init__(self, agent: Agent, cwd: Path, peer: Peer, mcp_servers: Any = None) -> None:
         self._peer = peer
-        self._modes = ByMode() if agent.approver is None else None
+        self._has_modes = agent.approver is None or agent.mode is not None or agent.policies is not None
         self._always: set[tuple[str, str]] = set()
         self._kinds: dict[str, str] = {}
         self._cancelled = False
@@ -44,7 +45,6 @@ class HostedSession:
         self._servers = _servers(mcp_servers)
         self.agent = agent.with_changes(
             cwd=cwd,
-            approver=agent.approver or self._modes,
             asker=agent.asker or self._ask,
             interactive=False,
             extenders=(*agent.extenders, *self._servers),
@@ -59,25 +59,31 @@ class HostedSession:
         """Takes the session; a missing key is told now, before the first prompt."""
         settings = self.agent.load_settings()
         self.agent.open_model(settings)
+        if self._has_modes:
+            # One that was given neither rules nor a mode asks the client, who is there to be asked.
+            self.agent.mode = mode_of(self.agent, settings)
         self._kinds = {name: tool.kind for name, tool in self.agent.tools_for(settings).items()}
         self.session = session
 
     def offers(self) -> Params:
         """The modes that the client may choose from, and the model."""
-        _, model = self.agent.open_model(self.agent.load_settings())
+        settings = self.agent.load_settings()
+        _, model = self.agent.open_model(settings)
         models = {"currentModelId": model, "availableModels": [{"modelId": model, "name": model}]}
-        if self._modes is None:
+        if not self._has_modes:
             return {"models": models}
-        available = [{"id": name, "name": name, "description": about} for name, about in MODES.items()]
-        return {"modes": {"currentModeId": self._modes.mode, "availableModes": available}, "models": models}
+        available = [{"id": name, "name": name, "description": MODES[name]} for name in modes_in(settings)]
+        current = mode_of(self.agent, settings)
+        return {"modes": {"currentModeId": current, "availableModes": available}, "models": models}
 
     def set_mode(self, mode: str) -> None:
         """Works in another mode from now on."""
-        if self._modes is None:
+        if not self._has_modes:
             raise RpcError(INVALID_PARAMS, "This agent decides by its own rules and has no modes.")
-        if mode not in MODES:
-            raise RpcError(INVALID_PARAMS, f"There is no mode '{mode}'. Known: {', '.join(MODES)}.")
-        self._modes.mode = mode
+        known = modes_in(self.agent.load_settings())
+        if mode not in known:
+            raise RpcError(INVALID_PARAMS, f"There is no mode '{mode}'. Known: {', '.join(known)}.")
+        self.agent.mode = mode
 
     async def replay(self) -> None:
         """Tells the client the conversation so far."""
@@ -153,13 +159,19 @@ class HostedSession:
         return Reply(answered=True, choice=chosen, text=chosen, chosen=(chosen,))
 
     async def _ask_permission(self, call: ToolCall) -> Reply:
-        remembered = (call.name, str(call.arguments) if self._kinds.get(call.name) == "execute" else "")
+        remembered = (call.name, str(call.arguments) if self._is_particular(call) else "")
         if remembered in self._always:
             return Reply(answered=True, choice="allow")
         chosen = await self._request(described(call, self._kinds, self.agent.cwd), PERMISSIONS)
         if chosen == "allow_always":
             self._always.add(remembered)
         return Reply(answered=True, choice="allow" if chosen in ("allow_once", "allow_always") else "deny")
+
+    def _is_particular(self, call: ToolCall) -> bool:
+        """Whether a permission for the session holds for this very call alone."""
+        cwd = self.agent.cwd
+        configures = any(is_build_file(path, cwd) or is_protected(path, cwd) for path in edited_paths(call))
+        return configures or self._kinds.get(call.name) == "execute"
 
     async def _request(self, call: Params, options: list[dict[str, str]]) -> str:
         """The option that the client chose; empty when it chose none, and what is no answer is none."""

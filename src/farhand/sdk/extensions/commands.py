@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING
 
 from farhand.sdk.extensions import ExtensionCommand, ExtensionError
 from farhand.sdk.protocols import ToolCall
+from farhand.sdk.shell import finished
+from farhand.sdk.shell_process import Limits
 
 if TYPE_CHECKING:
     from farhand.sdk.session import Session
 
+SHELL_TIMEOUT_SECONDS = 120.0
 _PLACE = re.compile(r"\{\{args\}\}|@\{(?P<file>[^{}]+)\}|!\{(?P<shell>(?:[^{}]|\{\{args\}\}|\{[^{}]*\})*)\}", re.DOTALL)
 
 
@@ -53,13 +56,10 @@ async def _file(path: str, session: Session) -> str:
 
 async def _shell(line: str, session: Session) -> str:
     call = ToolCall(f"command-{session.next_number()}", "run_shell_command", {"command": line})
-    approval = await session.approve(call)
-    if approval.decision == "ask":
-        allowed = await session.ask_permission(call, approval.reason)
-    else:
-        allowed = approval.decision == "allow"
-    if not allowed:
+    approval = await session.admit(call)
+    if approval.decision != "allow":
         raise ExtensionError(f"The command wants to run {line!r}, which may not run. {approval.reason}".strip())
-    ended = await session.context.shell.exec(line, timeout_seconds=120)
+    limits = Limits(timeout_seconds=SHELL_TIMEOUT_SECONDS)
+    ended = await finished(session.context.shell.launch(line, limits=limits, text="", argv=approval.argv))
     failed = f"\n[Shell command '{line}' exited with code {ended.exit_code}]" if ended.exit_code else ""
     return ended.output.strip() + failed

@@ -68,6 +68,9 @@ class CommandContext:
         """Nobody can be asked from here; answer with the decision `ask`."""
         return Reply(answered=False)
 
+    async def progress(self, message: str, fraction: float | None = None) -> None:
+        """Nobody follows a hook that is a command."""
+
 
 def _elsewhere(name: str) -> NoReturn:
     raise RuntimeError(f"A hook that runs as a command has no {name}: that lives in the agent's process.")

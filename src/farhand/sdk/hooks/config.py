@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from farhand.sdk.hooks.define import Hook
-from farhand.sdk.hooks.words import WORDS
+from farhand.sdk.hooks.words import WORDS, matcher_problem
 from farhand.sdk.settings import PROJECT
 
 if TYPE_CHECKING:
@@ -95,6 +95,10 @@ def _group(event: str, group: Any, source: str, where: str, complaints: list[str
         complaints.append(f"{where}: each entry needs a list `hooks`.")
         return
     matcher = group.get("matcher")
+    if isinstance(matcher, str) and (wrong := matcher_problem(event, matcher)):
+        # The CLI then takes it word for word. A guard that never matches is none, so this one hears of every tool.
+        complaints.append(f"{where}: {wrong} Its hooks hear of every tool.")
+        matcher = None
     for each in group["hooks"]:
         problem = _problem(each)
         if problem:

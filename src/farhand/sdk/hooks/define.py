@@ -38,6 +38,8 @@ class Hook(Generic[I, O]):
     ) -> None:
         if event not in w.WORDS:
             raise ValueError(f"There is no hook event {event!r}. Known: {', '.join(w.WORDS)}.")
+        if problem := w.matcher_problem(event, matcher):
+            raise ValueError(f"The hook for {event} cannot be used: {problem}")
         self.handler = handler
         self.event = event
         self.matcher = matcher

@@ -6,6 +6,7 @@ import functools
 import json
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ from farhand.sdk.protocols import HookOutcome
 from farhand.sdk.settings import PROJECT
 
 if TYPE_CHECKING:
-    from farhand.sdk.protocols import HookEventName, SessionContext
+    from farhand.sdk.protocols import HookEventName, HookSystem, SessionContext
     from farhand.sdk.settings import AgentSettings
 
 KILL_GRACE_SECONDS = 5.0
@@ -38,6 +39,17 @@ class Hooks:
             self._entries.setdefault(entry.event, []).append(entry)
         self._environment = environment
         self.warnings = tuple(warnings)
+
+    def under(self, above: HookSystem) -> Hooks:
+        """These hooks and those of the agent above, each in the environment that it was made for."""
+        if not isinstance(above, Hooks):
+            return self
+        theirs = [
+            replace(entry, env={**above._environment, **entry.env})
+            for entries in above._entries.values()
+            for entry in entries
+        ]
+        return Hooks([*(entry for own in self._entries.values() for entry in own), *theirs], self._environment)
 
     def listens(self, event_name: HookEventName, matcher_subject: str | None = None) -> bool:
         """Whether any hook wants to hear of an event."""

@@ -278,6 +278,29 @@ WORDS: dict[str, tuple[type[HookInput], type[HookOutput]]] = {
     "Notification": (NotificationInput, NotificationOutput),
 }
 
+# Only these events look at a matcher: tool events as a pattern for the tool's name, the others word for word.
+MATCHED_FIELDS = {
+    "BeforeTool": "tool_name",
+    "AfterTool": "tool_name",
+    "SessionStart": "source",
+    "SessionEnd": "reason",
+    "PreCompress": "trigger",
+}
+
+
+def matcher_problem(event_name: str, matcher: str | None) -> str:
+    """What is wrong with a matcher; empty when nothing is."""
+    if not matcher or matcher.strip() == "*" or MATCHED_FIELDS.get(event_name) != "tool_name":
+        return ""
+    import re
+
+    try:
+        re.compile(matcher.strip())
+    except re.error as error:
+        return f"its pattern {matcher!r} is none ({error})."
+    return ""
+
+
 _KINDS: dict[str, type | tuple[type, ...]] = {"str": str, "bool": bool, "dict[str, Any]": dict}
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ Response: TypeAlias = dict[str, Any]
 """A `generateContent` response, or one chunk of a streamed one."""
 
 __all__ = [
+    "RETRY_LISTENER",
     "AnthropicModel",
     "FakeModel",
     "GeminiModel",
@@ -40,6 +42,10 @@ class Model(Protocol):
     async def generate(self, request: Request) -> Response: ...
     def stream(self, request: Request) -> AsyncIterator[Response]: ...
     async def count(self, request: Request) -> int: ...
+
+
+# Who is told of a wait before a server is asked again: the attempt that failed, the wait in seconds, and why.
+RETRY_LISTENER: ContextVar[Callable[[int, float, str], Awaitable[None]] | None] = ContextVar("retry", default=None)
 
 
 async def close_stream(stream: AsyncIterator[Response]) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from farhand.sdk.errors import ModelError, ModelRefused, StreamCut
+from farhand.sdk.models import RETRY_LISTENER
 
 if TYPE_CHECKING:
     import httpx2
@@ -103,7 +104,10 @@ class Wire:
                 return response
             if not failure.retryable or attempt == self.retry_policy.attempts:
                 raise failure
-            await self._sleep(self.retry_policy.delay(attempt, asked_for, self._chance()))
+            wait_seconds = self.retry_policy.delay(attempt, asked_for, self._chance())
+            if (tell := RETRY_LISTENER.get()) is not None:
+                await tell(attempt, wait_seconds, str(failure))
+            await self._sleep(wait_seconds)
         raise AssertionError("patience has at least one attempt")
 
     async def _try(

@@ -15,7 +15,10 @@ _LOOKING = (
     " tracker_create_task tracker_update_task tracker_get_task tracker_list_tasks tracker_add_dependency"
     " tracker_visualize"
 ).split()
-_CHANGING = ("replace", "run_shell_command", "write_file", "activate_skill", "web_fetch")
+_CHANGING = ("replace", "write_file", "activate_skill", "web_fetch")
+# What a tool says of itself counts as its name does.
+_LOOKING_KINDS = frozenset({"read", "search", "think"})
+_EDITING_KINDS = frozenset({"edit", "fetch"})
 _SEPARATOR = r"[\\/]+"
 _PLAN_FILE = (
     rf'\x00"file_path":"(?:(?:[^"]+{_SEPARATOR}|\.{_SEPARATOR})?\.gemini{_SEPARATOR}tmp{_SEPARATOR}[\w-]+{_SEPARATOR}'
@@ -31,11 +34,15 @@ def default_rules() -> tuple[Rule, ...]:
         _rule("deny", "ask_user", priority=999, interactive=False, reason="nobody is there to answer."),
         _rule("allow", "ask_user", priority=50, interactive=True),
         _rule("allow", *_LOOKING, priority=50),
+        _rule("allow", "*", priority=50, kinds=_LOOKING_KINDS),
         _rule("allow", "invoke_agent", priority=50, modes=("default", "auto_edit", "yolo")),
         _rule("ask", *_CHANGING, priority=10, interactive=True),
+        # Also with nobody there: a command that only looks runs without a question.
+        _rule("ask", "run_shell_command", priority=10),
         _rule("deny", *_CHANGING, priority=10, interactive=False, reason="it needs a person, and nobody is there."),
         _rule("ask", "discovered_tool_*", priority=10, interactive=True),
         _rule("allow", "replace", "write_file", "web_fetch", priority=15, modes=("auto_edit",)),
+        _rule("allow", "*", priority=15, modes=("auto_edit",), kinds=_EDITING_KINDS),
         _rule("allow", "*", priority=998, modes=("yolo",), redirection=True),
         *_plan_rules(),
     )
@@ -75,6 +82,7 @@ def _rule(
     interactive: bool | None = None,
     redirection: bool = False,
     reason: str = "",
+    kinds: frozenset[str] = frozenset(),
 ) -> Rule:
     return Rule(
         decision,
@@ -88,4 +96,5 @@ def _rule(
         redirection=redirection,
         reason=reason,
         source="default",
+        kinds=kinds,
     )

@@ -76,7 +76,7 @@ class Judge:
 
     def _for(self, asked: PolicyQuery, around: Surroundings) -> Candidates:
         names = asked.names
-        key = (names, around.mode, around.interactive, around.subagent, around.annotations, around.server)
+        key = (names, around.mode, around.interactive, around.subagent, around.annotations, around.server, around.kind)
         try:
             return self._candidates[key]
         except (KeyError, TypeError):

@@ -32,6 +32,8 @@ class Surroundings:
     context: SessionContext | None = None
     # The MCP server of the tool, where that is known; otherwise its name tells it.
     server: str | None = None
+    # What the tool says it does; empty where nobody said.
+    kind: str = ""
 
 
 class PolicyQuery:
@@ -116,6 +118,8 @@ def starts_with(command: str | None, prefix: str) -> bool:
 def applies(rule: Rule, names: Sequence[str], server: str | None, around: Surroundings) -> bool:
     """Whether a rule can mean calls of this tool at all."""
     if rule.modes and around.mode not in rule.modes:
+        return False
+    if rule.kinds and around.kind not in rule.kinds:
         return False
     if rule.subagent is not None and rule.subagent != around.subagent:
         return False

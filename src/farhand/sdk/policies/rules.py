@@ -5,14 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
 
 from farhand.sdk.errors import SdkError
-from farhand.sdk.protocols import SessionContext, ToolCall
+from farhand.sdk.protocols import SessionContext, Tool, ToolCall
+
+if TYPE_CHECKING:
+    from typing import Unpack
 
 Decision = Literal["allow", "ask", "deny"]
 Mode = Literal["default", "auto_edit", "plan", "yolo"]
 Predicate: TypeAlias = Callable[[ToolCall, "SessionContext | None"], bool]
+
+NamedTool: TypeAlias = "str | Tool | Callable[..., Any]"
 
 MODES: tuple[Mode, ...] = ("default", "auto_edit", "plan", "yolo")
 _MODE_NAMES: dict[str, Mode] = {**{mode: mode for mode in MODES}, "autoEdit": "auto_edit"}
@@ -30,6 +35,23 @@ class PolicyError(SdkError):
     """A rule that cannot be used."""
 
     kind = "policy"
+
+
+class RuleOptions(TypedDict, total=False):
+    """What `allow`, `ask` and `deny` may look at; `rule` says what each means."""
+
+    when: Predicate | None
+    prefix: str | None
+    command: str | None
+    arguments: str | None
+    modes: Mode | Iterable[Mode]
+    priority: int
+    subagent: str | None
+    mcp: str | None
+    annotations: Mapping[str, Any] | None
+    interactive: bool | None
+    redirection: bool
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +76,8 @@ class Rule:
     redirection: bool = False
     reason: str = ""
     source: str = "code"
+    # Tools that say they do this; none means all.
+    kinds: frozenset[str] = frozenset()
 
     @property
     def narrow(self) -> bool:
@@ -61,29 +85,29 @@ class Rule:
         return not (self.prefix is None and self.command is None and self.arguments is None and self.when is None)
 
 
-def allow(*tools: Any, **options: Any) -> Rule:
+def allow(*tools: NamedTool, **options: Unpack[RuleOptions]) -> Rule:
     """Lets calls run. See `rule` for the options."""
     return rule("allow", *tools, **options)
 
 
-def deny(*tools: Any, **options: Any) -> Rule:
+def deny(*tools: NamedTool, **options: Unpack[RuleOptions]) -> Rule:
     """Refuses calls; `reason` is what the model is told."""
     return rule("deny", *tools, **options)
 
 
-def ask(*tools: Any, **options: Any) -> Rule:
+def ask(*tools: NamedTool, **options: Unpack[RuleOptions]) -> Rule:
     """Puts calls to a person; with nobody there to ask, they are denied."""
     return rule("ask", *tools, **options)
 
 
 def rule(
     decision: Decision,
-    *tools: Any,
+    *tools: NamedTool,
     when: Predicate | None = None,
     prefix: str | None = None,
     command: str | None = None,
     arguments: str | None = None,
-    modes: str | Iterable[str] = (),
+    modes: Mode | Iterable[Mode] = (),
     priority: int = CODE_PRIORITY,
     subagent: str | None = None,
     mcp: str | None = None,
@@ -148,7 +172,7 @@ def command_pattern(text: str, decision: Decision) -> re.Pattern[str]:
     return pattern(f'"command":"(?:{text})' if decision == "allow" else f'"command":"{text}')
 
 
-def _tool_name(tool: Any) -> str:
+def _tool_name(tool: NamedTool) -> str:
     name = tool if isinstance(tool, str) else getattr(tool, "name", None) or getattr(tool, "__name__", None)
     if not isinstance(name, str) or not name:
         raise PolicyError(f"A rule needs the name of a tool, or '*' for all; it was given {tool!r}.")

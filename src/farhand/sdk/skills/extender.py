@@ -9,6 +9,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
+from farhand.sdk import wire
 from farhand.sdk.context import live
 from farhand.sdk.first_message import directory_tree
 from farhand.sdk.protocols import SessionContext, Tool, ToolResult
@@ -23,9 +24,12 @@ class Skills:
     def __init__(self, skills: Mapping[str, Skill]) -> None:
         self._skills = dict(skills)
         self._tools: dict[str, Tool] = {}
+        self._looked_back = False
 
-    async def tools(self, context: SessionContext) -> Sequence[Tool]:  # noqa: ARG002
+    async def tools(self, context: SessionContext) -> Sequence[Tool]:
         """`activate_skill`, and the tools of the active skills."""
+        for name in self._activated_before(context):
+            self.activate(self._skills[name], context)
         return [ActivateSkill(self._skills, self), *self._tools.values()] if self._skills else []
 
     async def instructions(self, context: SessionContext) -> str:  # noqa: ARG002
@@ -44,6 +48,18 @@ class Skills:
 
     async def close(self) -> None:
         """Nothing is held open."""
+
+    def _activated_before(self, context: SessionContext) -> list[str]:
+        """The skills that the transcript of a resumed session shows as active; told once."""
+        if self._looked_back:
+            return []
+        self._looked_back = True
+        contents = context.session.restored
+        responses = [response for content in contents for response in wire.responses_of(content)]
+        worked = {str(each.get("id")) for each in responses if "error" not in (each.get("response") or {})}
+        called = [call for content in contents for call in wire.calls_of(content) if call.name == ActivateSkill.name]
+        named = [str(call.arguments.get("name")) for call in called if call.id in worked]
+        return [name for name in dict.fromkeys(named) if name in self._skills]
 
     def activate(self, skill: Skill, context: SessionContext) -> list[str]:
         """Opens a skill's folder for reading and takes up its tools; returns what was wrong with those."""

@@ -40,7 +40,6 @@ def find_skills(
         for skill in read_skills(root, complaints):
             if skill.name.lower() not in disabled:
                 found[skill.name] = skill
-    complaints += [f"{path} is no folder; no skill was read there." for path in own if not path.is_dir()]
     return found
 
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from farhand.sdk.events import Error, Finish, Notice, ToolRequest, Usage
+from farhand.sdk.current_call import current_call_id
+from farhand.sdk.events import Error, Finish, Notice, SubagentEvent, ToolRequest, Usage
 from farhand.sdk.policies.matching import MCP_PREFIX, server_of
-from farhand.sdk.protocols import Question, Reply, SessionContext, Tool, ToolResult
+from farhand.sdk.protocols import SessionContext, Tool, ToolResult
+from farhand.sdk.questions import ForwardingAsker
 from farhand.sdk.subagents import Subagent
 
 if TYPE_CHECKING:
     from farhand.sdk.agent import Agent
+    from farhand.sdk.agent_options import AgentOptions
     from farhand.sdk.session import Session
 
 LAST_WORDS = "Your limit of turns is reached and you have no more tools. Give your final answer with what you know."
@@ -26,6 +28,8 @@ async def run_subagent(one: Subagent, prompt: str, parent: Session) -> ToolResul
     agent = await _agent(one, prompt, parent)
     session = agent.session()
     session.become_subagent(one.name, parent)
+    if one.agent is None and one.model is None and parent.chosen_model is not None:
+        session.use_model(parent.chosen_model)
     finish = Finish("error")
     with anyio.move_on_after(one.timeout_seconds) as limit:
         try:
@@ -55,7 +59,10 @@ def _result(one: Subagent, finish: Finish, *, timed_out: bool) -> ToolResult:
 async def _follow(session: Session, prompt: str, one: Subagent, parent: Session) -> Finish:
     """Runs one turn. The person sees which tools run; the tokens count for the parent's turn."""
     finish = Finish("error")
+    call_id = current_call_id()
     async for event in session.send_stream(prompt):
+        told = SubagentEvent(one.name, session.id, parent.id, call_id, event)
+        await parent.emit(event if isinstance(event, SubagentEvent) else told)
         match event:
             case ToolRequest(name=name):
                 await parent.emit(Notice(f"{one.name} uses {name}.", "subagent"))
@@ -72,7 +79,8 @@ async def _follow(session: Session, prompt: str, one: Subagent, parent: Session)
 
 async def _agent(one: Subagent, prompt: str, parent: Session) -> Agent:
     """The agent that works: the given one, or the parent with other instructions and fewer tools."""
-    agent = (one.agent or parent.agent).with_changes()
+    model: AgentOptions = {"model": one.model} if one.agent is None and one.model is not None else {}
+    agent = (one.agent or parent.agent).with_changes(**model)
     agent.max_turns = min(agent.max_turns, one.max_turns)
     if one.agent is None:
         agent.loads_additions = False
@@ -83,10 +91,8 @@ async def _agent(one: Subagent, prompt: str, parent: Session) -> Agent:
         agent.system_prompt = await _instructions(one, prompt, parent.context)
         if one.temperature is not None:
             agent.generation = {**agent.generation, "temperature": one.temperature}
-        if one.model is not None:
-            agent.use_model(one.model)
     if one.agent is None or (one.agent.asker is None and not one.agent.interactive):
-        agent.asker = _Forwarding(parent) if parent.can_ask else None
+        agent.asker = ForwardingAsker(parent) if parent.can_ask else None
         agent.interactive = False
     return agent
 
@@ -106,16 +112,3 @@ def _names(wanted: tuple[str, ...] | None, tool: Tool) -> bool:
         return True
     server = getattr(tool, "server_name", None) or server_of(tool.name)
     return server is not None and (f"{MCP_PREFIX}*" in wanted or f"{MCP_PREFIX}{server}_*" in wanted)
-
-
-class _Forwarding:
-    """Puts a subagent's questions to the person of its parent, under ids that no other question has."""
-
-    def __init__(self, parent: Session) -> None:
-        self._parent = parent
-
-    async def ask(self, question: Question, context: SessionContext) -> Reply:
-        """Asks, and says who asks."""
-        name = context.session.subagent_name
-        text = f"{name}: {question.text}"
-        return await self._parent.ask(replace(question, id=f"{context.session_id[:8]}-{question.id}", text=text))

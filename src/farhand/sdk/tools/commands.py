@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from farhand.sdk.approved_argv import approved_argv
 from farhand.sdk.context import LiveContext, live
+from farhand.sdk.current_call import approved_argv
 from farhand.sdk.protocols import SessionContext, ShellResult, ToolResult
 from farhand.sdk.shell import finished
 from farhand.sdk.shell_process import Limits, RunningCommand

@@ -1,0 +1,276 @@
+"""What a developer stumbled over once: each is a sentence at once, or does what the page says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.sdk.conftest import MakeAgent
+from tests.sdk.turning import collect
+
+from farhand.sdk import (
+    Agent,
+    Error,
+    ModelError,
+    SdkError,
+    SessionContext,
+    Text,
+    ToolResponse,
+    extension,
+    hook,
+    skill_dir,
+    tool,
+)
+from farhand.sdk.errors import NoAnswer
+from farhand.sdk.hooks import AfterToolInput, AfterToolOutput
+from farhand.testing.models.gemini import FakeGemini, calls, refuses, says
+
+pytestmark = pytest.mark.anyio
+
+SKILL = "---\nname: weighing\ndescription: Weighs things.\n---\nUse weigh.\n"
+TOOL = 'from farhand.sdk import tool\n\n\n@tool\ndef weigh() -> str:\n    """Weighs."""\n    return "12 kg"\n'
+
+
+def declared(fake: FakeGemini) -> set[str]:
+    return {each["name"] for group in fake.last.get("tools", []) for each in group["functionDeclarations"]}
+
+
+def write_skill(folder: Path) -> None:
+    (folder / "tools").mkdir(parents=True)
+    (folder / "SKILL.md").write_text(SKILL)
+    (folder / "tools" / "weigh.py").write_text(TOOL)
+
+
+async def test_a_stream_that_is_left_frees_the_session(fake: FakeGemini, make_agent: MakeAgent) -> None:
+    fake.expect(says("one ", "two ", "three"), says("again"))
+    session = make_agent().session()
+    async for _ in session.send_stream("hi"):
+        break
+    assert (await session.send("and now?")).text == "again"
+
+
+async def test_a_stream_that_is_left_and_kept_is_freed_by_an_interrupt(fake: FakeGemini, make_agent: MakeAgent) -> None:
+    fake.expect(says("one ", "two ", "three"), says("again"))
+    session = make_agent().session()
+    stream = session.send_stream("hi")
+    async for event in stream:
+        assert isinstance(event, Text)
+        break
+    assert [session.busy, await session.interrupt(), session.busy, await session.interrupt()] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+    assert (await session.send("and now?")).text == "again"
+    assert [event.type for event in await collect(stream)][-1:] == ["finish"]
+
+
+async def test_a_stream_that_is_left_and_kept_is_freed_by_close(fake: FakeGemini, make_agent: MakeAgent) -> None:
+    fake.expect(says("one ", "two "))
+    session = make_agent().session()
+    stream = session.send_stream("hi")
+    async for _ in stream:
+        break
+    await session.close()
+    assert not session.busy
+
+
+async def test_changes_that_nobody_knows_are_refused(make_agent: MakeAgent) -> None:
+    with pytest.raises((SdkError, TypeError), match="typo"):
+        make_agent().with_changes(typo=1)  # type: ignore[call-arg]
+
+
+async def test_another_model_and_other_tools_are_taken(fake: FakeGemini, make_agent: MakeAgent) -> None:
+    def weigh() -> str:
+        """Weighs."""
+        return "12 kg"
+
+    fake.expect(says("ok"))
+    await make_agent().with_changes(model="gemini-2.5-pro", tools=[weigh]).send("hi")
+    assert "gemini-2.5-pro" in fake.requests[-1].path
+    assert declared(fake) == {"weigh"}
+
+
+def test_a_hooks_pattern_must_be_one() -> None:
+    with pytest.raises(ValueError, match=r"\["):
+        hook("BeforeTool", "[")(lambda _: None)
+
+
+async def test_a_resumed_session_has_the_tools_of_its_active_skills(
+    fake: FakeGemini, make_agent: MakeAgent, project: Path
+) -> None:
+    write_skill(project / "weighing")
+    agent = make_agent(skills=[skill_dir("weighing")])
+    fake.expect(calls("activate_skill", {"name": "weighing"}), says("Ready."))
+    session = agent.session()
+    await session.send("weigh it")
+    fake.expect(calls("weigh", {}), says("12"))
+    resumed = await agent.resume_session(session.id)
+    events = await collect(resumed.send_stream("go on"))
+    assert [event.content for event in events if isinstance(event, ToolResponse)] == ["12 kg"]
+
+
+async def test_a_relative_folder_of_skills_means_the_agents_folder(
+    fake: FakeGemini, make_agent: MakeAgent, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_skill(project / "weighing")
+    monkeypatch.chdir(tmp_path)
+    fake.expect(calls("activate_skill", {"name": "weighing"}), says("Ready."))
+    await make_agent(extensions=[extension(name="mine", skills=[skill_dir("weighing")])]).send("weigh it")
+    assert "weigh" in declared(fake)
+
+
+async def test_a_sessions_model_is_its_own(fake: FakeGemini, make_agent: MakeAgent) -> None:
+    agent = make_agent()
+    one, other = agent.session(), agent.session()
+    fake.expect(says("a"), says("b"), says("c"))
+    await one.send("hi")
+    one.use_model("gemini-2.5-pro")
+    await one.send("hi")
+    await other.send("hi")
+    assert [("pro" in request.path) for request in fake.requests] == [False, True, False]
+
+
+async def test_a_tail_call_knows_who_asked_and_does_not_go_round(fake: FakeGemini, make_agent: MakeAgent) -> None:
+    seen: list[tuple[str, str | None]] = []
+    ran: list[int] = []
+
+    @tool
+    def work() -> str:
+        """Works."""
+        ran.append(1)
+        return "done"
+
+    @tool
+    def check() -> str:
+        """Checks."""
+        return "checked"
+
+    @hook("AfterTool", "work|check")
+    def again(event: AfterToolInput) -> AfterToolOutput | None:
+        seen.append((event.tool_name, event.original_request_name))
+        return AfterToolOutput(tail_tool_call={"name": "check", "args": {}})
+
+    fake.expect(calls("work", {}), says("ok"))
+    events = await collect(make_agent(tools=[work, check], hooks=[again]).session().send_stream("go"))
+    assert seen == [("work", None), ("check", "work")]
+    assert ran == [1]
+    assert [event.content for event in events if isinstance(event, ToolResponse)] == ["checked"]
+
+
+async def test_an_asker_that_fails_is_nobody(fake: FakeGemini, make_agent: MakeAgent) -> None:
+    def asker(question: Any, context: SessionContext) -> bool:
+        raise RuntimeError("no bell")
+
+    @tool
+    def work() -> str:
+        """Works."""
+        return "done"
+
+    fake.expect(calls("work", {}), says("I may not."))
+    events = await collect(make_agent(tools=[work], mode="default", asker=asker).session().send_stream("go"))
+    assert any(isinstance(event, Error) and "no bell" in event.message and not event.fatal for event in events)
+    assert events[-1].reason == "stop"
+    (response,) = [event for event in events if isinstance(event, ToolResponse)]
+    assert response.error is not None
+
+
+async def test_a_resumed_session_knows_its_transcript_before_its_first_turn(
+    fake: FakeGemini, make_agent: MakeAgent
+) -> None:
+    agent = make_agent()
+    fake.expect(says("hello"))
+    session = agent.session()
+    await session.send("hi")
+    resumed = await agent.resume_session(session.id)
+    assert resumed.transcript == session.transcript[-2:]
+    assert resumed.context.session_id == session.id
+    assert Agent(loads=False, records=False, model="gemini-2.5-flash").session().context.cwd
+
+
+# What is wrong with an agent is a sentence when it is made.
+
+
+def named(name: str) -> Any:
+    def work() -> str:
+        """Works."""
+        return "done"
+
+    return tool(name=name)(work)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"skills": ["./x"]}, r"skill_dir\("),
+        ({"skills": [skill_dir("nowhere")]}, "nowhere is no folder"),
+        ({"policies": ["read_file"]}, r"allow\("),
+        ({"subagents": ["reviewer"]}, r"subagent\("),
+        ({"extensions": ["mine"]}, r"extension\("),
+        ({"hooks": [print]}, "@hook"),
+        ({"builtin_tools": ["read_fil"]}, "no built-in tool 'read_fil'"),
+        ({"builtin_tools": "read_file"}, "list of names"),
+        ({"cwd": "/nowhere/at/all"}, "no folder"),
+        ({"model": "gpt-5"}, "openai:gpt-5"),
+        ({"model": "claude-sonnet-5"}, "anthropic:claude-sonnet-5"),
+        ({"model": "mistral:large"}, "no vendor 'mistral'"),
+        ({"model": 3}, "no model"),
+        ({"mode": "yolo!"}, "no mode 'yolo!'"),
+        ({"tools": [named("a"), named("a")]}, "Two tools are called 'a'"),
+        ({"tools": [named("has space")]}, "no name for a tool"),
+        ({"tools": [named("final_result")]}, "another name"),
+        ({"generation": {"temprature": 1}}, "temprature"),
+        ({"approver": 3}, "approve"),
+        ({"asker": "me"}, "ask"),
+        ({"max_turns": 0}, "one turn"),
+    ],
+)
+def test_what_is_wrong_is_told_when_the_agent_is_made(
+    make_agent: MakeAgent, options: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(SdkError, match=sentence):
+        make_agent(**options)
+
+
+def test_a_name_that_is_not_geminis_is_refused_from_the_environment_too(make_agent: MakeAgent) -> None:
+    agent = make_agent(model=None, environ={"GEMINI_MODEL": "gpt-5"})
+    with pytest.raises(SdkError, match="openai:gpt-5"):
+        agent.open_model(agent.load_settings())
+
+
+# Structured answers.
+
+
+@dataclass
+class Weight:
+    """How heavy something is."""
+
+    kilograms: float
+
+
+async def test_a_stream_delivers_the_structured_answer(fake: FakeGemini, make_agent: MakeAgent) -> None:
+    fake.expect(says('{"kilograms": 12}'))
+    stream = make_agent().session().send_stream("weigh it", output=Weight)
+    events = await collect(stream)
+    assert events[-1].data == Weight(12)
+    assert stream.data == Weight(12)
+
+
+async def test_a_repeated_turn_keeps_its_type(fake: FakeGemini, make_agent: MakeAgent) -> None:
+    fake.expect(refuses(400, "not now"), says('{"kilograms": 12}'))
+    session = make_agent().session()
+    with pytest.raises(ModelError):
+        await session.send("weigh it", output=Weight)
+    assert (await session.retry()).data == Weight(12)
+
+
+async def test_a_turn_that_ends_without_its_answer_says_so(fake: FakeGemini, make_agent: MakeAgent) -> None:
+    fake.expect(calls("work", {}))
+    session = make_agent(tools=[named("work")], max_turns=1).session()
+    with pytest.raises(NoAnswer) as caught:
+        await session.send("weigh it", output=Weight)
+    assert caught.value.result.reason == "max_turns"
+    assert [call.name for call in caught.value.result.tool_calls] == ["work"]
