@@ -52,6 +52,7 @@ class Node:
             "started_at": self.started_at,
             "seq": present.seq,
             "focus": present.focus,
+            "manager": self.manager_chat() != "",
             "channels": {
                 channel.name: channel.health if isinstance(channel, HasHealth) else "" for channel in self.channels
             },

@@ -167,7 +167,7 @@ def other_port(told: str) -> str:
 
 def test_stop_stops_and_the_team_is_there_after_a_restart(home: Home) -> None:
     node = home.start("test", "--demo")
-    told = home.farhand("stop", "--node", "test")
+    told = home.farhand("stop", "--node", "test", "--keep-workers")
     assert (told.returncode, told.stdout) == (0, "Node 'test' stopped.\n")
     assert node.wait(SAFETY_SECONDS) == 0
     assert not list(home.node_folder().glob("*pid"))

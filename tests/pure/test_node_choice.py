@@ -16,6 +16,7 @@ from farhand.cli.main import main
 from farhand.cli.node_choice import choose, known_nodes
 from farhand.config.env_file import parse_env, quoted, read_env_file
 from farhand.config.node_variables import foreign
+from farhand.disk.processes import identity
 from farhand.model.errors import BadName, BadUsage, SettingWrong
 
 
@@ -30,8 +31,8 @@ def held(home: Path, *nodes: str) -> Iterator[dict[str, str]]:
     for node in nodes:
         folder = home / "nodes" / node
         folder.mkdir(parents=True)
-        (folder / "pid").write_text(f"{os.getpid()}\n")
-        files.append((folder / "lock").open("w"))
+        (folder / "lock").write_text(identity(os.getpid()))
+        files.append((folder / "lock").open("r+"))
         fcntl.flock(files[-1], fcntl.LOCK_EX)
     yield {"FARHAND_HOME": str(home)}
     for file in files:

@@ -4,7 +4,8 @@ import argparse
 from pathlib import Path
 
 from farhand.cli.hire import add_flags, mode_of
-from farhand.cli.options import add_node, new_id
+from farhand.cli.node_flag import add_node
+from farhand.cli.options import new_id
 from farhand.cli.simple import send
 from farhand.model.commands import Hire
 from farhand.model.present import WIRE

@@ -2,7 +2,8 @@
 
 import argparse
 
-from farhand.cli.options import add_node, new_id
+from farhand.cli.node_flag import add_node
+from farhand.cli.options import new_id
 from farhand.cli.simple import send
 from farhand.model.commands import Answer
 

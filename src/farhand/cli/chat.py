@@ -4,7 +4,8 @@ import argparse
 import os
 
 from farhand.cli.conversation import TerminalConversation
-from farhand.cli.options import add_node, me, with_hub
+from farhand.cli.node_flag import add_node
+from farhand.cli.options import me, with_hub
 from farhand.cli.terminal import open_terminal
 from farhand.client.door import SocketHub
 

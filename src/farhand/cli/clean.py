@@ -6,8 +6,9 @@ import sys
 from pathlib import Path
 
 from farhand.cli.node_choice import choose
-from farhand.cli.options import add_node
-from farhand.config.settings import node_folder, sessions_folder
+from farhand.cli.node_flag import add_node
+from farhand.config.launch import read_launch
+from farhand.config.settings import node_folder
 from farhand.model.compat import ADMIN_FILES, CHAT_FILE, TUNNEL_FILES
 from farhand.model.errors import NodeRunning
 from farhand.store.folder import running
@@ -26,10 +27,16 @@ def run(arguments: argparse.Namespace) -> int:
         raise NodeRunning(
             f"Node '{node}' is running (pid {process}) and knows its manager.", hints=(f"farhand stop --node {node}",)
         )
-    removed = [path for path in files_to_remove(folder, sessions_folder(folder, os.environ)) if _remove(path)]
+    removed = [path for path in files_to_remove(folder, _sessions(node, folder)) if _remove(path)]
     listed = "".join(f"  {path}\n" for path in removed)
     sys.stdout.write(f"Node '{node}' knows no manager any more:\n{listed}" if removed else f"Node '{node}' is clean.\n")
     return 0
+
+
+def _sessions(node: str, folder: Path) -> Path:
+    """Where its workers' small files are: as the environment says for this very node, or as it was run last."""
+    given = os.environ.get("SESSIONS_DIR", "").strip()
+    return Path(given or read_launch(folder, node).sessions).expanduser()
 
 
 def files_to_remove(folder: Path, sessions: Path) -> list[Path]:

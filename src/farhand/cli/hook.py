@@ -5,7 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-from farhand.cli.options import add_node
+from farhand.cli.node_flag import add_node
 from farhand.config.settings import ask_deadline, home
 from farhand.hooks import install as hooks
 from farhand.model.compat import DEFAULT_BACKEND

@@ -13,14 +13,15 @@ from types import ModuleType
 import anyio
 import anyio.to_thread
 
+from farhand.channels.telegram.stored import TelegramStored
+from farhand.cli.bot_api import bot_api
 from farhand.cli.node_choice import choose
 from farhand.cli.options import new_id, with_hub
 from farhand.client.door import SocketHub
 from farhand.config.settings import Settings, read_settings
 from farhand.hooks.forward_to_bridge import post
 from farhand.hooks.install import interpreter
-from farhand.model.compat import LAST_CHAT_FILE
-from farhand.model.errors import NodeError, SettingMissing
+from farhand.model.errors import NodeError, NodeNotRunning, SettingMissing
 from farhand.model.facts import Responded
 from farhand.roster import channel_secrets
 
@@ -32,7 +33,10 @@ def try_hook(arguments: argparse.Namespace, module: ModuleType, program: Path) -
     if not program.exists():
         raise SettingMissing(f"There is no {program}.", hints=("farhand hook install",))
     settings = read_settings(node=choose(arguments), secret_names=channel_secrets(), environ=dict(os.environ))
-    told = with_hub(arguments, lambda hub: _try(hub, settings, module, program, arguments.worker))
+    try:
+        told = with_hub(arguments, lambda hub: _try(hub, settings, module, program, arguments.worker))
+    except NodeNotRunning:
+        told = send_directly(settings)
     sys.stdout.write(f"{told}\n")
     return 0
 
@@ -40,7 +44,7 @@ def try_hook(arguments: argparse.Namespace, module: ModuleType, program: Path) -
 async def _try(hub: SocketHub, settings: Settings, module: ModuleType, program: Path, wanted: str) -> str:
     status = await hub.status()
     address = settings.bridge_url(int(status["port"]))
-    if not (settings.folder / LAST_CHAT_FILE).exists():
+    if not status.get("manager"):
         raise SettingMissing("No chat is known yet.", hints=("write to the bot once, then try again",))
     text = f"Test message of the Stop hook ({new_id()[:8]})."
     names = [one["name"] for one in status["workers"]]
@@ -58,6 +62,16 @@ async def _try(hub: SocketHub, settings: Settings, module: ModuleType, program: 
             if isinstance(event.fact, Responded) and text in event.fact.text:
                 return f"The hook reaches node '{settings.node}': the test message went to {worker}'s chat."
     raise NodeError(f"The hook ran, and nothing arrived at {address} within {PATIENCE_SECONDS:g} s.")
+
+
+def send_directly(settings: Settings) -> str:
+    """Without a node the hook's message has nowhere to go; that the bot reaches the last chat can still be seen."""
+    chat = TelegramStored(settings.folder).manager() or settings.environment.get("ADMIN_CHAT_ID", "").strip()
+    if not chat:
+        raise SettingMissing("No chat is known yet.", hints=("write to the bot once, then try again",))
+    api = bot_api({**settings.environment, **settings.secrets})
+    api.call("sendMessage", chat_id=chat, text=f"Test message of node '{settings.node}', which is not running.")
+    return f"Node '{settings.node}' is not running: the bot itself sent the test message to the last chat."
 
 
 async def _notice(node: str, address: str, text: str) -> str:

@@ -16,12 +16,16 @@ COMMANDS = {
     "ask": "ask an agent in this folder, without a node",
     "events": "print the journal, and follow it",
     "status": "tell how a node is",
-    "stop": "stop a node; its agents live on",
+    "stop": "stop a node, its tunnel and its agents",
+    "restart": "restart a node; its agents live on",
+    "logs": "print a node's log, and follow it",
     "pair": "a one-time code that pairs a phone, a browser or a program with a node",
     "devices": "list the devices that are paired, revoke one",
     "clean": "forget who the manager is, so that somebody can register anew",
     "adapter": "call an agent CLI once for a worker and post its answer",
+    "webhook": "set, show or delete the bot's webhook",
     "hook": "put hooks into an agent CLI's settings, take them out, try them",
+    "completion": "print the completion for bash, zsh or fish",
 }
 
 USAGE = """usage: farhand <command> [options]

@@ -16,12 +16,6 @@ from farhand.model.errors import NodeNotRunning
 from farhand.model.words import Sender
 
 T = TypeVar("T")
-WHICH_NODE = "the node's name (default: NODE_NAME, then the one that runs, then prod)"
-
-
-def add_node(parser: argparse.ArgumentParser) -> None:
-    """`--node` for a command that speaks to one."""
-    parser.add_argument("-n", "--node", help=WHICH_NODE)
 
 
 @asynccontextmanager

@@ -2,14 +2,22 @@
 
 import argparse
 import os
+import shutil
 import sys
+from dataclasses import replace
 from functools import partial
 
+from farhand.cli.detach import DETACHED, run_behind
 from farhand.cli.node_choice import choose
-from farhand.cli.options import add_node
+from farhand.cli.node_flag import add_node
 from farhand.config.process import make_undumpable
-from farhand.config.settings import Settings, port_number, read_settings
-from farhand.model.errors import PortTaken, SettingMissing
+from farhand.config.settings import Settings, node_folder, port_number, read_settings
+from farhand.model.errors import NodeRunning, PortTaken, ProgramMissing, SettingMissing, SettingWrong
+from farhand.model.variables import is_yes
+from farhand.store.folder import running
+
+# The flags that `restart` gives again.
+KEPT = ("no_telegram", "no_tunnel", "demo", "end_workers", "verbose")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,17 +28,67 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-tunnel", action="store_true", help="no tunnel and no webhook: Telegram is polled")
     parser.add_argument("--tunnel-url", help="use this public address for the webhook")
     parser.add_argument("--headless", action="store_true", help="ask nothing, show no conversation")
+    parser.add_argument("--detach", action="store_true", help="run behind, and come back when it is ready")
     parser.add_argument("--demo", action="store_true", help="put a demo worker on an empty team")
+    parser.add_argument("--end-workers", action="store_true", help="end the agents, too, when the node is left")
     parser.add_argument("-q", "--quiet", action="store_true", help="log errors only")
     parser.add_argument("-v", "--verbose", action="store_true", help="log everything")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the node until it is told to stop."""
+    arguments.node = choose(arguments)
+    check(arguments)
+    folder = node_folder(arguments.node, os.environ)
+    if (process := running(folder)) is not None:
+        raise already_running(arguments.node, process)
+    if arguments.detach:
+        return run_behind(arguments, flags_of(arguments))
+    return _run_here(arguments)
+
+
+def already_running(node: str, process: int) -> NodeRunning:
+    """What a second run is told, and where to go instead."""
+    return NodeRunning(
+        f"Node '{node}' is already running (pid {process}).", hints=(f"farhand chat --node {node}",), node=node
+    )
+
+
+def check(arguments: argparse.Namespace) -> None:
+    """Raises when something is not there that the node needs."""
+    if arguments.port is not None:
+        port_number(arguments.port)
+    if is_yes(os.environ.get("SANDBOX_ENABLED", "")):
+        raise SettingWrong(
+            "SANDBOX_ENABLED is set, and workers cannot be run in containers yet.",
+            hints=("unset SANDBOX_ENABLED to run them as they are; FARHAND_HIRE_MODE=default lets them ask first",),
+        )
+    if not os.environ.get("TELEGRAM_BOT_TOKEN", "").strip() and not arguments.no_telegram:
+        raise SettingMissing(
+            "TELEGRAM_BOT_TOKEN not set", hints=("set it, or try farhand without it: farhand run --no-telegram --demo",)
+        )
+    if shutil.which("tmux") is None and not arguments.demo and not arguments.no_telegram:
+        raise tmux_missing()
+
+
+def tmux_missing() -> ProgramMissing:
+    """tmux is where agents sit that one can sit down at."""
+    others = () if sys.platform == "darwin" else ("or: sudo apt install tmux",)
+    return ProgramMissing("tmux not installed", hints=("brew install tmux", *others))
+
+
+def flags_of(arguments: argparse.Namespace) -> list[str]:
+    """The flags by which the same node is run again; nothing secret is among them."""
+    flags = [f"--{name.replace('_', '-')}" for name in KEPT if vars(arguments)[name]]
+    flags += [f"--port={arguments.port}"] if arguments.port is not None else []
+    return flags + ([f"--tunnel-url={arguments.tunnel_url}"] if arguments.tunnel_url else [])
+
+
+def _run_here(arguments: argparse.Namespace) -> int:
     from farhand.roster import channel_secrets
 
     settings = read_settings(
-        node=choose(arguments),
+        node=arguments.node,
         port=None if arguments.port is None else port_number(arguments.port),
         headless=arguments.headless,
         demo=arguments.demo,
@@ -41,16 +99,18 @@ def run(arguments: argparse.Namespace) -> int:
         secret_names=channel_secrets(),
         environ=os.environ,
     )
-    if "TELEGRAM_BOT_TOKEN" not in settings.secrets and not arguments.no_telegram:
-        raise SettingMissing(
-            "TELEGRAM_BOT_TOKEN not set", hints=("set it, or try farhand without it: farhand run --no-telegram --demo",)
-        )
+    settings = replace(settings, flags=tuple(flags_of(arguments)), ends_workers=arguments.end_workers)
     talks = sys.stdin.isatty() and sys.stdout.isatty() and not settings.headless
     try:
         _serve(settings, talks=talks, without=frozenset({"telegram"} if arguments.no_telegram else ()))
     except PortTaken as error:
         error.details["hints"] = ("Stop the other process or use: --port <other-port>",)
         raise
+    finally:
+        if settings.ends_workers and running(settings.folder) is None:
+            from farhand.cli.ending import end_agents
+
+            end_agents(settings.node, settings.folder)
     return 0
 
 
@@ -58,9 +118,9 @@ def _serve(settings: Settings, *, talks: bool, without: frozenset[str]) -> None:
     import anyio
 
     from farhand import roster
-    from farhand import run as running
+    from farhand import run as node_run
 
     make_undumpable()
-    running.set_up_logs(settings, show=not talks)
-    serve = running.run_with_conversation if talks else running.run_until_signal
+    node_run.set_up_logs(settings, show=not talks and DETACHED not in os.environ)
+    serve = node_run.run_with_conversation if talks else node_run.run_until_signal
     anyio.run(serve, settings, roster.drivers(settings), partial(roster.build_channels, without=without))

@@ -4,7 +4,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from farhand.cli.options import add_node, with_hub
+from farhand.cli.node_flag import add_node
+from farhand.cli.options import with_hub
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -7,7 +7,8 @@ import time
 from typing import Any
 
 from farhand.cli.node_choice import choose
-from farhand.cli.options import add_node, open_hub
+from farhand.cli.node_flag import add_node
+from farhand.cli.options import open_hub
 from farhand.model.errors import NodeNotRunning
 
 

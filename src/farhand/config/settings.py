@@ -43,6 +43,9 @@ class Settings:
     temporary: Path = Path(compat.TEMPORARY_FOLDER)
     given_tmux_prefix: str = ""
     given_bridge_url: str = ""
+    # The flags that it was started with, and whether its agents end with it.
+    flags: tuple[str, ...] = ()
+    ends_workers: bool = False
     # The node's own variables, from which the environments of children are built.
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     # What channels sign in with: taken out of the environment, so that no child ever gets it.
@@ -102,12 +105,6 @@ def home(environ: Mapping[str, str]) -> Path:
 def node_folder(node: str, environ: Mapping[str, str]) -> Path:
     """The folder of that node."""
     return home(environ) / compat.NODES_FOLDER / node
-
-
-def sessions_folder(folder: Path, environ: Mapping[str, str]) -> Path:
-    """Where the small files of the workers of the node in that folder are."""
-    given = environ.get("SESSIONS_DIR")
-    return Path(given).expanduser() if given else folder / compat.SESSIONS_FOLDER
 
 
 def ask_deadline(environ: Mapping[str, str]) -> float:

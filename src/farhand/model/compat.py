@@ -20,7 +20,12 @@ LAST_CHAT_FILE = "last_chat_id"
 ADMIN_CHAT_FILE = "admin_chat_id"
 ADMIN_FILES = (ADMIN_CHAT_FILE, LAST_CHAT_FILE)
 CHAT_FILE = "chat_id"
-TUNNEL_FILES = ("tunnel.log", "tunnel.pid", "tunnel_url")
+TUNNEL_LOG_FILE = "tunnel.log"
+TUNNEL_PID_FILE = "tunnel.pid"
+TUNNEL_URL_FILE = "tunnel_url"
+TUNNEL_FILES = (TUNNEL_LOG_FILE, TUNNEL_PID_FILE, TUNNEL_URL_FILE)
+# Where the agent keeps its settings, below HOME; its hooks' programs are in `hooks` beside them.
+AGENT_SETTINGS = ".claude/settings.json"
 DEFAULT_BACKEND = "claude"
 BACKENDS = ("claude", "codex", "gemini", "opencode")
 TEMPORARY_FOLDER = "/tmp/claudecode-telegram"  # noqa: S108

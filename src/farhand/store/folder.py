@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from farhand.disk import processes
 from farhand.disk.atomic import write_private
 from farhand.model import compat
 from farhand.model.errors import NodeError, NodeRunning, StoreFull
@@ -56,6 +57,7 @@ def lock(folder: Path, node: str, port: int) -> Iterator[None]:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise NodeRunning(f"Node '{node}' is already running (pid {running(folder) or '?'}).", node=node) from None
+        _sign(descriptor)
         write(folder / compat.PID_FILE, f"{os.getpid()}\n")
         write(folder / compat.BRIDGE_PID_FILE, f"{os.getpid()}\n")
         write(folder / compat.PORT_FILE, f"{port}\n")
@@ -64,6 +66,19 @@ def lock(folder: Path, node: str, port: int) -> Iterator[None]:
             (folder / name).unlink(missing_ok=True)
     finally:
         os.close(descriptor)
+
+
+def _sign(descriptor: int) -> None:
+    """Writes into the lock who holds it and since when, so that nobody takes a later process of that number for it."""
+    os.ftruncate(descriptor, 0)
+    os.pwrite(descriptor, processes.identity(os.getpid()).encode(), 0)
+
+
+def _unsigned(folder: Path) -> int | None:
+    """The process in the pid file, for a lock of an earlier version, which has no name in it."""
+    if (folder / "lock").stat().st_size:
+        return None
+    return processes.read_identity(folder / compat.PID_FILE)
 
 
 def running(folder: Path) -> int | None:
@@ -76,10 +91,8 @@ def running(folder: Path) -> int | None:
         # Shared, so that two who look at once do not take each other for the node.
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except OSError:
-        try:
-            return int((folder / compat.PID_FILE).read_text("utf-8"))
-        except (OSError, ValueError):
-            return None
+        # Between the taking of the lock and its signature, it still has the name of whoever held it before.
+        return processes.read_identity(folder / "lock") or _unsigned(folder)
     finally:
         os.close(descriptor)
     return None

@@ -1,0 +1,82 @@
+"""The Bot API for a command that makes a call or two: no event loop, no library, and no token in any error."""
+
+import json
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from farhand.model.errors import ChannelError, SettingMissing
+
+API_URL = "https://api.telegram.org"
+SECONDS = 15.0
+LARGEST = 4_000_000
+NEWCOMER = "make a bot with @BotFather on Telegram, or: farhand setup"
+
+
+class TokenRefused(SettingMissing):
+    """Telegram does not know the bot's token."""
+
+    code = "token_refused"
+
+
+class BotApiError(ChannelError):
+    """Telegram refused a call or could not be reached."""
+
+    code = "bot_api"
+
+
+class BotApi:
+    """One bot, by its token."""
+
+    def __init__(self, token: str, address: str = API_URL, seconds: float = SECONDS) -> None:
+        self._token = token
+        self._address = address.rstrip("/")
+        self._seconds = seconds
+
+    def call(self, method: str, **fields: Any) -> Any:
+        """The result of one method; raises TokenRefused or BotApiError."""
+        # Loaded here: a command that asks nothing of Telegram does not pay for it.
+        import http.client
+        import urllib.error
+        import urllib.request
+
+        body = json.dumps(fields).encode()
+        url = f"{self._address}/bot{self._token}/{method}"
+        try:
+            request = urllib.request.Request(url, body, {"Content-Type": "application/json"})  # noqa: S310
+            with urllib.request.urlopen(request, timeout=self._seconds) as answer:  # noqa: S310
+                said = json.loads(answer.read(LARGEST))
+        except urllib.error.HTTPError as error:
+            raise self._refusal(error.code, error.read(LARGEST)) from None
+        except (OSError, ValueError, http.client.HTTPException) as error:
+            raise BotApiError(f"Telegram cannot be reached: {self._clean(error)}") from None
+        if not isinstance(said, dict) or said.get("ok") is not True:
+            raise BotApiError("Telegram's answer cannot be read.")
+        return said.get("result")
+
+    def _refusal(self, code: int, body: bytes) -> SettingMissing | BotApiError:
+        if code in (401, 404):
+            return TokenRefused("Telegram refuses the bot token.", hints=(NEWCOMER,))
+        try:
+            why = str(json.loads(body).get("description", ""))
+        except (ValueError, AttributeError):
+            why = ""
+        return BotApiError(f"Telegram refused it ({code}): {self._clean(why or 'no reason given')}", status=code)
+
+    def _clean(self, error: object) -> str:
+        reason = vars(error).get("reason", error) if isinstance(error, OSError) else error
+        return str(reason).replace(self._token, "<token>")
+
+
+def token_of(environ: Mapping[str, str]) -> str:
+    """The bot's token, if one is set."""
+    return environ.get("TELEGRAM_BOT_TOKEN", "").strip()
+
+
+def bot_api(environ: Mapping[str, str] | None = None, seconds: float = SECONDS) -> BotApi:
+    """The bot that is set; raises SettingMissing without one."""
+    environ = os.environ if environ is None else environ
+    token = token_of(environ)
+    if not token:
+        raise SettingMissing("TELEGRAM_BOT_TOKEN not set", hints=(NEWCOMER,))
+    return BotApi(token, environ.get("TELEGRAM_API_URL", "").strip() or API_URL, seconds)

@@ -1,0 +1,84 @@
+"""Ends a node and what belongs to it: its process, its tunnel, its agents in tmux and in holders."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+from farhand.cli.tmux_sessions import end_session, sessions_of
+from farhand.config.launch import read_launch
+from farhand.config.settings import node_folder
+from farhand.disk import processes
+from farhand.model.compat import TUNNEL_PID_FILE, TUNNEL_URL_FILE
+from farhand.model.errors import NodeError
+from farhand.store.folder import running
+
+PATIENCE_SECONDS = 15.0
+LOOK_SECONDS = 0.02
+
+
+def end_bridge(node: str, folder: Path) -> int | None:
+    """Tells the node to stop and waits until it has; the process that it was, or None when none ran."""
+    process = running(folder)
+    if process is None:
+        return None
+    os.kill(process, signal.SIGTERM)
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while running(folder) == process:
+        if time.monotonic() > deadline:
+            raise NodeError(
+                f"Node '{node}' (pid {process}) has not stopped within {PATIENCE_SECONDS:g} s.",
+                hints=(f"kill -9 {process}, and start it again: nothing is lost",),
+            )
+        time.sleep(LOOK_SECONDS)
+    return process
+
+
+def end_tunnel(folder: Path) -> bool:
+    """Ends the tunnel that the node has started, if it still runs; whether it did."""
+    ended = processes.end(folder / TUNNEL_PID_FILE) is not None
+    for name in (TUNNEL_PID_FILE, TUNNEL_URL_FILE):
+        (folder / name).unlink(missing_ok=True)
+    return ended
+
+
+def end_agents(node: str, folder: Path) -> list[str]:
+    """Ends the processes of the node's workers and returns their names; the team stays as it is."""
+    launch = read_launch(folder, node)
+    names = []
+    for session in sessions_of(launch):
+        end_session(launch, session.name)
+        names.append(session.name)
+    return [*names, *end_held(folder / "holders")]
+
+
+def end_held(root: Path) -> list[str]:
+    """Ends every agent that a holder keeps; what they wrote stays for the next start to read."""
+    if not root.is_dir() or not any(root.iterdir()):
+        return []
+    import anyio
+
+    return anyio.run(_end_held, root)
+
+
+async def _end_held(root: Path) -> list[str]:
+    from farhand.sandbox.holders import LocalHolders
+
+    holders, ended = LocalHolders(root), []
+    for name in await holders.names():
+        found = await holders.attach(name)
+        if found is None:
+            continue
+        async with found as held:
+            if (await held.status()).alive:
+                await held.end()
+                ended.append(name)
+    return ended
+
+
+def is_anything_left(node: str) -> bool:
+    """Whether something of the node still runs."""
+    folder = node_folder(node, os.environ)
+    if running(folder) is not None or processes.read_identity(folder / TUNNEL_PID_FILE) is not None:
+        return True
+    return bool(sessions_of(read_launch(folder, node)))

@@ -1,0 +1,10 @@
+"""`--node`, as the commands that speak to a node take it; loads nothing."""
+
+import argparse
+
+WHICH_NODE = "the node's name (default: NODE_NAME, then the one that runs, then prod)"
+
+
+def add_node(parser: argparse.ArgumentParser) -> None:
+    """`--node` for a command that speaks to one."""
+    parser.add_argument("-n", "--node", help=WHICH_NODE)

@@ -1,0 +1,109 @@
+"""A node's life from the command line: behind the terminal, restarted, stopped with or without its agents."""
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.live.nodes import SAFETY_SECONDS, Home
+
+from farhand.cli.tmux_sessions import end_session, sessions_of
+from farhand.config.launch import Launch
+from farhand.disk.processes import read_processes
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Home]:
+    """A home without any node."""
+    made = Home(tmp_path)
+    yield made
+    made.farhand("stop", "--all", "--force")
+    made.end_agents()
+
+
+def holders(home: Home) -> list[int]:
+    """The holders that keep agents of this home."""
+    return [one.pid for one in read_processes() if any(str(home.folder) in word for word in one.words)]
+
+
+def run_behind(home: Home, *more: str) -> None:
+    told = home.farhand("run", "-n", "test", "-p", "0", "--no-telegram", "--demo", "--detach", *more)
+    assert told.returncode == 0, told.stderr
+    assert told.stdout.startswith("Node 'test' is running on port ")
+
+
+def status(home: Home) -> dict[str, object]:
+    said: dict[str, object] = json.loads(home.farhand("status", "-n", "test", "--json").stdout)
+    return said
+
+
+def test_a_node_runs_behind_is_restarted_and_stopped_with_its_agents(home: Home) -> None:
+    run_behind(home)
+    before = status(home)
+    kept = holders(home)
+    assert kept
+    assert "node ready" in home.farhand("logs", "-n", "test").stdout
+    told = home.farhand("restart")
+    assert (told.returncode, told.stderr) == (0, "Node 'test' stopped; its agents live on.\n")
+    after = status(home)
+    assert after["running"] is True
+    assert after["pid"] != before["pid"]
+    assert set(kept) <= set(holders(home))
+    told = home.farhand("stop", "-n", "test")
+    assert told.returncode == 0
+    assert told.stdout.startswith("Node 'test' stopped. 1 agent ended: ")
+    assert not holders(home)
+    run_behind(home)
+    assert home.farhand("say", "-n", "test", "--wait", "one two").returncode == 0
+
+
+def test_stop_may_leave_the_agents_and_stop_again_ends_them(home: Home) -> None:
+    run_behind(home)
+    assert home.farhand("stop", "--keep-workers").stdout == "Node 'test' stopped.\n"
+    assert holders(home)
+    told = home.farhand("stop", "-n", "test")
+    assert told.stdout.startswith("Node 'test' was not running. 1 agent ended: ")
+    assert not holders(home)
+    assert home.farhand("stop", "-n", "test").returncode == 1
+    assert home.farhand("stop", "--all").stdout == "No node is running.\n"
+
+
+def test_a_run_behind_that_cannot_start_says_why(home: Home) -> None:
+    first = home.start("test")
+    told = home.farhand("run", "-n", "test", "--no-telegram", "--detach")
+    assert (told.returncode, told.stderr.splitlines()) == (
+        1,
+        [f"error: Node 'test' is already running (pid {first.pid}).", "→ farhand chat --node test"],
+    )
+    told = home.farhand("run", "-n", "other", "--no-telegram", "--detach", "-p", str(status(home)["port"]))
+    assert told.returncode == 1
+    assert told.stderr.splitlines()[0] == f"error: Port {status(home)['port']} is already in use"
+
+
+def test_a_node_that_is_left_with_its_agents_leaves_nothing_behind(home: Home) -> None:
+    node = home.start("test", "--demo", "--end-workers")
+    assert holders(home)
+    node.terminate()
+    assert node.wait(SAFETY_SECONDS) == 0
+    assert not holders(home)
+
+
+def test_a_restart_that_could_not_run_again_stops_nothing(home: Home) -> None:
+    node = home.start("test")
+    (home.node_folder() / "run.json").unlink()
+    told = home.farhand("restart")
+    assert (told.returncode, told.stderr.splitlines()[0]) == (3, "error: TELEGRAM_BOT_TOKEN not set")
+    assert node.poll() is None
+
+
+def test_a_nodes_tmux_sessions_are_its_own(short_folder: Path, tmux_server: tuple[str, ...]) -> None:
+    """The prefix of `dev` is the beginning of that of `dev-2`; the session's own variable tells them apart."""
+    for node, worker in (("dev", "ann"), ("dev-2", "bob"), ("other", "cat")):
+        made = ["new-session", "-d", "-e", f"TMUX_PREFIX=claude-{node}-", "-s", f"claude-{node}-{worker}", "sleep 600"]
+        subprocess.run([*tmux_server, *made], check=True)
+    launch = Launch(tmux_prefix="claude-dev-", tmux_socket=str(short_folder / "tmux"))
+    assert [one.name for one in sessions_of(launch)] == ["claude-dev-ann"]
+    end_session(launch, "claude-dev-ann")
+    left = subprocess.run([*tmux_server, "list-sessions", "-F", "#S"], capture_output=True, text=True, check=True)
+    assert left.stdout.split() == ["claude-dev-2-bob", "claude-other-cat"]
