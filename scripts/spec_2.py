@@ -51,6 +51,13 @@ OVERRULED = {
     "protocol.12": "The message goes in at the input, as above.",
     "media.7": "Ten files of one answer are sent (`TELEGRAM_ANSWER_FILES`); the names of the rest are told.",
     "media.10": "A picture that Telegram cannot draw is sent again as a file before it counts as failed.",
+    "cli.37": "farhand is itself a Python program. tmux is asked for unless the node runs with `--demo` or without "
+    "Telegram.",
+    "cli.49": "It is `send-to-telegram.py`: a program without a shell and without `jq`. A `send-to-telegram.sh` of the "
+    "original is told of by `farhand hook status`.",
+    "cli.51": "Merged in Python, atomically and with a backup; what is not ours stays to the byte.",
+    "env.4": "A node's own `sessions` folder, as the CLI launched the bridge; another node's variable is not used.",
+    "env.5": "`claude-<node>-`, as the CLI launched the bridge; another node's variable is not used.",
     "texts.13": "A message to a worker whose agent is gone is refused in these words and not kept: what is sent after "
     "`/relaunch` is what counts.",
 }

@@ -13,6 +13,7 @@ import structlog
 from starlette.routing import BaseRoute
 
 from farhand import __version__
+from farhand.config.launch import launch_of
 from farhand.config.settings import DAY_SECONDS, Settings
 from farhand.core.clock import SystemClock
 from farhand.core.deadlines import Deadlines
@@ -58,6 +59,7 @@ async def node(
     port = listener.getsockname()[1]
     try:
         with folder.lock(settings.folder, settings.node, port):
+            launch_of(settings).keep(settings.folder)
             database = Database(settings.store)
             try:
                 async with _running(settings, drivers, channels, clock, database, listener, port) as running:

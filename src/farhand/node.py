@@ -20,10 +20,32 @@ from farhand.model.channel_ports import (
     KeepsInboxes,
     ReachesManager,
 )
+from farhand.model.present import Worker
 from farhand.store.journal import SqliteJournal
 from farhand.store.outbox import SqliteOutbox
 
 log = structlog.get_logger("node")
+
+
+def worker_status(worker: Worker, now: float) -> dict[str, Any]:
+    """One worker as the status tells it: what waits in its queue and since when, what it asks, what is uncertain."""
+    turn = worker.turn
+    open_asks = [ask for ask in worker.asks if ask.settled is None]
+    late = turn.at if turn and turn.message and not turn.handed_over else None
+    return {
+        "name": worker.name,
+        "backend": worker.backend,
+        "state": worker.state_at(now),
+        "queued": len(worker.queue),
+        "queued_since": min((message.at for message in worker.queue), default=None),
+        "asks": len(open_asks),
+        "questions": [{"id": ask.id, "question": ask.question, "deadline": ask.deadline} for ask in open_asks],
+        # A message that is being handed over, and one of which nobody knows whether it arrived.
+        "handing_over_since": late,
+        "unknown": turn is not None and turn.doubted,
+        "directory": worker.directory,
+        "why_offline": worker.why_offline,
+    }
 
 
 @dataclass
@@ -56,18 +78,7 @@ class Node:
             "channels": {
                 channel.name: channel.health if isinstance(channel, HasHealth) else "" for channel in self.channels
             },
-            "workers": [
-                {
-                    "name": worker.name,
-                    "backend": worker.backend,
-                    "state": worker.state_at(now),
-                    "queued": len(worker.queue),
-                    "asks": sum(ask.settled is None for ask in worker.asks),
-                    "directory": worker.directory,
-                    "why_offline": worker.why_offline,
-                }
-                for worker in present.workers.values()
-            ],
+            "workers": [worker_status(worker, now) for worker in present.workers.values()],
         }
 
     # --- what a channel may ask of the others (`Peers`)

@@ -9,7 +9,6 @@ import structlog
 
 from farhand.app import Channels, node
 from farhand.config import logs
-from farhand.config.launch import Launch
 from farhand.config.settings import Settings
 from farhand.core.hub import LocalHub
 from farhand.model import compat
@@ -38,7 +37,6 @@ async def run_until_signal(settings: Settings, drivers: Mapping[str, Driver], ch
     # Before the door opens: whoever sees a node may stop it.
     with stop_signals() as signals:
         async with node(settings, drivers, channels) as running:
-            remember(settings)
             if settings.demo:
                 await hire_demo(running.hub)
             await first_of(signals)
@@ -49,26 +47,10 @@ async def run_with_conversation(settings: Settings, drivers: Mapping[str, Driver
     """Runs the node with a conversation in this terminal; leaving it, a signal or a closed terminal stops the node."""
     with stop_signals() as signals:
         async with node(settings, drivers, channels) as running:
-            remember(settings)
             if settings.demo:
                 await hire_demo(running.hub)
             await converse(running, signals)
             await drain(running)
-
-
-def remember(settings: Settings) -> None:
-    """Keeps how the node was started, for `restart` and for commands that look for its workers' things."""
-    environment = settings.environment
-    Launch(
-        sessions=str(settings.sessions),
-        tmux_prefix=settings.tmux_prefix,
-        tmux_socket=settings.tmux_socket,
-        bridge_url=settings.given_bridge_url,
-        directory=str(settings.working_directory),
-        public_url=settings.public_url,
-        detached=environment.get("FARHAND_DETACHED", "") != "",
-        flags=settings.flags,
-    ).keep(settings.folder)
 
 
 async def hire_demo(hub: LocalHub) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.live.nodes import SAFETY_SECONDS, Home
+from tests.spec.promises import promise
 
 
 @pytest.fixture
@@ -47,8 +48,9 @@ def test_without_a_node_a_command_exits_1_and_says_so(home: Home, command: list[
 
 def test_the_status_of_a_node_that_is_stopped(home: Home) -> None:
     text, as_json = home.farhand("status", "--node", "test"), home.farhand("status", "--node", "test", "--json")
-    assert (text.returncode, text.stdout) == (0, "Node: test [stopped]\n")
-    assert (as_json.returncode, json.loads(as_json.stdout)) == (0, {"running": False, "node": "test"})
+    assert (text.returncode, text.stdout.splitlines()[0]) == (0, "Node: test [stopped]")
+    told = json.loads(as_json.stdout)
+    assert (as_json.returncode, told["node"], told["running"], told["port"]) == (0, "test", False, "")
 
 
 def test_the_status_of_a_running_node(lived_in: Home) -> None:
@@ -147,9 +149,11 @@ def test_two_runs_of_one_node(lived_in: Home) -> None:
     for chosen in (port, 0):
         told = lived_in.farhand("run", "--node", "test", "-p", str(chosen), "--no-telegram", "--headless")
         assert told.returncode == 1
-        assert told.stderr.splitlines()[-1].startswith("error: Node 'test' is already running (pid ")
+        assert told.stderr.splitlines()[0].startswith("error: Node 'test' is already running (pid ")
+        assert told.stderr.splitlines()[1] == "→ farhand chat --node test"
 
 
+@promise("cli.17", "output.7")
 def test_a_port_of_somebody_else_is_told_with_a_way_out(home: Home) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         told = home.farhand("run", "-p", str(other.getsockname()[1]), "--no-telegram", "--headless")

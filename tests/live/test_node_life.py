@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.live.nodes import SAFETY_SECONDS, Home
+from tests.spec.promises import promise
 
 from farhand.cli.tmux_sessions import end_session, sessions_of
 from farhand.config.launch import Launch
@@ -38,6 +39,7 @@ def status(home: Home) -> dict[str, object]:
     return said
 
 
+@promise("cli.2", "cli.3")
 def test_a_node_runs_behind_is_restarted_and_stopped_with_its_agents(home: Home) -> None:
     run_behind(home)
     before = status(home)
@@ -58,6 +60,7 @@ def test_a_node_runs_behind_is_restarted_and_stopped_with_its_agents(home: Home)
     assert home.farhand("say", "-n", "test", "--wait", "one two").returncode == 0
 
 
+@promise("cli.16")
 def test_stop_may_leave_the_agents_and_stop_again_ends_them(home: Home) -> None:
     run_behind(home)
     assert home.farhand("stop", "--keep-workers").stdout == "Node 'test' stopped.\n"
@@ -83,6 +86,7 @@ def test_a_run_behind_that_cannot_start_says_why(home: Home) -> None:
 
 def test_a_node_that_is_left_with_its_agents_leaves_nothing_behind(home: Home) -> None:
     node = home.start("test", "--demo", "--end-workers")
+    assert home.farhand("say", "-n", "test", "--wait", "one two").returncode == 0
     assert holders(home)
     node.terminate()
     assert node.wait(SAFETY_SECONDS) == 0
@@ -97,6 +101,7 @@ def test_a_restart_that_could_not_run_again_stops_nothing(home: Home) -> None:
     assert node.poll() is None
 
 
+@promise("cli.2", "cli.36")
 def test_a_nodes_tmux_sessions_are_its_own(short_folder: Path, tmux_server: tuple[str, ...]) -> None:
     """The prefix of `dev` is the beginning of that of `dev-2`; the session's own variable tells them apart."""
     for node, worker in (("dev", "ann"), ("dev-2", "bob"), ("other", "cat")):

@@ -62,6 +62,7 @@ def environments_of_agents(home: Path) -> list[bytes]:
     return found
 
 
+@promise("overview.1", "overview.2", "cli.18")
 @promise("files.3", "security.1")
 async def test_a_manager_talks_to_the_demo_and_the_token_stays_in_the_node(tmp_path: Path, bot: FakeBot) -> None:
     manager = bot.person(7, "Mo")

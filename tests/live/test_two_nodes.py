@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.live.nodes import Home
+from tests.spec.promises import promise
 
 
 @pytest.fixture
@@ -37,6 +38,7 @@ def test_a_command_from_another_nodes_worker_leaves_that_node_alone(home: Home) 
     assert not chat.exists()
 
 
+@promise("cli.15", "cli.20", "output.9")
 def test_two_running_nodes_must_be_told_apart(home: Home) -> None:
     first, second = home.start("dev"), home.start("test")
     told = home.farhand("status", "--headless")
@@ -53,6 +55,7 @@ def test_two_running_nodes_must_be_told_apart(home: Home) -> None:
     assert home.farhand("status", "-n", "dev").stdout.startswith("Node: dev [running]\n")
 
 
+@promise("cli.25")
 def test_an_env_file_is_read_before_the_flags(home: Home) -> None:
     file = home.folder / "mine.env"
     file.write_text("NODE_NAME=filed\n")

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.spec.promises import promise
 
 from farhand import roster
 from farhand.channels.telegram.settings import read_settings
@@ -33,6 +34,7 @@ def test_the_secrets_of_channels_are_taken_out_of_the_environment(tmp_path: Path
     assert "1:secret" not in repr(settings)
 
 
+@promise("cli.18", "cli.19", "env.13")
 def test_without_a_tunnel_there_is_no_public_address(tmp_path: Path) -> None:
     environ = {"HOME": str(tmp_path), "TUNNEL_URL": "https://a.example"}
     assert config.read_settings(environ=environ).public_url == "https://a.example"

@@ -4,17 +4,20 @@ import subprocess
 import sys
 
 import pytest
+from tests.spec.promises import promise
 
 from farhand.cli.main import COMMANDS, main, usage
-from farhand.cli.status import as_text
 from farhand.model.errors import AgentMissing
 from farhand.model.worker_names import RESERVED
 
 
+@promise("cli.12", "cli.13")
 def test_help_tells_every_command_and_what_the_exit_codes_mean(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     told = capsys.readouterr().out
     assert all(f"\n  {name} " in told for name in COMMANDS)
+    for word in ("--node", "--env-file", "--force", "TELEGRAM_BOT_TOKEN", "ADMIN_CHAT_ID", "TUNNEL_URL", "NODE_NAME"):
+        assert word in told
     assert "Exit codes: 0 success, 1 runtime error, 2 wrong usage" in told
     assert usage() == told
 
@@ -45,25 +48,6 @@ def test_wrong_usage_exits_2_and_says_why(arguments: list[str], first: str, caps
 
 def test_what_is_not_installed_exits_4() -> None:
     assert AgentMissing("claude is not on this machine.").exit_code == 4
-
-
-def test_the_status_as_text() -> None:
-    worker = {"name": "ann", "backend": "demo", "state": "waiting", "queued": 2, "asks": 1, "why_offline": ""}
-    bob = {"name": "bob", "backend": "demo", "state": "offline", "queued": 0, "asks": 0, "why_offline": "It ended."}
-    status = {
-        "node": "prod", "port": 8081, "pid": 7, "started_at": 0.0, "seq": 12, "focus": "ann",
-        "channels": {"telegram": ""}, "workers": [worker, bob],
-    }  # fmt: skip
-    assert as_text(status, now=3700.0).splitlines() == [
-        "Node: prod [running]",
-        "  port:     8081",
-        "  up:       1 h 1 min (pid 7)",
-        "  journal:  12 events",
-        "  telegram: serving",
-        "  team:     2",
-        "            - ann (focused, waiting, backend=demo, 2 queued, 1 waiting for an answer)",
-        "            - bob (offline, backend=demo): It ended.",
-    ]
 
 
 def test_help_loads_no_room() -> None:

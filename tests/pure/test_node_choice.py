@@ -8,7 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.spec.promises import promise
 
+from farhand import __version__
 from farhand.cli import say
 from farhand.cli.flags import parse
 from farhand.cli.global_flags import UnknownFlag, env_files, split
@@ -17,6 +19,7 @@ from farhand.cli.node_choice import choose, known_nodes
 from farhand.config.env_file import parse_env, quoted, read_env_file
 from farhand.config.node_variables import foreign
 from farhand.disk.processes import identity
+from farhand.model.compat import default_port, tmux_prefix
 from farhand.model.errors import BadName, BadUsage, SettingWrong
 
 
@@ -39,6 +42,7 @@ def held(home: Path, *nodes: str) -> Iterator[dict[str, str]]:
         file.close()
 
 
+@promise("cli.15", "cli.31", "cli.33", "cli.35", "env.16")
 def test_the_flag_then_the_variable_then_the_one_that_runs_then_prod(tmp_path: Path) -> None:
     with held(tmp_path, "dev") as environ:
         assert choose(given(node="Other"), {**environ, "NODE_NAME": "test"}) == "other"
@@ -48,6 +52,7 @@ def test_the_flag_then_the_variable_then_the_one_that_runs_then_prod(tmp_path: P
     assert known_nodes({"FARHAND_HOME": str(tmp_path)}) == ["dev"]
 
 
+@promise("cli.32", "output.9")
 def test_several_running_nodes_need_a_name_where_nobody_can_be_asked(tmp_path: Path) -> None:
     with held(tmp_path, "dev", "prod") as environ, pytest.raises(BadUsage) as refused:
         choose(given(headless=True), environ)
@@ -176,3 +181,25 @@ def test_wrong_usage_is_one_sentence_and_exits_2(
 def test_help_of_a_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["help", "stop"]) == 0
     assert capsys.readouterr().out.startswith("usage: farhand stop")
+
+
+@promise("cli.34", "cli.36")
+def test_each_node_has_its_port_and_its_prefix() -> None:
+    ports = {node: default_port(node) for node in ("prod", "dev", "test", "other")}
+    assert ports == {"prod": 8081, "dev": 8082, "test": 8095, "other": 8080}
+    assert tmux_prefix("other") == "claude-other-"
+
+
+@promise("cli.14")
+@pytest.mark.parametrize("flag", ["-V", "--version"])
+def test_the_version(flag: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([flag]) == 0
+    assert capsys.readouterr().out == f"farhand {__version__}\n"
+
+
+@promise("cli.24")
+def test_no_color_is_what_the_variable_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("FARHAND_HOME", str(tmp_path))
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert main(["clean", "--node", "x", "--no-color"]) == 0
+    assert os.environ["NO_COLOR"] == "1"

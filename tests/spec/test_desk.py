@@ -44,6 +44,7 @@ def variables(team: Team) -> dict[str, str]:
     return {"FARHAND_HOME": str(home), "NODE_NAME": "test"}
 
 
+@promise("cli.4")
 @promise("files.6", "files.3")
 async def test_clean_forgets_the_manager_and_nothing_else(tmp_path: Path, bot: FakeBot) -> None:
     agent = ScriptedDriver(backend="claude")
@@ -85,6 +86,7 @@ async def test_the_managers_chat_in_an_older_file_is_honoured(tmp_path: Path, bo
         assert not [one for one in await bot.messages(4242) if one.from_bot]
 
 
+@promise("cli.9", "cli.10", "cli.49", "cli.50", "cli.51", "cli.52")
 async def test_the_hook_is_merged_and_taken_out_to_the_byte(tmp_path: Path) -> None:
     settings = tmp_path / ".claude" / "settings.json"
     settings.parent.mkdir()
@@ -120,6 +122,7 @@ async def test_the_hook_is_merged_and_taken_out_to_the_byte(tmp_path: Path) -> N
     assert (code, "No hook of ours" in told) == (0, True)
 
 
+@promise("cli.51")
 async def test_another_settings_file_and_a_backend_without_one(tmp_path: Path) -> None:
     settings = tmp_path / "project" / "settings.json"
     assert (await farhand(tmp_path, "hook", "install", "--settings", str(settings)))[0] == 0
@@ -139,6 +142,7 @@ async def test_another_settings_file_and_a_backend_without_one(tmp_path: Path) -
     assert settings.read_text() == "{ broken"
 
 
+@promise("cli.11")
 async def test_the_hook_is_tried_on_the_road_that_answers_take(tmp_path: Path, team: Team) -> None:
     given = variables(team)
     given |= {"SESSIONS_DIR": str(team.settings.sessions)}

@@ -34,6 +34,7 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.lstat().st_mode)
 
 
+@promise("cli.34", "cli.36", "env.2", "env.4", "env.5", "env.6", "env.15")
 @promise("files.1", "files.7", "files.12", "files.13", "running.1")
 def test_where_things_are(tmp_path: Path) -> None:
     settings = read_settings(node="Dev", environ={"HOME": str(tmp_path), "TELEGRAM_BOT_TOKEN": "1:x"})

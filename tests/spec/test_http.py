@@ -29,6 +29,7 @@ async def test_the_banner(team: Team) -> None:
     assert (answer.status_code, answer.text) == (200, "Claude-Telegram Multi-Session Bridge")
 
 
+@promise("env.3", "env.14")
 @promise("http.2", "http.3", "http.4", "security.2")
 async def test_the_webhook(tmp_path: Path, bot: FakeBot) -> None:
     async with team_house(tmp_path, bot, webhook_secret="right-secret", admin_chat_id="4242") as team:

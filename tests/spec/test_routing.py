@@ -47,6 +47,7 @@ async def test_the_first_who_writes_is_the_manager_and_nobody_else(team: Team) -
     assert list(team.house.hub.present.workers) == ["ann"]
 
 
+@promise("env.7")
 @promise("routing.1")
 async def test_a_manager_who_is_set_beforehand(tmp_path: Path, bot: FakeBot) -> None:
     async with team_house(tmp_path, bot, admin_chat_id="4242") as team:

@@ -118,7 +118,7 @@ def test_a_session_of_another_node_is_none_of_ours(name: str) -> None:
     assert decide(name, {name: FULL.get(name, "") for name in send_to_telegram.NAMES}) is None
 
 
-@promise("hook.8", "protocol.4")
+@promise("env.19", "hook.8", "protocol.4")
 def test_where_answers_are_posted() -> None:
     full = {name: FULL.get(name, "") for name in send_to_telegram.NAMES}
     by_address, by_port = decide("claude-test-ann", full), decide("claude-test-ann", {**full, "BRIDGE_URL": ""})
@@ -129,7 +129,7 @@ def test_where_answers_are_posted() -> None:
     assert by_port.endpoint == "http://localhost:1/response"
 
 
-@promise("hook.3", "protocol.3")
+@promise("env.22", "hook.3", "protocol.3")
 def test_what_tmux_says_comes_before_what_the_shell_says() -> None:
     shown = "PORT=1\n-SESSIONS_DIR\nTMUX_PREFIX=claude-test-\nODD\n"
     config = read_config(shown, {"PORT": "2", "SESSIONS_DIR": "/shell", "TMUX_PREFIX": "claude-other-"})
@@ -325,7 +325,7 @@ def tell_tmux(server: tuple[str, ...], **known: str) -> None:
         subprocess.run([*server, "set-environment", "-t", "claude-test-ann", name, value], check=True)
 
 
-@promise("hook.2", "hook.3", "hook.6", "hook.7", "hook.8", "protocol.2", "protocol.3", "protocol.6")
+@promise("env.20", "hook.2", "hook.3", "hook.6", "hook.7", "hook.8", "protocol.2", "protocol.3", "protocol.6")
 async def test_in_tmux_the_screen_is_the_last_resort(
     team: Team, tmux_server: tuple[str, ...], pane: dict[str, str], tmp_path: Path
 ) -> None:
@@ -389,7 +389,7 @@ def test_any_markdown_becomes_html(markdown: str) -> None:
     ) - shown.count("<pre>")
 
 
-@promise("hook.1", "hook.2", "hook.8", "hook.9", "hook.10", "protocol.1", "protocol.2")
+@promise("env.21", "hook.1", "hook.2", "hook.8", "hook.9", "hook.10", "protocol.1", "protocol.2")
 async def test_an_answer_comes_as_html_once_and_nothing_is_pending(team: Team, transcript: Path) -> None:
     await known(team)
     pending = team.session() / "pending"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.spec.promises import promise
 from tests.spec.test_desk import farhand
 
 from farhand.testing.telegram import FakeBot
@@ -17,6 +18,7 @@ def given(bot: FakeBot) -> dict[str, str]:
     return {"TELEGRAM_BOT_TOKEN": bot.token, "TELEGRAM_API_URL": bot.address, "NODE_NAME": "test"}
 
 
+@promise("cli.6", "cli.7", "cli.8", "output.12")
 async def test_the_webhook_is_set_shown_and_deleted(tmp_path: Path, bot: FakeBot) -> None:
     assert await farhand(tmp_path, "webhook", "info", **given(bot)) == (0, "Node: test\nNo webhook configured\n")
     told = await farhand(tmp_path, "webhook", URL, **given(bot))
@@ -41,6 +43,7 @@ async def test_what_is_wrong_with_a_webhook_is_one_sentence(tmp_path: Path, bot:
     assert bot.token not in told
 
 
+@promise("cli.11", "env.12")
 async def test_a_test_message_reaches_the_last_chat_without_a_node(tmp_path: Path, bot: FakeBot) -> None:
     manager = bot.person(7, "Mo")
     await manager.says("hello")

@@ -8,7 +8,7 @@ from pathlib import Path
 from farhand.cli.node_choice import choose
 from farhand.cli.node_flag import add_node
 from farhand.config.launch import read_launch
-from farhand.config.settings import node_folder
+from farhand.config.places import node_folder
 from farhand.model.compat import ADMIN_FILES, CHAT_FILE, TUNNEL_FILES
 from farhand.model.errors import NodeRunning
 from farhand.store.folder import running

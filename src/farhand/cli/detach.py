@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from farhand.cli.quick_status import quick_status
-from farhand.config.settings import node_folder
+from farhand.config.places import node_folder
 from farhand.model.errors import NodeError
 from farhand.store import folder as node_folders
 

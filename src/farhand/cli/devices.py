@@ -4,7 +4,8 @@ import argparse
 import sys
 import time
 
-from farhand.cli.options import add_node, with_hub
+from farhand.cli.node_flag import add_node
+from farhand.cli.options import with_hub
 from farhand.client.door import SocketHub
 from farhand.model.devices import Device
 from farhand.model.wire import encode

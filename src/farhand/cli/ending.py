@@ -7,7 +7,7 @@ from pathlib import Path
 
 from farhand.cli.tmux_sessions import end_session, sessions_of
 from farhand.config.launch import read_launch
-from farhand.config.settings import node_folder
+from farhand.config.places import node_folder
 from farhand.disk import processes
 from farhand.model.compat import TUNNEL_PID_FILE, TUNNEL_URL_FILE
 from farhand.model.errors import NodeError

@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 
 from farhand.cli.node_flag import add_node
-from farhand.config.settings import ask_deadline, home
+from farhand.config.places import home
+from farhand.config.settings import ask_deadline
 from farhand.hooks import install as hooks
 from farhand.model.compat import DEFAULT_BACKEND
 from farhand.model.errors import NodeError

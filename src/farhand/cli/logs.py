@@ -10,7 +10,7 @@ from pathlib import Path
 
 from farhand.cli.node_choice import choose
 from farhand.cli.node_flag import add_node
-from farhand.config.settings import node_folder
+from farhand.config.places import node_folder
 from farhand.model.compat import LOG_FILE, TUNNEL_LOG_FILE
 from farhand.model.errors import NodeError
 from farhand.model.visible import visible

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from farhand.config.env_file import read_env_file
 from farhand.config.node_variables import foreign
-from farhand.config.settings import home, node_folder
+from farhand.config.places import node_folder, nodes_folder
 from farhand.model import compat
 from farhand.model.errors import BadUsage
 from farhand.model.names import node_name, normalize
@@ -19,7 +19,7 @@ ENV_FILE = "env"
 
 def known_nodes(environ: MutableMapping[str, str] | None = None) -> list[str]:
     """Every node that has a folder here."""
-    folder = home(os.environ if environ is None else environ) / compat.NODES_FOLDER
+    folder = nodes_folder(os.environ if environ is None else environ)
     try:
         return sorted(
             entry.name for entry in os.scandir(folder) if entry.is_dir() and normalize(entry.name) == entry.name
@@ -75,7 +75,7 @@ def _ask(nodes: list[str]) -> str:
 def _take_own(node: str, environ: MutableMapping[str, str], given: set[str], *, verbose: bool) -> None:
     """Drops another node's variables, but for what the command's own env file says; adds those of the node's file."""
     inherited = {name: value for name, value in environ.items() if name not in given}
-    dropped = foreign(node, inherited, home(environ) / compat.NODES_FOLDER)
+    dropped = foreign(node, inherited, nodes_folder(environ))
     for name in dropped:
         del environ[name]
     if dropped and verbose:

@@ -11,7 +11,7 @@ import anyio
 
 from farhand.cli.node_choice import choose
 from farhand.client.door import SocketHub
-from farhand.config.settings import node_folder
+from farhand.config.places import node_folder
 from farhand.model.errors import NodeNotRunning
 from farhand.model.words import Sender
 

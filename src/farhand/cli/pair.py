@@ -3,7 +3,8 @@
 import argparse
 import sys
 
-from farhand.cli.options import add_node, with_hub
+from farhand.cli.node_flag import add_node
+from farhand.cli.options import with_hub
 from farhand.client.door import SocketHub
 
 HALF = 5

@@ -9,7 +9,7 @@ from farhand.cli.ending import end_bridge, end_tunnel
 from farhand.cli.flags import command_parser
 from farhand.cli.node_choice import choose
 from farhand.config.launch import read_launch
-from farhand.config.settings import node_folder
+from farhand.config.places import node_folder
 from farhand.model.errors import NodeError
 
 

@@ -10,8 +10,9 @@ from functools import partial
 from farhand.cli.detach import DETACHED, run_behind
 from farhand.cli.node_choice import choose
 from farhand.cli.node_flag import add_node
+from farhand.config.places import node_folder
 from farhand.config.process import make_undumpable
-from farhand.config.settings import Settings, node_folder, port_number, read_settings
+from farhand.config.settings import Settings, port_number, read_settings
 from farhand.model.errors import NodeRunning, PortTaken, ProgramMissing, SettingMissing, SettingWrong
 from farhand.model.variables import is_yes
 from farhand.store.folder import running

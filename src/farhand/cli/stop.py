@@ -7,7 +7,7 @@ import sys
 from farhand.cli.ending import end_agents, end_bridge, end_tunnel, is_anything_left
 from farhand.cli.node_choice import choose, known_nodes
 from farhand.cli.node_flag import add_node
-from farhand.config.settings import node_folder
+from farhand.config.places import node_folder
 from farhand.model.errors import FarhandError, NodeError, NodeNotRunning
 from farhand.store.folder import running
 

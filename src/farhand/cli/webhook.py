@@ -8,7 +8,7 @@ from farhand.channels.telegram.stored import TelegramStored
 from farhand.cli.bot_api import BotApi, bot_api
 from farhand.cli.node_choice import choose
 from farhand.cli.node_flag import add_node
-from farhand.config.settings import node_folder
+from farhand.config.places import node_folder
 from farhand.model.errors import BadUsage
 from farhand.model.visible import visible
 from farhand.store import folder as node_folders

@@ -3,9 +3,14 @@
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from farhand.disk.atomic import write_private
 from farhand.model import compat
+
+if TYPE_CHECKING:
+    # What is only looked up costs a command that looks nothing.
+    from farhand.config.settings import Settings
 
 LAUNCH_FILE = "run.json"
 
@@ -26,6 +31,20 @@ class Launch:
     def keep(self, folder: Path) -> None:
         """Writes it down, for the owner alone."""
         write_private(folder / LAUNCH_FILE, json.dumps(asdict(self)))
+
+
+def launch_of(settings: "Settings") -> Launch:
+    """How a node with these settings is started."""
+    return Launch(
+        sessions=str(settings.sessions),
+        tmux_prefix=settings.tmux_prefix,
+        tmux_socket=settings.tmux_socket,
+        bridge_url=settings.given_bridge_url,
+        directory=str(settings.working_directory),
+        public_url=settings.public_url,
+        detached=settings.environment.get("FARHAND_DETACHED", "") != "",
+        flags=settings.flags,
+    )
 
 
 def read_launch(folder: Path, node: str) -> Launch:

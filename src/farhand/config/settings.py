@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from farhand.config.erase import erase
+from farhand.config.places import node_folder
 from farhand.model import compat
 from farhand.model.errors import SettingWrong
 from farhand.model.names import node_name
@@ -94,17 +95,6 @@ class Settings:
     def key(self) -> Path:
         """The file with the key that callers from elsewhere need."""
         return self.folder / "key"
-
-
-def home(environ: Mapping[str, str]) -> Path:
-    """Where all nodes of this person are."""
-    given = environ.get("FARHAND_HOME")
-    return Path(given).expanduser() if given else Path(environ.get("HOME") or Path.home()) / compat.HOME_FOLDER
-
-
-def node_folder(node: str, environ: Mapping[str, str]) -> Path:
-    """The folder of that node."""
-    return home(environ) / compat.NODES_FOLDER / node
 
 
 def ask_deadline(environ: Mapping[str, str]) -> float:

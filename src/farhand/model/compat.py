@@ -26,6 +26,7 @@ TUNNEL_URL_FILE = "tunnel_url"
 TUNNEL_FILES = (TUNNEL_LOG_FILE, TUNNEL_PID_FILE, TUNNEL_URL_FILE)
 # Where the agent keeps its settings, below HOME; its hooks' programs are in `hooks` beside them.
 AGENT_SETTINGS = ".claude/settings.json"
+STALE_HOOKS_ADVICE = "restart Claude (/exit) to reload settings.json"
 DEFAULT_BACKEND = "claude"
 BACKENDS = ("claude", "codex", "gemini", "opencode")
 TEMPORARY_FOLDER = "/tmp/claudecode-telegram"  # noqa: S108

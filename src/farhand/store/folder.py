@@ -3,7 +3,6 @@
 import errno
 import fcntl
 import os
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -42,6 +41,8 @@ def key(path: Path) -> str:
     found = path.read_text("utf-8", errors="replace").strip() if path.exists() else ""
     if len(found) >= SHORTEST_KEY:
         return found
+    import secrets  # costs a command that only looks more than all the rest
+
     made = secrets.token_urlsafe(32)
     write(path, made)
     return made
