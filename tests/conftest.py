@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from farhand.testing.claude_env import ClaudeEnv
-from farhand.testing.clis import programs
+from farhand.testing.clis import COMPILED, programs
 from farhand.testing.house import House, open_house
 from farhand.testing.models.anthropic import FakeAnthropic
 
@@ -21,6 +21,8 @@ PROGRAMS = programs(Path(__file__).resolve().parents[1])
 
 # The agent CLIs run on the node that the set-up put there.
 os.environ["PATH"] = f"{Path(__file__).resolve().parent.parent / '.cache' / 'node' / 'bin'}:{os.environ['PATH']}"
+# What Node compiled in an earlier start is not compiled again.
+os.environ.setdefault(COMPILED, str(Path(__file__).resolve().parent.parent / ".cache" / "compiled"))
 
 pytest_plugins = ["tests.hypothesis_profile", "tests.inherited", "tests.order", "tests.telegram_fixtures"]
 

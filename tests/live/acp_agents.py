@@ -11,6 +11,7 @@ from pathlib import Path
 from threading import Event
 from typing import Protocol
 
+from farhand.testing.clis import quick_start
 from farhand.testing.codex_env import codex_settings, lasting_home
 from farhand.testing.models import gemini
 from farhand.testing.models.anthropic import FakeAnthropic, limited
@@ -113,7 +114,7 @@ async def gemini_cli(root: Path) -> AsyncIterator[AcpEnv]:
             "HOME": str(home),
             "PATH": os.environ["PATH"],
             "GEMINI_CLI_TRUST_WORKSPACE": "true",
-            "GEMINI_CLI_NO_RELAUNCH": "true",
+            **quick_start(),
             **fake.environ(),
         }
         model = GeminiModel(fake)
@@ -191,6 +192,7 @@ async def codex_cli(root: Path) -> AsyncIterator[AcpEnv]:
                 "FAKE_MODEL_KEY": "fake",
                 "INITIAL_AGENT_MODE": "read-only",
                 "NO_BROWSER": "1",
+                **quick_start(),
             }
             escalated = {"sandbox_permissions": "require_escalated", "justification": "to make it"}
             touch = use("exec_command", cmd="touch made.txt", **escalated)
@@ -216,6 +218,7 @@ async def claude_code(root: Path) -> AsyncIterator[AcpEnv]:
             "DISABLE_AUTOUPDATER": "1",
             "DISABLE_TELEMETRY": "1",
             "DISABLE_ERROR_REPORTING": "1",
+            **quick_start(),
         }
         look = use("Bash", command="ls", description="Look")
         touch = use("Bash", command="touch made.txt", description="Make")

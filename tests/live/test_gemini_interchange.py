@@ -18,6 +18,7 @@ import pytest
 
 from farhand.sdk import Agent, FakeModel, Text, ToolRequest, wire
 from farhand.sdk.recording import find_session
+from farhand.testing.clis import quick_start
 from farhand.testing.models.gemini import FakeGemini, calls, chunk, held, says
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -56,7 +57,7 @@ class House:
             if shutil.which("node") is None
             else os.environ["PATH"],
             "GEMINI_CLI_TRUST_WORKSPACE": "true",
-            "GEMINI_CLI_NO_RELAUNCH": "true",
+            **quick_start(),
             **self.fake.environ(),
         }
 

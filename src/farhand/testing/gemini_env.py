@@ -10,6 +10,7 @@ from threading import Event
 import anyio
 
 from farhand.testing.cli_env import CliEnv
+from farhand.testing.clis import quick_start
 from farhand.testing.models.gemini import FakeGemini, calls, held, says
 
 MODEL = "gemini-2.5-flash"
@@ -27,7 +28,7 @@ class GeminiEnv(CliEnv):
             **model.environ(),
             # The usual model would ask another one which of them to take.
             "GEMINI_MODEL": MODEL,
-            "GEMINI_CLI_NO_RELAUNCH": "true",
+            **quick_start(),
             "COLORTERM": "truecolor",
         }
         super().__init__(folder, folder / "home", server, programs, variables)
