@@ -69,6 +69,16 @@ def test_a_name_that_does_not_exist_is_found(text: str, complaint: str) -> None:
     assert [line for line in check_docs.missing_names(DOCS / "glossary.md", text) if complaint in line]
 
 
+def test_a_how_to_names_what_exists_but_for_what_its_reader_writes() -> None:
+    page = DOCS / "how-to" / "write-a-driver.md"
+    text = "`core/hut.py` `core/hub.py::LocalHub.sned` `link.py::Link` `driver.py` `tmux/screen.py` `acp/mine.toml`"
+    assert [line.partition(": ")[2] for line in check_docs.missing_names(page, text)] == [
+        "there is no core/hut.py",
+        "core/hub.py has no LocalHub.sned",
+        "there is no link.py",
+    ]
+
+
 def test_what_exists_is_no_complaint() -> None:
     text = "`core/hub.py::LocalHub.send` [glossary](glossary.md#glossary) `docs/tutorial.md` `seq` [a](https://example.org)"
     assert list(check_docs.missing_names(DOCS / "glossary.md", text)) == []
