@@ -2,7 +2,8 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 
 import anyio
@@ -56,6 +57,7 @@ class LocalHub:
         self._pending_writes: Counter[str] = Counter()
         self.started_after = present.seq
         self._listeners: list[Callable[[Sequence[Event]], None]] = []
+        self._wakes: dict[str, Callable[[], None]] = {}
 
     @property
     def projected(self) -> Present:
@@ -65,6 +67,17 @@ class LocalHub:
     def listen(self, listener: Callable[[Sequence[Event]], None]) -> None:
         """Calls the listener with what was just written, before any watcher wakes. It must not wait."""
         self._listeners.append(listener)
+
+    @contextmanager
+    def waking(self, worker: str, wake: Callable[[], None]) -> Iterator[None]:
+        """Calls `wake` after every write about the worker, and after one that failed. It must not wait."""
+        self._wakes[worker] = wake
+        try:
+            yield
+        finally:
+            # Somebody of the same name may have been hired since.
+            if self._wakes.get(worker) == wake:
+                del self._wakes[worker]
 
     async def send(self, command: Command, sender: Sender) -> Accepted:
         """Writes the command to the journal and returns. A repeat (same sender and id) is deduplicated."""
@@ -142,7 +155,7 @@ class LocalHub:
         self, drafts: Sequence[Draft], *, inbox: InboxEntry | None = None, cursor: Cursor | None = None
     ) -> tuple[Event, ...]:
         """Numbers the facts, projects them for the next decisions, writes them in one transaction; then folds them into
-        the present and publishes them, first to listeners, then to watchers."""
+        the present and publishes them: to listeners, to the workers' tasks, then to watchers."""
         epoch = self._epoch
         events = self._journal.stamp(drafts, self._clock.now())
         changed = self._project(events)
@@ -159,6 +172,9 @@ class LocalHub:
             self.present = fold(self.present, event)
         for listener in self._listeners:
             listener(events)
+        for worker in dict.fromkeys(event.worker for event in events):
+            if wake := self._wakes.get(worker):
+                wake()
         self._tail.add(events, bodies)
         return events
 
@@ -192,6 +208,9 @@ class LocalHub:
             self._journal.rewind(self.present.seq)
         for listener in self._listeners:
             listener(())
+        # Every worker takes its next step from the present again.
+        for wake in self._wakes.values():
+            wake()
 
     async def look(self) -> Present:
         """The present as it is written."""

@@ -18,32 +18,26 @@ log = structlog.get_logger("team")
 
 
 class Team:
-    """Keeps a task for every worker and wakes it when something was written about it."""
+    """Keeps a task for every worker."""
 
     def __init__(self, hub: LocalHub, journal: Journal, drivers: Mapping[str, Driver], clock: Clock) -> None:
         self._hub = hub
         self._journal = journal
         self._drivers = drivers
         self._clock = clock
-        self._tasks: dict[str, WorkerTask] = {}
+        self._names: set[str] = set()
         self._hired: list[str] = []
         self._someone_hired = anyio.Event()
         hub.listen(self._on_events)
 
     def _on_events(self, events: Sequence[Event]) -> None:
-        """Called by the hub with what was just written: starts, wakes and ends the workers' tasks."""
-        if not events:
-            # A write failed: every worker takes its next step from the present again.
-            for task in self._tasks.values():
-                task.wake()
+        """Called by the hub with what was just written: notes who is hired and who has left."""
         for event in events:
             if isinstance(event.fact, Hired):
                 self._hired.append(event.worker)
                 self._someone_hired.set()
             elif isinstance(event.fact, Ended):
-                self._tasks.pop(event.worker, None)
-            if woken := self._tasks.get(event.worker):
-                woken.wake()
+                self._names.discard(event.worker)
 
     async def run(self) -> None:
         """Runs the team until it is cancelled."""
@@ -55,14 +49,14 @@ class Team:
                 self._someone_hired = anyio.Event()
                 hired, self._hired = self._hired, []
                 for name in hired:
-                    if name in self._hub.present.workers and name not in self._tasks:
+                    if name in self._hub.present.workers and name not in self._names:
                         await self._start(self._hub.present.workers[name], tasks)
 
     async def _start(self, worker: Worker, tasks: anyio.abc.TaskGroup) -> None:
         driver = self._drivers.get(worker.kind) or AbsentDriver(worker.backend, self._drivers)
         cursor = await self._load_cursor(owner(worker.name, worker.since))
         task = WorkerTask(worker, self._hub, driver, self._clock, cursor)
-        self._tasks[worker.name] = task
+        self._names.add(worker.name)
         tasks.start_soon(task.run, name=f"worker {worker.name}")
 
     async def _load_cursor(self, name: str) -> str:

@@ -67,7 +67,7 @@ class WorkerTask:
     def _worker(self) -> Worker:
         return self._hub.present.workers[self._name]
 
-    def wake(self) -> None:
+    def _wake(self) -> None:
         """Something was written about this worker. For one that is to leave, the running errand is cancelled."""
         self._changed.set()
         worker = self._hub.present.workers.get(self._name)
@@ -76,14 +76,15 @@ class WorkerTask:
 
     async def run(self) -> None:
         """Runs until the worker has left the team. A failure costs a pause and a retry, and nobody else."""
-        while True:
-            try:
-                return await self._run_until_ended()
-            except StoreError as error:
-                log.error("worker waits for the store", worker=self._name, error=error.text)
-            except Exception:
-                log.exception("worker failed", worker=self._name)
-            await self._clock.sleep(STORE_PAUSE_SECONDS)
+        with self._hub.waking(self._name, self._wake):
+            while True:
+                try:
+                    return await self._run_until_ended()
+                except StoreError as error:
+                    log.error("worker waits for the store", worker=self._name, error=error.text)
+                except Exception:
+                    log.exception("worker failed", worker=self._name)
+                await self._clock.sleep(STORE_PAUSE_SECONDS)
 
     async def _run_until_ended(self) -> None:
         while True:
