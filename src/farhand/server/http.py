@@ -15,6 +15,7 @@ from starlette.routing import BaseRoute, Route
 from uvicorn.server import ServerState
 
 from farhand.model import compat, frames
+from farhand.model.bounded import read_bounded
 from farhand.model.errors import BadInput, FarhandError, NotAllowed, PortTaken, StoreError, TooLarge, TooManyTries
 from farhand.model.frames import DoorReply
 from farhand.model.http_guard import why_refused
@@ -123,12 +124,7 @@ async def lines(hub: OpenHub, after: int) -> AsyncIterator[bytes]:
 
 async def body(request: Request) -> bytes:
     """The body, or TooLarge as soon as it is."""
-    data = bytearray()
-    async for piece in request.stream():
-        data += piece
-        if len(data) > frames.LONGEST:
-            raise TooLarge("A request", frames.LONGEST)
-    return bytes(data)
+    return await read_bounded(request.stream(), frames.LONGEST)
 
 
 def number(text: str | None, name: str) -> int | None:

@@ -10,10 +10,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from farhand.channels.files.sessions import SessionFiles
+from farhand.model.bounded import read_bounded
 from farhand.model.channel_ports import ChannelContext
 from farhand.model.commands import Respond
 from farhand.model.compat import PLAIN_SOURCES
-from farhand.model.errors import BadInput, Refused, TooLarge
+from farhand.model.errors import BadInput, Refused
 from farhand.model.names import normalize
 from farhand.model.present import Present, Worker
 from farhand.model.words import Sender
@@ -59,7 +60,7 @@ class WorkerRoutes:
 
     async def response(self, request: Request) -> Response:
         """An answer of a worker: written down, then sent."""
-        answer = _read(await _body(request), ResponseBody)
+        answer = _read(await read_bounded(request.stream(), LARGEST_BODY), ResponseBody)
         if answer is None or not answer.session or not answer.text.strip():
             return Response("Missing session or text", 400)
         name, present = answer.session, await self._hub.look()
@@ -79,7 +80,7 @@ class WorkerRoutes:
 
     async def notify(self, request: Request) -> Response:
         """Something that everybody should know."""
-        news = _read(await _body(request), News)
+        news = _read(await read_bounded(request.stream(), LARGEST_BODY), News)
         if news is None or not news.text.strip():
             return Response("Missing text", 400)
         await self._peers.notify(news.text)
@@ -102,15 +103,6 @@ class WorkerRoutes:
         address = str(self._sessions.worker_files.pipe(worker.name))
         example = f"echo 'your message' > {shlex.quote(address)}"
         return {"name": worker.name, "protocol": "pipe", "address": address, "send_example": example}
-
-
-async def _body(request: Request) -> bytes:
-    data = bytearray()
-    async for piece in request.stream():
-        data += piece
-        if len(data) > LARGEST_BODY:
-            raise TooLarge("A request", LARGEST_BODY)
-    return bytes(data)
 
 
 def _read(body: bytes, kind: Any) -> Any:

@@ -15,7 +15,8 @@ from farhand.channels.telegram.gateway import ALLOWED_UPDATES, Gateway, ReceiveF
 from farhand.channels.telegram.parse import update_number
 from farhand.channels.telegram.stored import TelegramStored
 from farhand.model import road
-from farhand.model.errors import StoreError
+from farhand.model.bounded import read_bounded
+from farhand.model.errors import StoreError, TooLarge
 from farhand.model.http_guard import is_secret
 from farhand.model.ports import Clock
 
@@ -129,15 +130,14 @@ class WebhookReceiver:
         """One update: 200 when it is written down, 503 when Telegram shall bring it again."""
         if not is_secret(request.headers.get(SECRET_HEADER, ""), self._secret):
             return Response("Forbidden", 403)
-        body = bytearray()
-        async for piece in request.stream():
-            body += piece
-            if len(body) > LARGEST_UPDATE:
-                return Response("Too large", 413)
+        try:
+            body = await read_bounded(request.stream(), LARGEST_UPDATE)
+        except TooLarge:
+            return Response("Too large", 413)
         road.reached("door.received")
         try:
             async with self._one_at_a_time:
-                await self._inbound.take(bytes(body))
+                await self._inbound.take(body)
         except StoreError as error:
             await self._health.report_problem(f"Updates cannot be written down: {error.text}", "store")
             return Response("Try again", 503)

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from farhand.model.errors import TooLarge
+from farhand.model.bounded import read_bounded
 from farhand.model.http_guard import forwarding_header, is_secret
 
 # A hook's output, as it is sent.
@@ -193,19 +193,9 @@ async def _read_report(request: Request) -> HookReport:
     return HookReport(
         id=headers.get("x-farhand-id", ""),
         event=headers.get("x-farhand-event", ""),
-        payload=await _read_body(request),
+        payload=await read_bounded(request.stream(), LARGEST_REPORT_BYTES, "A hook's report"),
         agent=process_id(headers.get("x-farhand-agent", "")),
     )
-
-
-async def _read_body(request: Request) -> bytes:
-    """The body, or TooLarge as soon as it is."""
-    data = bytearray()
-    async for piece in request.stream():
-        data += piece
-        if len(data) > LARGEST_REPORT_BYTES:
-            raise TooLarge("A hook's report", LARGEST_REPORT_BYTES)
-    return bytes(data)
 
 
 async def wait_with(request: Request, asked: HookAsk) -> None:

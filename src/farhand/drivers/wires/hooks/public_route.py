@@ -15,6 +15,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from farhand.drivers.wires.hooks.endpoint import HookEndpoint, HookReport
+from farhand.model.bounded import read_bounded
+from farhand.model.errors import TooLarge
 
 HOOKS_PATH = "/api/hooks/"
 LONGEST_PAYLOAD = 8 * 1024 * 1024
@@ -44,8 +46,9 @@ class PublicHookRoute:
         backend, event = request.path_params["backend"], event_name(request.path_params["event"])
         if not event:
             return _wrong("An event is named in kebab case: before-tool, session-start.", 404)
-        payload = await _body(request)
-        if payload is None:
+        try:
+            payload = await read_bounded(request.stream(), LONGEST_PAYLOAD)
+        except TooLarge:
             return _wrong(f"A payload has {LONGEST_PAYLOAD:,} bytes at the most.", 413)
         session = session_of(payload)
         if session is None:
@@ -85,15 +88,6 @@ def session_of(payload: bytes) -> str | None:
             except (msgspec.MsgspecError, UnicodeDecodeError):
                 continue
     return ""
-
-
-async def _body(request: Request) -> bytes | None:
-    data = bytearray()
-    async for piece in request.stream():
-        data += piece
-        if len(data) > LONGEST_PAYLOAD:
-            return None
-    return bytes(data)
 
 
 def _wrong(text: str, status: int) -> Response:
