@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from pathlib import Path
 
 import anyio
 import pytest
 
 from farhand.drivers.claude.tmux.keyboard import ClaudeKeyboard
+from farhand.drivers.claude.tmux.screen import takes_escape
 from farhand.drivers.wires.tmux import Tmux
+from farhand.drivers.wires.tmux.interrupt import INTERRUPT, interrupt_again
+from farhand.drivers.wires.tmux.queue import InputQueue, Timeout
 
 pytestmark = pytest.mark.anyio
 
@@ -29,7 +33,8 @@ async def test_escape_is_pressed_again_only_while_claude_works(
         pane = await tmux.start("claude-test-ann", words, short_folder, {})
         keyboard = ClaudeKeyboard(tmux, pane)
         assert await keyboard.shows(lambda screen: "manual mode on" in screen, 60)
-        await keyboard.escape_again()
+        with closing(InputQueue[object]()) as queue:
+            await interrupt_again(keyboard, queue, Timeout(INTERRUPT), takes_escape)
         await tmux.press(pane, "x")
         with anyio.fail_after(60):
             while not keys.exists() or not keys.read_bytes().endswith(b"x"):  # noqa: ASYNC110

@@ -5,7 +5,7 @@ from __future__ import annotations
 import anyio
 
 from farhand.drivers.claude.launch import MANIFEST
-from farhand.drivers.claude.tmux.screen import dialog_key, footer_says, holds, is_dialog, read_box, takes_escape
+from farhand.drivers.claude.tmux.screen import dialog_key, footer_says, holds, is_dialog, read_box
 from farhand.drivers.wires.tmux import Pane, Tmux
 from farhand.drivers.wires.tmux.keyboard import Keyboard, commands
 from farhand.drivers.wires.tmux.screen import last_words, plain
@@ -48,11 +48,6 @@ class ClaudeKeyboard(Keyboard):
         """Whether the screen has no input box, and something on it waits for a key."""
         screen = await self.screen()
         return read_box(screen) is None and is_dialog(plain(screen))
-
-    async def escape_again(self) -> None:
-        """Presses Escape if the screen shows something to stop."""
-        if takes_escape(await self.screen()):
-            await self.escape()
 
     async def described(self) -> str:
         """What stands on the screen, for a person who must decide what to do about it."""

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from farhand.drivers.claude.asks import ClaudeQuestion
 from farhand.drivers.claude.tmux.hooks import stopped_without_transcript, translate_hook
 from farhand.drivers.claude.tmux.keyboard import ClaudeKeyboard
-from farhand.drivers.claude.tmux.screen import read_box
+from farhand.drivers.claude.tmux.screen import read_box, takes_escape
 from farhand.drivers.claude.tmux.state import ClaudeCursor, began, end_turn, session_changed
 from farhand.drivers.claude.tmux.status import ClaudeCost, ClaudeStatus, read_cost, read_status
 from farhand.drivers.claude.tmux.translate import translate, translate_cost
@@ -17,6 +17,7 @@ from farhand.drivers.wires.foreign_json import Fields, parse
 from farhand.drivers.wires.hooks.asks import HookAsks
 from farhand.drivers.wires.hooks.endpoint import HookAsk, HookReport
 from farhand.drivers.wires.tmux import TmuxError
+from farhand.drivers.wires.tmux.interrupt import interrupt, interrupt_again
 from farhand.drivers.wires.tmux.queue import InputQueue, Timeout
 from farhand.drivers.wires.tmux.transcript import read_on
 from farhand.model.facts import Noted
@@ -25,11 +26,9 @@ from farhand.model.present import Ask
 from farhand.model.words import HowEnded, Mode
 
 STOP_SECONDS = 3.0
-INTERRUPT_SECONDS = 1.5
 COMMAND_SECONDS = 1.5
 DIALOG_SECONDS = 1.0
 IN_A_DIALOG = "Claude Code waits in a dialog: answer it at the desk, or pause the worker to close it."
-MOST_ESCAPES = 4
 
 # What reaches a link of Claude Code alone.
 ClaudeEvent: TypeAlias = ClaudeStatus | ClaudeCost
@@ -178,10 +177,8 @@ class ClaudeCli:
                 return heard
             case "interrupt" if read_status(self._status_file).status == "idle":
                 return self._end(HowEnded.INTERRUPTED)
-            case "interrupt" if timeout.tries < MOST_ESCAPES:
-                # A dialog that has just appeared ignores keys.
-                await self.keyboard.escape_again()
-                self._queue.after(INTERRUPT_SECONDS, timeout.again())
+            case "interrupt":
+                await interrupt_again(self.keyboard, self._queue, timeout, takes_escape)
                 return []
             case "command" if self._status.status != "busy":
                 printed = await self._printed()
@@ -232,9 +229,7 @@ class ClaudeCli:
 
     async def stop(self) -> Outcome:
         """Presses Escape, and looks later whether that helped."""
-        await self.keyboard.escape()
-        self._queue.after(INTERRUPT_SECONDS, Timeout("interrupt", self.state.prompt))
-        return Taken()
+        return await interrupt(self.keyboard, self._queue, self.state.prompt)
 
     async def change(self, model: str | None, mode: str | None) -> Outcome:
         """Cycles to the mode; types the command for the model."""

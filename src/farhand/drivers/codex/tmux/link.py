@@ -13,22 +13,21 @@ from farhand.disk.atomic import write_private
 from farhand.drivers.codex.asks import CodexQuestion
 from farhand.drivers.codex.tmux.hooks import stopped_without_rollout, translate_hook
 from farhand.drivers.codex.tmux.keyboard import CodexKeyboard
-from farhand.drivers.codex.tmux.screen import is_asking
+from farhand.drivers.codex.tmux.screen import takes_escape
 from farhand.drivers.codex.tmux.state import CodexCursor, CodexStart, began, end_turn
 from farhand.drivers.codex.tmux.translate import translate
 from farhand.drivers.wires.foreign_json import Fields, parse
 from farhand.drivers.wires.hooks.asks import HookAsks
 from farhand.drivers.wires.hooks.endpoint import HookAsk, HookReport
+from farhand.drivers.wires.tmux.interrupt import interrupt, interrupt_again
 from farhand.drivers.wires.tmux.queue import InputQueue, Timeout
 from farhand.drivers.wires.tmux.transcript import read_on
-from farhand.model.ports import Deliver, Heard, NotTaken, Outcome, Taken
+from farhand.model.ports import Deliver, Heard, NotTaken, Outcome
 from farhand.model.present import Ask
 from farhand.model.words import HowEnded, replace
 
 STOP_SECONDS = 3.0
-INTERRUPT_SECONDS = 1.5
 COMMAND_SECONDS = 1.5
-MOST_ESCAPES = 4
 CANNOT_CHANGE = "Codex in a terminal changes its model or mode by its own menus: type /model there, or hire it so."
 
 
@@ -148,8 +147,8 @@ class CodexCli:
             case "stop":
                 heard, self.state = stopped_without_rollout(timeout.payload, self.state)
                 return heard
-            case "interrupt" if timeout.tries < MOST_ESCAPES:
-                await self._escape_again(timeout)
+            case "interrupt":
+                await interrupt_again(self.keyboard, self._queue, timeout, takes_escape)
                 return []
             case "command":
                 turn = self.state.turns.get(timeout.turn) or None
@@ -158,13 +157,6 @@ class CodexCli:
                 return [Heard(fact=printed, turn=turn), *ended]
             case _:
                 return []
-
-    async def _escape_again(self, timeout: Timeout) -> None:
-        """Once more, if it still works or asks: at rest, Escape means something else."""
-        screen = await self.keyboard.screen()
-        if is_asking(screen) or "esc to interrupt" in screen:
-            await self.keyboard.escape()
-        self._queue.after(INTERRUPT_SECONDS, timeout.again())
 
     # --- errands
 
@@ -181,9 +173,7 @@ class CodexCli:
 
     async def stop(self) -> Outcome:
         """Presses Escape, and looks later whether that helped."""
-        await self.keyboard.escape()
-        self._queue.after(INTERRUPT_SECONDS, Timeout("interrupt", self.state.running))
-        return Taken()
+        return await interrupt(self.keyboard, self._queue, self.state.running)
 
     async def change(self, model: str | None, mode: str | None) -> Outcome:  # noqa: ARG002
         """Not by keys."""

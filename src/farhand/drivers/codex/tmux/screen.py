@@ -44,6 +44,11 @@ def is_asking(screen: str) -> bool:
     return any(_ASKING.search(line) for line in foot)
 
 
+def takes_escape(screen: str) -> bool:
+    """Whether it works or asks: at rest, Escape means something else."""
+    return is_asking(screen) or "esc to interrupt" in screen
+
+
 def holds(box: str, text: str) -> bool:
     """Whether the box begins with this text, or with the token of a long one."""
     return begins(box, text) or bool(_TOKEN.match(box))

@@ -30,19 +30,18 @@ from farhand.drivers.wires.foreign_json import Fields, parse
 from farhand.drivers.wires.hooks.endpoint import HookAsk, HookReport
 from farhand.drivers.wires.text.prompt import prompt_text
 from farhand.drivers.wires.tmux import Pane, Tmux, TmuxError
+from farhand.drivers.wires.tmux.interrupt import interrupt, interrupt_again
 from farhand.drivers.wires.tmux.queue import InputQueue, Timeout
 from farhand.model.ports import Deliver, Heard, NotTaken, Outcome, Taken
 from farhand.model.present import Ask
 from farhand.model.words import HowEnded, HowSettled, Mode, replace
 
 END_SECONDS = 1.0
-INTERRUPT_SECONDS = 1.5
 COMMAND_SECONDS = 1.5
 IDLE_SECONDS = 3.0
 CLOSED_SECONDS = 0.2
 # A model that cannot be had is told in a dialog that no hook and no title tells of: so often it is looked for.
 MODEL_SECONDS = (1.5, 3.0, 6.0, 12.0, 30.0)
-MOST_ESCAPES = 4
 MOST_REPORTS = 64
 SHOWN_LINES = 20
 
@@ -262,9 +261,8 @@ class GeminiCli:
             case "idle" if self._status == "idle" and read_box(await self.keyboard.screen()) is not None:
                 # No hook told of the end: it was killed, or there was none to tell.
                 return []
-            case "interrupt" if timeout.tries < MOST_ESCAPES:
-                await self.keyboard.escape()
-                self._queue.after(INTERRUPT_SECONDS, timeout.again())
+            case "interrupt":
+                await interrupt_again(self.keyboard, self._queue, timeout, lambda _: True)
                 return None
             case "command" if not self.state.hooked and not self.state.written:
                 output = await self.keyboard.command_output(await self.keyboard.screen(), SHOWN_LINES)
@@ -301,9 +299,7 @@ class GeminiCli:
     async def stop(self) -> Outcome:
         """Presses Escape, and looks later whether that helped."""
         self._stopping = True
-        await self.keyboard.escape()
-        self._queue.after(INTERRUPT_SECONDS, Timeout("interrupt", self.state.turn))
-        return Taken()
+        return await interrupt(self.keyboard, self._queue, self.state.turn)
 
     async def change(self, model: str | None, mode: str | None) -> Outcome:
         """Presses through the modes; types the command for the model."""
