@@ -180,7 +180,7 @@ def enum_section(word: type[StrEnum]) -> str:
     return f"### {word.__name__}\n\n{' '.join((word.__doc__ or '').split())}\n\nOne of {values}.\n"
 
 
-SMALL = (words.Sender, words.Attachment, words.Choice, words.Usage)
+SMALL = (words.Sender, words.Attachment, words.Choice, words.Usage, words.Spent)
 CLOSED = (words.Mode, words.AskKind, words.HowSettled, words.HowEnded, words.Receipt)
 # The words that the door's page names and that stand on the page of events.
 WORDS_OF_EVENTS = "accepted present event message askraised asksettled turnended usage attachment".split()

@@ -83,7 +83,7 @@ async def test_a_question_is_answered_by_its_number(house: House) -> None:
         desk.type("clean up")
         await desk.see("? ann asks: Run it?\n  1. Yes\n  2. No\n")
         desk.type("2 not today")
-        await desk.see("  answered: no over chat\n")
+        await desk.see("→ No (“not today”)")
     settled = await house.fact(AskSettled)
     assert (settled.choice, settled.note) == ("no", "not today")
 
@@ -96,7 +96,7 @@ async def test_a_question_that_waits_is_shown_to_whoever_comes_later(house: Hous
     async with talking(house) as desk:
         await desk.see("? ann asks: Run it?")
         desk.type("1")
-        await desk.see("  answered: yes over chat\n")
+        await desk.see("→ Yes, ")
 
 
 async def test_a_message_for_a_busy_worker_waits_and_is_told_so(house: House) -> None:

@@ -40,7 +40,7 @@ async def on_telegram(house: House) -> None:
     assert await Bot(house.hub, About).obey(wish, Sender(via="telegram")) == ""
     await praised(house, "telegram")
     assert ("praise", "Say that a worker did well") in menu(house.hub.present)
-    assert "/praise [name]\n      Say that a worker did well" in texts.help_text(CHAT)
+    assert "/praise – Say that a worker did well" in texts.help_text(CHAT)
 
 
 async def in_the_terminal(house: House) -> None:

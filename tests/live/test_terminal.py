@@ -101,7 +101,7 @@ def test_a_conversation_with_a_question(desk: Desk) -> None:
     desk.see("? demo asks: May I write a small note")
     desk.see("demo 1-2> ")
     desk.type("2 not today\r")
-    desk.see("answered: no over chat")
+    desk.see("→ No (“not today”)")
     desk.see("Nothing was written.")
     desk.type("/quit\r")
     assert desk.leave() == 0

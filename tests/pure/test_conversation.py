@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from farhand.cli import line_editor as editing
 from farhand.cli.conversation import read_line
-from farhand.cli.conversation_lines import ask_lines, event_line, prompt, team_lines
+from farhand.cli.conversation_lines import ask_lines, event_line, prompt, settled_line, team_lines
 from farhand.cli.line_editor import LineEditor
 from farhand.model import facts
 from farhand.model.commands import Answer, End, Focus, Hire, Interrupt, Relaunch, Tune
@@ -109,7 +109,8 @@ def test_the_team_is_told_with_focus_state_and_reason() -> None:
     online, offline = facts.CameOnline(), facts.WentOffline(why="The agent ended.")
     now = present(("ann", HIRED), ("bob", HIRED), ("cleo", HIRED), ("ann", online), ("bob", offline))
     now = fold(now, Event(seq=9, at=0.0, worker="ann", fact=facts.Focused(by=ME)))
-    ann, bob, cleo = team_lines(now, 0.0).splitlines()
+    ann, how, bob, _, cleo, _ = team_lines(now, 0.0).splitlines()
+    assert how == f"    mode {HIRED.mode}, {HIRED.directory}"
     assert ann == "› ann (available, backend=demo)"
     assert bob == "  bob (offline: The agent ended., backend=demo)"
     assert cleo == "  cleo (starting, backend=demo)"
@@ -121,8 +122,6 @@ def test_the_team_is_told_with_focus_state_and_reason() -> None:
         (facts.ToolStarted(call="c", tool="list", title="List the files"), "  ⚙ List the files"),
         (facts.ToolEnded(call="c", output="one\ntwo"), "  ✓ one"),
         (facts.ToolEnded(call="c", ok=False), "  ✗ failed"),
-        (facts.AskSettled(ask="a", how=HowSettled.ANSWERED, choice="yes", by=ME), "  answered: yes over chat"),
-        (facts.AskSettled(ask="a", how=HowSettled.EXPIRED), "  nobody answered in time: denied"),
         (facts.TurnEnded(how=HowEnded.COMPLETED), ""),
         (facts.TurnEnded(how=HowEnded.FAILED, error="It broke."), "ann: ✗ failed: It broke."),
         (facts.WentOffline(why="The agent ended."), "ann is offline: The agent ended."),
@@ -219,3 +218,13 @@ def test_the_cursor_is_always_in_the_window(text: str, columns: int, data: st.Da
     shown, column = editing.window(text, place, columns)
     assert editing.width(shown) <= columns
     assert 0 <= column <= columns
+
+
+def test_an_answer_is_told_by_the_words_of_its_choice() -> None:
+    choices = (Choice(id="2", label="Tea"), Choice(id="3", label="Milk"))
+    raised = facts.AskRaised(ask="a", question="Which?", choices=choices)
+    ask = present(("ann", HIRED), ("ann", raised)).ask("a")
+    answered = facts.AskSettled(ask="a", how=HowSettled.ANSWERED, choice="2", by=Sender(via="telegram", who="Mo"))
+    assert settled_line("ann", answered, ask) == "  ann: → Tea, by Mo over telegram"
+    expired = facts.AskSettled(ask="a", how=HowSettled.EXPIRED, choice="3")
+    assert settled_line("ann", expired, ask) == "  ann: → nobody answered in time: Milk"

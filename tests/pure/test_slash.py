@@ -67,9 +67,11 @@ def test_the_menu_and_the_help_have_what_the_table_offers() -> None:
     chat, terminal = list(CHAT.offered()), list(slash.terminal().offered())
     assert menu(Present()) == [(one.name, one.help) for one in chat if one.menu]
     for one in terminal:
-        assert f"  {one.synopsis}\n      {one.help}" in help_text(slash.terminal())
+        assert one.synopsis in help_text(slash.terminal())
+        assert one.help in help_text(slash.terminal(), one.name)
     for one in chat:
-        assert f"  {one.synopsis}\n      {one.help}" in texts.help_text(CHAT)
+        assert f"  /{one.name} – {one.help}" in texts.help_text(CHAT)
+        assert one.flags in texts.help_text(CHAT, one.name)
     assert not {one.name for one in chat} & slash.INTERACTIVE
 
 
@@ -138,17 +140,18 @@ def test_mode_and_model_are_changed_by_one_command_everywhere() -> None:
     assert read("i", "/tune Ann model=opus mode=yolo", present()) == Tune(
         id="i", worker="ann", model="opus", mode=Mode.YOLO
     )
-    for text in ("/tune", "/tune ann", "/tune ann bob mode=plan", "/tune size=3", "/tune mode="):
+    for text in ("/tune ann bob mode=plan", "/tune size=3", "/tune mode="):
         assert read("i", text, present()) == Wrong(id="i", why="Usage: /tune [name] [mode=<mode>] [model=<model>]")
-    assert on_telegram("/model opus") == Wrong(id="m:1:4242:7", why="/model is interactive and not supported here.")
+    assert on_telegram("/model opus") == Wrong(id="m:1:4242:7", why=slash.interactive("model"))
     assert in_the_terminal("/model opus") == Tune(id="m:1:4242:7", model="opus")
 
 
 def test_what_nobody_knows_is_passed_on_in_a_chat_and_refused_in_the_terminal() -> None:
     assert on_telegram("/clear") == Tell(id="m:1:4242:7", text="/clear", needs_focus=True)
     assert isinstance(in_the_terminal("/clear"), Wrong)
-    assert on_telegram("@nobody hi") == Tell(id="m:1:4242:7", text="@nobody hi")
-    assert in_the_terminal("@nobody hi") == Tell(id="m:1:4242:7", text="hi", worker="nobody")
+    assert (
+        on_telegram("@nobody hi") == in_the_terminal("@nobody hi") == Tell(id="m:1:4242:7", text="hi", worker="nobody")
+    )
 
 
 def read_nudge(argument: SlashArgument) -> Wish:
@@ -162,8 +165,9 @@ def test_one_more_entry_is_read_shown_and_offered_on_every_surface() -> None:
     expected = Say(id="m:1:4242:7", worker="ann", text="How far are you?")
     assert on_telegram("/nudge@my_bot ann", table) == in_the_terminal("/poke Ann", table) == expected
     assert menu(Present(), slash.chat(table))[-1] == ("nudge", "Ask how far it is")
-    for shown in (help_text(slash.terminal(table)), texts.help_text(slash.chat(table))):
-        assert "Toys:\n  /nudge [name]\n      Ask how far it is (also /poke)" in shown
+    assert "Toys: /nudge [name]" in help_text(slash.terminal(table))
+    assert "Toys:\n  /nudge – Ask how far it is" in texts.help_text(slash.chat(table))
+    assert texts.help_text(slash.chat(table), "/nudge") == "/nudge [name]\nAsk how far it is.\nAlso /poke."
     assert {"nudge", "poke"} <= slash.names(table)
     here = (*SLASHES, replace(nudge, surfaces=(slash.TERMINAL,)))
     assert on_telegram("/nudge", here) == Tell(id="m:1:4242:7", text="/nudge", needs_focus=True)

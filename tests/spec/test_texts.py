@@ -26,7 +26,12 @@ async def test_team(team: Team) -> None:
     team.claude.plays(Said(text="busy"))
     await team.manager.says("@ann work")
     await team.until_told("work")
-    assert await team.asks("/team") == (
+    shown, _, more = (await team.asks("/team")).partition("\n\n")
+    folder = team.settings.working_directory
+    assert more.splitlines() == [
+        f"{name}: mode default (asks before it acts), its agent's own model, in {folder}" for name in ("ann", "bob")
+    ]
+    assert shown == (
         "Your team:\nFocused: bob\nWorkers:\n- ann (working, backend=claude)\n- bob (focused, available, backend=codex)"
     )
 
@@ -36,7 +41,7 @@ async def test_progress(team: Team) -> None:
     nobody = "No one assigned. Who should I talk to? Use /team or /focus <name>."
     assert await team.asks("/progress") == nobody
     await team.hire("bob", "codex")
-    assert await team.asks("/progress") == (
+    assert (await team.asks("/progress")).partition("\n\n")[0] == (
         "Progress for focused worker: bob\nFocused: yes\nWorking: no\nBackend: codex\nOnline: yes\nReady: yes\n"
         "Mode: codex exec (stateless)"
     )
@@ -44,14 +49,14 @@ async def test_progress(team: Team) -> None:
     team.claude.plays(Said(text="busy"))
     await team.manager.says("work")
     await team.until_told("work")
-    assert await team.asks("/progress") == (
+    assert (await team.asks("/progress")).partition("\n\n")[0] == (
         "Progress for focused worker: ann\nFocused: yes\nWorking: yes\nBackend: claude\nOnline: yes\nReady: yes\n"
         "Mode: tmux"
     )
     team.claude.refuses_to_open = "claude does not start"
     await team.claude.links["ann"].die()
     await team.house.until(lambda present: present.workers["ann"].why_offline == "claude does not start")
-    assert await team.asks("/progress") == (
+    assert (await team.asks("/progress")).partition("\n\n")[0] == (
         "Progress for focused worker: ann\nFocused: yes\nWorking: no\nBackend: claude\nOnline: no\nReady: no\n"
         "Needs attention: worker app is not running. Use /relaunch.\nMode: tmux"
     )
@@ -162,11 +167,12 @@ async def test_pause_and_relaunch(team: Team) -> None:
     for command in ("/pause", "/relaunch"):
         assert await team.asks(command) == "No one assigned."
     await team.hire("ann")
-    assert await team.asks("/pause") == "Ann is paused. I'll pick up where we left off."
+    paused = "Ann is paused. I'll pick up where we left off."
+    assert await team.asks("/pause") == f"{paused}\nNothing was running."
     team.claude.plays(Said(text="busy"))
     await team.manager.says("work")
     await team.until_told("work")
-    assert await team.asks("/pause") == "Ann is paused. I'll pick up where we left off."
+    assert await team.asks("/pause") == f"{paused}\nThe running turn is being stopped. Say what comes next."
     await team.house.until(lambda present: present.workers["ann"].turn is None)
     assert await team.asks("/relaunch") == "Bringing Ann back online..."
     await team.claude.wait_opened(2)

@@ -7,15 +7,18 @@ from collections.abc import Callable
 
 import anyio
 
-from farhand.channels.kit import texts
+from farhand.channels.kit import overview, texts
+from farhand.channels.kit.bot import told_history
 from farhand.cli.conversation_lines import (
     ask_lines,
+    done_line,
     event_line,
     help_text,
     open_asks,
     progress_lines,
     prompt,
     session_lines,
+    settled_line,
     team_lines,
 )
 from farhand.cli.terminal import ConversationTerminal
@@ -87,19 +90,30 @@ class TerminalConversation:
                 return
             case Wrong(why=why):
                 self._refuse(why)
-            case InfoRequest(about=about):
-                self._terminal.tell(self._answer(about, await self._hub.look()))
+            case InfoRequest(about="history", of=worker):
+                self._terminal.tell(await told_history(self._hub, worker))
+            case InfoRequest():
+                self._terminal.tell(self._answer(wish, await self._hub.look()))
             case Listing(backend=backend, directory=directory):
                 self._terminal.tell(session_lines(await self._hub.sessions(backend, directory)))
             case Tell():
                 await self._tell_workers(wish)
             case _:
-                await self._hub.send(wish, self._sender)
+                accepted = await self._hub.send(wish, self._sender)
+                if done := done_line(wish, accepted.worker):
+                    self._terminal.tell(done, "dim")
 
-    def _answer(self, about: str, present: Present) -> str:
-        match about:
+    def _answer(self, question: InfoRequest, present: Present) -> str:
+        match question.about:
             case "help":
-                return help_text(self._surface)
+                return help_text(self._surface, question.of)
+            case "usage":
+                return overview.usage(present)
+            case "inbox":
+                return overview.inbox(present)
+            case "mode":
+                worker = present.workers.get(question.of or present.focus)
+                return overview.settings_of(worker) if worker else texts.NOBODY_ASSIGNED
             case "queue":
                 return texts.queue(present)
             case "progress":
@@ -128,16 +142,20 @@ class TerminalConversation:
 
     async def _show(self, after: int) -> None:
         async for event in self._hub.watch(after=after):
-            self._present = fold(self._present, event)
+            before = self._present
+            self._present = fold(before, event)
             self._ask_for_input()
-            self._show_event(event)
+            self._show_event(event, before)
 
     def _ask_for_input(self) -> None:
         self._terminal.prompt = prompt(self._present)
 
-    def _show_event(self, event: Event) -> None:
+    def _show_event(self, event: Event, before: Present) -> None:
         fact = event.fact
         match fact:
+            case facts.AskSettled():
+                self._terminal.finish(event.worker)
+                self._print(settled_line(event.worker, fact, before.ask(fact.ask)))
             case facts.Said(text=text):
                 self._terminal.stream(event.worker, text)
             case facts.Thought(text=text):

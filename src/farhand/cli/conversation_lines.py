@@ -2,28 +2,45 @@
 
 import time
 
-from farhand.model import facts
+from farhand.channels.kit import texts
+from farhand.channels.kit.card import notice, settlement
+from farhand.channels.kit.overview import spent_words
+from farhand.model import commands, facts
+from farhand.model.commands import Command
 from farhand.model.facts import Event
 from farhand.model.ports import SessionFound
 from farhand.model.present import Ask, Present, Worker
-from farhand.model.slash import Surface, help_lines
-from farhand.model.words import HowEnded, HowSettled
+from farhand.model.slash import Surface, help_names, help_of
+from farhand.model.words import HowEnded
 
 HELP_OPENING = """\
-Type a message and Enter: it goes to the worker that the prompt names. A busy worker takes it after its turn.
-  @name message
-      Say it to another worker; @all says it to everybody who is online
-  /name message
-      The same, and talk to that worker from now on"""
+A message goes to the worker that the prompt names; a busy one takes it after its turn.
+@name message: to another worker. @all: to everybody online. /name message: and talk to that one from now on."""
 HELP_CLOSING = """\
-Ctrl-D, and Ctrl-C on an empty line, leave as well.
-A question is answered by the number of a choice, and a word of advice after it if you like: 2 not on a Friday.
-Where several may be chosen, their numbers go with commas between them: 1,3."""
+/help <command> tells more. Ctrl-D, and Ctrl-C on an empty line, leave as well.
+A question: its number, yes, no or the words of a choice, and advice if you like: 2 not on a Friday. Several: 1,3."""
 
 
-def help_text(surface: Surface) -> str:
-    """`/help`: all that can be typed."""
-    return f"{HELP_OPENING}\n{help_lines(surface)}\n{HELP_CLOSING}"
+def help_text(surface: Surface, command: str = "") -> str:
+    """`/help`: all that can be typed, on one screen; or all about one command."""
+    if command:
+        return help_of(surface, command) or f"No command is called '{command}'; /help lists them."
+    return f"{HELP_OPENING}\n{help_names(surface)}\n{HELP_CLOSING}"
+
+
+def done_line(command: Command, worker: str) -> str:
+    """What is said of a command at once; empty for one whose facts are printed as they happen."""
+    match command:
+        case commands.Steer():
+            return f"It goes into the running turn as soon as {worker} takes it."
+        case commands.Interrupt():
+            return f"{worker} is being stopped."
+        case commands.Reword() | commands.Withdraw() | commands.Relaunch() | commands.Retry() | commands.Tune():
+            return texts.done(command, worker)
+        case commands.End(hand_back=hand_back):
+            return f"{worker} is being {'handed back' if hand_back else 'let go'}."
+        case _:
+            return ""
 
 
 def prompt(present: Present) -> str:
@@ -33,14 +50,6 @@ def prompt(present: Present) -> str:
         return f"{asks[0].worker} 1-{len(asks[0].choices)}> "
     focused = present.workers.get(present.focus)
     return f"{present.focus} (working)> " if focused and focused.turn else f"{present.focus}> "
-
-
-_SETTLED = {
-    HowSettled.ANSWERED: "answered",
-    HowSettled.DESK: "answered at the desk",
-    HowSettled.EXPIRED: "nobody answered in time: denied",
-    HowSettled.WITHDRAWN: "the question is off: its turn is over",
-}
 
 
 def event_line(event: Event) -> str:
@@ -54,9 +63,6 @@ def event_line(event: Event) -> str:
             return f"  {'✓' if ok else '✗'} {first}"
         case facts.Showed(file=file):
             return f"  ▣ {file.path} {file.caption}".rstrip()
-        case facts.AskSettled(how=how, choice=choice, by=by):
-            over = f" over {by.via}" if by else ""
-            return f"  answered: {choice}{over}" if how is HowSettled.ANSWERED else f"  {_SETTLED[how]}"
         case facts.TurnEnded(how=HowEnded.COMPLETED | HowEnded.PARKED):
             return ""
         case facts.TurnEnded(how=how, error=error):
@@ -80,7 +86,7 @@ def event_line(event: Event) -> str:
         case facts.Doubted(why=why):
             return f"{worker}: ✗ nobody can tell whether the message arrived. {why}"
         case facts.Tuned(refused=refused):
-            return f"{worker}: ✗ {refused}" if refused else f"{worker} is tuned."
+            return f"{worker}: ✗ {refused}" if refused else notice(event)
         case facts.Limited(until=until, again=before):
             # Tried again without knowing when the limit ends: that it still holds is no news.
             return f"{worker}: ✗ the usage limit is reached{_until(until)}." if until or not before else ""
@@ -90,6 +96,12 @@ def event_line(event: Event) -> str:
             return f"{worker}: {text}"
         case _:
             return ""
+
+
+def settled_line(worker: str, settled: facts.AskSettled, ask: Ask | None) -> str:
+    """Who answered a question, and what, in the words of the choice."""
+    labels = {choice.id: choice.label for choice in ask.choices} if ask else {}
+    return f"  {worker}: {settlement(settled, labels)}"
 
 
 def session_lines(found: list[SessionFound]) -> str:
@@ -113,6 +125,9 @@ def team_lines(present: Present, at: float) -> str:
         mark = "›" if worker.name == present.focus else " "
         queued = f", {len(worker.queue)} queued" if worker.queue else ""
         lines.append(f"{mark} {worker.name} ({_state(worker, at)}, backend={worker.backend}{queued})")
+        used = spent_words(worker.spent.total)
+        how = [f"mode {worker.mode}", worker.model, worker.directory, used]
+        lines.append(f"    {', '.join(one for one in how if one)}")
     return "\n".join(lines)
 
 

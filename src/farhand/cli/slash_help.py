@@ -6,7 +6,7 @@ MIRRORED = {
     "relaunch": "restart an agent that is offline or stuck",
     "hire": "take a worker on",
     "end": "let a worker go",
-    "tune": "change a worker's mode (default, auto_edit, plan, yolo) or model",
+    "tune": "show or change a worker's mode (default, auto_edit, plan, yolo) and model",
     "retry": "go on with what waits, although a usage limit may still hold",
     "sessions": "list the conversations that agents have on the node's machine",
     "adopt": "take such a conversation up as a worker",

@@ -1,15 +1,20 @@
 """Reads what a person types: slash commands, workers' names, mentions and replies, one grammar everywhere. Pure."""
 
+import re
+
 from farhand.model import commands
 from farhand.model.errors import BadInput
+from farhand.model.names import normalize
 from farhand.model.present import Present
-from farhand.model.slash import Surface, chat
+from farhand.model.slash import Surface, chat, interactive
 from farhand.model.slash_argument import SlashArgument, find_worker, split_first
 from farhand.model.wishes import InfoRequest, Listing, Quit, Tell, Wish, Wrong
 
 __all__ = ("InfoRequest", "Listing", "Quit", "Tell", "Wish", "Wrong", "read", "read_reply")
 EVERYBODY = "all"
 CHAT = chat()
+# What a phone adds to a command in a group.
+_OUR_NAME = re.compile(r"@\w+bot\Z", re.IGNORECASE)
 
 
 def read(identity: str, text: str, present: Present, surface: Surface = CHAT) -> Wish | None:
@@ -41,10 +46,13 @@ def _read_mention(identity: str, text: str, present: Present, surface: Surface) 
     worker = find_worker(name, present)
     if worker and rest:
         return Tell(id=identity, text=rest, worker=worker)
-    if surface.passes_on or not name:
-        return Tell(id=identity, text=text)
-    # The hub says who is there, or that the message is empty.
-    return Tell(id=identity, text=rest, worker=worker or name)
+    if not name or not rest or normalize(name) != name.lower():
+        # A lone name, or what is no name at all (`@types/node is broken`), is text.
+        return (
+            Tell(id=identity, text=text) if surface.passes_on or not name else Tell(id=identity, text="", worker=name)
+        )
+    # The hub says who is there.
+    return Tell(id=identity, text=rest, worker=name)
 
 
 def _read_slash(identity: str, text: str, present: Present, surface: Surface) -> Wish:
@@ -56,7 +64,7 @@ def _read_slash(identity: str, text: str, present: Present, surface: Surface) ->
             return Tell(id=identity, text=argument, worker=worker, focus=True)
         return commands.Focus(id=identity, worker=worker)
     if name in surface.blocked:
-        return Wrong(id=identity, why=f"/{name} is interactive and not supported here.")
+        return Wrong(id=identity, why=interactive(name))
     entry = surface.find(name)
     if entry is not None:
         try:
@@ -64,5 +72,5 @@ def _read_slash(identity: str, text: str, present: Present, surface: Surface) ->
         except BadInput as error:
             return Wrong(id=identity, why=error.text)
     if surface.passes_on:
-        return Tell(id=identity, text=text, needs_focus=True)
+        return Tell(id=identity, text=f"/{_OUR_NAME.sub('', token)}{text[1 + len(token) :]}", needs_focus=True)
     return Wrong(id=identity, why=f"'{text}' is nothing that can be done here; /help tells what can.")

@@ -17,10 +17,13 @@ from farhand.model.words import (
     Mode,
     Sender,
     Seq,
+    Spent,
     TurnId,
+    Usage,
     Word,
     WorkerName,
     replace,
+    spend,
 )
 
 # Where nobody knows when a limit ends, it is tried again after pauses that double.
@@ -114,6 +117,8 @@ class Worker(Word):
     # How many limits came in a row, and when the queue goes on by itself; None when nothing holds it up.
     limits: int = 0
     resumes_at: float | None = None
+    # What it has used since its hiring.
+    spent: Spent = Spent()
 
     @property
     def hiring_id(self) -> str:
@@ -250,8 +255,10 @@ def fold_worker(worker: Worker, event: Event) -> Worker:
             return replace(worker, asks=_settled(worker.asks, fact))
         case facts.AnswerDelivered(ask=ask):
             return replace(worker, asks=tuple(one for one in worker.asks if one.id != ask))
-        case facts.TurnEnded():
-            return _turn_ended(worker, event, fact)
+        case facts.Used(usage=usage):
+            return _used(worker, event, usage)
+        case facts.TurnEnded(usage=usage):
+            return _turn_ended(_used(worker, event, usage), event, fact)
         case facts.Limited():
             return _limited(worker, event, fact)
         case facts.LimitLifted():
@@ -264,7 +271,6 @@ def fold_worker(worker: Worker, event: Event) -> Worker:
             | facts.Thought()
             | facts.ToolEnded()
             | facts.Showed()
-            | facts.Used()
             | facts.Noted()
             | facts.Responded()
             | facts.Hired()
@@ -305,6 +311,12 @@ def _turn_started(worker: Worker, event: Event, message: MessageId | None) -> Wo
     turn = Turn(id=event.turn or "", seq=event.seq, at=event.at, message=first, handed_over=message is None)
     queue = without(worker.queue, message) if message else worker.queue
     return replace(worker, turn=turn, queue=queue)
+
+
+def _used(worker: Worker, event: Event, usage: Usage | None) -> Worker:
+    if usage is None or not event.turn:
+        return worker
+    return replace(worker, spent=spend(worker.spent, event.turn, usage))
 
 
 def _turn_ended(worker: Worker, event: Event, fact: facts.TurnEnded) -> Worker:

@@ -2,7 +2,7 @@
 
 To add a command, add an entry here, and its decision in `core/decide.py` when it sends a new word to the hub."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -90,14 +90,21 @@ SLASHES: tuple[Slash, ...] = (
     Slash(
         "tune",
         "[name] [mode=<mode>] [model=<model>]",
-        f"Change a worker's mode ({MODES}) or model",
-        read.read_tune,
+        f"Show or change a worker's mode ({MODES}) and model",
+        read.or_about("mode", read.read_tune),
         WORK,
         menu=True,
         cli="tune",
     ),
-    Slash("mode", "[name] <mode>", f"Change what a worker may do unasked ({MODES})", read.read_mode, WORK),
-    Slash("model", "[name] <model>", "Change a worker's model", read.read_model, WORK),
+    Slash(
+        "mode",
+        "[name] <mode>",
+        f"Show or change what a worker may do unasked ({MODES})",
+        read.or_about("mode", read.read_mode),
+        WORK,
+        menu=True,
+    ),
+    Slash("model", "[name] <model>", "Show or change a worker's model", read.or_about("mode", read.read_model), WORK),
     Slash(
         "retry",
         "[name]",
@@ -108,6 +115,18 @@ SLASHES: tuple[Slash, ...] = (
         cli="retry",
     ),
     Slash("queue", "", "Show the messages that wait, with their numbers", read.about("queue"), QUEUE, menu=True),
+    Slash("inbox", "", "Show what waits for you: questions, and workers that need you", read.about("inbox"), menu=True),
+    Slash(
+        "history",
+        "[name]",
+        "Show what was said and answered last",
+        read.about_worker("history"),
+        WORK,
+        menu=True,
+    ),
+    Slash(
+        "usage", "", "Show what each worker has used and cost", read.about("usage"), WORK, aliases=("cost",), menu=True
+    ),
     Slash("now", "<n>", "Put a message that waits into the running turn, where the agent can", read.read_now, QUEUE),
     Slash("edit", "<n> <message>", "Say a message that waits otherwise", read.read_edit, QUEUE),
     Slash("drop", "<n>", "Take a message that waits back", read.read_drop, QUEUE),
@@ -124,6 +143,7 @@ SLASHES: tuple[Slash, ...] = (
         "<backend> <session> [name]",
         "Take such a conversation up as a worker",
         read.read_adopt,
+        menu=True,
         flags=f"{HIRE_FLAGS.partition('] ')[2]} [{read.ANYWAY}]",
         cli="adopt",
         wrong_usage="Usage: /adopt <backend> <session> [name]; /sessions lists them.",
@@ -133,9 +153,18 @@ SLASHES: tuple[Slash, ...] = (
         "<name>",
         "End a worker and tell how to go on with its conversation at the desk",
         read.to_named(partial(commands.End, hand_back=True)),
+        menu=True,
         cli="handback",
     ),
-    Slash("help", "", "Show what can be typed here", read.about("help"), HERE, aliases=("?",)),
+    Slash(
+        "commands",
+        "[command]",
+        "Show what can be typed here, or what a command does",
+        read.about_worker("help"),
+        HERE,
+        aliases=("help", "?"),
+        menu=True,
+    ),
     Slash("start", "", "Show that the node is there, and who is on the team", read.about("start"), HERE),
     Slash("quit", "", "Leave", read.read_quit, HERE, aliases=("exit",), surfaces=(TERMINAL,)),
 )
@@ -147,6 +176,31 @@ INTERACTIVE = frozenset(
         "approved-tools listen"
     ).split()
 )
+
+
+# What does here what such a command does at a keyboard.
+_AT_THE_DESK = "It needs a keyboard: /handback <name> gives the conversation to the desk."
+_IN_WORDS = "Ask the worker for it in your own words."
+INSTEAD: Mapping[str, str] = {
+    "help": "Here it is /commands.",
+    "config": "Here it is /settings for the node, /mode for the worker.",
+    "model": "Here it is /tune model=<model>; /mode shows which one it is.",
+    "cost": "Here it is /usage.",
+    "permissions": "Here it is /mode <mode>.",
+    "approved-tools": "Here it is /mode <mode>.",
+    "memory": "Here it is /learn, which asks the worker what it learned.",
+    "doctor": "Here it is /progress; /relaunch restarts the agent.",
+    "login": "Sign in at the desk, then /relaunch.",
+    "logout": "Sign out at the desk.",
+    "compact": "The agent does it by itself when it must.",
+    **dict.fromkeys(("init", "pr", "review"), _IN_WORDS),
+    **dict.fromkeys(("mcp", "terminal", "vim", "listen"), _AT_THE_DESK),
+}
+
+
+def interactive(name: str) -> str:
+    """Why a command of an agent is not obeyed on a surface that blocks it, and what to type instead."""
+    return f"/{name} is interactive and not supported here.\n{INSTEAD.get(name, _AT_THE_DESK)}"
 
 
 @dataclass(frozen=True)
@@ -190,17 +244,33 @@ def menu(surface: Surface) -> list[tuple[str, str]]:
     return [(one.name, one.help) for one in surface.offered() if one.menu]
 
 
-def help_lines(surface: Surface) -> str:
+def grouped(surface: Surface) -> Iterator[tuple[str, list[Slash]]]:
     """What can be typed there, by group."""
-    lines: list[str] = []
     offered = list(surface.offered())
     for group in (*GROUPS, *dict.fromkeys(one.group for one in offered if one.group not in GROUPS)):
         if members := [one for one in offered if one.group == group]:
-            lines += [f"{group}:", *(line for one in members for line in _help(one))]
-    return "\n".join(lines)
+            yield group, members
 
 
-def _help(one: Slash) -> list[str]:
-    also = f" (also {', '.join(f'/{alias}' for alias in one.aliases)})" if one.aliases else ""
-    flags = [f"      {one.flags}"] if one.flags else []
-    return [f"  {one.synopsis}", f"      {one.help}{also}", *flags]
+def help_lines(surface: Surface) -> str:
+    """What can be typed there, a line each, by group."""
+    return "\n".join(
+        line
+        for group, members in grouped(surface)
+        for line in (f"{group}:", *(f"  /{one.name} – {one.help}" for one in members))
+    )
+
+
+def help_names(surface: Surface) -> str:
+    """What can be typed there, a line a group: for a screen that has few."""
+    return "\n".join(f"{group}: {', '.join(one.synopsis for one in members)}" for group, members in grouped(surface))
+
+
+def help_of(surface: Surface, name: str) -> str:
+    """All about one command; empty when there is none of that name."""
+    one = surface.find(name.removeprefix("/").lower())
+    if one is None:
+        return ""
+    also = f"Also {', '.join(f'/{alias}' for alias in one.aliases if alias not in surface.blocked)}."
+    parts = [one.synopsis, one.help + ".", one.flags, also if one.aliases and also != "Also ." else ""]
+    return "\n".join(part for part in parts if part)

@@ -88,6 +88,26 @@ def about(topic: str) -> Reader:
     return read
 
 
+def about_worker(topic: str) -> Reader:
+    """A question about something that may be named, which the surface answers itself."""
+
+    def read(argument: SlashArgument) -> Wish:
+        return InfoRequest(id=argument.id, about=topic, of=argument.worker)
+
+    return read
+
+
+def or_about(topic: str, reader: Reader) -> Reader:
+    """Without an argument, or with the name of a worker alone, a question that the surface answers itself."""
+
+    def read(argument: SlashArgument) -> Wish:
+        if not argument.text or find_worker(argument.text, argument.present):
+            return InfoRequest(id=argument.id, about=topic, of=argument.worker)
+        return reader(argument)
+
+    return read
+
+
 def to_focused(command: WorkerCommand) -> Reader:
     """A command for the named worker, for the focused one without a name."""
 

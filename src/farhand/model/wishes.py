@@ -12,6 +12,8 @@ class InfoRequest(Word):
 
     id: str
     about: str
+    # What or whom it is about, where that can be named.
+    of: str = ""
 
 
 class Wrong(Word):

@@ -92,6 +92,16 @@ class Mode(StrEnum):
     PLAN = "plan"
     YOLO = "yolo"
 
+    @property
+    def meaning(self) -> str:
+        """The same for a person."""
+        return {
+            Mode.DEFAULT: "asks before it acts",
+            Mode.AUTO_EDIT: "edits unasked, asks for the rest",
+            Mode.PLAN: "plans and changes nothing",
+            Mode.YOLO: "does everything unasked",
+        }[self]
+
 
 class Choice(Word):
     """One answer that an ask offers: what is sent back, and what the button says."""
@@ -118,6 +128,34 @@ class Usage(Word):
     input_tokens: int = 0
     output_tokens: int = 0
     cost_dollars: float | None = None
+
+
+class Spent(Word):
+    """What a worker has used since its hiring: all turns before, and the last one that told of itself."""
+
+    before: Usage = Usage()
+    turn: TurnId = ""
+    of_turn: Usage = Usage()
+
+    @property
+    def total(self) -> Usage:
+        """All of it."""
+        return _sum(self.before, self.of_turn)
+
+
+def spend(spent: Spent, turn: TurnId, usage: Usage) -> Spent:
+    """What was used, once a turn has told what it used so far; it may tell several times."""
+    before = spent.before if turn == spent.turn else spent.total
+    return Spent(before=before, turn=turn, of_turn=usage)
+
+
+def _sum(one: Usage, other: Usage) -> Usage:
+    costs = [cost for cost in (one.cost_dollars, other.cost_dollars) if cost is not None]
+    return Usage(
+        input_tokens=one.input_tokens + other.input_tokens,
+        output_tokens=one.output_tokens + other.output_tokens,
+        cost_dollars=sum(costs) if costs else None,
+    )
 
 
 class Sender(Word):

@@ -155,6 +155,9 @@ MIGRATIONS: tuple[str, ...] = (
         digest TEXT NOT NULL UNIQUE
     ) WITHOUT ROWID;
     """,
+    """
+    ALTER TABLE workers ADD COLUMN spent BLOB;
+    """,
 )
 
 # What fills the tables of a step from those that were there before, by the version that the step makes.

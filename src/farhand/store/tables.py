@@ -9,7 +9,7 @@ from farhand.model import facts
 from farhand.model.facts import Event
 from farhand.model.present import Ask, Message, Present, Turn, Worker, put_back, resumes_at
 from farhand.model.wire import encode
-from farhand.model.words import Attachment, HowEnded, HowSettled, Mode, Receipt, Sender
+from farhand.model.words import Attachment, HowEnded, HowSettled, Mode, Receipt, Sender, Spent, Usage, spend
 
 _senders = msgspec.json.Decoder(Sender)
 _attachments = msgspec.json.Decoder(tuple[Attachment, ...])
@@ -17,6 +17,7 @@ _options = msgspec.json.Decoder(dict[str, str])
 _raised = msgspec.json.Decoder(facts.AskRaised)
 _settled = msgspec.json.Decoder(facts.AskSettled)
 _limited = msgspec.json.Decoder(facts.Limited)
+_spent = msgspec.json.Decoder(Spent)
 _tunings = msgspec.json.Decoder(facts.TuneAsked)
 
 
@@ -24,15 +25,7 @@ def apply(db: sqlite3.Connection, event: Event) -> None:
     """Writes what the event changes. Facts of the agent's talk change nothing."""
     fact, worker = event.fact, event.worker
     match fact:
-        case (
-            facts.Said()
-            | facts.Thought()
-            | facts.ToolEnded()
-            | facts.Showed()
-            | facts.Used()
-            | facts.Responded()
-            | facts.Noted()
-        ):
+        case facts.Said() | facts.Thought() | facts.ToolEnded() | facts.Showed() | facts.Responded() | facts.Noted():
             return
         case facts.ToolStarted():
             db.execute("UPDATE turns SET acted = 1 WHERE worker = ? AND acted = 0", (worker,))
@@ -77,7 +70,10 @@ def apply(db: sqlite3.Connection, event: Event) -> None:
             db.execute("UPDATE turns SET interrupt_asked = ?, interrupted = 0 WHERE worker = ?", (event.seq, worker))
         case facts.Interrupted():
             db.execute("UPDATE turns SET interrupted = 1 WHERE worker = ?", (worker,))
-        case facts.TurnEnded():
+        case facts.Used(usage=usage):
+            _spend(db, event, usage)
+        case facts.TurnEnded(usage=usage):
+            _spend(db, event, usage)
             _apply_turn_ended(db, event, fact)
         case facts.AskRaised() | facts.AskSettled() | facts.AnswerDelivered():
             _apply_ask(db, event, fact)
@@ -239,6 +235,14 @@ def _set_receipt(db: sqlite3.Connection, message: str, receipt: Receipt) -> None
     db.execute("UPDATE messages SET receipt = ? WHERE id = ?", (receipt, message))
 
 
+def _spend(db: sqlite3.Connection, event: Event, usage: Usage | None) -> None:
+    row = db.execute("SELECT spent FROM workers WHERE name = ?", (event.worker,)).fetchone()
+    if usage is None or not event.turn or row is None:
+        return
+    after = spend(_spent.decode(row[0]) if row[0] else Spent(), event.turn, usage)
+    db.execute("UPDATE workers SET spent = ? WHERE name = ?", (encode(after), event.worker))
+
+
 def _apply_turn_ended(db: sqlite3.Connection, event: Event, fact: facts.TurnEnded) -> None:
     turn = open_turn(db, event.worker)
     if turn is None or turn.id != event.turn:
@@ -310,7 +314,7 @@ def load(db: sqlite3.Connection) -> Present:
     focus = db.execute("SELECT worker FROM focus").fetchone()
     rows = db.execute(
         "SELECT name, since, backend, directory, model, mode, options, session, online, why_offline, ending,"
-        " relaunching, tuning, limited, limits, resumes_at, handing_back FROM workers ORDER BY since"
+        " relaunching, tuning, limited, limits, resumes_at, handing_back, spent FROM workers ORDER BY since"
     ).fetchall()
     workers = {row[0]: _worker(db, row) for row in rows}
     return Present(seq=seq, focus=focus[0] if focus else "", workers=workers)
@@ -318,7 +322,7 @@ def load(db: sqlite3.Connection) -> Present:
 
 def _worker(db: sqlite3.Connection, row: tuple[Any, ...]) -> Worker:
     name, since, backend, directory, model, mode, options, session, online, why, ending = row[:11]
-    relaunching, tuning, limited, limits, resumes, handing_back = row[11:]
+    relaunching, tuning, limited, limits, resumes, handing_back, spent = row[11:]
     turn = open_turn(db, name)
     return Worker(
         name=name,
@@ -342,6 +346,7 @@ def _worker(db: sqlite3.Connection, row: tuple[Any, ...]) -> Worker:
         limits=limits,
         resumes_at=resumes,
         handing_back=bool(handing_back),
+        spent=_spent.decode(spent) if spent else Spent(),
     )
 
 

@@ -3,8 +3,9 @@
 import time
 from collections.abc import Callable
 
-from farhand.channels.kit import texts
+from farhand.channels.kit import overview, texts
 from farhand.channels.kit.card import Card
+from farhand.channels.kit.history import exchanges
 from farhand.channels.kit.session_list import session_list
 from farhand.channels.kit.texts import About
 from farhand.model import commands, wishes
@@ -16,6 +17,8 @@ from farhand.model.present import Present
 from farhand.model.slash import Surface
 from farhand.model.wishes import InfoRequest, Listing, Quit, Tell, Wish, Wrong
 from farhand.model.words import Attachment, Sender, replace
+
+HISTORY_EXCHANGES = 6
 
 
 class Bot:
@@ -31,8 +34,10 @@ class Bot:
         match wish:
             case Wrong(why=why):
                 return why
-            case InfoRequest(about=about):
-                return self.answer(about, await self._hub.look())
+            case InfoRequest(about="history", of=worker):
+                return await told_history(self._hub, worker)
+            case InfoRequest():
+                return self.answer(wish, await self._hub.look())
             case Tell():
                 return await self.tell(wish, sender)
             case Listing():
@@ -42,9 +47,9 @@ class Bot:
             case _:
                 return await self._send(wish, sender)
 
-    def answer(self, question: str, present: Present) -> str:
+    def answer(self, question: InfoRequest, present: Present) -> str:
         """The answer to a question about the team or the node."""
-        match question:
+        match question.about:
             case "progress":
                 return texts.progress(present, self._about().terminals, time.time())
             case "settings":
@@ -54,7 +59,14 @@ class Bot:
             case "queue":
                 return texts.queue(present)
             case "help":
-                return texts.help_text(self._surface)
+                return texts.help_text(self._surface, question.of)
+            case "usage":
+                return overview.usage(present)
+            case "inbox":
+                return overview.inbox(present)
+            case "mode":
+                worker = present.workers.get(question.of or present.focus)
+                return overview.settings_of(worker) if worker else texts.NOBODY_ASSIGNED
             case _:
                 return texts.team(present)
 
@@ -71,7 +83,7 @@ class Bot:
         try:
             accepted = await self._hub.send(command, sender)
         except NothingRunning as error:
-            return texts.paused(str(error.details["worker"]))
+            return texts.nothing_to_pause(str(error.details["worker"]))
         except Refused as error:
             return texts.refused(command, error)
         return texts.done(command, accepted.worker)
@@ -101,3 +113,11 @@ class Bot:
         changed = present.focus != name
         reply = await self._send(commands.Focus(id=f"{wish.id}:focus", worker=name), sender)
         return reply if changed else ""
+
+
+async def told_history(hub: Hub, worker: str) -> str:
+    """`/history` of a worker, of the focused one without a name."""
+    name = worker or (await hub.look()).focus
+    if not name:
+        return texts.NOBODY_ASSIGNED
+    return overview.history(exchanges(await hub.history(name, limit=HISTORY_EXCHANGES))[-HISTORY_EXCHANGES:])

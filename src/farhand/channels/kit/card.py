@@ -151,7 +151,7 @@ def progress_slot(turn: TurnView) -> str:
 def progress(turn: TurnView, now: float) -> Card:
     """A turn that runs: its state, the tool it waits for, the time, and the end of what it has said."""
     tool = turn.running_tool
-    state = "waits for you" if turn.open_asks else "is working" if turn.handed_over else "is starting"
+    state = "waits for you" if turn.open_asks else "is working"
     lines = [f"{turn.worker} {state} · {clock(now - turn.started_at)}"]
     if tool:
         lines.append(f"▸ {shortened(f'{tool.tool}: {tool.title}' if tool.title else tool.tool, TITLE_CHARACTERS)}")
@@ -420,6 +420,9 @@ def notice(event: Event) -> str:
             return f"{name} may not have got your message: {why} It was not sent again."
         case facts.Tuned(refused=refused) if refused:
             return f"{name} cannot change that: {refused}"
+        case facts.Tuned(mode=mode, model=model):
+            changed = [f"mode {mode} ({mode.meaning})" if mode else "", f"model {model}" if model else ""]
+            return f"{name} changed: {', '.join(one for one in changed if one)}."
         case facts.Interrupted(problem=problem) if problem:
             return f"{name} could not be stopped: {problem}"
         case facts.AnswerDelivered(problem=problem) if problem:

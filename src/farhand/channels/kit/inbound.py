@@ -84,16 +84,20 @@ class Inbound:
             text = await self._take_file(message, wish, sender)
         elif isinstance(wish, grammar.Listing):
             await self._queue.show(await self._bot.listed(wish), message.chat)
+        elif isinstance(wish, commands.Steer):
+            text = await self._taps.steer(wish, sender)
         elif wish is not None:
             text = await self._bot.obey(wish, sender)
-        if text:
+        # An edit is seen in the card of the message that waits.
+        if text and not (message.edits and text == texts.REWORDED):
             reply = plain_notice(f"reply:{message.id}", text, answers_reference=message.reference)
             await self._queue.show(reply, message.chat)
 
     async def _take_file(self, message: ChatMessage, wish: Tell | None, sender: Sender) -> str:
         """A photo or a file, into the inbox of whoever is meant; its caption says who, and comes along."""
         tell = wish or Tell(id=message.id, text="")
-        targets = self._bot.targets(tell, await self._context.hub.look())
+        present = await self._context.hub.look()
+        targets = tuple(name for name in self._bot.targets(tell, present) if name in present.workers)
         try:
             files = await self._inbox.fetch(message, targets, tell.text)
         except NotFetched as error:

@@ -9,7 +9,7 @@ from farhand.channels.kit.surface import ChatMessage, ChatTap, QuotedMessage, Sh
 from farhand.channels.kit.tap_data import ChoiceWantsWords, TappedChoice, answer, mask, places, tap_to_wish
 from farhand.model import commands
 from farhand.model.ports import Hub
-from farhand.model.present import Ask, Present
+from farhand.model.present import Ask
 from farhand.model.words import Sender
 
 WORDS = "words"
@@ -48,13 +48,15 @@ class Taps:
             case ChoiceWantsWords(ask=ask, chosen=chosen):
                 await self._chat.show(request_for_words(tap.id, ask, chosen), tap.chat)
                 return WRITE
-            case commands.Steer(message=message) as steer:
-                return await self._steer(steer, message, present, sender)
+            case commands.Steer() as steer:
+                return await self.steer(steer, sender)
             case wish:
                 return await self._bot.obey(wish, sender)
 
-    async def _steer(self, steer: commands.Steer, message: str, present: Present, sender: Sender) -> str:
-        waits = [one for one in present.workers.values() if any(queued.id == message for queued in one.queue)]
+    async def steer(self, steer: commands.Steer, sender: Sender) -> str:
+        """Puts a message that waits into the running turn, where the agent can; what there is to say about it."""
+        workers = (await self._hub.look()).workers.values()
+        waits = [one for one in workers if any(queued.id == steer.message for queued in one.queue)]
         if waits and waits[0].kind not in self._steers:
             return NOT_NOW.format(worker=waits[0].name)
         return await self._bot.obey(steer, sender) or STEERED.format(worker=waits[0].name if waits else "the worker")

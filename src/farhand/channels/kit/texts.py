@@ -3,12 +3,13 @@
 from collections.abc import Collection
 from datetime import UTC, datetime
 
+from farhand.channels.kit import overview
 from farhand.model import commands
 from farhand.model.commands import Command
 from farhand.model.compat import PRODUCT
 from farhand.model.errors import BadName, NoFocus, Offline, Refused, UnknownWorker
 from farhand.model.present import Message, Present, Worker
-from farhand.model.slash import Surface, help_lines
+from farhand.model.slash import Surface, help_lines, help_of
 from farhand.model.slash_argument import queued
 from farhand.model.words import Word
 
@@ -22,6 +23,7 @@ NO_IMAGE = "Needs decision - Could not download image. Try again or send as file
 NO_FILE = "Needs decision - Could not download file. Try again."
 ONLINE = "I'm online and ready."
 NO_WORKERS = "No workers yet. Hire your first long-lived worker with /hire <name>."
+REWORDED = "Reworded; it still waits."
 OFFLINE = "Going offline briefly. Your team stays the same."
 
 
@@ -45,8 +47,8 @@ def redacted(secret: str) -> str:
 
 
 def is_working(worker: Worker) -> bool:
-    """Whether the worker is at something, which its turn decides."""
-    return worker.turn is not None or bool(worker.queue)
+    """Whether the worker is at something, which its turn decides; what waits for an agent that is gone is not done."""
+    return worker.turn is not None or (bool(worker.queue) and not worker.is_offline)
 
 
 def until_words(until: float | None) -> str:
@@ -59,7 +61,8 @@ def team(present: Present) -> str:
     if not present.workers:
         return EMPTY_TEAM
     lines = [f"- {one.name} ({', '.join(_statuses(one, present.focus))})" for one in present.workers.values()]
-    return "\n".join(["Your team:", f"Focused: {present.focus or '(none)'}", "Workers:", *lines])
+    more = [overview.details(one) for one in present.workers.values()]
+    return "\n".join(["Your team:", f"Focused: {present.focus or '(none)'}", "Workers:", *lines, "", *more])
 
 
 def _statuses(worker: Worker, focus: str) -> list[str]:
@@ -93,7 +96,8 @@ def progress(present: Present, terminals: Collection[str], at: float) -> str:
         lines.append(f"Needs attention: usage limit reached{until_words(worker.limited.until)}.")
         if worker.queue:
             lines.append(f"{len(worker.queue)} waiting; /retry tries now.")
-    return "\n".join([*lines, f"Mode: {'tmux' if in_tmux else f'{worker.backend} exec (stateless)'}"])
+    lines.append(f"Mode: {'tmux' if in_tmux else f'{worker.backend} exec (stateless)'}")
+    return "\n".join([*lines, "", overview.details(worker)])
 
 
 def _yes(true: bool) -> str:
@@ -145,10 +149,14 @@ def _one_line(message: Message) -> str:
     return text if len(text) <= 100 else f"{text[:99]}…"
 
 
-def help_text(surface: Surface) -> str:
-    """`/help`: what can be typed there."""
+def help_text(surface: Surface, command: str = "") -> str:
+    """What can be typed there, or all about one command."""
+    if command:
+        return help_of(surface, command) or f"No command is called '{command}'; /commands lists them."
     return (
-        f"A text goes to the focused worker, @name to another, @all to everybody who is online.\n{help_lines(surface)}"
+        "A text goes to the focused worker, @name to another, @all to everybody who is online. A question is answered"
+        " by its buttons, a number, yes or no, or the words of a choice.\n"
+        f"{help_lines(surface)}\n/commands <command> tells more."
     )
 
 
@@ -175,7 +183,7 @@ def done(command: Command, worker: str) -> str:
         case commands.Relaunch():
             return f"Bringing {name} back online..."
         case commands.Interrupt():
-            return paused(worker)
+            return f"{paused(worker)}\nThe running turn is being stopped. Say what comes next."
         case commands.Retry():
             return f"{name} tries again."
         case commands.Tune(mode=mode, model=model):
@@ -183,13 +191,20 @@ def done(command: Command, worker: str) -> str:
             return f"{name} is asked to change: {' '.join(one for one in asked if one)}."
         case commands.Withdraw():
             return "Taken back."
+        case commands.Reword():
+            return REWORDED
         case _:
             return ""
 
 
 def paused(worker: str) -> str:
-    """The answer to `/pause`."""
+    """How the answer to `/pause` begins."""
     return f"{worker.capitalize()} is paused. I'll pick up where we left off."
+
+
+def nothing_to_pause(worker: str) -> str:
+    """The answer to `/pause` while nothing runs."""
+    return f"{paused(worker)}\nNothing was running."
 
 
 def refused(command: Command, error: Refused) -> str:

@@ -1,0 +1,126 @@
+"""What the manager is told of the workers: how each is set, what it used and what waits; and of blocked commands."""
+
+import pytest
+
+from farhand.channels.kit import overview, texts
+from farhand.channels.kit.history import exchanges
+from farhand.model import facts, slash
+from farhand.model.facts import Event, Fact
+from farhand.model.grammar import CHAT, read
+from farhand.model.history import HistoryPage, TurnEntry
+from farhand.model.present import Message, Present, fold
+from farhand.model.slash import INSTEAD, INTERACTIVE
+from farhand.model.view import TurnView
+from farhand.model.wishes import InfoRequest, Tell, Wrong
+from farhand.model.words import Choice, HowEnded, Mode, Sender, Usage
+
+ME = Sender(via="telegram", who="Mo")
+YES_NO = (Choice(id="yes", label="Allow"), Choice(id="no", label="Deny", allows=False))
+
+
+def events(*happened: tuple[str | None, Fact]) -> list[Event]:
+    """Events of ann, each with its turn."""
+    return [
+        Event(seq=seq, at=float(seq), worker="ann", turn=turn, fact=fact)
+        for seq, (turn, fact) in enumerate(happened, 1)
+    ]
+
+
+HIRED = (None, facts.Hired(backend="claude", directory="/srv/shop", model="opus", mode=Mode.PLAN, by=ME))
+
+
+def after(*happened: tuple[str | None, Fact]) -> Present:
+    """The present after a hiring and that."""
+    present = Present()
+    for event in events(HIRED, (None, facts.Focused(by=ME)), (None, facts.CameOnline()), *happened):
+        present = fold(present, event)
+    return present
+
+
+def used(dollars: float | None, tokens: int) -> Usage:
+    return Usage(input_tokens=tokens, output_tokens=tokens // 10, cost_dollars=dollars)
+
+
+def test_what_turns_used_adds_up_and_a_turn_that_tells_twice_counts_once() -> None:
+    present = after(
+        ("t1", facts.TurnStarted(message="m")),
+        ("t1", facts.Used(usage=used(0.10, 1000))),
+        ("t1", facts.Used(usage=used(0.25, 3000))),
+        ("t1", facts.TurnEnded(how=HowEnded.COMPLETED, usage=used(0.30, 3500))),
+        ("t1", facts.Used(usage=used(0.32, 3500))),
+        ("t2", facts.TurnStarted(message="n")),
+        ("t2", facts.Used(usage=used(1.0, 100))),
+    )
+    total = present.workers["ann"].spent.total
+    assert (total.input_tokens, round(total.cost_dollars or 0, 2)) == (3600, 1.32)
+    assert overview.usage(present) == "Used since hired:\nann: $1.32, 3.6k tokens in, 360 out"
+    assert overview.usage(after()) == "No worker has told what it used yet."
+
+
+def test_the_team_says_mode_model_folder_cost_and_what_waits() -> None:
+    present = after(
+        ("t1", facts.TurnStarted(message="m")),
+        ("t1", facts.Used(usage=used(0.5, 10))),
+        ("t1", facts.AskRaised(ask="a", question="Run it?", choices=YES_NO)),
+        (None, facts.Queued(message="n", text="next", by=ME)),
+    )
+    shown = texts.team(present)
+    assert shown.startswith("Your team:\nFocused: ann\nWorkers:\n- ann (focused, working, backend=claude)\n\n")
+    more = (
+        "mode plan (plans and changes nothing), model opus, in /srv/shop, $0.50, 1 message waiting, 1 question for you"
+    )
+    assert shown.endswith(f"ann: {more}")
+    assert overview.inbox(present) == "? ann asks: Run it?\n   1 Allow, 2 Deny\n   Answer: @ann 1"
+    assert overview.inbox(after()) == overview.NOTHING_WAITS
+
+
+def test_what_waits_for_an_agent_that_is_gone_is_not_being_done() -> None:
+    present = after((None, facts.Queued(message="n", text="next", by=ME)), (None, facts.WentOffline(why="It died.")))
+    assert "- ann (focused, available, backend=claude)" in texts.team(present)
+    assert "offline: It died." in texts.team(present)
+    assert "ann is offline: It died. /relaunch tries." in overview.inbox(present)
+
+
+@pytest.mark.parametrize("name", sorted(INTERACTIVE))
+def test_a_blocked_command_names_what_does_it_here(name: str) -> None:
+    wish = read("i", f"/{name}", after())
+    assert isinstance(wish, Wrong)
+    first, second = wish.why.splitlines()
+    assert first == f"/{name} is interactive and not supported here."
+    assert second == INSTEAD[name]
+    named = [word.strip(".;,").removeprefix("/") for word in second.split() if word.startswith("/")]
+    assert all(CHAT.find(one) for one in named)
+
+
+@pytest.mark.parametrize("text", ["/mode", "/mode ann", "/tune", "/tune ann"])
+def test_mode_alone_shows_how_the_worker_is_set(text: str) -> None:
+    for surface in (CHAT, slash.terminal()):
+        wish = read("i", text, after(), surface)
+        assert isinstance(wish, InfoRequest)
+        assert wish.about == "mode"
+    shown = overview.settings_of(after().workers["ann"])
+    assert shown.startswith("ann: mode plan (plans and changes nothing), model opus, in /srv/shop.\nChange it: ")
+    assert "/mode default (asks before it acts)" in shown
+
+
+def test_history_has_what_was_said_where_and_what_was_answered() -> None:
+    said = Message(id="m", text="hello there", at=0.0, by=ME)
+    ended = facts.TurnEnded(how=HowEnded.COMPLETED)
+    first = TurnView(worker="ann", turn="m", started_at=0.0, text="Hi Mo.", ended=ended, seq=3)
+    second = TurnView(worker="ann", turn="desk", started_at=0.0, text="at the desk", seq=5)
+    page = HistoryPage(entries=(TurnEntry(seq=3, view=first, messages=(said,)),), open=TurnEntry(seq=5, view=second))
+    assert overview.history(exchanges(page)) == ("Mo (telegram) → ann: hello there\n   Hi Mo.\nann:\n   at the desk")
+    assert overview.history([]) == overview.NO_HISTORY
+
+
+def test_the_bots_name_is_taken_off_what_is_passed_on() -> None:
+    assert read("i", "/clear@my_bot all of it", after()) == Tell(id="i", text="/clear all of it", needs_focus=True)
+    assert read("i", "/me@example.org x", after()) == Tell(id="i", text="/me@example.org x", needs_focus=True)
+
+
+def test_the_terminals_help_fits_its_screen() -> None:
+    from farhand.cli.conversation_lines import help_text
+    from farhand.cli.line_editor import rows
+
+    shown = [row for line in help_text(slash.terminal()).splitlines() for row in rows(line, 77)]
+    assert len(shown) <= 22
