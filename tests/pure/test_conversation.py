@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from farhand.cli import line_editor as editing
-from farhand.cli.conversation import read_line
+from farhand.cli.conversation import AskedBack, decided, read_line
 from farhand.cli.conversation_lines import ask_lines, event_line, prompt, settled_line, team_lines
 from farhand.cli.line_editor import LineEditor
 from farhand.model import facts
@@ -35,7 +35,7 @@ def asked(ask: str = "a") -> facts.AskRaised:
     return facts.AskRaised(ask=ask, question="May I?", choices=CHOICES)
 
 
-def read(line: str, now: Present | None = None) -> Wish | None:
+def read(line: str, now: Present | None = None) -> Wish | AskedBack | None:
     """What a line asks for, with the id `1`."""
     numbers = count(1)
     return read_line(line, now or Present(), lambda: str(next(numbers)))
@@ -82,8 +82,17 @@ def test_a_number_answers_the_oldest_question_and_may_carry_advice() -> None:
     now = present(("ann", HIRED), ("bob", HIRED), ("bob", asked("first")), ("ann", asked("second")))
     assert read("2", now) == Answer(id="1", ask="first", choice="no")
     assert read("1 but only once", now) == Answer(id="1", ask="first", choice="yes", note="but only once")
-    assert read("3", now) == Tell(id="1", text="3")
-    assert read("10 reasons why", now) == Tell(id="1", text="10 reasons why")
+    assert read("3", now) == Wrong(id="1", why="1–2, please.")
+    assert read("Yes, write it", now) == read("yes", now) == Answer(id="1", ask="first", choice="yes")
+    assert read("@ann 2", now) == Answer(id="1", ask="second", choice="no")
+    held = read("10 reasons why", now)
+    assert held == AskedBack(ask="first", deny="no", tell=Tell(id="1", text="10 reasons why", worker="bob"))
+    assert isinstance(held, AskedBack)
+    assert held.text == "bob waits for your answer. d: deny with this, s: say it after, or answer."
+    assert decided("d", held, "2") == Answer(id="2", ask="first", choice="no", note="10 reasons why")
+    assert decided("S", held, "2") == held.tell
+    assert decided("something else", held, "2") is None
+    assert read("@all stand up", now) == Tell(id="1", text="stand up", everybody=True)
 
 
 def test_several_numbers_answer_a_question_that_takes_several() -> None:
@@ -92,11 +101,10 @@ def test_several_numbers_answer_a_question_that_takes_several() -> None:
     assert read("1,2", now) == Answer(id="1", ask="first", choice="yes,no")
     assert read("1 , 2 but only once", now) == Answer(id="1", ask="first", choice="yes,no", note="but only once")
     assert read("2", now) == Answer(id="1", ask="first", choice="no")
-    assert read("1,3", now) == Tell(id="1", text="1,3")
-    assert read("1,2,", now) == Tell(id="1", text="1,2,")
+    assert read("1,3", now) == Wrong(id="1", why="1–2, please.")
     assert ask_lines("bob", several).endswith("Several may be chosen, with commas between them: 1,2")
     one = present(("bob", HIRED), ("bob", asked("first")))
-    assert read("1,2", one) == Tell(id="1", text="1,2")
+    assert isinstance(read("1,2", one), AskedBack)
 
 
 def test_a_question_shows_its_choices_by_number() -> None:

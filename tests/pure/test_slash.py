@@ -10,7 +10,7 @@ from farhand.channels.kit.inbound import read_message
 from farhand.channels.telegram.parse import to_message
 from farhand.channels.telegram.replies import menu
 from farhand.channels.telegram.words import TelegramChat, TelegramMessage
-from farhand.cli.conversation import read_line
+from farhand.cli.conversation import AskedBack, read_line
 from farhand.cli.conversation_lines import help_text
 from farhand.cli.main import COMMANDS
 from farhand.model import facts, slash
@@ -48,7 +48,7 @@ def on_telegram(text: str, table: tuple[Slash, ...] = SLASHES) -> Wish | None:
     return read_message(to_message(message, "telegram", "1"), present(), slash.chat(table))
 
 
-def in_the_terminal(text: str, table: tuple[Slash, ...] = SLASHES) -> Wish | None:
+def in_the_terminal(text: str, table: tuple[Slash, ...] = SLASHES) -> Wish | AskedBack | None:
     """What a typed line asks for, under the id that Telegram would give it."""
     return read_line(text, present(), lambda: "m:1:4242:7", slash.terminal(table))
 

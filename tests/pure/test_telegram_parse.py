@@ -145,7 +145,7 @@ def test_a_stop_button_finds_its_turn_and_no_other(turn: str) -> None:
     [
         ("hello", Tell(id="m:99:7:5", text="hello")),
         ("@ann-b hi", Tell(id="m:99:7:5", text="hi", worker="ann-b")),
-        ("@bob hi", Tell(id="m:99:7:5", text="@bob hi")),
+        ("@bob hi", Tell(id="m:99:7:5", text="hi", worker="bob")),
         ("/ann_b hi there", Tell(id="m:99:7:5", text="hi there", worker="ann-b", focus=True)),
         ("/ann-b", commands.Focus(id="m:99:7:5", worker="ann-b")),
         ("/focus ann-b", commands.Focus(id="m:99:7:5", worker="ann-b")),

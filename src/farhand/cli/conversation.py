@@ -1,6 +1,5 @@
 """A conversation with a team in a terminal: what is typed becomes commands, what happens is printed as it happens."""
 
-import re
 import time
 import uuid
 from collections.abc import Callable
@@ -23,19 +22,34 @@ from farhand.cli.conversation_lines import (
 )
 from farhand.cli.terminal import ConversationTerminal
 from farhand.model import facts, grammar, slash, wishes
+from farhand.model.answers import Answered, OutOfRange, denial, read_answer
 from farhand.model.commands import Answer, Focus, Say
 from farhand.model.errors import FarhandError
 from farhand.model.facts import Event
 from farhand.model.ports import Hub
-from farhand.model.present import Ask, Present, fold
+from farhand.model.present import Present, fold
 from farhand.model.slash import Surface
 from farhand.model.wishes import InfoRequest, Listing, Quit, Tell, Wish, Wrong
-from farhand.model.words import Sender
+from farhand.model.words import Sender, Word, replace
 
 TERMINAL = slash.terminal()
-# The numbers that a line begins with, when it answers a question.
-ONE = re.compile(r"([0-9]{1,3})(?=\s|$)")
-SEVERAL = re.compile(r"([0-9]{1,3}(?:\s*,\s*[0-9]{1,3})*)(?=\s|$)")
+# What is typed to decide about a line that was asked back.
+DENY_WITH_IT = frozenset({"d", "deny"})
+SAY_IT_AFTER = frozenset({"s", "say", "after"})
+
+
+class AskedBack(Word):
+    """A line that is no answer to the question at the prompt: it goes nowhere until the person says where."""
+
+    ask: str
+    deny: str
+    tell: Tell
+
+    @property
+    def text(self) -> str:
+        """What the person is asked."""
+        deny = "d: deny with this, " if self.deny else ""
+        return f"{self.tell.worker} waits for your answer. {deny}s: say it after, or answer."
 
 
 class TerminalConversation:
@@ -55,6 +69,7 @@ class TerminalConversation:
         self._sender = Sender(via="chat", who=who)
         self._leaving = leaving
         self._surface = surface
+        self._asked_back: AskedBack | None = None
         # The present as it has been shown: it moves with every event.
         self._present = Present()
 
@@ -75,9 +90,15 @@ class TerminalConversation:
     async def _take(self, line: str) -> bool:
         """Obeys a line; False when it leaves the conversation."""
         # A number answers the question that the person has seen, not one that came meanwhile.
-        wish = read_line(line, self._present, lambda: uuid.uuid4().hex, self._surface)
+        held, self._asked_back = self._asked_back, None
+        wish: Wish | AskedBack | None = decided(line, held, uuid.uuid4().hex) if held else None
+        wish = wish or read_line(line, self._present, lambda: uuid.uuid4().hex, self._surface)
         if isinstance(wish, Quit):
             return False
+        if isinstance(wish, AskedBack):
+            self._asked_back = wish
+            self._terminal.tell(wish.text, "yellow")
+            return True
         try:
             await self._obey(wish)
         except FarhandError as error:
@@ -182,21 +203,27 @@ def _is_busy(present: Present, name: str) -> bool:
     return worker is not None and (worker.turn is not None or bool(worker.queue))
 
 
-def read_line(line: str, present: Present, new_id: Callable[[], str], surface: Surface = TERMINAL) -> Wish | None:
-    """What a typed line asks for: the answer to the oldest open question, or what the grammar reads in it. Pure."""
-    asks = open_asks(present)
-    if asks and (answered := _read_answer(line, asks[0])):
-        choice, advice = answered
-        return Answer(id=new_id(), ask=asks[0].id, choice=choice, note=advice)
-    return grammar.read(new_id(), line, present, surface)
+def read_line(
+    line: str, present: Present, new_id: Callable[[], str], surface: Surface = TERMINAL
+) -> Wish | AskedBack | None:
+    """What a typed line asks for: the answer to the question that the prompt names, or what the grammar reads. Pure."""
+    wish = grammar.read(new_id(), line, present, surface)
+    if not isinstance(wish, Tell) or wish.everybody:
+        return wish
+    ask = next((one for one in open_asks(present) if wish.worker in ("", one.worker)), None)
+    if ask is None:
+        return wish
+    match read_answer(wish.text, ask, addressed=True):
+        case Answered(choice=choice, note=note):
+            return Answer(id=wish.id, ask=ask.id, choice=choice, note=note)
+        case OutOfRange() as out:
+            return Wrong(id=wish.id, why=out.text)
+        case None:
+            return AskedBack(ask=ask.id, deny=denial(ask), tell=replace(wish, worker=ask.worker))
 
 
-def _read_answer(line: str, ask: Ask) -> tuple[str, str] | None:
-    """The choice of a line that begins with its number, or with several, and the advice after it."""
-    found = (SEVERAL if ask.several else ONE).match(line)
-    if found is None:
-        return None
-    places = [int(number) for number in found[1].split(",")]
-    if not all(1 <= place <= len(ask.choices) for place in places):
-        return None
-    return ",".join(ask.choices[place - 1].id for place in places), line[found.end() :].strip()
+def decided(line: str, held: AskedBack, identity: str) -> Wish | None:
+    """What shall become of a line that was asked back; None when something else is typed."""
+    if line.lower() in DENY_WITH_IT and held.deny:
+        return Answer(id=identity, ask=held.ask, choice=held.deny, note=held.tell.text)
+    return held.tell if line.lower() in SAY_IT_AFTER else None

@@ -10,7 +10,7 @@ from farhand.channels.kit.session_list import session_list
 from farhand.channels.kit.texts import About
 from farhand.model import commands, wishes
 from farhand.model.commands import Command
-from farhand.model.errors import NothingRunning, Refused
+from farhand.model.errors import IdTaken, NothingRunning, Refused
 from farhand.model.grammar import CHAT
 from farhand.model.ports import Hub
 from farhand.model.present import Present
@@ -84,6 +84,9 @@ class Bot:
             accepted = await self._hub.send(command, sender)
         except NothingRunning as error:
             return texts.nothing_to_pause(str(error.details["worker"]))
+        except IdTaken:
+            # It came once more, and was obeyed as something else: an answer, when its question was still open.
+            return ""
         except Refused as error:
             return texts.refused(command, error)
         return texts.done(command, accepted.worker)

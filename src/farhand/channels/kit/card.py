@@ -80,7 +80,15 @@ class AdoptTap(Word, tag="adopt"):
     session: str
 
 
-Tap: TypeAlias = AnswerTap | PickTap | DoneTap | WordsTap | SteerTap | WithdrawTap | StopTap | RetryTap | AdoptTap
+class HeldTap(Word, tag="held"):
+    """The button says what shall become of the text that its message holds."""
+
+    what: str
+
+
+Tap: TypeAlias = (
+    AnswerTap | PickTap | DoneTap | WordsTap | SteerTap | WithdrawTap | StopTap | RetryTap | AdoptTap | HeldTap
+)
 
 
 class Button(Word):

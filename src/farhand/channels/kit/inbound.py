@@ -9,8 +9,10 @@ from farhand.channels.kit.card import plain_notice
 from farhand.channels.kit.inbox import ChatInbox
 from farhand.channels.kit.outbound import Outbound
 from farhand.channels.kit.surface import ChatMessage, ChatSurface, ChatTap, NotFetched
+from farhand.channels.kit.tap_data import held_choice
 from farhand.channels.kit.taps import Taps
 from farhand.channels.kit.who_may_speak import WhoMaySpeak
+from farhand.channels.kit.word_answers import WordAnswers
 from farhand.model import commands, grammar
 from farhand.model.channel_ports import ChannelContext
 from farhand.model.errors import StoreError
@@ -45,6 +47,7 @@ class Inbound:
         self._queue = outbound.queue
         self._background = background
         self._taps = Taps(context.hub, bot, outbound.queue, context.steers)
+        self._answers = WordAnswers(context.hub, bot, outbound.queue)
         self._inbox = ChatInbox(surface, context.peers)
         self._greeted = False
 
@@ -78,6 +81,8 @@ class Inbound:
         wish = read_message(message, await self._context.hub.look())
         sender = self._sender(message.who)
         text = await self._taps.words(message, sender)
+        if text is None:
+            text = await self._answers.take(message, wish, sender)
         if text is not None:
             pass
         elif message.file is not None and not message.edits and (wish is None or isinstance(wish, Tell)):
@@ -105,7 +110,9 @@ class Inbound:
         return await self._bot.tell(tell, sender, files)
 
     async def _take_tap(self, tap: ChatTap) -> None:
-        text = await self._taps.take(tap, self._sender(tap.who))
+        held = held_choice(tap)
+        sender = self._sender(tap.who)
+        text = await (self._answers.take_tap(tap, held, sender) if held else self._taps.take(tap, sender))
         name = f"{self._surface.name} tap"
         self._background.start(name, self._surface.answer_tap, tap.id, text or "✓")
 

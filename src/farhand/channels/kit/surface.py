@@ -72,6 +72,8 @@ class ChatTap(Word):
     id: str
     chat: str
     data: str
+    # What the surface calls the message under which the button is.
+    reference: str = ""
     who: str = ""
     person: str = ""
     from_person: bool = True

@@ -6,6 +6,7 @@ from farhand.channels.kit.card import (
     AdoptTap,
     AnswerTap,
     DoneTap,
+    HeldTap,
     PickTap,
     RetryTap,
     SteerTap,
@@ -23,7 +24,7 @@ from farhand.model.words import Word
 DATA_BYTES = 64
 MASK_CHARACTERS = 32
 ANSWER, ANSWER_BY_DIGEST, STOP, STEER, WITHDRAW, PICK, DONE, WORDS = "a", "d", "s", "n", "b", "p", "o", "w"
-RETRY, ADOPT = "r", "h"
+RETRY, ADOPT, HELD = "r", "h", "k"
 NOT_MINE = "That button is not one of mine."
 CLOSED = "Too late: that question is closed."
 
@@ -60,6 +61,8 @@ def tap_data(tap: Tap) -> str:
         case AdoptTap(backend=backend, session=session):
             # The beginning of a long id will do.
             return f"{ADOPT}:{backend}:{session}".encode()[:DATA_BYTES].decode(errors="ignore")
+        case HeldTap(what=what):
+            return f"{HELD}:{what}"
         case SteerTap(message=message):
             return f"{STEER}:{digest(message)}"
         case WithdrawTap(message=message):
@@ -70,6 +73,12 @@ def tap_data(tap: Tap) -> str:
             return f"{DONE}:{mask(chosen)}:{digest(ask)}"
         case WordsTap(ask=ask, chosen=chosen):
             return f"{WORDS}:{mask(chosen)}:{digest(ask)}"
+
+
+def held_choice(tap: ChatTap) -> str:
+    """What a tap wants done with the text that its message holds; empty for any other tap."""
+    kind, _, what = tap.data.partition(":")
+    return what if kind == HELD else ""
 
 
 def mask(chosen: tuple[int, ...]) -> str:

@@ -96,6 +96,7 @@ def to_tap(query: CallbackQuery) -> ChatTap | None:
         id=query.id,
         chat=str(query.message.chat.id),
         data=query.data,
+        reference=str(query.message.message_id),
         who=query.sender.first_name,
         person=str(query.sender.id),
         from_person=_is_person(query.sender),

@@ -1,0 +1,166 @@
+"""Takes words for answers in a chat: a reply to a question, a label, yes or no, a number, `@ann 2`.
+
+What is no answer while a question waits is asked back, and stays in the slot of the card that asks: it reaches the
+agent only when the manager says so."""
+
+import msgspec
+
+from farhand.channels.kit.bot import Bot
+from farhand.channels.kit.card import Button, Card, HeldTap, removal, shortened
+from farhand.channels.kit.overview import open_asks_of
+from farhand.channels.kit.surface import ChatMessage, ChatTap
+from farhand.channels.kit.taps import FindsSlots
+from farhand.model import commands
+from farhand.model.answers import Answered, OutOfRange, denial, is_like_an_answer, read_answer
+from farhand.model.ports import Hub
+from farhand.model.present import Ask, Present, Worker
+from farhand.model.wishes import Tell, Wish
+from farhand.model.words import AskKind, Sender, Word
+
+ASK, HELD = "ask:", "held:"
+DENY, ANSWER, AFTER = "deny", "answer", "after"
+CLOSED = "That question is closed already; this went nowhere."
+WHICH = "{worker} has {count} questions open. Reply to the one that you mean, or tap its button."
+WHOSE = "Whose question is that for? {names} wait: say it as @name, or reply to the question."
+FORGOTTEN = "I no longer know what that was. Send it again, please."
+
+
+class HeldText(Word):
+    """A text that waits for a decision: who and which question it met, and what it would say to the worker."""
+
+    worker: str
+    ask: str
+    message: str
+    text: str
+
+
+class WordAnswers:
+    """The answers of one chat that are given in words."""
+
+    def __init__(self, hub: Hub, bot: Bot, chat: FindsSlots) -> None:
+        self._hub = hub
+        self._bot = bot
+        self._chat = chat
+
+    async def take(self, message: ChatMessage, wish: Wish | None, sender: Sender) -> str | None:
+        """What there is to say about a text that was an answer, or that was asked back; None for any other text."""
+        if not isinstance(wish, Tell) or wish.everybody or message.edits or message.foreign or message.file:
+            return None
+        present = await self._hub.look()
+        asked = await self._replied_to(message)
+        if asked:
+            return await self._take_reply(message, wish, present.ask(asked), sender)
+        if _is_known(message.id, present):
+            return None
+        given = message.text if message.quoted and not wish.worker else _words_of(message, wish)
+        worker = present.workers.get(wish.worker or present.focus)
+        waiting = open_asks_of(worker) if worker else []
+        if worker is None or not waiting:
+            return None if wish.worker else await self._take_for_others(message, given, present, sender)
+        if len(waiting) > 1 and is_like_an_answer(given):
+            return WHICH.format(worker=worker.name, count=len(waiting))
+        return await self._answer(message, wish, given, waiting[0], sender, addressed=bool(wish.worker))
+
+    async def _replied_to(self, message: ChatMessage) -> str:
+        """The id of the ask whose card the message replies to."""
+        if message.quoted is None:
+            return ""
+        slot = await self._chat.slot_of(message.chat, message.quoted.reference)
+        return slot.removeprefix(ASK) if slot.startswith(ASK) else ""
+
+    async def _take_reply(self, message: ChatMessage, wish: Tell, ask: Ask | None, sender: Sender) -> str | None:
+        if ask is None:
+            return CLOSED if is_like_an_answer(message.text) else None
+        if ask.settled is not None:
+            # The hub says who was first, and knows a repeat of the very answer.
+            late = read_answer(message.text, ask, addressed=True)
+            return await self._send(message, ask, late, sender) if isinstance(late, Answered) else None
+        return await self._answer(message, wish, message.text, ask, sender, addressed=True)
+
+    async def _take_for_others(self, message: ChatMessage, given: str, present: Present, sender: Sender) -> str | None:
+        """A plain yes, no or number while somebody else than the focused worker asks."""
+        asks = [ask for worker in present.workers.values() for ask in open_asks_of(worker)]
+        if not asks or not is_like_an_answer(given):
+            return None
+        if len(asks) > 1:
+            return WHOSE.format(names=", ".join(dict.fromkeys(f"@{ask.worker}" for ask in asks)))
+        read = read_answer(given, asks[0])
+        return read.text if isinstance(read, OutOfRange) else await self._send(message, asks[0], read, sender)
+
+    async def _answer(
+        self, message: ChatMessage, wish: Tell, given: str, ask: Ask, sender: Sender, *, addressed: bool
+    ) -> str:
+        match read_answer(given, ask, addressed=addressed):
+            case Answered() as read:
+                return await self._send(message, ask, read, sender) or ""
+            case OutOfRange() as read:
+                return read.text
+            case None:
+                await self._chat.show(asked_back(message, ask, wish.text), message.chat)
+                return ""
+
+    async def _send(self, message: ChatMessage, ask: Ask, read: Answered | None, sender: Sender) -> str | None:
+        if read is None:
+            return None
+        answer = commands.Answer(id=message.id, ask=ask.id, choice=read.choice, note=read.note)
+        return await self._bot.obey(answer, sender)
+
+    async def take_tap(self, tap: ChatTap, what: str, sender: Sender) -> str:
+        """Does with a held text what the button says."""
+        slot = await self._chat.slot_of(tap.chat, tap.reference)
+        if not slot.startswith(HELD):
+            return FORGOTTEN
+        held = msgspec.json.decode(slot.removeprefix(HELD), type=HeldText)
+        ask = (await self._hub.look()).ask(held.ask)
+        if what == AFTER:
+            said = await self._bot.obey(Tell(id=held.message, text=held.text, worker=held.worker), sender)
+        elif ask is None or ask.settled is not None:
+            return CLOSED
+        else:
+            choice = denial(ask) if what == DENY else _free_choice(ask)
+            said = await self._bot.obey(
+                commands.Answer(id=f"{held.message}:{what}", ask=ask.id, choice=choice, note=held.text), sender
+            )
+        await self._chat.show(removal(slot), tap.chat)
+        return said
+
+
+def _words_of(message: ChatMessage, wish: Tell) -> str:
+    """What was said, without the name of whom it is said to."""
+    return wish.text if wish.worker else message.text
+
+
+def _is_known(message: str, present: Present) -> bool:
+    """Whether the message was taken before and its worker is at it: it came once more, and is no answer."""
+    return any(_has(worker, message) for worker in present.workers.values())
+
+
+def _has(worker: Worker, message: str) -> bool:
+    running = (worker.turn.message,) if worker.turn and worker.turn.message else ()
+    return any(one.id.partition(":")[2].partition("~")[0] == message for one in (*running, *worker.queue))
+
+
+def _free_choice(ask: Ask) -> str:
+    """The choice that is made by words."""
+    return next((choice.id for choice in ask.choices if choice.allows and choice.words), "")
+
+
+def asked_back(message: ChatMessage, ask: Ask, text: str) -> Card:
+    """Asks what shall become of a text that is no answer; its slot keeps the text."""
+    held = HeldText(worker=ask.worker, ask=ask.id, message=message.id, text=text)
+    slot = f"{HELD}{msgspec.json.encode(held).decode()}"
+    after = Button(label="Say it after", tap=HeldTap(what=AFTER))
+    buttons = [after]
+    if ask.about is AskKind.CHOICE and _free_choice(ask):
+        buttons.insert(0, Button(label="Answer with this", tap=HeldTap(what=ANSWER)))
+    elif denial(ask):
+        buttons.insert(0, Button(label="Deny with this", tap=HeldTap(what=DENY)))
+    return Card(
+        key=f"{HELD}{message.id}",
+        slot=slot,
+        worker=ask.worker,
+        head=f"{ask.worker} waits for your answer above. “{shortened(text, 80)}” is none of its choices.",
+        buttons=(tuple(buttons),),
+        answers_reference=message.reference,
+        silent=True,
+    )

@@ -1,0 +1,130 @@
+"""Reads words as the answer to a question: a number, a choice's own words, yes or no. Pure.
+
+Fails closed: what might mean something else is no answer, and nothing but a plain yes ever allows."""
+
+import re
+from typing import TypeAlias
+
+from farhand.model.present import Ask
+from farhand.model.words import AskKind, Choice, Word
+
+_WORD_ENDS = " \t\n.,;:!?…-–—"
+_NUMBERS = re.compile(r"([0-9]{1,3}(?:\s*,\s*[0-9]{1,3})*)(?=[\s.,;:!)]|$)[.):]?\s*(.*)", re.DOTALL)
+YES = frozenset(
+    "yes y yeah yep yup ok okay sure allow approve approved proceed 👍 ✅ "
+    "ja jo oui sí si sim sì da tak tamam evet はい 是 好 예 네 да".split()
+) | {"go ahead", "do it", "go on"}
+NO = frozenset(
+    "no n nope nah deny denied reject don't dont 👎 ❌ "
+    "nein nee non não nao nie nu hayır нет いいえ 不 否 아니요".split()
+) | {"do not"}
+# A choice whose label has one of these holds for more than this once: a bare yes is not that.
+_WIDER = re.compile(r"\b(always|all|every|session|don't ask|auto|rest|from now on|edits)\b", re.IGNORECASE)
+
+
+class Answered(Word):
+    """The text answers the question so."""
+
+    choice: str
+    note: str = ""
+
+
+class OutOfRange(Word):
+    """The text is a number that no choice has."""
+
+    choices: int
+
+    @property
+    def text(self) -> str:
+        """What is said about it."""
+        return f"1–{self.choices}, please." if self.choices > 1 else "There is but one choice: 1."
+
+
+ReadAnswer: TypeAlias = Answered | OutOfRange | None
+
+
+def read_answer(text: str, ask: Ask, *, addressed: bool = False) -> ReadAnswer:
+    """What the text answers; None when it is no answer.
+
+    `addressed`: it is certainly meant for this question (a reply to it, or typed at its prompt). Then words behind a
+    number are advice; else a number with words behind it only ever refuses."""
+    text = text.strip()
+    if found := _NUMBERS.fullmatch(text):
+        return _by_number(found, ask, addressed=addressed)
+    plain = _plain(text)
+    if chosen := _by_label(plain, ask):
+        return Answered(choice=chosen)
+    if plain in YES:
+        choice = _plain_yes(ask)
+        return Answered(choice=choice.id) if choice else None
+    return _refusal(text, ask)
+
+
+def is_like_an_answer(text: str) -> bool:
+    """Whether the text can only have been meant as an answer, to whatever question."""
+    return _plain(text) in YES | NO or re.fullmatch(r"[0-9]{1,3}(\s*,\s*[0-9]{1,3})*[.)]?", text.strip()) is not None
+
+
+def denial(ask: Ask) -> str:
+    """The choice that refuses; empty where none does."""
+    return next((choice.id for choice in ask.choices if not choice.allows), "")
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.strip(_WORD_ENDS).casefold().replace("’", "'").split())
+
+
+def _by_number(found: re.Match[str], ask: Ask, *, addressed: bool) -> ReadAnswer:
+    numbers, advice = [int(one) for one in found[1].split(",")], found[2].strip()
+    if len(numbers) > 1 and not ask.several:
+        return None
+    if not all(1 <= number <= len(ask.choices) for number in numbers):
+        return None if advice else OutOfRange(choices=len(ask.choices))
+    made = [ask.choices[number - 1] for number in numbers]
+    if advice and not addressed and any(choice.allows for choice in made):
+        return None
+    return Answered(choice=",".join(choice.id for choice in made), note=advice)
+
+
+def _by_label(plain: str, ask: Ask) -> str:
+    """The choice with that label or id; several with commas between them where several may be made."""
+    if one := _one_by_label(plain, ask):
+        return one.id
+    if ask.several and "," in plain:
+        made = [_one_by_label(part.strip(), ask) for part in plain.split(",")]
+        return ",".join(choice.id for choice in made if choice) if all(made) else ""
+    return ""
+
+
+def _one_by_label(plain: str, ask: Ask) -> Choice | None:
+    exact = [choice for choice in ask.choices if plain and plain in (_plain(choice.label), choice.id.casefold())]
+    if exact:
+        return exact[0]
+    if ask.about is not AskKind.CHOICE or len(plain) < 2:
+        return None
+    begun = [choice for choice in ask.choices if _plain(choice.label).startswith(f"{plain} ")]
+    return begun[0] if len(begun) == 1 else None
+
+
+def _plain_yes(ask: Ask) -> Choice | None:
+    """The choice that allows this once; none where a yes could mean more than one thing."""
+    allowing = [choice for choice in ask.choices if choice.allows and not choice.words]
+    if ask.about is AskKind.CHOICE:
+        return allowing[0] if len(allowing) == 1 and denial(ask) else None
+    if len(allowing) == 1:
+        return allowing[0]
+    once = [choice for choice in allowing if not _WIDER.search(choice.label)]
+    return once[0] if once else None
+
+
+def _refusal(text: str, ask: Ask) -> ReadAnswer:
+    """`no`, or `no, and why`."""
+    choice = denial(ask)
+    if not choice:
+        return None
+    if _plain(text) in NO:
+        return Answered(choice=choice)
+    found = re.match(r"([^\s,;:.!]+)\s*[,;:.!]\s*(\S.*)", text, re.DOTALL)
+    if found and found[1].casefold().replace("’", "'") in NO:
+        return Answered(choice=choice, note=found[2].strip())
+    return None

@@ -1,0 +1,92 @@
+"""Words are read as the answer to a question, and never as a wider yes than was said."""
+
+import pytest
+
+from farhand.model.answers import Answered, OutOfRange, is_like_an_answer, read_answer
+from farhand.model.present import Ask
+from farhand.model.words import AskKind, Choice
+
+PERMISSION = (
+    Choice(id="once", label="Allow"),
+    Choice(id="session", label="Allow for this session"),
+    Choice(id="no", label="Deny", allows=False),
+)
+PLAN = (
+    Choice(id="auto", label="Yes, and auto-accept edits"),
+    Choice(id="manual", label="Yes, ask me each time"),
+    Choice(id="no", label="No, keep planning", allows=False),
+)
+WIDE = (Choice(id="all", label="Yes, always"), Choice(id="no", label="No", allows=False))
+WIDER = (
+    Choice(id="all", label="Always"),
+    Choice(id="s", label="For this session"),
+    Choice(id="no", label="No", allows=False),
+)
+DRINKS = (Choice(id="t", label="Tea"), Choice(id="m", label="Milk (warm)"), Choice(id="mt", label="Milk tea"))
+
+
+def ask(choices: tuple[Choice, ...], about: AskKind = AskKind.PERMISSION, *, several: bool = False) -> Ask:
+    return Ask(id="a", worker="ann", turn="t", seq=1, question="?", choices=choices, about=about, several=several)
+
+
+@pytest.mark.parametrize(
+    ("text", "choice", "note"),
+    [
+        ("yes", "once", ""),
+        ("  YES. ", "once", ""),
+        ("go ahead", "once", ""),
+        ("sí", "once", ""),
+        ("да", "once", ""),
+        ("👍", "once", ""),
+        ("allow", "once", ""),
+        ("Allow for this session", "session", ""),
+        ("2", "session", ""),
+        ("2.", "session", ""),
+        ("nein", "no", ""),
+        ("don’t", "no", ""),
+        ("no: it is Friday", "no", "it is Friday"),
+        ("3 it is Friday", "no", "it is Friday"),
+    ],
+)
+def test_an_answer(text: str, choice: str, note: str) -> None:
+    assert read_answer(text, ask(PERMISSION)) == Answered(choice=choice, note=note)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["yes, but not the tests", "1 file is missing", "1,2", "yesterday", "no way that works", "allow me to explain", ""],
+)
+def test_what_might_mean_something_else_is_no_answer(text: str) -> None:
+    assert read_answer(text, ask(PERMISSION)) is None
+
+
+def test_advice_behind_a_number_allows_only_where_it_is_meant_for_the_question() -> None:
+    assert read_answer("1 but quickly", ask(PERMISSION)) is None
+    assert read_answer("1 but quickly", ask(PERMISSION), addressed=True) == Answered(choice="once", note="but quickly")
+
+
+def test_a_bare_yes_is_never_the_wider_one() -> None:
+    assert read_answer("yes", ask(PLAN, AskKind.PLAN)) == Answered(choice="manual")
+    assert read_answer("yes", ask(WIDER)) is None
+    # The only one there is.
+    assert read_answer("yes", ask(WIDE)) == Answered(choice="all")
+    assert read_answer("yes", ask(DRINKS, AskKind.CHOICE)) is None
+
+
+def test_labels_of_a_choice() -> None:
+    drinks = ask(DRINKS, AskKind.CHOICE, several=True)
+    assert read_answer("TEA", drinks) == Answered(choice="t")
+    assert read_answer("tea, milk (warm)", drinks) == Answered(choice="t,m")
+    assert read_answer("1, 3", drinks) == Answered(choice="t,mt")
+    assert read_answer("milk", drinks) is None
+
+
+def test_a_number_out_of_range_is_told_so() -> None:
+    assert read_answer("0", ask(PERMISSION)) == read_answer("7", ask(PERMISSION)) == OutOfRange(choices=3)
+    assert OutOfRange(choices=3).text == "1–3, please."
+    assert read_answer("7 dwarfs", ask(PERMISSION)) is None
+
+
+def test_what_can_only_be_an_answer() -> None:
+    assert all(is_like_an_answer(text) for text in ("yes", "No!", "2", "1,3", "ok"))
+    assert not any(is_like_an_answer(text) for text in ("yes please do", "2 files", "", "deny all cookies"))
