@@ -4,6 +4,7 @@ import time
 
 from farhand.channels.kit import texts
 from farhand.channels.kit.card import notice, settlement
+from farhand.channels.kit.lifecycle import sentence
 from farhand.channels.kit.overview import spent_words
 from farhand.model import commands, facts
 from farhand.model.commands import Command
@@ -79,10 +80,12 @@ def event_line(event: Event) -> str:
             return f"{worker} left the team."
         case facts.Focused():
             return f"Now talking to {worker}."
-        case facts.WentOffline(why=why):
-            return f"{worker} is offline: {why}"
-        case facts.CameOnline():
-            return f"{worker} is online."
+        case facts.WentOffline(final=False):
+            return f"{worker}'s agent ended and is started again: {fact.why}"
+        case facts.WentOffline():
+            return sentence(worker, fact)
+        case facts.CameOnline(back=back):
+            return f"{worker} is {'back ' if back else ''}online."
         case facts.Doubted(why=why):
             return f"{worker}: ✗ nobody can tell whether the message arrived. {why}"
         case facts.Tuned(refused=refused):

@@ -11,8 +11,8 @@ from farhand.core import admit
 from farhand.core.decide import is_free
 from farhand.core.hub import LocalHub
 from farhand.core.steps import Begin, Leave, Restart, Step, next_step
-from farhand.model import facts, road
-from farhand.model.errors import AgentGone, DriverError, FarhandError, StoreError
+from farhand.model import facts, road, start_problems
+from farhand.model.errors import AgentGone, AgentNotStarted, DriverError, FarhandError, StoreError
 from farhand.model.facts import Draft, Fact
 from farhand.model.ports import (
     Change,
@@ -38,6 +38,10 @@ log = structlog.get_logger("worker")
 RESTARTS = 3
 RESTARTS_WITHIN_SECONDS = 60.0
 STORE_PAUSE_SECONDS = 2.0
+# An agent that does not get as far as taking messages is tried again after these pauses, and then no more.
+TRY_AGAIN_SECONDS = (30.0, 120.0, 600.0)
+# Whatever happens so long after an agent was last told to be gone is news.
+INCIDENT_SECONDS = 900.0
 _ON_ITS_WAY = "The node was restarted while the message was on its way. See whether it arrived before you repeat it."
 
 
@@ -62,6 +66,13 @@ class WorkerTask:
         # Why the agent ended, until that is written; and whether only a person may start it again.
         self._offline_reason: str | None = None
         self._needs_relaunch = False
+        # How often an agent that did not start was tried again by itself, and whether it shall be once more.
+        self._tried = 0
+        self._try_again = False
+        # The name of what is told of an agent that is gone, and when that was; empty while all is well.
+        self._incident = ""
+        self._incident_at = 0.0
+        self._was_online = worker.online or bool(worker.session)
 
     @property
     def _worker(self) -> Worker:
@@ -98,11 +109,31 @@ class WorkerTask:
             if isinstance(step, Restart):
                 await self._end_agent("relaunched")
                 self._died_at.clear()
-            elif self._needs_relaunch:
-                await self._changed.wait()
+                self._tried = 0
+            elif self._needs_relaunch and not await self._waited_for_a_try():
                 continue
             self._needs_relaunch = False
             await self._run_agent()
+
+    async def _waited_for_a_try(self) -> bool:
+        """Waits for a change, or until the agent shall be tried again by itself, which is True."""
+        if not self._try_again or self._tried >= len(TRY_AGAIN_SECONDS):
+            await self._changed.wait()
+            return False
+        over = False
+        async with anyio.create_task_group() as tasks:
+
+            async def wait() -> None:
+                nonlocal over
+                await self._clock.sleep(TRY_AGAIN_SECONDS[self._tried])
+                over = True
+                tasks.cancel_scope.cancel()
+
+            tasks.start_soon(wait, name=f"try {self._name} again")
+            await self._changed.wait()
+            tasks.cancel_scope.cancel()
+        self._tried += over
+        return over
 
     async def _run_agent(self) -> None:
         """Opens a link and serves it until the agent ends; then decides whether to restart the agent automatically."""
@@ -125,8 +156,10 @@ class WorkerTask:
             # The cursor did not move: what could not be written comes again.
             await self._clock.sleep(STORE_PAUSE_SECONDS)
             return
-        self._offline_reason = _error_text(problem)
-        log.warning("agent gone", worker=self._name, why=self._offline_reason)
+        why = _error_text(problem)
+        self._offline_reason = start_problems.told(why)
+        self._try_again = isinstance(problem, AgentNotStarted)
+        log.warning("agent gone", worker=self._name, why=why)
         # What could not even be started will not start by itself; what died may live again.
         dead = problem is None or isinstance(problem, AgentGone) or not isinstance(problem, DriverError)
         self._needs_relaunch = not (dead and self._may_restart())
@@ -137,8 +170,12 @@ class WorkerTask:
         return len(self._died_at) <= RESTARTS
 
     async def _came_online(self) -> None:
-        if not self._worker.online or self._worker.relaunching:
-            await self._record(facts.CameOnline(session=self._worker.session))
+        worker = self._worker
+        if not worker.online or worker.relaunching:
+            back = bool(worker.why_offline)
+            incident = self._incident if back else ""
+            await self._record(facts.CameOnline(session=worker.session, back=back, incident=incident))
+        self._was_online = True
 
     async def _serve(self, link: Link) -> bool:
         """True when the agent ended by itself, False when the worker must leave or be restarted."""
@@ -231,6 +268,8 @@ class WorkerTask:
                 await self._record(facts.SteerDeclined(message=step.message.id, why=outcome.why))
             return
         await self._hub.record(self._name, _delivered(step, outcome))
+        if isinstance(outcome, Taken):
+            self._incident, self._tried = "", 0
         self._attempted.discard(step.message.id)
         road.reached("worker.handed_over")
 
@@ -256,14 +295,32 @@ class WorkerTask:
 
         await self._hub.record(self._name, make_drafts)
 
-    async def _went_offline(self, how: HowEnded, why: str, cursor: Cursor | None = None) -> None:
-        gone = facts.WentOffline(why=why)
+    async def _went_offline(
+        self, how: HowEnded, why: str, cursor: Cursor | None = None, *, asked: bool = False
+    ) -> None:
+        gone = facts.WentOffline(why=why, asked=True) if asked else self._gone(why)
 
         def make_drafts(worker: Worker) -> list[Draft]:
             doubts = _doubts(worker, self._attempted)
             return [*doubts, *admit.end_turn(worker, how, why), Draft(worker=worker.name, fact=gone)]
 
         await self._hub.record(self._name, make_drafts, cursor)
+
+    def _gone(self, why: str) -> facts.WentOffline:
+        """The fact that tells of an agent that is gone: what one cause brings has one name."""
+        if not self._needs_relaunch:
+            return facts.WentOffline(why=why, final=False)
+        now, worker = self._clock.now(), self._worker
+        again = bool(self._incident) and now - self._incident_at < INCIDENT_SECONDS
+        self._incident = self._incident if again else f"{self._name}:{worker.since}:{now:.3f}"
+        self._incident_at = now
+        return facts.WentOffline(
+            why=why,
+            incident=self._incident,
+            again=again,
+            in_turn=worker.turn is not None,
+            starting=0 if self._was_online else worker.since,
+        )
 
     async def _end_agent(self, why: str) -> None:
         try:
@@ -273,7 +330,7 @@ class WorkerTask:
             await self._record(facts.Noted(text=_error_text(error)))
         self._cursor = ""
         at_start = Cursor(owner=owner(self._name, self._since), value="")
-        await self._went_offline(HowEnded.INTERRUPTED, f"The worker was {why}.", at_start)
+        await self._went_offline(HowEnded.INTERRUPTED, f"The worker was {why}.", at_start, asked=True)
 
     async def _leave(self) -> None:
         worker, driver = self._worker, self._driver

@@ -7,7 +7,7 @@ FarhandError
 │   ├── NameTaken, IdTaken, SessionTaken, NoFocus, NothingRunning, AskGone, MessageGone, Leaving, Offline, CannotDo,
 │   │                           NotAllowed
 ├── StoreError                  StoreCorrupt, StoreLocked, StoreNewer, StoreFull
-├── DriverError                 AgentMissing, AgentGone
+├── DriverError                 AgentMissing, AgentNotStarted, AgentEnded, AgentGone
 ├── ChannelError
 └── NodeError                   NodeRunning, NodeNotRunning, PortTaken, BadUsage, SettingMissing, SettingWrong,
                                 NodeUnreachable, ProgramMissing
@@ -286,6 +286,18 @@ class AgentMissing(DriverError):
 
     code = "agent_missing"
     exit_code = 4
+
+
+class AgentNotStarted(DriverError):
+    """The agent's program runs, and does not get as far as taking messages."""
+
+    code = "agent_not_started"
+
+
+class AgentEnded(DriverError):
+    """A person ended the agent at the desk: it stays ended until a person wants it back."""
+
+    code = "agent_ended"
 
 
 class AgentGone(DriverError):

@@ -83,12 +83,27 @@ class CameOnline(Word, tag="came_online"):
 
     session: str = ""
     adopted: bool = False
+    # It was offline before; `incident` names the message that told of it, if one did.
+    back: bool = False
+    incident: str = ""
 
 
 class WentOffline(Word, tag="went_offline"):
     """The agent is gone; what is queued waits."""
 
     why: str
+    # A person wanted it: the worker is relaunched or let go.
+    asked: bool = False
+    # It is not started again at once; a person may have to do something.
+    final: bool = True
+    # Names what it belongs to, from its first final end to the next message that the agent takes.
+    incident: str = ""
+    # It was told before that it is gone.
+    again: bool = False
+    # A turn ended with it, which tells the same.
+    in_turn: bool = False
+    # The number of its hiring, while it has never been online.
+    starting: Seq = 0
 
 
 class SessionKnown(Word, tag="session_known"):

@@ -220,9 +220,9 @@ def fold_worker(worker: Worker, event: Event) -> Worker:
             return _tuned(worker, fact)
         case facts.CameOnline(session=session):
             return replace(worker, online=True, relaunching=False, why_offline="", session=session or worker.session)
-        case facts.WentOffline(why=why):
+        case facts.WentOffline(why=why, asked=asked):
             # Offline twice in a row: the relaunch was tried, and its agent did not start.
-            again = worker.relaunching and worker.online
+            again = worker.relaunching and (worker.online or asked)
             return replace(worker, online=False, why_offline=why, relaunching=again)
         case facts.SessionKnown(session=session):
             return replace(worker, session=session)

@@ -137,10 +137,11 @@ def _apply_team(db: sqlite3.Connection, event: Event, fact: TeamFact) -> None:
                 " session = CASE WHEN ? <> '' THEN ? ELSE session END WHERE name = ?",
                 (session, session, worker),
             )
-        case facts.WentOffline(why=why):
+        case facts.WentOffline(why=why, asked=asked):
             db.execute(
-                "UPDATE workers SET online = 0, why_offline = ?, relaunching = relaunching AND online WHERE name = ?",
-                (why, worker),
+                "UPDATE workers SET online = 0, why_offline = ?, relaunching = relaunching AND (online OR ?)"
+                " WHERE name = ?",
+                (why, asked, worker),
             )
         case facts.SessionKnown(session=session):
             db.execute("UPDATE workers SET session = ? WHERE name = ?", (session, worker))

@@ -73,6 +73,12 @@ class RetryTap(Word, tag="retry"):
     worker: str
 
 
+class RelaunchTap(Word, tag="relaunch"):
+    """The button starts the worker's agent again."""
+
+    worker: str
+
+
 class AdoptTap(Word, tag="adopt"):
     """The button takes a conversation up as a worker."""
 
@@ -86,9 +92,8 @@ class HeldTap(Word, tag="held"):
     what: str
 
 
-Tap: TypeAlias = (
-    AnswerTap | PickTap | DoneTap | WordsTap | SteerTap | WithdrawTap | StopTap | RetryTap | AdoptTap | HeldTap
-)
+AskTap: TypeAlias = AnswerTap | PickTap | DoneTap | WordsTap
+Tap: TypeAlias = AskTap | SteerTap | WithdrawTap | StopTap | RetryTap | RelaunchTap | AdoptTap | HeldTap
 
 
 class Button(Word):
@@ -418,12 +423,8 @@ def notice(event: Event) -> str:
     """One line about a fact that is no part of a turn's talk; empty for facts that need none."""
     name = event.worker
     match event.fact:
-        case facts.Hired():
-            return f"{name.capitalize()} is added and assigned. They'll stay on your team."
         case facts.Ended():
             return f"{name.capitalize()} removed from your team."
-        case facts.WentOffline(why=why):
-            return f"{name} is offline: {why}"
         case facts.Doubted(why=why):
             return f"{name} may not have got your message: {why} It was not sent again."
         case facts.Tuned(refused=refused) if refused:
@@ -443,4 +444,4 @@ def notice(event: Event) -> str:
 
 def _is_silent(event: Event) -> bool:
     """Whether a notice leaves the phone in peace: only what needs a person buzzes."""
-    return not isinstance(event.fact, facts.WentOffline | facts.Doubted | facts.AnswerDelivered | facts.Interrupted)
+    return not isinstance(event.fact, facts.Doubted | facts.AnswerDelivered | facts.Interrupted)

@@ -7,6 +7,7 @@ import anyio.abc
 
 from farhand.channels.kit.card import PROGRESS_SLOTS, Card, cards, is_urgent, removed_slot
 from farhand.channels.kit.follow import JournalFollower, TurnViews
+from farhand.channels.kit.lifecycle import lifecycle_cards
 from farhand.channels.kit.long_answers import AnswerLimits, answer_cards
 from farhand.channels.kit.outbox import Dispatcher
 from farhand.channels.kit.pace import Pace
@@ -72,7 +73,7 @@ class CardComposer:
         chat = self._manager.chat
         if not chat:
             return ()
-        whole = cards(event, turn, waited=self._turns.waited(event))
+        whole = [*cards(event, turn, waited=self._turns.waited(event)), *lifecycle_cards(event)]
         parts = [part for card in whole for part in answer_cards(card, self._answers)]
         return [parcel for part in parts for parcel in parcels(self._surface, part, chat)]
 

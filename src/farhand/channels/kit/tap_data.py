@@ -8,6 +8,7 @@ from farhand.channels.kit.card import (
     DoneTap,
     HeldTap,
     PickTap,
+    RelaunchTap,
     RetryTap,
     SteerTap,
     StopTap,
@@ -24,7 +25,7 @@ from farhand.model.words import Word
 DATA_BYTES = 64
 MASK_CHARACTERS = 32
 ANSWER, ANSWER_BY_DIGEST, STOP, STEER, WITHDRAW, PICK, DONE, WORDS = "a", "d", "s", "n", "b", "p", "o", "w"
-RETRY, ADOPT, HELD = "r", "h", "k"
+RETRY, ADOPT, HELD, RELAUNCH = "r", "h", "k", "l"
 NOT_MINE = "That button is not one of mine."
 CLOSED = "Too late: that question is closed."
 
@@ -61,6 +62,8 @@ def tap_data(tap: Tap) -> str:
         case AdoptTap(backend=backend, session=session):
             # The beginning of a long id will do.
             return f"{ADOPT}:{backend}:{session}".encode()[:DATA_BYTES].decode(errors="ignore")
+        case RelaunchTap(worker=worker):
+            return f"{RELAUNCH}:{worker}"
         case HeldTap(what=what):
             return f"{HELD}:{what}"
         case SteerTap(message=message):
@@ -110,6 +113,8 @@ def tap_to_wish(tap: ChatTap, present: Present) -> Wish | TappedChoice | ChoiceW
         return commands.Interrupt(id=identity, worker=worker.name)
     if kind == RETRY:
         return commands.Retry(id=identity, worker=rest)
+    if kind == RELAUNCH:
+        return commands.Relaunch(id=identity, worker=rest)
     if kind == ADOPT:
         backend, _, session = rest.partition(":")
         return commands.Hire(id=identity, worker="", backend=backend, session=session)

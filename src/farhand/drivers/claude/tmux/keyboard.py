@@ -11,6 +11,7 @@ from farhand.drivers.wires.tmux.keyboard import Keyboard, commands
 from farhand.drivers.wires.tmux.screen import last_words, plain
 from farhand.drivers.wires.tmux.submit import BoxOptions
 from farhand.model.ports import Outcome
+from farhand.model.start_problems import is_known
 from farhand.model.words import Mode
 
 # The text is seen in the box before Enter: no further wait is needed.
@@ -68,7 +69,7 @@ class ClaudeKeyboard(Keyboard):
                 screen = plain(await self.screen())
                 if dialog_key(screen, MANIFEST["dialogs"]) is None:
                     if is_dialog(screen) and still.looks(screen) * _LOOK_SECONDS >= UNKNOWN_DIALOG_SECONDS:
-                        return None
+                        return screen if is_known(screen) else None
                     await anyio.sleep(_LOOK_SECONDS)
                     continue
                 await anyio.sleep(patience)

@@ -19,7 +19,7 @@ from farhand.drivers.wires.hooks.public_route import PublicHookRoute, Whose
 from farhand.drivers.wires.hooks.spool import SPOOL
 from farhand.drivers.wires.tmux import Pane, Tmux, TmuxError, TmuxGone, TmuxRefused
 from farhand.drivers.wires.tmux.death import is_over
-from farhand.model.errors import AgentGone, DriverError
+from farhand.model.errors import AgentNotStarted, DriverError
 from farhand.model.present import Worker
 
 log = structlog.get_logger("tmux")
@@ -133,7 +133,7 @@ class TmuxHost:
             tasks.cancel_scope.cancel()
         if problem is not None:
             await self.tmux.kill(pane)
-            raise AgentGone(f"{title} did not start ({problem or 'no reason given'}).")
+            raise AgentNotStarted(f"{title} did not start ({problem or 'no reason given'}).")
         log.info("agent started", agent=title, pane=pane.id)
 
     async def end(self, worker: Worker) -> None:

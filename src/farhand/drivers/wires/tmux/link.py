@@ -22,7 +22,7 @@ from farhand.drivers.wires.tmux.delivered import DELIVERED, MOST_EXPECTED, Deliv
 from farhand.drivers.wires.tmux.queue import Event, FileChanged, InputQueue, Item, LateFacts, SpoolChanged, Timeout
 from farhand.drivers.wires.tmux.screen import last_words
 from farhand.drivers.wires.tmux.state import State
-from farhand.model.errors import AgentGone
+from farhand.model.errors import AgentEnded
 from farhand.model.facts import Noted, Seen, TurnEnded
 from farhand.model.ports import Batch, Change, Deliver, Errand, Heard, NotTaken, Outcome, Settle, Stop
 from farhand.model.words import replace
@@ -102,7 +102,7 @@ class TmuxLink(Generic[State, Event]):
                 yield news
             if isinstance(item, Death) and item.status == 0:
                 # A clean end at the desk was wanted; any other is healed by a new start.
-                raise AgentGone(
+                raise AgentEnded(
                     f"{self._cli.title} was ended at the desk. Relaunch the worker to go on with its memory."
                 )
             if isinstance(item, Death | TmuxGone):

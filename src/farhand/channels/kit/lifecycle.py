@@ -1,0 +1,69 @@
+"""What is said of an agent that was hired, cannot start, went offline or came back: why, and what to do. Pure."""
+
+from farhand.channels.kit.card import Button, Card, RelaunchTap, removal
+from farhand.model import facts
+from farhand.model.facts import Event
+from farhand.model.words import Seq, WorkerName
+
+
+def lifecycle_cards(event: Event) -> list[Card]:
+    """One message for what one cause brings: posted when a worker needs a person, then edited."""
+    match event.fact:
+        case facts.Hired(session=""):
+            slot = hired_slot(event.worker, event.seq)
+            head = f"{event.worker.capitalize()} is added and assigned. They'll stay on your team."
+            return [Card(key=slot, slot=slot, worker=event.worker, head=head, silent=True)]
+        case facts.WentOffline() as gone:
+            return _offline(event, gone)
+        case facts.CameOnline(incident=incident) as back:
+            text = sentence(event.worker, back)
+            slot = f"life:{incident}" if incident else ""
+            shown = Card(key=f"life:{event.seq}", slot=slot, head=text, edit=bool(incident), silent=True)
+            return [shown] if text else []
+        case _:
+            return []
+
+
+def _offline(event: Event, gone: facts.WentOffline) -> list[Card]:
+    text = sentence(event.worker, gone)
+    if not text:
+        return []
+    shown = Card(
+        key=f"life:{event.seq}",
+        slot=f"life:{gone.incident}",
+        worker=event.worker,
+        head=text,
+        edit=gone.again,
+        # The end of a turn says the same, and loud enough.
+        silent=gone.again or gone.in_turn,
+        buttons=((Button(label="Try again", tap=RelaunchTap(worker=event.worker)),),),
+    )
+    first = gone.starting and not gone.again
+    return [removal(hired_slot(event.worker, gone.starting)), shown] if first else [shown]
+
+
+def hired_slot(worker: WorkerName, hired: Seq) -> str:
+    """The slot of the message that told of a hiring."""
+    return f"hired:{worker}:{hired}"
+
+
+def sentence(worker: WorkerName, fact: facts.WentOffline | facts.CameOnline) -> str:
+    """What a person is told; nothing of an end that was wanted, or that heals by itself."""
+    match fact:
+        case facts.CameOnline(back=True):
+            return f"{worker.capitalize()} is back online."
+        case facts.CameOnline():
+            return ""
+        case facts.WentOffline(asked=True) | facts.WentOffline(final=False):
+            return ""
+        case facts.WentOffline(why=why, starting=starting) if starting:
+            return (
+                f'Could not hire "{worker}". {capitalized(why)}\n{worker} waits on the team; /end {worker} lets it go.'
+            )
+        case facts.WentOffline(why=why):
+            return f"{worker} is offline: {why}"
+
+
+def capitalized(text: str) -> str:
+    """The text as a sentence begins."""
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,31 @@
+"""Why an agent does not run is told in plain words and with what to do, never as the picture of its screen."""
+
+import pytest
+
+from farhand.model.start_problems import told
+
+
+@pytest.mark.parametrize(
+    ("why", "begins"),
+    [
+        ("Not logged in · Please run /login", "not signed in. Sign in at the desk"),
+        ("Codex did not start (Sign in with ChatGPT)", "not signed in."),
+        ("OpenCode: run opencode auth login", "not signed in."),
+        ("API Error: 401 Invalid API key", "its key or sign-in is refused."),
+        ("When using Gemini API, you must specify the GEMINI_API_KEY environment variable.", "it has no key."),
+        ("Please set an Auth method in your settings.json", "it has no key."),
+        ("Unable to connect to Anthropic services: getaddrinfo ENOTFOUND api", "no network."),
+        ("Do you trust the files in this folder?", "it asks whether its folder can be trusted."),
+        ("There is no 'claude' on PATH: npm install -g x", "There is no 'claude' on PATH: npm install -g x"),
+        ("There is no folder /x; ann cannot work there.", "There is no folder /x; ann cannot work there."),
+        ("", "No reason was given."),
+    ],
+)
+def test_a_reason(why: str, begins: str) -> None:
+    assert told(why).startswith(begins)
+
+
+def test_a_splash_screen_is_not_shown() -> None:
+    screen = "X did not start (status 1: ╭────╮\n│ ▛▜ Welcome │\n╰────╯\n\nSegmentation fault)."
+    assert told(screen) == "X did not start (status 1: … Segmentation fault)."
+    assert len(told("word " * 500)) == 240
