@@ -72,8 +72,14 @@ def tmux_host(settings: Settings, environment: Mapping[str, str]) -> TmuxHost:
         },
         ask_seconds=settings.ask_deadline_seconds,
     )
-    server = ("tmux", "-S", settings.tmux_socket) if settings.tmux_socket else ("tmux",)
-    return TmuxHost(options, Tmux(server, f"farhand-{settings.node}", environment))
+    return TmuxHost(options, Tmux(tmux_server(settings.tmux_socket), f"farhand-{settings.node}", environment))
+
+
+def tmux_server(socket: str) -> tuple[str, ...]:
+    """The words that reach a tmux server: by a path, by a name as `tmux -L` has it, or the person's own."""
+    if not socket:
+        return ("tmux",)
+    return ("tmux", "-S", socket) if "/" in socket else ("tmux", "-L", socket)
 
 
 def packages(root: str = DRIVERS, module: str = "driver") -> list[str]:

@@ -147,7 +147,8 @@ async def test_route_fallbacks(team: Team) -> None:
     team.claude.refuses_to_open = "claude does not start"
     await team.claude.links["ann"].die()
     await team.house.until(lambda present: present.workers["ann"].why_offline == "claude does not start")
-    assert await team.asks("/ann hello") == "Now talking to Ann.\nAnn is offline. Try /relaunch."
+    kept = "Your message was not kept: send it again then."
+    assert await team.asks("/ann hello") == f"Now talking to Ann.\nAnn is offline. Try /relaunch.\n{kept}"
     assert await team.asks("@all hello") == "No one's online to share with."
     assert team.told() == []
 

@@ -28,12 +28,12 @@ def read(identity: str, text: str, present: Present, surface: Surface = CHAT) ->
     return Tell(id=identity, text=text)
 
 
-def read_reply(identity: str, text: str, quoted: str, present: Present) -> Wish | None:
-    """A reply to one of our messages: for the worker whose name it begins with, else for the focused one."""
+def read_reply(identity: str, text: str, quoted: str, present: Present, *, ours: bool = True) -> Wish | None:
+    """A reply: to one of our messages, for the worker whose name it begins with; any other, for the focused one."""
     if not text.strip():
         return None
     name, colon, rest = quoted.partition(":")
-    worker = name if colon and name in present.workers else ""
+    worker = name if ours and colon and name in present.workers else ""
     context = rest.lstrip("\n ") if worker else quoted
     whole = f"Manager reply:\n{text}\n\nContext (your previous message):\n{context}"
     return Tell(id=identity, text=whole, worker=worker, needs_focus=True)

@@ -36,6 +36,8 @@ class TurnView(Word):
     message: MessageId | None = None
     seq: int = 0
     text: str = ""
+    # A tool was used since the last words.
+    after_tool: bool = False
     thought: str = ""
     tools: tuple[ToolView, ...] = ()
     asks: tuple[AskView, ...] = ()
@@ -70,12 +72,12 @@ def fold(view: TurnView, event: Event) -> TurnView:
     fact = event.fact
     match fact:
         case facts.Said(text=text):
-            return replace(view, seq=event.seq, text=view.text + text)
+            return replace(view, seq=event.seq, text=_joined(view, text), after_tool=False)
         case facts.Thought(text=text):
             return replace(view, seq=event.seq, thought=view.thought + text)
         case facts.ToolStarted():
             tool = ToolView(call=fact.call, tool=fact.tool, title=fact.title, started_at=event.at, detail=fact.detail)
-            return replace(view, seq=event.seq, tools=(*view.tools, tool))
+            return replace(view, seq=event.seq, tools=(*view.tools, tool), after_tool=True)
         case facts.ToolEnded():
             return replace(view, seq=event.seq, tools=tuple(_closed(tool, fact) for tool in view.tools))
         case facts.AskRaised():
@@ -125,6 +127,12 @@ def fold(view: TurnView, event: Event) -> TurnView:
             return view
         case _:
             assert_never(fact)
+
+
+def _joined(view: TurnView, text: str) -> str:
+    """What was said before and after a tool are two paragraphs, whether or not the agent parts them."""
+    apart = view.after_tool and view.text.strip() and not view.text[-1].isspace() and not text[:1].isspace()
+    return f"{view.text}\n\n{text}" if apart else view.text + text
 
 
 def _closed(tool: ToolView, fact: facts.ToolEnded) -> ToolView:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 PASSED = frozenset(
-    """HOME LANG LANGUAGE LOGNAME PATH SHELL TERM TMPDIR TZ USER
+    """HOME LANG LANGUAGE LOGNAME PATH SHELL TERM TMPDIR TMUX_TMPDIR TZ USER
     ALL_PROXY FTP_PROXY HTTPS_PROXY HTTP_PROXY NO_PROXY all_proxy ftp_proxy https_proxy http_proxy no_proxy
     SSL_CERT_DIR SSL_CERT_FILE NODE_EXTRA_CA_CERTS""".split()
 )

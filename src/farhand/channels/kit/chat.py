@@ -63,6 +63,7 @@ class Chat:
             self._outbound.start(tasks)
             self._parts.members.show_code()
             await self.inbound.greet()
+            await self.inbound.fetch_left_behind()
             yield
             tasks.cancel_scope.cancel()
 

@@ -1,11 +1,14 @@
 """From messages and taps to commands: checks who speaks, reads what is meant, has it done, and replies."""
 
+import anyio
+import anyio.to_thread
 import structlog
 
 from farhand.channels.kit import texts
 from farhand.channels.kit.background import BackgroundJobs
 from farhand.channels.kit.bot import Bot
 from farhand.channels.kit.card import plain_notice
+from farhand.channels.kit.fetching import PendingFiles
 from farhand.channels.kit.inbox import ChatInbox
 from farhand.channels.kit.outbound import Outbound
 from farhand.channels.kit.surface import ChatMessage, ChatSurface, ChatTap, NotFetched
@@ -24,6 +27,8 @@ from farhand.model.words import Sender
 
 log = structlog.get_logger("chat")
 LONGEST_NAME = 64
+# A file that comes within this time keeps its place before what is said after it.
+FETCH_PATIENCE_SECONDS = 3.0
 FORWARDED = "Forwarded message:"
 
 
@@ -49,6 +54,7 @@ class Inbound:
         self._taps = Taps(context.hub, bot, outbound.queue, context.steers)
         self._answers = WordAnswers(context.hub, bot, outbound.queue)
         self._inbox = ChatInbox(surface, context.peers)
+        self._pending = PendingFiles(context.folder / "fetching" / surface.name)
         self._greeted = False
 
     async def take(self, said: ChatMessage | ChatTap) -> bool:
@@ -85,8 +91,10 @@ class Inbound:
             text = await self._answers.take(message, wish, sender)
         if text is not None:
             pass
+        elif message.spoken and wish is None:
+            text = texts.NOT_HEARD
         elif message.file is not None and not message.edits and (wish is None or isinstance(wish, Tell)):
-            text = await self._take_file(message, wish, sender)
+            await self._fetch_beside(message, wish, sender)
         elif isinstance(wish, grammar.Listing):
             await self._queue.show(await self._bot.listed(wish), message.chat)
         elif isinstance(wish, commands.Steer):
@@ -95,8 +103,39 @@ class Inbound:
             text = await self._bot.obey(wish, sender)
         # An edit is seen in the card of the message that waits.
         if text and not (message.edits and text == texts.REWORDED):
-            reply = plain_notice(f"reply:{message.id}", text, answers_reference=message.reference)
-            await self._queue.show(reply, message.chat)
+            await self._reply(message, text)
+
+    async def _reply(self, message: ChatMessage, text: str) -> None:
+        reply = plain_notice(f"reply:{message.id}", text, answers_reference=message.reference)
+        await self._queue.show(reply, message.chat)
+
+    async def fetch_left_behind(self) -> None:
+        """Goes on with the files that were being fetched when the node ended."""
+        present = await self._context.hub.look()
+        for message in await anyio.to_thread.run_sync(self._pending.waiting):
+            wish = read_message(message, present)
+            tell = wish if isinstance(wish, Tell) else None
+            self._background.start("chat file", self._fetch, message, tell, self._sender(message.who), anyio.Event())
+
+    async def _fetch_beside(self, message: ChatMessage, wish: Tell | None, sender: Sender) -> None:
+        """Fetches a file; one that takes long lets pass what comes after it."""
+        await anyio.to_thread.run_sync(self._pending.keep, message)
+        done = anyio.Event()
+        self._background.start("chat file", self._fetch, message, wish, sender, done)
+        with anyio.move_on_after(FETCH_PATIENCE_SECONDS):
+            await done.wait()
+
+    async def _fetch(self, message: ChatMessage, wish: Tell | None, sender: Sender, done: anyio.Event) -> None:
+        try:
+            if text := await self._take_file(message, wish, sender):
+                await self._reply(message, text)
+        except StoreError as error:
+            # It is still on the disk, and fetched at the next start.
+            log.error("file waits for the store", error=error.text)
+            return
+        finally:
+            done.set()
+        await anyio.to_thread.run_sync(self._pending.done, message)
 
     async def _take_file(self, message: ChatMessage, wish: Tell | None, sender: Sender) -> str:
         """A photo or a file, into the inbox of whoever is meant; its caption says who, and comes along."""
@@ -139,4 +178,6 @@ def _read_text(message: ChatMessage, present: Present, surface: Surface) -> Wish
     wish = grammar.read(message.id, text, present, surface)
     context = message.quoted.text if message.quoted else ""
     is_bare = isinstance(wish, Tell) and not wish.worker and not wish.everybody and not text.startswith("/")
-    return grammar.read_reply(message.id, text, context, present) if is_bare and context.strip() else wish
+    if not is_bare or message.quoted is None or not context.strip():
+        return wish
+    return grammar.read_reply(message.id, text, context, present, ours=message.quoted.ours)

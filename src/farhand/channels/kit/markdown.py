@@ -64,7 +64,7 @@ def _parser(tables: bool, links: bool) -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False, "maxNesting": NESTING}).enable("strikethrough")
     # A reference definition would vanish from the text, an indented paragraph would become code by accident,
     # and a line of dashes below a paragraph would make a heading of it where a rule was meant.
-    parser.disable(["reference", "code", "lheading", *([] if links else ["link", "image"])])
+    parser.disable(["reference", "code", "lheading", "entity", *([] if links else ["link", "image"])])
     if tables:
         parser.enable("table")
     for rule, kept in (("normalizeLink", str), ("normalizeLinkText", str), ("validateLink", bool)):

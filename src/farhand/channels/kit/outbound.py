@@ -156,7 +156,8 @@ class Outbound:
 def replacement(surface: ChatSurface, waiting: Waiting, why: str) -> list[Parcel]:
     """What the manager reads when a message did not get through: never nothing, and never in a circle."""
     parcel = waiting.parcel
-    if parcel.key.startswith(LOST):
+    if parcel.key.startswith(LOST) or parcel.slot.startswith(PROGRESS_SLOTS):
+        # Of what shows a state that passes nothing is missed.
         return []
     text = surface.failure(waiting, why)
     shown = surface.render(Card(key=f"{LOST}{parcel.key}", head=text), parcel.chat) if text else ()

@@ -62,6 +62,8 @@ class ChatMessage(Word):
     at: float = 0.0
     quoted: QuotedMessage | None = None
     file: SentFile | None = None
+    # A recording of a voice, which nobody here can listen to.
+    spoken: bool = False
     # For an edit: the hub's id of the message that was edited.
     edits: str = ""
 

@@ -23,6 +23,7 @@ NO_IMAGE = "Needs decision - Could not download image. Try again or send as file
 NO_FILE = "Needs decision - Could not download file. Try again."
 ONLINE = "I'm online and ready."
 NO_WORKERS = "No workers yet. Hire your first long-lived worker with /hire <name>."
+NOT_HEARD = "I cannot listen to recordings yet, so nobody got this. Write it, please; your keyboard can take dictation."
 REWORDED = "Reworded; it still waits."
 OFFLINE = "Going offline briefly. Your team stays the same."
 
@@ -171,7 +172,7 @@ def nobody_focused(present: Present, *, needs_focus: bool) -> str:
 
 def offline(worker: str) -> str:
     """Why a message was not sent."""
-    return f"{worker.capitalize()} is offline. Try /relaunch."
+    return f"{worker.capitalize()} is offline. Try /relaunch.\nYour message was not kept: send it again then."
 
 
 def done(command: Command, worker: str) -> str:

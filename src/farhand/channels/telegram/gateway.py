@@ -118,9 +118,12 @@ class Gateway:
                 await self._requests.shutdown()
                 await self._polls.shutdown()
 
-    async def updates(self, offset: int | None) -> list[msgspec.Raw]:
-        """Waits for updates, each as it came. An offset confirms everything before it."""
-        query = {"timeout": str(self._poll_seconds), "allowed_updates": msgspec.json.encode(ALLOWED_UPDATES).decode()}
+    async def updates(self, offset: int | None, *, at_once: bool = False) -> list[msgspec.Raw]:
+        """Waits for updates, each as it came, or asks for those that are there. An offset confirms all before it."""
+        query = {
+            "timeout": str(0 if at_once else self._poll_seconds),
+            "allowed_updates": msgspec.json.encode(ALLOWED_UPDATES).decode(),
+        }
         if offset is not None:
             query["offset"] = str(offset)
         address = f"{self._address}/getUpdates?{urllib.parse.urlencode(query)}"

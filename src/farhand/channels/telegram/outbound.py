@@ -91,7 +91,7 @@ class TelegramSurface:
                 return f"⚠ {file.name} could not be sent ({why}). It says:\n\n{fallback(text)}"
             case Show() as outgoing:
                 kind = "Image" if outgoing.photo else "File"
-                return f"{outgoing.worker}: [{kind} failed: {outgoing.file.path}]"
+                return f"{outgoing.worker}: [{kind} failed: {outgoing.file.path}]\nWhy: {why}"
             case Post(plain=plain):
                 return lost_message(plain, waiting, why)
             case _:

@@ -80,6 +80,7 @@ def to_message(message: TelegramMessage, via: str, bot: str) -> ChatMessage:
         if quoted
         else None,
         file=sent_file(message),
+        spoken=message.spoken,
         edits=f"{via}:m:{bot}:{message.chat.id}:{message.message_id}" if message.edit_date else "",
     )
 

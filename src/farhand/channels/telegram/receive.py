@@ -56,7 +56,8 @@ class PollingReceiver:
         pause = FIRST_PAUSE_SECONDS
         while True:
             try:
-                updates = await self._gateway.updates(self._offset)
+                # After a failure it is not waited for news: that Telegram answers again is news enough.
+                updates = await self._gateway.updates(self._offset, at_once=bool(self._health.problem))
                 await self._health.report_working()
                 # Everything is confirmed when nothing more comes: an offset that stays would hide lower numbers.
                 self._offset = None if not updates else self._offset

@@ -63,6 +63,10 @@ class TelegramMessage(msgspec.Struct, frozen=True):
     caption: str = ""
     photo: tuple[PhotoSize, ...] = ()
     document: Document | None = None
+    # What is spoken; nobody here can listen.
+    voice: msgspec.Raw = msgspec.Raw(b"")
+    audio: msgspec.Raw = msgspec.Raw(b"")
+    video_note: msgspec.Raw = msgspec.Raw(b"")
     reply_to_message: Quoted | None = None
     message_thread_id: int | None = None
     # A channel or a nameless admin that speaks in the place of a person.
@@ -72,6 +76,11 @@ class TelegramMessage(msgspec.Struct, frozen=True):
     forward_date: int = 0
     is_automatic_forward: bool = False
     via_bot: msgspec.Raw = msgspec.Raw(b"")
+
+    @property
+    def spoken(self) -> bool:
+        """Whether it is a recording of somebody's voice."""
+        return any(map(bytes, (self.voice, self.audio, self.video_note)))
 
     @property
     def foreign(self) -> bool:
