@@ -53,7 +53,10 @@ TMUX_FILES = {
     "status.py": "what the CLI says of itself outside of its session: its state, its cost",
 }
 # Only where a backend has a single wire, and so no folder for one.
-FLAT_FILES = {"replies.py": "what an agent of ours says"}
+FLAT_FILES = {
+    "replies.py": "what an agent of ours says",
+    "own_agent.py": "an agent that the person wrote, found by its name",
+}
 
 
 def complaints(drivers: Path) -> list[str]:

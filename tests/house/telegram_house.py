@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import fields, replace
 from pathlib import Path
@@ -13,7 +13,7 @@ from farhand.channels.telegram.channel import TelegramChannel
 from farhand.channels.telegram.settings import TelegramSettings
 from farhand.core.clock import SystemClock
 from farhand.model.channel_ports import Channel, ChannelContext, Peers
-from farhand.model.ports import Hub, Outbox
+from farhand.model.ports import Driver, Hub, Outbox
 from farhand.testing.house import House, open_house
 from farhand.testing.scripted import ScriptedDriver
 from farhand.testing.telegram import FakeBot, Person
@@ -69,6 +69,7 @@ async def telegram_house(
     bot: FakeBot,
     *,
     agent: ScriptedDriver | None = None,
+    drivers: Mapping[str, Driver] | None = None,
     public: bool = False,
     hub: Callable[[Hub], Any] = lambda hub: hub,
     outbox: Callable[[Outbox], Any] = lambda outbox: outbox,
@@ -90,5 +91,5 @@ async def telegram_house(
         quick = {"chat_burst": 50, "poll_seconds": 1}
         return [TelegramChannel(telegram_settings(bot, **{**quick, **options}), given)]
 
-    async with open_house(folder, agent, SystemClock(), channels) as house:
+    async with open_house(folder, agent, SystemClock(), channels, drivers) as house:
         yield TelegramHouse(house, bot, told, news)

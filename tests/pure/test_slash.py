@@ -14,7 +14,7 @@ from farhand.cli.conversation import AskedBack, read_line
 from farhand.cli.conversation_lines import help_text
 from farhand.cli.main import COMMANDS
 from farhand.model import facts, slash
-from farhand.model.commands import Reword, Say, Steer, Tune, Withdraw
+from farhand.model.commands import Hire, Reword, Say, Steer, Tune, Withdraw
 from farhand.model.facts import Event, Fact
 from farhand.model.grammar import CHAT, read
 from farhand.model.present import Present, fold
@@ -90,6 +90,7 @@ def test_the_page_and_the_command_line_tell_what_the_table_tells() -> None:
         "/hire bob",
         "/hire bob --codex --tmux --ask --model o9 --dir /srv",
         "/hire codex-bob",
+        "/hire bob --agent mine.agents:bob",
         "/hire",
         "/hire bob --mode wild",
         "/adopt codex 12 bob --anyway --mode plan",
@@ -121,6 +122,14 @@ def test_a_line_means_the_same_on_telegram_and_in_the_terminal(text: str) -> Non
     wish = on_telegram(text)
     assert wish is not None
     assert in_the_terminal(text) == wish
+
+
+def test_an_agent_of_ones_own_is_a_native_worker() -> None:
+    assert read("i", "/hire bob --agent mine:bob", present()) == Hire(
+        id="i", worker="bob", backend="native", options={"agent": "mine:bob"}
+    )
+    refused = Wrong(id="i", why="An agent of your own is a native worker, and no codex one.")
+    assert read("i", "/hire bob --codex --agent mine:bob", present()) == refused
 
 
 def test_a_message_that_waits_is_meant_by_its_number() -> None:

@@ -42,7 +42,9 @@ class Talk:
 
 
 @contextmanager
-def agent(project: Path, home: Path, fake: FakeGemini, *options: str, killed: bool = False) -> Iterator[Talk]:
+def agent(
+    project: Path, home: Path, fake: FakeGemini, *options: str, killed: bool = False, code: int = 0
+) -> Iterator[Talk]:
     environ = {
         "HOME": str(home),
         "PATH": os.environ["PATH"],
@@ -50,7 +52,7 @@ def agent(project: Path, home: Path, fake: FakeGemini, *options: str, killed: bo
         "GEMINI_CLI_TRUST_WORKSPACE": "true",
         **fake.environ(),
     }
-    command = [sys.executable, "-m", "farhand.drivers.native.agent", *options]
+    command = [sys.executable, "-P", "-m", "farhand.drivers.native.agent", *options]
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(command, cwd=project, env=environ, text=True, **pipes) as process:
         timer = threading.Timer(60, process.kill)
@@ -59,7 +61,7 @@ def agent(project: Path, home: Path, fake: FakeGemini, *options: str, killed: bo
             yield Talk(process)
             assert process.stdin is not None
             process.stdin.close()
-            assert process.wait(30) == (-signal.SIGKILL if killed else 0)
+            assert process.wait(30) == (-signal.SIGKILL if killed else code)
         finally:
             timer.cancel()
             process.kill()
@@ -192,3 +194,107 @@ def test_a_question_outlives_the_agent_that_asked_it(project: Path, home: Path, 
 
 def test_a_mode_of_tomorrow_asks() -> None:
     assert [known_mode(mode) for mode in ("plan", "yolo", "a mode of tomorrow")] == ["plan", "yolo", "default"]
+
+
+# An agent of one's own.
+
+OWN = '''
+from farhand.sdk import Agent, allow, hook, subagent, tool
+from farhand.sdk.hooks import BeforeToolInput, BeforeToolOutput
+
+
+@tool
+def deploy(place: str) -> str:
+    """Deploys."""
+    return f"deployed to {place}"
+
+
+@tool(kind="read")
+def look() -> str:
+    """Looks."""
+    return "VERSION"
+
+
+@hook("BeforeTool", "deploy")
+def guard(event: BeforeToolInput) -> BeforeToolOutput | None:
+    if event.tool_input["place"] == "moon":
+        return BeforeToolOutput(decision="deny", reason="too far")
+    return None
+
+
+agent = Agent(tools=[deploy, look], hooks=[guard], instructions="You deploy.", builtin_tools=False)
+
+
+def made() -> Agent:
+    return agent.with_changes(mode="plan")
+
+
+nothing = 3
+'''
+
+
+def test_an_agent_of_ones_own_works_and_asks(project: Path, home: Path, fake: FakeGemini) -> None:
+    (project / "mine.py").write_text(OWN.replace("VERSION", "one"))
+    fake.expect(
+        calls("look", {}, call_id="l"),
+        calls("deploy", {"place": "moon"}, call_id="m"),
+        calls("deploy", {"place": "home"}, call_id="h"),
+        says("Done."),
+    )
+    with agent(project, home, fake, "--mode", "default", "--agent=mine:agent") as talk:
+        talk.say(prompt="p1", text="deploy it")
+        asked = talk.hear("ask")
+        assert asked["question"] == "May deploy run?"
+        talk.say(answer=asked["ask_id"], choice="allow")
+        assert talk.hear("ended")["how"] == "completed"
+    outputs = [line["output"] for line in talk.heard if "tool" in line and "output" in line]
+    assert outputs == ["one", "Tool execution blocked: too far", "deployed to home"]
+    assert "You deploy." in fake.requests[0].body["systemInstruction"]["parts"][0]["text"]
+
+
+def test_changed_code_is_taken_by_the_next_life_of_the_same_session(
+    project: Path, home: Path, fake: FakeGemini
+) -> None:
+    (project / "mine.py").write_text(OWN.replace("VERSION", "one"))
+    fake.expect(calls("look", {}), says("One."), calls("look", {}), says("Two."))
+    with agent(project, home, fake, "--agent=mine:agent") as talk:
+        session = talk.hear("session")["session"]
+        talk.say(prompt="p1", text="look")
+        talk.hear("ended")
+    (project / "mine.py").write_text(OWN.replace("VERSION", "another one"))
+    with agent(project, home, fake, "--agent=mine:agent", "--resume", session) as talk:
+        assert talk.hear("session")["session"] == session
+        talk.say(prompt="p2", text="look again")
+        talk.hear("ended")
+    assert [line["output"] for line in talk.heard if "tool" in line and "output" in line] == ["another one"]
+
+
+def test_the_stricter_mode_holds(project: Path, home: Path, fake: FakeGemini) -> None:
+    (project / "mine.py").write_text(OWN)
+    fake.expect(calls("deploy", {"place": "home"}), says("I may not."))
+    with agent(project, home, fake, "--mode", "yolo", "--agent=mine:made") as talk:
+        talk.say(prompt="p1", text="deploy it")
+        assert talk.hear("ended")["how"] == "completed"
+    assert any("denied" in line.get("output", "") for line in talk.heard if "tool" in line)
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("mine:nobody", "AttributeError"),
+        ("nowhere:agent", "ModuleNotFoundError"),
+        ("mine:nothing", "should be an Agent"),
+        ("a b", "names no agent"),
+        ("unknown", "farhand.agents"),
+        ("broken:agent", "RuntimeError: oops"),
+    ],
+)
+def test_an_agent_that_cannot_be_loaded_says_why(
+    project: Path, home: Path, fake: FakeGemini, name: str, sentence: str
+) -> None:
+    (project / "mine.py").write_text(OWN)
+    (project / "broken.py").write_text("raise RuntimeError('oops')\n")
+    # What lies in the worker's folder never stands in for a module of Python's.
+    (project / "json.py").write_text("raise SystemExit('taken over')\n")
+    with agent(project, home, fake, f"--agent={name}", code=1) as talk:
+        assert sentence in talk.hear("problem")["text"]

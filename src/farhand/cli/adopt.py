@@ -3,12 +3,11 @@
 import argparse
 from pathlib import Path
 
-from farhand.cli.hire import add_flags, mode_of
+from farhand.cli.hire import add_flags, mode_of, options_of
 from farhand.cli.node_flag import add_node
 from farhand.cli.options import new_id
 from farhand.cli.simple import send
 from farhand.model.commands import Hire
-from farhand.model.present import WIRE
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
         directory=str(Path(arguments.directory).absolute()) if arguments.directory else "",
         model=arguments.model,
         mode=mode_of(arguments),
-        options={WIRE: arguments.wire} if arguments.wire else {},
+        options=options_of(arguments),
         anyway=arguments.anyway,
     )
     return send(arguments, command, "{worker} goes on with that conversation.")

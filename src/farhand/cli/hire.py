@@ -7,7 +7,7 @@ from farhand.cli.node_flag import add_node
 from farhand.cli.options import new_id
 from farhand.cli.simple import send
 from farhand.model.commands import Hire
-from farhand.model.present import WIRE
+from farhand.model.present import AGENT, AGENT_BACKEND, WIRE
 from farhand.model.words import Mode
 
 
@@ -34,6 +34,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     wire.add_argument("--tmux", dest="wire", action="store_const", const="tmux", help="in tmux, where you can sit down")
     wire.add_argument("--headless", dest="wire", action="store_const", const="headless", help="without a terminal")
     wire.add_argument("--wire", help="how its agent is reached, by name")
+    parser.add_argument("--agent", default="", help="an agent of your own: package.module:name, or an entry point")
 
 
 def mode_of(arguments: argparse.Namespace) -> Mode | None:
@@ -41,15 +42,21 @@ def mode_of(arguments: argparse.Namespace) -> Mode | None:
     return Mode.DEFAULT if arguments.ask else Mode(arguments.mode) if arguments.mode else None
 
 
+def options_of(arguments: argparse.Namespace) -> dict[str, str]:
+    """What the flags say about its wire and its agent."""
+    options = {WIRE: arguments.wire, AGENT: arguments.agent}
+    return {name: value for name, value in options.items() if value}
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Sends the command."""
     command = Hire(
         id=new_id(),
         worker=arguments.worker,
-        backend=arguments.backend,
+        backend=arguments.backend or (AGENT_BACKEND if arguments.agent else ""),
         directory=str(Path(arguments.directory).absolute()),
         model=arguments.model,
         mode=mode_of(arguments),
-        options={WIRE: arguments.wire} if arguments.wire else {},
+        options=options_of(arguments),
     )
     return send(arguments, command, "{worker} is hired.")

@@ -85,6 +85,9 @@ class Ask(Word):
 
 # The option that chooses among the wires of a backend.
 WIRE = "wire"
+# The option that names an agent of the person's own, for the backend that runs such agents.
+AGENT = "agent"
+AGENT_BACKEND = "native"
 
 
 def kind_of(backend: str, options: Mapping[str, str]) -> str:

@@ -15,7 +15,10 @@ CHAT, TERMINAL = "chat", "terminal"
 TEAM, WORK, QUEUE, HERE = "The team", "Their work", "Messages that wait", "This conversation"
 GROUPS = (TEAM, WORK, QUEUE, HERE)
 MODES = ", ".join(Mode)
-HIRE_FLAGS = "[--backend <backend>] [--mode <mode> | --ask] [--model <model>] [--dir <folder>] [--tmux | --headless]"
+HIRE_FLAGS = (
+    "[--backend <backend>] [--mode <mode> | --ask] [--model <model>] [--dir <folder>] [--tmux | --headless] "
+    "[--agent <module:name>]"
+)
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ from typing import Protocol, TypeAlias
 from farhand.model import commands
 from farhand.model.commands import Command
 from farhand.model.errors import BadInput
-from farhand.model.present import WIRE, Message, Present
+from farhand.model.present import AGENT, AGENT_BACKEND, WIRE, Message, Present
 from farhand.model.wishes import InfoRequest, Listing, Quit, Tell, Wish
 from farhand.model.words import Mode, Word, replace
 
 ANYWAY = "--anyway"
-_VALUED = frozenset(("adapter", "backend", "mode", "model", "dir", "directory", "wire"))
+_VALUED = frozenset(("adapter", "backend", "mode", "model", "dir", "directory", "wire", AGENT))
 # Phones write these for what is typed as -- and ".
 _AS_TYPED = str.maketrans({"—": "--", "“": '"', "”": '"'})
 
@@ -231,6 +231,7 @@ class HireFlags(Word):
     model: str = ""
     directory: str = ""
     wire: str = ""
+    agent: str = ""
     anyway: bool = False
 
 
@@ -260,14 +261,17 @@ def read_sessions(argument: SlashArgument) -> Wish:
 
 
 def _hire(argument: SlashArgument, flags: HireFlags, *, worker: str, backend: str) -> commands.Hire:
+    if flags.agent and backend not in ("", AGENT_BACKEND):
+        raise BadInput(f"An agent of your own is a {AGENT_BACKEND} worker, and no {backend} one.")
+    options = {WIRE: flags.wire, AGENT: flags.agent}
     return commands.Hire(
         id=argument.id,
         worker=worker,
-        backend=backend,
+        backend=backend or (AGENT_BACKEND if flags.agent else ""),
         mode=flags.mode,
         model=flags.model,
         directory=flags.directory,
-        options={WIRE: flags.wire} if flags.wire else {},
+        options={name: value for name, value in options.items() if value},
     )
 
 
@@ -304,6 +308,8 @@ def _with_flag(flags: HireFlags, option: str, value: str) -> HireFlags:
             return replace(flags, mode=Mode.DEFAULT)
         case "wire":
             return replace(flags, wire=value)
+        case "agent":
+            return replace(flags, agent=value)
         case "tmux" | "headless":
             return replace(flags, wire=option)
         case "anyway":

@@ -1,7 +1,7 @@
 """The native agent, a program of its own: a session of the SDK behind the line protocol.
 
-Run as `python -m farhand.drivers.native.agent [--model M] [--mode M] [--resume SESSION]` in the worker's folder. Beside
-the protocol's words it takes `{"change": "", "model": …, "mode": …}`; its first line is `{"session": id}`.
+Run as `python -m farhand.drivers.native.agent [--model M] [--mode M] [--resume SESSION] [--agent A]` where it works.
+Beside the protocol's words it takes `{"change": "", "model": …, "mode": …}`; its first line is `{"session": id}`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from mimetypes import guess_type
 
+from farhand.drivers.native.own_agent import hired_agent
 from farhand.drivers.wires.foreign_json import JsonObject
 from farhand.drivers.wires.lines.agent import Prompt
 from farhand.drivers.wires.lines.async_agent import AsyncAgent, read_lines, write_line
@@ -172,7 +173,11 @@ def _ending(finish: events.Finish, error: str) -> tuple[str, str]:
 
 async def main(options: argparse.Namespace) -> None:
     """Opens the session, new or resumed, and talks until the input ends."""
-    agent = Agent(model=options.model or None, mode=known_mode(options.mode), interactive=True)
+    try:
+        agent = hired_agent(options.agent, options.model, known_mode(options.mode))
+    except SdkError as wrong:
+        write_line({"problem": "", "text": str(wrong)})
+        raise SystemExit(1) from None
     async with agent:
         try:
             session = await agent.resume_session(options.resume) if options.resume else agent.session()
@@ -189,6 +194,7 @@ if __name__ == "__main__":
     parser.add_argument("--model", default="")
     parser.add_argument("--mode", default="default")
     parser.add_argument("--resume", default="")
+    parser.add_argument("--agent", default="")
     try:
         asyncio.run(main(parser.parse_args()))
     except KeyboardInterrupt:

@@ -9,7 +9,7 @@ from farhand.drivers.wires.lines.link import LineLink, line_or_change
 from farhand.drivers.wires.lines.translate import translate
 from farhand.drivers.wires.manifest import read_manifest
 from farhand.model.ports import Can, Driver, Holders
-from farhand.model.present import Worker
+from farhand.model.present import AGENT, Worker
 from farhand.model.words import Mode
 
 MANIFEST = read_manifest("farhand.drivers.native")
@@ -50,7 +50,9 @@ class NativeDriver:
         # -P keeps what lies in the worker's folder from standing in for our own modules.
         command = (self._python, "-P", "-m", "farhand.drivers.native.agent", "--mode", worker.mode.value)
         model = ("--model", worker.model) if worker.model else ()
-        return (*command, *model, *(("--resume", worker.session) if worker.session else ()))
+        # In one word, so that no name can be taken for another option.
+        agent = (f"--agent={worker.options[AGENT]}",) if worker.options.get(AGENT) else ()
+        return (*command, *model, *agent, *(("--resume", worker.session) if worker.session else ()))
 
     async def end(self, worker: Worker) -> None:
         """Ends the agent and removes what it left; its session stays with the project's other sessions."""

@@ -1,0 +1,124 @@
+"""A person's own agent as a worker: hired from the phone, asked for permission, killed, resumed, and changed."""
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.house.telegram_house import TelegramHouse, telegram_house
+
+from farhand.drivers.native.driver import NativeDriver, model_variables
+from farhand.model import facts
+from farhand.sandbox.environment import child_environment
+from farhand.sandbox.folder import Folder
+from farhand.sandbox.holders import LocalHolders
+from farhand.testing.models.gemini import FakeGemini, calls, says
+from farhand.testing.telegram import FakeBot
+from farhand.testing.telegram.words import ShownMessage
+
+pytestmark = pytest.mark.anyio
+
+OWN = '''
+from pathlib import Path
+
+from farhand.sdk import Agent, tool
+
+
+@tool
+def deploy(place: str) -> str:
+    """Deploys."""
+    with Path("deployed.txt").open("a") as file:
+        file.write(place + "\\n")
+    return "VERSION"
+
+
+agent = Agent(tools=[deploy], instructions="You deploy.", builtin_tools=False)
+'''
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeGemini]:
+    with FakeGemini() as server:
+        yield server
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    (folder / ".git").mkdir(parents=True)
+    (folder / "mine.py").write_text(OWN.replace("VERSION", "first"))
+    return folder
+
+
+@pytest.fixture
+def driver(tmp_path: Path, fake: FakeGemini) -> NativeDriver:
+    own = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(tmp_path),
+        "GEMINI_MODEL": "gemini-2.5-flash",
+        "GEMINI_CLI_TRUST_WORKSPACE": "true",
+        **fake.environ(),
+    }
+    environment = child_environment(own, model_variables(own))
+    return NativeDriver(LocalHolders(tmp_path / "holders"), python=sys.executable, environment=environment)
+
+
+def child_of(holders: Path, telegram: TelegramHouse) -> int:
+    """The process of the worker's agent."""
+    hiring = telegram.house.worker("ann").hiring_id
+    folder = Folder(next(holders.glob(f"{hiring}*")))
+    try:
+        life = folder.life()
+    finally:
+        folder.close()
+    assert life is not None
+    return life.child
+
+
+async def permission(telegram: TelegramHouse) -> ShownMessage:
+    """The question that can still be answered."""
+    chat = await telegram.manager.sees(lambda chat: any("Allow" in one.labels for one in chat))
+    found = next(one for one in chat if "Allow" in one.labels)
+    assert "May deploy run?" in found.text
+    return found
+
+
+async def test_hired_from_the_phone_asked_killed_and_resumed(
+    tmp_path: Path, bot: FakeBot, driver: NativeDriver, fake: FakeGemini, project: Path
+) -> None:
+    fake.expect(
+        calls("deploy", {"place": "home"}),
+        says("It is deployed."),
+        calls("deploy", {"place": "away"}),
+        says("There, too."),
+    )
+    try:
+        async with telegram_house(tmp_path, bot, drivers={"native": driver}) as telegram:
+            await telegram.manager.says(f"/hire ann --agent mine:agent --ask --dir {project}")
+            await telegram.house.fact(facts.SessionKnown)
+            session = telegram.house.worker("ann").session
+            await telegram.manager.says("deploy it")
+            asked = await permission(telegram)
+            assert not (project / "deployed.txt").exists()
+            await telegram.manager.taps(asked, "Allow")
+            await telegram.manager.reads("It is deployed.")
+            assert fake.last["contents"][-1]["parts"][0]["functionResponse"]["response"]["output"] == "first"
+            # A kill costs this worker alone; the next life has the session, and the code as it is now.
+            (project / "mine.py").write_text(OWN.replace("VERSION", "second"))
+            os.kill(child_of(tmp_path / "holders", telegram), 9)
+            await telegram.house.fact(facts.WentOffline)
+            await telegram.manager.says("/relaunch ann")
+            await telegram.manager.says("and away")
+            asked = await permission(telegram)
+            await telegram.manager.taps(asked, "Allow")
+            await telegram.manager.reads("There, too.")
+            assert telegram.house.worker("ann").session == session
+            await telegram.house.end("ann")
+            await telegram.house.fact(facts.Ended)
+    finally:
+        holders = LocalHolders(tmp_path / "holders")
+        for name in await holders.names():
+            await holders.forget(name)
+    assert (project / "deployed.txt").read_text() == "home\naway\n"
+    assert fake.last["contents"][-1]["parts"][0]["functionResponse"]["response"]["output"] == "second"
