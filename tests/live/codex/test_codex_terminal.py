@@ -243,3 +243,15 @@ async def test_what_is_said_at_the_desk_is_told(cli_env: CodexEnv) -> None:
         assert ended.turn is not None
         assert ended.turn.startswith("desk-")
         assert await said(house) == "hello desk"
+
+
+@pytest.mark.parametrize("blank", ["", " ", "\n", "\t ", "\u00a0"])
+async def test_no_message_is_a_shell_command(cli_env: CodexEnv, blank: str) -> None:
+    """Codex runs what begins with an exclamation mark, unasked and outside of its sandbox."""
+    cli_env.model.script.conversation("zz-bang", say("just words"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
+        await house.say(f"{blank}!touch zz-bang.txt", worker="ann")
+        await house.fact(TurnEnded)
+        assert await said(house) == "just words"
+    assert not (cli_env.project / "zz-bang.txt").exists()

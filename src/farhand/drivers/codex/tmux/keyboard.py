@@ -6,12 +6,13 @@ import anyio
 
 from farhand.drivers.codex.launch import MANIFEST
 from farhand.drivers.codex.tmux.screen import dialog_key, holds, is_ready, read_box
+from farhand.drivers.codex.tmux.state import GUARD
 from farhand.drivers.wires.tmux import Pane, Tmux
 from farhand.drivers.wires.tmux.keyboard import Keyboard, commands
 from farhand.drivers.wires.tmux.screen import last_words
 from farhand.drivers.wires.tmux.submit import BoxOptions
 
-BOX = BoxOptions(read_box=read_box, holds=holds, enter_delay_seconds=0.05)
+BOX = BoxOptions(read_box=read_box, holds=holds, enter_delay_seconds=0.05, guard=GUARD)
 is_command = commands(r"^/[a-z][\w-]*(\s|$)")
 _START_SECONDS = 30.0
 _LOOK_SECONDS = 0.1

@@ -12,6 +12,9 @@ from farhand.model.words import HowEnded, Usage, Word, replace
 
 REMEMBERED = 32
 
+# Codex trims what it reads, and then runs what begins with `!`: a blank before it would not help.
+GUARD = "Message: "
+
 
 class CodexRolloutState(TmuxState):
     """What the translation remembers between records; it travels in the wire's cursor."""
@@ -72,7 +75,8 @@ def prompted(text: str, turn: str, state: CodexRolloutState) -> Translated:
         return [], skip(state)
     if turn in state.over:
         return [], state
-    found = next((one for one in state.expected if squeezed(one.text) == squeezed(text)), None)
+    given = squeezed(text.removeprefix(GUARD))
+    found = next((one for one in state.expected if squeezed(one.text) in (given, squeezed(text))), None)
     if turn in state.turns:
         return _seen(found, turn, state) if found is not None else ([], state)
     before, state = end_turn(state, state.running, HowEnded.COMPLETED) if state.running else ([], state)

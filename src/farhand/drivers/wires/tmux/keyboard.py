@@ -25,9 +25,12 @@ def commands(pattern: str) -> IsCommand:
     return lambda text: bool(first.match(text)) and "\n" not in text.strip()
 
 
-def guarded(text: str, is_command: IsCommand) -> str:
-    """The text as it is pasted: a leading `!` would run a shell command, a path would be taken for a command."""
-    return " " + text if text.startswith("!") or (text.startswith("/") and not is_command(text)) else text
+def guarded(text: str, is_command: IsCommand, guard: str = " ") -> str:
+    """The text as it is pasted: a leading `!` would run a shell command, a path would be taken for a command.
+
+    A CLI that trims what it reads needs a guard that is no blank, also before a text that begins with one."""
+    begins = text.lstrip() if guard.strip() else text
+    return f"{guard}{text}" if begins.startswith("!") or (begins.startswith("/") and not is_command(text)) else text
 
 
 class Keyboard:
@@ -45,7 +48,7 @@ class Keyboard:
 
     async def submit(self, text: str, seen: anyio.Event | None = None) -> Outcome:
         """Pastes a message and sends it; types a slash command. `seen` is set when the agent has read it."""
-        pasted = guarded(text, self.is_command)
+        pasted = guarded(text, self.is_command, self._options.guard)
         async with self._busy:
             if seen is not None:
                 result = await submit_quickly(self._tmux, self._pane, pasted, self._options, seen)

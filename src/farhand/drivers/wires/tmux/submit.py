@@ -31,6 +31,8 @@ class BoxOptions(msgspec.Struct, frozen=True):
     # Brings the cursor away from the end, where a backslash would swallow the Enter.
     home: str = "C-a"
     timeout_seconds: float = 3.0
+    # Put before a message that would be taken for a command.
+    guard: str = " "
     # How long the box may be out of sight before whoever waits is told.
     box_seconds: float = 1.5
     # How long it must be out of sight before it counts as gone.
