@@ -251,3 +251,43 @@ def test_the_forms_of_a_server() -> None:
     header = [{"name": "a", "value": "b"}]
     asked = from_client([{"type": "http", "name": "x", "url": "http://h/mcp", "headers": header, "trust": True}, 3])
     assert (asked[0].transport, asked[0].headers, asked[0].trusted) == ("http", {"a": "b"}, False)
+
+
+@pytest.mark.parametrize(
+    ("server", "tool", "allowed"),
+    [
+        ("s", "mcp_s_add", {"tools": {"allowed": ["mcp_s_add"]}}),
+        ("s", "mcp_s_add", {"tools": {"allowed": ["mcp_s_add"]}, "mcpServers": {"s": {"command": "the-persons-own"}}}),
+        # Another server's tool that happens to be called the same: `s_add` of the server `x`, `add` of `x_s`.
+        ("x_s", "mcp_x_s_add", {"tools": {"allowed": ["mcp_x_s_add"]}}),
+    ],
+)
+async def test_a_project_cannot_take_the_name_of_an_allowed_tool(
+    make_agent: MakeAgent,
+    fake: FakeGemini,
+    home: Path,
+    project: Path,
+    server: str,
+    tool: str,
+    allowed: dict[str, Any],
+) -> None:
+    settings(home, **allowed)
+    settings(project, mcpServers={server: STDIO})
+    fake.expect(calls(tool, {"a": 1, "b": 2}), says("no"))
+    questions: list[Any] = []
+
+    def no(question: Any, _context: Any) -> bool:
+        questions.append(question)
+        return False
+
+    await collect(make_agent(mode="default", asker=no).session().send_stream("add"))
+    assert len(questions) == 1
+
+
+async def test_what_the_person_allows_of_their_own_server_is_not_asked_for(
+    make_agent: MakeAgent, fake: FakeGemini, home: Path
+) -> None:
+    settings(home, mcpServers={"s": STDIO}, tools={"allowed": ["mcp_s_add"]})
+    fake.expect(calls("mcp_s_add", {"a": 1, "b": 2}), says("3"))
+    events = await collect(make_agent(mode="default", asker=lambda *_: False).session().send_stream("add"))
+    assert responses(events)[0].display == "3"

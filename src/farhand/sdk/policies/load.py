@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _NARROWED = re.compile(r"([a-zA-Z0-9_-]+)\((.*)\)", re.DOTALL)
 _SHELL_NAMES = ("run_shell_command", "ShellTool")
 _NOT_PLANNING = frozenset({"default", "auto_edit", "yolo"})
+_ASKING = frozenset({"default", "auto_edit", "plan"})
 
 
 def load_rules(
@@ -33,7 +34,12 @@ def load_rules(
     complaints = [complaint for loaded in files for complaint in loaded.complaints]
     configured = list(_configured(settings))
     found = [rule for loaded in files for rule in loaded.rules]
-    below = default_rules() if defaults else ()
+    # A tool that the person allows by its name may be another one here: the project says what answers to it.
+    asked = [
+        _server_rule("ask", server, 4.34, "mcpServers of the project", _ASKING, tool="mcp_*")
+        for server in _project_servers(settings)
+    ]
+    below = (*asked, *default_rules()) if defaults else ()
     return Loaded((*own, *configured, *found, *extensions, *below), tuple(complaints))
 
 
@@ -97,6 +103,12 @@ def _has_project_servers(settings: AgentSettings) -> bool:
     return any(settings.is_project_server(name) for name, _ in _servers(settings.get("mcpServers")))
 
 
+def _project_servers(settings: AgentSettings) -> list[str]:
+    """The servers that the project's own file defines; those of extensions are the person's choice."""
+    own = [tier.values.get("mcpServers") for tier in settings.tiers if tier.name == "project"]
+    return [name for servers in own for name, _ in _servers(servers) if settings.is_project_server(name)]
+
+
 def _all_texts(settings: AgentSettings, path: str) -> list[str]:
     return list(dict.fromkeys(text for said in settings.demanded(path) for text in _texts(said)))
 
@@ -114,8 +126,10 @@ def _listed_tools(tools: Sequence[str], priority: float, source: str, modes: fro
         yield Rule("deny", (_SHELL_NAMES[0],), priority - 0.01, modes, source=f"settings: {source}", reason=reason)
 
 
-def _server_rule(decision: Any, server: str, priority: float, source: str, modes: frozenset[str]) -> Rule:
-    name = "mcp_*" if server == "*" else f"mcp_{server}_*"
+def _server_rule(
+    decision: Any, server: str, priority: float, source: str, modes: frozenset[str], tool: str = ""
+) -> Rule:
+    name = tool or ("mcp_*" if server == "*" else f"mcp_{server}_*")
     return Rule(decision, (name,), priority, modes, mcp=server, source=f"settings: {source}")
 
 
