@@ -18,7 +18,7 @@ help:
 	@echo "make picture    the picture of the README, anew, from a real terminal"
 
 run: setup-run
-	@FARHAND_HIRE_BACKEND=demo .venv/bin/farhand run --node demo --no-telegram --no-tunnel --demo --end-workers
+	@FARHAND_HOST=127.0.0.1 FARHAND_HIRE_BACKEND=demo .venv/bin/farhand run --node demo --no-telegram --no-tunnel --demo --end-workers
 
 setup-run:
 	@sh scripts/setup.sh run

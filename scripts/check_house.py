@@ -17,6 +17,8 @@ MODULE_LINES = 450
 MEDIAN_LINES = (80, 180)
 FUNCTION_LINES = 75
 AVOIDED = {"utils", "util", "manager", "helper", "helpers", "base", "common", "misc"}
+# Here the word is the person who is obeyed, as everywhere in the docs: the command has its name.
+MEANS_THE_PERSON = {"src/farhand/cli/manager.py"}
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "farhand"
 GLOSSARY = ROOT / "docs" / "glossary.md"
@@ -66,7 +68,7 @@ def module_complaints(path: Path, text: str) -> list[str]:
     limit = LONGER.get(name.as_posix(), MODULE_LINES)
     if lines > limit:
         found.append(f"{name}: {lines} lines; {limit} is the limit")
-    if path.stem in AVOIDED:
+    if path.stem in AVOIDED and name.as_posix() not in MEANS_THE_PERSON:
         found.append(f"{name}: '{path.stem}' says nothing; name the module after what it is for")
     tree = ast.parse(text)
     if not ast.get_docstring(tree) and lines:

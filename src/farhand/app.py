@@ -4,6 +4,7 @@ import secrets
 import socket
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -26,13 +27,14 @@ from farhand.model.channel_ports import Channel, ChannelContext, ServesLocalRout
 from farhand.model.driver_ports import HasTmuxHost, RunsInBackground, ServesHooks
 from farhand.model.errors import NodeRunning, PortTaken, StoreError
 from farhand.model.ports import Clock, Driver
+from farhand.model.worker_keys import hiring_of
 from farhand.node import Node
 from farhand.roster import asking_events, channel_names
 from farhand.server import http
 from farhand.server.callers import Callers
 from farhand.server.devices import device_routes
 from farhand.server.door import Door
-from farhand.server.local import closed
+from farhand.server.local import RouteGuard, closed
 from farhand.server.sockets import listen
 from farhand.server.speaker import NODE_NAMES
 from farhand.server.stream import stream_routes
@@ -40,6 +42,7 @@ from farhand.store import folder
 from farhand.store.database import Database
 from farhand.store.devices import SqliteDevices
 from farhand.store.journal import SqliteJournal
+from farhand.store.managers import SqliteManagers
 from farhand.store.outbox import SqliteOutbox
 
 log = structlog.get_logger("node")
@@ -95,7 +98,12 @@ async def _running(
     journal, outbox = SqliteJournal(database), SqliteOutbox(database)
     with_sessions = frozenset(kind for kind, driver in drivers.items() if driver.can.sessions)
     policy = HirePolicy(
-        frozenset(drivers), str(settings.working_directory), settings.hire_mode, with_sessions, settings.hire_backend
+        kinds=frozenset(drivers),
+        directory=str(settings.working_directory),
+        mode=settings.usual_mode,
+        resumable=with_sessions,
+        backend=settings.hire_backend,
+        no_yolo=settings.no_yolo,
     )
     present = await journal.load()
     epoch = secrets.token_urlsafe(9)
@@ -103,7 +111,7 @@ async def _running(
     hub = LocalHub(journal, clock, policy, present, AgentSessions(drivers), epoch)
     team = Team(hub, journal, drivers, clock)
     built = Node(settings=settings, hub=hub, port=port, journal=journal, outbox=outbox)
-    built.channels = channels(channel_context(built, drivers, clock))
+    built.channels = channels(channel_context(built, drivers, clock, SqliteManagers(database)))
     deadlines = Deadlines(hub, clock)
     key, devices = folder.key(settings.key), Devices(SqliteDevices(database), clock)
     callers = Callers(key, devices)
@@ -129,7 +137,9 @@ async def _running(
             tasks.cancel_scope.cancel()
 
 
-def channel_context(node: Node, drivers: Mapping[str, Driver], clock: Clock) -> ChannelContext:
+def channel_context(
+    node: Node, drivers: Mapping[str, Driver], clock: Clock, managers: SqliteManagers
+) -> ChannelContext:
     """What the node's channels are built from."""
     settings = node.settings
     return ChannelContext(
@@ -137,6 +147,7 @@ def channel_context(node: Node, drivers: Mapping[str, Driver], clock: Clock) -> 
         outbox=node.outbox,
         clock=clock,
         peers=node,
+        managers=managers,
         variables={**settings.environment, **settings.secrets},
         version=__version__,
         folder=settings.folder,
@@ -148,6 +159,7 @@ def channel_context(node: Node, drivers: Mapping[str, Driver], clock: Clock) -> 
         bridge_url=settings.bridge_url(node.port),
         public_url=settings.public_url,
         terminals=frozenset(name for name, driver in drivers.items() if driver.can.terminal),
+        agent_group=settings.agent_user.gid if settings.agent_user else None,
         steers=frozenset(name for name, driver in drivers.items() if driver.can.steer),
     )
 
@@ -156,19 +168,28 @@ def _routes(node: Node, drivers: Mapping[str, Driver], key: str, callers: Caller
     """What the HTTP listener serves: the node's own routes, those of channels, and those that only callers on this
     machine may use."""
     hosts = tmux_hosts(drivers.values())
-    hooks = [route for host in hosts for route in host.open_routes(f"http://127.0.0.1:{node.port}")]
+    own_key = [route for host in hosts for route in host.open_routes(f"http://127.0.0.1:{node.port}")]
 
     def whose(backend: str, session: str) -> str:
         return node.hub.present.having(backend, session)
 
-    hooks += [route for host in hosts[:1] for route in host.intake_routes(whose, asking_events())]
+    hooks = [route for host in hosts[:1] for route in host.intake_routes(whose, asking_events())]
     public = [
         one for channel in node.channels if isinstance(channel, ServesPublicRoutes) for one in channel.public_routes()
     ]
     local = [
         one for channel in node.channels if isinstance(channel, ServesLocalRoutes) for one in channel.local_routes()
     ]
-    return [*http.routes(node.hub, node.status, key, callers, _reserved(node)), *public, *closed([*local, *hooks], key)]
+    guard = RouteGuard(key, partial(_worker_of, node, key), keyless_tcp=node.settings.keyless_tcp)
+    own = http.routes(node.hub, node.status, key, callers, _reserved(node))
+    return [*own, *public, *closed([*local, *hooks], guard), *closed(own_key, guard, has_own_key=True)]
+
+
+def _worker_of(node: Node, key: str, given: str) -> str:
+    """The worker on the team whose own key that is; empty for one that is no key, or whose worker is gone."""
+    hiring = hiring_of(given, key)
+    workers = node.hub.present.workers.values() if hiring else ()
+    return next((worker.name for worker in workers if worker.hiring_id == hiring), "")
 
 
 def _reserved(node: Node) -> frozenset[str]:

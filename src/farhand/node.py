@@ -70,6 +70,9 @@ class Node:
             "version": __version__,
             "pid": os.getpid(),
             "port": self.port,
+            # Who needs no key for the routes of workers' programs: `local` (this user) or `unix` (over the socket).
+            "run_as": self.settings.agent_user.name if self.settings.agent_user else "",
+            "keyless": "local" if self.settings.keyless_tcp else "unix",
             "folder": str(self.settings.folder),
             "started_at": self.started_at,
             "seq": present.seq,

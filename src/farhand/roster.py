@@ -19,6 +19,7 @@ from farhand.model.channel_ports import Channel, ChannelContext
 from farhand.model.driver_ports import HasFormerKinds
 from farhand.model.errors import FarhandError, UnknownBackend
 from farhand.model.ports import Driver
+from farhand.model.worker_keys import held_variables, worker_key
 
 log = structlog.get_logger("roster")
 DRIVERS = "farhand.drivers"
@@ -28,28 +29,45 @@ MANIFEST = "manifest.toml"
 
 def drivers(settings: Settings) -> dict[str, Driver]:
     """Everything that can run an agent here."""
-    return drivers_by_kind(build_drivers(driver_context(settings)))
+    everyone = build_drivers(driver_context(settings))
+    if settings.agent_user is not None:
+        # A terminal is the tmux of whoever sits at it: an agent of another user would have a way to that person.
+        everyone = [driver for driver in everyone if not driver.can.terminal]
+    return drivers_by_kind(everyone)
 
 
 def driver_context(settings: Settings) -> DriverContext:
     """What drivers are built from."""
-    import sys
-
+    from farhand.config import run_as
     from farhand.sandbox.environment import child_environment
     from farhand.sandbox.holders import LocalHolders
 
+    user = settings.agent_user
+
     def child(added: Mapping[str, str]) -> dict[str, str]:
-        return child_environment(settings.environment, added)
+        environment = child_environment(settings.environment, added)
+        return environment if user is None else user.environment(environment)
 
     return DriverContext(
         folder=settings.folder,
-        holders=LocalHolders(settings.holders),
+        holders=LocalHolders(
+            settings.holders,
+            variables=lambda name: held_variables(name, node_key(settings)),
+            user=None if user is None else (user.uid, user.gid, user.groups),
+        ),
         tmux_host=tmux_host(settings, child({})),
-        python=sys.executable,
+        python=run_as.interpreter(user),
         variables=settings.environment,
         child=child,
         ask_seconds=settings.ask_deadline_seconds,
     )
+
+
+def node_key(settings: Settings) -> str:
+    """The node's key, made at the first start."""
+    from farhand.store import folder
+
+    return folder.key(settings.key)
 
 
 def tmux_host(settings: Settings, environment: Mapping[str, str]) -> TmuxHost:
@@ -64,12 +82,9 @@ def tmux_host(settings: Settings, environment: Mapping[str, str]) -> TmuxHost:
         socket=settings.hooks,
         interpreter=interpreter(),
         hook_program=place_program(settings.folder / "hooks"),
-        session_variables={
-            "BRIDGE_URL": settings.bridge_url(settings.port),
-            "PORT": str(settings.port),
-            "SESSIONS_DIR": str(settings.sessions),
-            "TMUX_PREFIX": settings.tmux_prefix,
-        },
+        session_variables={"SESSIONS_DIR": str(settings.sessions), "TMUX_PREFIX": settings.tmux_prefix},
+        bridge_url=settings.given_bridge_url,
+        worker_key=lambda hiring: worker_key(node_key(settings), hiring),
         ask_seconds=settings.ask_deadline_seconds,
     )
     return TmuxHost(options, Tmux(tmux_server(settings.tmux_socket), f"farhand-{settings.node}", environment))

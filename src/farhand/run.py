@@ -8,7 +8,7 @@ import anyio
 import structlog
 
 from farhand.app import Channels, node
-from farhand.config import logs
+from farhand.config import logs, parents, run_as
 from farhand.config.settings import Settings
 from farhand.core.hub import LocalHub
 from farhand.model import compat
@@ -32,8 +32,23 @@ def set_up_logs(settings: Settings, *, show: bool) -> None:
     )
 
 
+def warn(settings: Settings) -> str:
+    """Says in the log what the person who started the node should know; the same as a text, empty when there is
+    nothing."""
+    text = parents.warning(parents.carriers(settings.secrets.values()))
+    if text:
+        log.warning("secret in a parent's environment", text=text)
+    user = settings.agent_user
+    for finding in run_as.findings(user, settings.secret_paths, [settings.working_directory]) if user else ():
+        log.warning("agents run as another user", user=user.name if user else "", finding=finding)
+    if settings.no_yolo and settings.hire_mode is not settings.usual_mode:
+        log.warning("workers ask before they act", why=settings.no_yolo)
+    return text
+
+
 async def run_until_signal(settings: Settings, drivers: Mapping[str, Driver], channels: Channels) -> None:
     """Runs the node until SIGTERM, SIGINT or SIGHUP; then what is under way is finished, within a limit."""
+    warn(settings)
     # Before the door opens: whoever sees a node may stop it.
     with stop_signals() as signals:
         async with node(settings, drivers, channels) as running:
@@ -49,7 +64,7 @@ async def run_with_conversation(settings: Settings, drivers: Mapping[str, Driver
         async with node(settings, drivers, channels) as running:
             if settings.demo:
                 await hire_demo(running.hub)
-            await converse(running, signals)
+            await converse(running, signals, warn(settings))
             await drain(running)
 
 
@@ -68,7 +83,7 @@ async def drain(running: Node) -> None:
                 await channel.drain()
 
 
-async def converse(running: Node, signals: AsyncIterator[signal.Signals]) -> None:
+async def converse(running: Node, signals: AsyncIterator[signal.Signals], warning: str = "") -> None:
     """A conversation with the team in this terminal, until the person leaves or a signal comes."""
     from farhand.cli.conversation import TerminalConversation
     from farhand.cli.terminal import open_terminal
@@ -76,6 +91,8 @@ async def converse(running: Node, signals: AsyncIterator[signal.Signals]) -> Non
     environment = running.settings.environment
     with open_terminal(colours="NO_COLOR" not in environment) as terminal:
         terminal.tell(f"Node '{running.settings.node}' is ready on port {running.port}.", "green")
+        if warning:
+            terminal.tell(warning, "yellow")
         running.listeners.append(lambda text: terminal.tell(text, "yellow"))
         talk = TerminalConversation(running.hub, terminal, who=environment.get("USER", ""), leaving="stops the node")
         async with anyio.create_task_group() as tasks:

@@ -1,5 +1,6 @@
 """Hooks that know no more than their session find the worker that has it, and nobody else hears of them."""
 
+from collections import defaultdict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -13,7 +14,7 @@ from farhand.drivers.wires.hooks.public_route import LONGEST_PAYLOAD, PublicHook
 from farhand.model.present import Present, Worker
 from farhand.roster import asking_events
 from farhand.server import http
-from farhand.server.local import closed
+from farhand.server.local import RouteGuard, closed
 from farhand.testing.house import SAFETY_SECONDS
 
 pytestmark = pytest.mark.anyio
@@ -25,12 +26,14 @@ TEAM = Present(
     }
 )
 
+KEYS = defaultdict(str, {"anns-key": "ann", "bobs-key": "bob"})
+
 
 @asynccontextmanager
 async def opened(desk: HookEndpoint) -> AsyncIterator[httpx2.AsyncClient]:
     """A client of a node whose hooks knock at this desk."""
     intake = PublicHookRoute(desk, TEAM.having, {"codex": frozenset({"PermissionRequest"})})
-    application = http.application(closed(intake.routes(), "the-key"))
+    application = http.application(closed(intake.routes(), RouteGuard("the-key", KEYS.__getitem__)))
     listener = http.bind("127.0.0.1", 0)
     address = f"http://127.0.0.1:{listener.getsockname()[1]}"
     async with anyio.create_task_group() as tasks:
@@ -39,6 +42,18 @@ async def opened(desk: HookEndpoint) -> AsyncIterator[httpx2.AsyncClient]:
             with anyio.fail_after(SAFETY_SECONDS):
                 yield client
         tasks.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize(("key", "code"), [("anns-key", 200), ("bobs-key", 403), ("the-key", 200)])
+async def test_a_workers_key_brings_its_own_hooks_alone(key: str, code: int) -> None:
+    desk = HookEndpoint()
+    with desk.listening("ann") as for_ann:
+        async with opened(desk) as client:
+            headers = {"Authorization": f"Bearer {key}"}
+            body = {"session_id": "s-ann"}
+            answer = await client.post("/api/hooks/codex/pre-tool-use", json=body, headers=headers)
+            assert answer.status_code == code
+        assert for_ann.statistics().current_buffer_used == (1 if code == 200 else 0)
 
 
 async def test_two_workers_in_one_folder_do_not_mix() -> None:

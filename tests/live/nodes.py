@@ -27,6 +27,7 @@ class Home:
             "FARHAND_HOME": str(folder / "farhand"),
             "FARHAND_HOST": "127.0.0.1",
             "FARHAND_TEMPORARY": str(folder / "temporary"),
+            "FARHAND_ROOT_YOLO": "1",
             "LANG": "C.UTF-8",
             "TERM": "xterm-256color",
             **variables,

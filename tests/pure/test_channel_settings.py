@@ -9,8 +9,10 @@ import pytest
 from tests.spec.promises import promise
 
 from farhand import roster
-from farhand.channels.telegram.settings import read_settings
+from farhand.channels.telegram.settings import chat_id, read_settings
+from farhand.channels.telegram.stored import TelegramStored
 from farhand.config import settings as config
+from farhand.model.channel_ports import Manager
 from farhand.model.errors import SettingWrong
 
 CHANNELS = Path(roster.__file__).parent / "channels"
@@ -64,3 +66,11 @@ def test_telegram_reads_its_own_variables() -> None:
 def test_a_value_that_cannot_be_is_refused_by_its_name(name: str, value: str) -> None:
     with pytest.raises(SettingWrong, match=name):
         read_settings({"TELEGRAM_BOT_TOKEN": "1:x", name: value})
+
+
+@pytest.mark.parametrize("wrong", ["--5", "-", "5-", "abc", "5.0", "\u0665", "9" * 30])
+def test_a_chat_that_is_no_number_is_refused_in_a_sentence(wrong: str, tmp_path: Path) -> None:
+    with pytest.raises(SettingWrong, match="must be a number"):
+        chat_id(wrong)
+    (tmp_path / "last_chat_id").write_text(wrong)
+    assert TelegramStored(tmp_path).read_manager() == Manager()

@@ -2,12 +2,15 @@
 
 import pytest
 
+from farhand.channels.kit.lifecycle import lifecycle_cards
+from farhand.channels.telegram.render import render
 from farhand.core.decide import HirePolicy, decide
 from farhand.model import facts
-from farhand.model.commands import Hire
-from farhand.model.errors import BadInput, UnknownBackend
+from farhand.model.commands import Hire, Tune
+from farhand.model.errors import BadInput, CannotDo, UnknownBackend
+from farhand.model.facts import Event
 from farhand.model.grammar import read
-from farhand.model.present import Present
+from farhand.model.present import Present, fold
 from farhand.model.wishes import Wish, Wrong
 from farhand.model.words import Mode, Sender
 
@@ -90,3 +93,30 @@ def test_a_hiring_without_a_backend_gets_the_one_of_its_name_or_the_nodes() -> N
     # A name that spec 2 gives a backend never becomes another agent by the way.
     with pytest.raises(UnknownBackend, match="'gemini'"):
         decided(hire("gemini-ann"))
+
+
+def test_where_nobody_may_act_unasked_it_is_refused_with_the_reason() -> None:
+    policy = HirePolicy(KINDS, "/", Mode.DEFAULT, no_yolo="Not as root.")
+    hired = decide(Present(), hire("ann"), Sender(via="test"), policy)[0].fact
+    present = fold(Present(), Event(seq=1, at=0.0, worker="ann", fact=hired))
+    assert present.workers["ann"].mode is Mode.DEFAULT
+    for command in (hire("bob --mode=yolo"), Tune(id="2", worker="ann", mode=Mode.YOLO)):
+        with pytest.raises(CannotDo, match=r"Not as root\."):
+            decide(present, command, Sender(via="test"), policy)
+    assert decide(present, Tune(id="3", worker="ann", mode=Mode.PLAN), Sender(via="test"), policy)
+
+
+@pytest.mark.parametrize(
+    ("mode", "says"),
+    [
+        (Mode.YOLO, "Mode yolo: 1bob acts without asking, in /srv. To change it: /tune 1bob mode=default"),
+        (Mode.DEFAULT, "Mode default: 1bob asks before it acts, in /srv. To change it: /tune 1bob mode=auto_edit"),
+    ],
+)
+def test_a_hiring_says_its_mode_its_folder_and_how_to_change_them(mode: Mode, says: str) -> None:
+    fact = facts.Hired(backend="demo", directory="/srv", mode=mode, by=Sender(via="test"))
+    first, second = lifecycle_cards(Event(seq=7, at=0.0, worker="1bob", fact=fact))
+    assert (first.head, second.head) == ("1bob is added and assigned. They'll stay on your team.", says)
+    for card in (first, second):
+        (parcel,) = render(card, 1, "telegram", "99")
+        assert b'"html":""' in parcel.body or b'"html"' not in parcel.body

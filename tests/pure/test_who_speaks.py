@@ -10,6 +10,7 @@ from farhand.channels.kit.surface import ChatMessage
 from farhand.channels.kit.who_may_speak import BACKLOG_SECONDS, WhoMaySpeak
 from farhand.channels.telegram.parse import to_message
 from farhand.channels.telegram.words import TelegramMessage
+from farhand.model.channel_ports import Manager
 from farhand.model.commands import Hire
 from farhand.model.present import Present
 from farhand.model.wishes import Tell
@@ -20,16 +21,16 @@ PRIVATE = {"id": 7, "type": "private"}
 
 
 class NothingStored:
-    """Remembers the manager's chat for as long as the test runs."""
+    """Remembers the manager for as long as the test runs."""
 
-    def __init__(self) -> None:
-        self.chat = ""
+    def __init__(self, chat: str = "", person: str = "") -> None:
+        self.known = Manager(chat=chat, person=person)
 
-    def manager(self) -> str:
-        return self.chat
+    def manager(self) -> Manager:
+        return self.known
 
-    def keep_manager(self, chat: str) -> None:
-        self.chat = chat
+    def keep_manager(self, manager: Manager) -> None:
+        self.known = manager
 
 
 def said(text: str = "/hire evil", chat: dict[str, Any] = PRIVATE, **more: Any) -> ChatMessage:
@@ -63,21 +64,26 @@ def test_words_of_somebody_else_are_never_a_command(more: dict[str, Any]) -> Non
     ],
 )
 def test_channels_and_nameless_admins_are_nobody(more: dict[str, Any]) -> None:
-    who = WhoMaySpeak(NothingStored(), "-100", people={"7", "777000"})
+    who = WhoMaySpeak(NothingStored("-100"), people={"7", "777000"})
     assert who.may(said(chat=GROUP))
     assert not who.may(said(chat=GROUP, **more))
 
 
 def test_in_a_group_only_those_who_are_listed_are_obeyed() -> None:
-    assert not WhoMaySpeak(NothingStored(), "-100").may(said(chat=GROUP))
-    assert not WhoMaySpeak(NothingStored(), "-100", people={"8"}).may(said(chat=GROUP))
-    assert WhoMaySpeak(NothingStored(), "-100", people={"7"}).may(said(chat=GROUP))
+    assert not WhoMaySpeak(NothingStored("-100")).may(said(chat=GROUP))
+    assert not WhoMaySpeak(NothingStored("-100"), people={"8"}).may(said(chat=GROUP))
+    assert WhoMaySpeak(NothingStored("-100"), people={"7"}).may(said(chat=GROUP))
 
 
 def test_what_waited_before_the_first_start_makes_nobody_manager() -> None:
     stored = NothingStored()
     assert not WhoMaySpeak(stored, since=1000 + BACKLOG_SECONDS + 1).may(said())
-    assert stored.chat == ""
+    assert stored.known.chat == ""
     assert WhoMaySpeak(stored, since=1000 + BACKLOG_SECONDS - 1).may(said())
     # Once somebody is manager, what they wrote while the node was down counts.
     assert WhoMaySpeak(stored, since=1000 + 10 * BACKLOG_SECONDS).may(said())
+
+
+def test_the_manager_is_a_person_and_not_only_a_chat() -> None:
+    assert WhoMaySpeak(NothingStored("7", "7")).may(said())
+    assert not WhoMaySpeak(NothingStored("7", "8")).may(said())

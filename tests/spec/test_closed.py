@@ -22,7 +22,7 @@ from farhand.drivers.wires.tmux.host import TmuxHost, TmuxHostOptions
 from farhand.model import compat
 from farhand.model.http_guard import why_refused
 from farhand.server import http
-from farhand.server.local import closed
+from farhand.server.local import RouteGuard, closed
 from farhand.store import folder
 from farhand.testing.scripted import ScriptedDriver
 from farhand.testing.telegram import FakeBot
@@ -110,7 +110,7 @@ async def test_whoever_holds_the_key_may_come_from_anywhere(team: Team) -> None:
 )
 async def test_callers_from_another_address_are_refused(team: Team, address: str) -> None:
     files = next(one for one in team.house.node.channels if isinstance(one, FilesChannel))
-    app = http.application(closed(files.local_routes(), "the key", own_user=lambda *_: True))
+    app = http.application(closed(files.local_routes(), RouteGuard("the key", own_user=lambda *_: True)))
 
     async def status(client: str) -> list[int]:
         transport = httpx2.ASGITransport(app=app, client=(client, 4000))

@@ -188,3 +188,24 @@ def test_no_name_can_cost_the_menu(names: set[str]) -> None:
 def test_any_text_is_read(text: str) -> None:
     for start in ("", "/", "@", "/hire ", "/end ", "/tune ", "/edit ", "/adopt ", "/mode "):
         read("i", start + text, team("ann"))
+
+
+@promise("commands.10")
+@pytest.mark.parametrize(
+    ("text", "passed"),
+    [("/deploy@my_bot now", "/deploy now"), ("/Deploy@my_bot", "/Deploy"), ("/deploy a@b.c", "/deploy a@b.c")],
+)
+def test_the_bots_name_does_not_reach_an_agent(text: str, passed: str) -> None:
+    assert wish(text) == Tell(id="i", text=passed, needs_focus=True)
+
+
+@promise("commands.14")
+@pytest.mark.parametrize("name", sorted(INTERACTIVE))
+def test_no_worker_takes_a_blocked_command_over(name: str) -> None:
+    """Nor one of an older team, which may have such a name."""
+    blocked = wish(f"/{name} hello", team(name))
+    assert isinstance(blocked, Wrong)
+    assert blocked.why.startswith(f"/{name} is interactive and not supported here.")
+    assert wish(f"@{name} hello", team(name)) == Tell(id="i", text="hello", worker=name)
+    with pytest.raises(BadName, match="reserved command"):
+        worker_name(name)

@@ -168,3 +168,15 @@ DOT = bytes.fromhex(
     "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489"
     "0000000d49444154789c6360606060000000050001a5f645400000000049454e44ae426082"
 )
+
+
+@promise("http.12")
+async def test_a_long_notice_comes_whole(team: Team) -> None:
+    await team.asks("/team")
+    text = "".join(f"line {number:05}\n" for number in range(500))
+    assert (await team.post("/notify", {"text": text})).status_code == 200
+    chat = await team.manager.sees(lambda chat: any("line 00499" in one.text for one in chat))
+    said = "\n".join(one.text for one in chat)
+    assert all(f"line {number:05}" in said for number in range(500))
+    assert (await team.post("/notify", {"text": "x" * 50_000})).status_code == 200
+    await team.manager.reads("30,000 characters more were cut.")

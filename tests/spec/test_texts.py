@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.spec.promises import promise
-from tests.spec.team import MANAGER, Team, team_house
+from tests.spec.team import ABLE, MANAGER, Team, team_house
 
 from farhand import __version__
 from farhand.channels.kit import texts
@@ -230,3 +230,23 @@ def test_the_lines_that_apply() -> None:
     ann = Worker(name="ann", since=1, backend="claude", directory="/")
     assert texts.online(Present(workers={"ann": ann})) == "I'm online and ready.\nTeam: ann"
     assert texts.OFFLINE == "Going offline briefly. Your team stays the same."
+
+
+@promise("commands.5", "states.1")
+async def test_a_pause_takes_back_what_waits_for_a_worker_that_is_not_there(tmp_path: Path, bot: FakeBot) -> None:
+    claude = ScriptedDriver(ABLE, backend="claude")
+    claude.refuses_to_open = "claude does not start"
+    async with team_house(tmp_path, bot, claude=claude) as team:
+        await team.manager.says("/hire ann")
+        await team.house.until(lambda present: "ann" in present.workers and bool(present.workers["ann"].why_offline))
+        pending = team.session() / "pending"
+        await team.manager.sees(lambda _: pending.exists())
+        # The welcome waits: nobody is at work all the same.
+        assert await team.asks("/team") == (
+            "Your team:\nFocused: ann\nWorkers:\n- ann (focused, available, backend=claude)"
+        )
+        assert await team.asks("/pause") == "Ann is paused. I'll pick up where we left off."
+        present = await team.house.until(lambda present: not present.workers["ann"].queue)
+        assert present.workers["ann"].turn is None
+        await team.asks("/team")
+        await team.manager.sees(lambda _: not pending.exists())

@@ -5,6 +5,7 @@ import os
 import sys
 from pathlib import Path
 
+from farhand.cli.manager import forget_all
 from farhand.cli.node_choice import choose
 from farhand.cli.node_flag import add_node
 from farhand.config.launch import read_launch
@@ -27,9 +28,13 @@ def run(arguments: argparse.Namespace) -> int:
         raise NodeRunning(
             f"Node '{node}' is running (pid {process}) and knows its manager.", hints=(f"farhand stop --node {node}",)
         )
+    forgotten = forget_all(folder)
     removed = [path for path in files_to_remove(folder, _sessions(node, folder)) if _remove(path)]
     listed = "".join(f"  {path}\n" for path in removed)
-    sys.stdout.write(f"Node '{node}' knows no manager any more:\n{listed}" if removed else f"Node '{node}' is clean.\n")
+    is_new = (
+        f"Node '{node}' knows no manager any more:\n{listed}" if removed or forgotten else f"Node '{node}' is clean.\n"
+    )
+    sys.stdout.write(is_new)
     return 0
 
 

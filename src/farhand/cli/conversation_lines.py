@@ -72,8 +72,8 @@ def event_line(event: Event) -> str:
             note = f" {fact.note}" if fact.note else ""
             last = f"\nIts last answer:\n{fact.answer}" if fact.answer else ""
             return f"{worker} goes on with a conversation of {fact.backend} in {fact.directory}.{note}{last}"
-        case facts.Hired(backend=backend):
-            return f"{worker} is hired ({backend})."
+        case facts.Hired(backend=backend, mode=mode, directory=directory):
+            return f"{worker} is hired ({backend}, mode {mode}, in {directory})."
         case facts.Ended(resume=resume) if resume:
             return f"{worker} is handed back. Go on at the desk with: {resume}"
         case facts.Ended():

@@ -66,7 +66,7 @@ async def _try(hub: SocketHub, settings: Settings, module: ModuleType, program: 
 
 def send_directly(settings: Settings) -> str:
     """Without a node the hook's message has nowhere to go; that the bot reaches the last chat can still be seen."""
-    chat = TelegramStored(settings.folder).manager() or settings.environment.get("ADMIN_CHAT_ID", "").strip()
+    chat = TelegramStored(settings.folder).read_manager().chat or settings.environment.get("ADMIN_CHAT_ID", "").strip()
     if not chat:
         raise SettingMissing("No chat is known yet.", hints=("write to the bot once, then try again",))
     api = bot_api({**settings.environment, **settings.secrets})

@@ -21,6 +21,7 @@ COMMANDS = {
     "logs": "print a node's log, and follow it",
     "pair": "a one-time code that pairs a phone, a browser or a program with a node",
     "devices": "list the devices that are paired, revoke one",
+    "manager": "tell who the manager is, and change it",
     "clean": "forget who the manager is, so that somebody can register anew",
     "adapter": "call an agent CLI once for a worker and post its answer",
     "webhook": "set, show or delete the bot's webhook",

@@ -20,6 +20,11 @@ from farhand.model.visible import visible
 STUCK_SECONDS = 60.0
 LONGEST_QUESTION = 100
 
+KEYLESS = {
+    "local": "programs of this user, over TCP too (FARHAND_KEYLESS=unix closes that)",
+    "unix": "the unix socket alone",
+}
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What `status` takes."""
@@ -153,6 +158,10 @@ def _life(said: Mapping[str, Any], now: float) -> list[str]:
         f"  up:       {_ago(now - said['started_at'])} (pid {said['pid']})",
         f"  journal:  {said['seq']} events",
     ]
+    if keyless := KEYLESS.get(said.get("keyless", "")):
+        lines.append(f"  keyless:  {keyless}")
+    if said.get("run_as"):
+        lines.append(f"  run as:   {visible(str(said['run_as']))}")
     lines += [f"  {name + ':':<10}{visible(str(one)) or 'serving'}" for name, one in said.get("channels", {}).items()]
     lines.append("  team:     " + (str(len(said["workers"])) if said["workers"] else "none"))
     for worker in said["workers"]:

@@ -7,13 +7,19 @@ from pathlib import Path
 
 from farhand.config.erase import erase
 from farhand.config.places import node_folder
+from farhand.config.run_as import AgentUser, agent_user
+from farhand.config.secret_files import secret_in_file
 from farhand.model import compat
 from farhand.model.errors import SettingWrong
 from farhand.model.names import node_name
-from farhand.model.variables import number
+from farhand.model.variables import is_yes, number
 from farhand.model.words import Mode
 
 DAY_SECONDS = 86_400.0
+NO_ROOT_YOLO = (
+    "This node runs as root, and a worker in the mode 'yolo' would do anything to this machine unasked. "
+    "Run the node or its agents (FARHAND_RUN_AS) as another user, or say FARHAND_ROOT_YOLO=1 when you start it."
+)
 
 
 @dataclass(frozen=True)
@@ -35,6 +41,12 @@ class Settings:
     # What a worker may do unasked, and which agent it is, when its hiring does not say: spec 2's own.
     hire_mode: Mode = Mode.YOLO
     hire_backend: str = compat.DEFAULT_BACKEND
+    # Whether agents of a node that runs as root may act without asking.
+    root_yolo: bool = False
+    # Whether programs of the node's own user may use its routes over TCP without a key.
+    keyless_tcp: bool = True
+    # Whom agents run as, if not as the node's own user.
+    agent_user: AgentUser | None = None
     # The socket of the tmux server that workers run in; the person's own server when empty.
     tmux_socket: str = ""
     # The node's public address, if it has one.
@@ -51,6 +63,21 @@ class Settings:
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     # What channels sign in with: taken out of the environment, so that no child ever gets it.
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def no_yolo(self) -> str:
+        """Why nobody may be hired in the mode `yolo`; empty where they may."""
+        return "" if self.root_yolo or self.agent_user is not None or os.geteuid() != 0 else NO_ROOT_YOLO
+
+    @property
+    def usual_mode(self) -> Mode:
+        """The mode of a worker whose hiring does not say: where nobody may act without asking, it asks."""
+        return Mode.DEFAULT if self.hire_mode is Mode.YOLO and self.no_yolo else self.hire_mode
+
+    @property
+    def secret_paths(self) -> tuple[Path, ...]:
+        """What no agent that runs as another user may reach."""
+        return (self.folder, self.store, self.door, self.hooks, self.http_socket, self.key, self.holders)
 
     @property
     def door(self) -> Path:
@@ -111,6 +138,14 @@ def hire_mode(text: str) -> Mode:
         raise SettingWrong(f"FARHAND_HIRE_MODE is one of {known}, not '{text}'.", name="FARHAND_HIRE_MODE") from None
 
 
+def keyless_tcp(text: str) -> bool:
+    """Whether TCP needs no key: `local` (the usual) for the node's own user, `unix` for nobody."""
+    given = text.strip().lower() or "local"
+    if given not in ("local", "unix"):
+        raise SettingWrong(f"FARHAND_KEYLESS is local or unix, not '{text[:40]}'.", name="FARHAND_KEYLESS")
+    return given == "local"
+
+
 def port_number(text: str) -> int:
     """A port, or SettingWrong."""
     if not text.isascii() or not text.isdigit() or not 0 <= int(text) <= 65535:
@@ -124,10 +159,12 @@ def choose_node(flag: str | None, environ: Mapping[str, str]) -> str:
 
 
 def take_secrets(environ: MutableMapping[str, str], names: Iterable[str]) -> dict[str, str]:
-    """Takes these variables out of the environment; out of the one that the kernel shows of this process, too."""
+    """Takes these variables out of the environment; out of the one that the kernel shows of this process, too. One that
+    is not set may stand in a file."""
     found = {name: environ.pop(name, "").strip() for name in names}
     if environ is os.environ:
         erase(found)
+    found = {name: value or secret_in_file(name, environ) for name, value in found.items()}
     return {name: value for name, value in found.items() if value}
 
 
@@ -151,6 +188,7 @@ def read_settings(
     if port is None:
         port = port_number(environ["PORT"]) if environ.get("PORT") else compat.default_port(name)
     secrets = take_secrets(environ, secret_names)
+    root_yolo = is_yes(environ.get("FARHAND_ROOT_YOLO", ""))
     return Settings(
         node=name,
         folder=node_folder(name, environ),
@@ -163,6 +201,9 @@ def read_settings(
         retention_days=number(environ, "FARHAND_RETENTION_DAYS", Settings.retention_days, least=1.0),
         ask_deadline_seconds=ask_deadline(environ),
         hire_mode=hire_mode(environ.get("FARHAND_HIRE_MODE", "")),
+        root_yolo=root_yolo,
+        agent_user=agent_user(environ.get("FARHAND_RUN_AS", "").strip()),
+        keyless_tcp=keyless_tcp(environ.get("FARHAND_KEYLESS", "")),
         hire_backend=environ.get("FARHAND_HIRE_BACKEND", "").strip().lower() or Settings.hire_backend,
         public_url=(tunnel_url or environ.get("TUNNEL_URL", "").strip()) if tunnel else "",
         host=environ.get("FARHAND_HOST", "").strip() or Settings.host,

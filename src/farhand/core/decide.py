@@ -30,6 +30,13 @@ class HirePolicy:
     # The kinds whose conversations can be handed back.
     resumable: Collection[str] = ()
     backend: str = DEFAULT_BACKEND
+    # Why nobody may work in the mode `yolo` here; empty where they may.
+    no_yolo: str = ""
+
+    def check_mode(self, mode: Mode | None) -> None:
+        """Raises Refused for a mode that this node does not have."""
+        if mode is Mode.YOLO and self.no_yolo:
+            raise errors.CannotDo(self.no_yolo)
 
     def backend_of(self, command: commands.Hire) -> str:
         """The backend that is meant: the one that is named, the one that the name begins with, or the node's."""
@@ -85,10 +92,7 @@ def decide(
         case commands.Answer():
             return _answer(present, command, sender)
         case commands.Interrupt(worker=name):
-            worker = find(present, name)
-            if worker.turn is None:
-                raise errors.NothingRunning(worker.name)
-            return [_draft(worker, facts.InterruptAsked(by=sender))]
+            return _interrupt(find(present, name), sender)
         case commands.Relaunch(worker=name):
             return [_draft(_not_leaving(present, name), facts.RelaunchAsked(by=sender))]
         case commands.Retry(worker=name):
@@ -99,6 +103,7 @@ def decide(
         case commands.Tune(worker=name, model=model, mode=mode):
             if model is None and mode is None:
                 raise errors.BadInput("Tune needs a model or a mode.")
+            policy.check_mode(mode)
             return [_draft(_not_leaving(present, name), facts.TuneAsked(model=model, mode=mode, by=sender))]
         case commands.Respond(worker=name, text=text, html=html):
             return [_draft(find(present, name), facts.Responded(text=_not_empty(text), html=html))]
@@ -139,11 +144,23 @@ def _end(present: Present, command: commands.End, sender: Sender, policy: HirePo
     return [] if worker.ending else [_draft(worker, facts.EndAsked(by=sender, hand_back=command.hand_back))]
 
 
+def _interrupt(worker: Worker, sender: Sender) -> list[Draft]:
+    """Stops the running turn. Where none runs, what waits to become one is taken back: paused, nothing runs."""
+    if worker.turn is not None:
+        return [_draft(worker, facts.InterruptAsked(by=sender))]
+    waiting = [one for one in worker.queue if not one.on_its_way]
+    if not waiting:
+        raise errors.NothingRunning(worker.name)
+    return [_draft(worker, facts.Withdrawn(message=one.id, by=sender)) for one in waiting]
+
+
 def _hire(
     present: Present, command: commands.Hire, sender: Sender, policy: HirePolicy, found: SessionFound | None
 ) -> list[Draft]:
     backend = policy.backend_of(command)
     policy.check(backend, command.options)
+    mode = policy.mode if command.mode is None else command.mode
+    policy.check_mode(mode)
     if found is not None:
         check_free(present, found, anyway=command.anyway)
     name = worker_name(command.worker) if command.worker or found is None else free_name(found, present)
@@ -156,7 +173,7 @@ def _hire(
         backend=backend,
         directory=directory,
         model=command.model,
-        mode=policy.mode if command.mode is None else command.mode,
+        mode=mode,
         options=command.options,
         session=found.id if found else "",
         answer=found.answer if found else "",

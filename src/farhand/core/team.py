@@ -34,6 +34,10 @@ class Team:
         """Called by the hub with what was just written: notes who is hired and who has left."""
         for event in events:
             if isinstance(event.fact, Hired):
+                hired = event.fact
+                log.info(
+                    "hired", worker=event.worker, backend=hired.backend, mode=hired.mode, directory=hired.directory
+                )
                 self._hired.append(event.worker)
                 self._someone_hired.set()
             elif isinstance(event.fact, Ended):

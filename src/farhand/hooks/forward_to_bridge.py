@@ -54,13 +54,20 @@ def body(worker: str, text: str, name: str) -> bytes:
     return json.dumps({"session": worker, "text": text, "id": name}).encode()
 
 
+def headers() -> dict[str, str]:
+    """The worker's own key comes along, where its session carries one."""
+    key = os.environ.get("FARHAND_WORKER_KEY", "")
+    known = {"Authorization": f"Bearer {key}"} if key else {}
+    return {"Content-Type": "application/json", **known}
+
+
 def post(endpoint: str, content: bytes) -> int:
     """Posts it, past every proxy; the status, or 0 when nobody answered."""
     parts = urlsplit(endpoint)
     kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
     connection = kind(parts.hostname or "localhost", parts.port, timeout=LIMIT_SECONDS)
     try:
-        connection.request("POST", parts.path or "/", content, {"Content-Type": "application/json"})
+        connection.request("POST", parts.path or "/", content, headers())
         return connection.getresponse().status
     except (OSError, http.client.HTTPException, ValueError):
         return 0

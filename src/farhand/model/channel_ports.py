@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from farhand.model.ports import Clock, Hub, Outbox
+from farhand.model.words import Word
 
 if TYPE_CHECKING:
     from starlette.routing import BaseRoute
@@ -110,6 +111,40 @@ class KeepsInboxes(Protocol):
 # --- what a channel is built from
 
 
+class Manager(Word):
+    """Who the manager is on a channel: the chat, and the person as the surface knows them. Nobody without a chat."""
+
+    chat: str = ""
+    person: str = ""
+    name: str = ""
+
+    @property
+    def title(self) -> str:
+        """For a person: the name, and what cannot be chosen freely."""
+        known = f"user {self.person}" if self.person else f"chat {self.chat}"
+        return f"{self.name} ({known})" if self.name else known
+
+
+class Managers(Protocol):
+    """Who the manager is on each channel, kept in the store; each channel asks under its own name."""
+
+    def manager(self, channel: str) -> Manager | None:
+        """The manager there; one without a chat when nobody is, None when nobody was ever asked for."""
+        ...
+
+    def keep_manager(self, channel: str, manager: Manager) -> None:
+        """Keeps it, on the disk when this returns. Whoever it was before is the former one until that is told."""
+        ...
+
+    def former_chat(self, channel: str) -> str:
+        """The chat of the one before, who has not been told yet; empty when there is nobody to tell."""
+        ...
+
+    def former_told(self, channel: str) -> None:
+        """The one before has been told."""
+        ...
+
+
 class Peers(Protocol):
     """What a channel may ask of the node's other channels, whichever there are."""
 
@@ -142,6 +177,7 @@ class ChannelContext:
     outbox: Outbox
     clock: Clock
     peers: Peers
+    managers: Managers
     # The variables that the channel's manifest names in `[settings]` and `secrets`, as far as they are set.
     variables: Mapping[str, str] = field(repr=False)
     version: str
@@ -158,3 +194,5 @@ class ChannelContext:
     # The kinds of workers whose agents run in tmux; those that take a message in mid-turn.
     terminals: frozenset[str] = frozenset()
     steers: frozenset[str] = frozenset()
+    # The group of the user whom agents run as, if that is not the node's own: what they are handed is readable for it.
+    agent_group: int | None = None

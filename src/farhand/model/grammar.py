@@ -58,13 +58,13 @@ def _read_mention(identity: str, text: str, present: Present, surface: Surface) 
 def _read_slash(identity: str, text: str, present: Present, surface: Surface) -> Wish:
     token, argument = split_first(text[1:])
     name = token.partition("@")[0].lower()
+    if name in surface.blocked:
+        return Wrong(id=identity, why=interactive(name))
     worker = find_worker(name, present)
     if worker:
         if argument:
             return Tell(id=identity, text=argument, worker=worker, focus=True)
         return commands.Focus(id=identity, worker=worker)
-    if name in surface.blocked:
-        return Wrong(id=identity, why=interactive(name))
     entry = surface.find(name)
     if entry is not None:
         try:

@@ -43,10 +43,15 @@ def is_secret(given: str, expected: str) -> bool:
     return bool(expected) and hmac.compare_digest(given.encode(), expected.encode())
 
 
+def bearer(headers: Mapping[str, str]) -> str:
+    """The key of `Authorization: Bearer <key>`; empty when there is none."""
+    given = headers.get("authorization", "")
+    return given.removeprefix("Bearer ") if given.startswith("Bearer ") else ""
+
+
 def has_bearer(headers: Mapping[str, str], key: str) -> bool:
     """Whether the request has `Authorization: Bearer <key>`."""
-    given = headers.get("authorization", "")
-    return given.startswith("Bearer ") and is_secret(given.removeprefix("Bearer "), key)
+    return is_secret(bearer(headers), key)
 
 
 def is_loopback(address: str) -> bool:
@@ -79,6 +84,13 @@ def is_same_site(headers: Mapping[str, str]) -> bool:
     if origin is not None and origin.lower() not in {f"http://{host}", f"https://{host}"}:
         return False
     return headers.get("sec-fetch-site", "none") in {"none", "same-origin"}
+
+
+def why_not_direct(headers: Mapping[str, str]) -> str:
+    """Why a caller with a worker's key may not: it must come by itself, through no tunnel and no browser."""
+    if name := forwarding_header(headers):
+        return f"forwarded ({name})"
+    return "from a web page" if "origin" in headers or "sec-fetch-site" in headers else ""
 
 
 def why_refused(headers: Mapping[str, str], client: str | None, key: str) -> str:

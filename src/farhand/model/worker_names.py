@@ -3,7 +3,7 @@
 from farhand.model.errors import BadName
 from farhand.model.grammar import EVERYBODY
 from farhand.model.names import LONGEST, normalize
-from farhand.model.slash import names
+from farhand.model.slash import INTERACTIVE, names
 
 # Commands of `farhand` that no slash command mirrors, and those that are to come.
 CLI_COMMANDS = frozenset(
@@ -15,6 +15,7 @@ CLI_COMMANDS = frozenset(
 COMING = frozenset(("review", "sprint", "undo"))
 RESERVED = (
     names()
+    | INTERACTIVE
     | CLI_COMMANDS
     | COMING
     | {EVERYBODY, "farhand", "manager", "me", "node", "nobody", "none", "self", "system"}

@@ -6,10 +6,10 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import anyio
 
@@ -22,13 +22,34 @@ NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 POLL_SECONDS = 0.01
 
 
+# A user's number, its group's, and all its groups'.
+HeldUser: TypeAlias = tuple[int, int, Sequence[int]]
+
+
+def no_variables(_: str) -> Mapping[str, str]:
+    """Nothing of its own for any child."""
+    return {}
+
+
 class LocalHolders:
     """Holders on this machine."""
 
-    def __init__(self, root: Path, *, python: str = sys.executable, error_bytes: int = 256 * 1024) -> None:
+    def __init__(
+        self,
+        root: Path,
+        *,
+        python: str = sys.executable,
+        error_bytes: int = 256 * 1024,
+        variables: Callable[[str], Mapping[str, str]] = no_variables,
+        user: HeldUser | None = None,
+    ) -> None:
         self._root = root
         self._python = python
         self._error_bytes = error_bytes
+        # What a child of that name gets beside its environment.
+        self._variables = variables
+        # Whom children run as; the holder itself stays the node's own user.
+        self._user = user
 
     async def start(
         self, name: str, argv: Sequence[str], *, cwd: Path, environment: Mapping[str, str]
@@ -38,7 +59,8 @@ class LocalHolders:
         # Parents that mkdir makes by itself would have the mode of the umask.
         self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.mkdir(mode=0o700, exist_ok=True)
-        order = {"argv": [*argv], "cwd": str(cwd), "env": {**environment}, "err_limit": self._error_bytes}
+        variables = {**environment, **self._variables(name)}
+        order = {"argv": [*argv], "cwd": str(cwd), "env": variables, "err_limit": self._error_bytes, "user": self._user}
         with closing(Folder(path)) as folder:
             folder.write_order(order)
         _raise_if_refused(await self._launch(path), argv[0], cwd)
@@ -103,6 +125,8 @@ def _raise_if_refused(said: dict[str, Any], program: str, cwd: Path) -> None:
             raise AgentMissing(f"No program called '{program}' was found. Install it, or correct its name or PATH.")
         case "program":
             raise AgentMissing(f"The program '{program}' cannot be run: {said['why']}.")
+        case "user":
+            raise DriverError(f"The agent cannot run as another user: {said['why']}.")
         case "cwd":
             raise DriverError(f"The agent cannot work in {cwd}: {said['why']}.")
         case _:

@@ -1,13 +1,15 @@
-"""Routes that need no key, for callers on this machine that run as the node's own user."""
+"""Routes for callers on this machine: the node's own user, and workers with keys of their own."""
 
 from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
 
 import structlog
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from farhand.model.http_guard import has_bearer, why_refused
+from farhand.model.http_guard import bearer, has_bearer, why_not_direct, why_refused
+from farhand.model.worker_keys import SCOPE_WORKER
 from farhand.server.tcp_peer import is_own_user
 
 log = structlog.get_logger("http")
@@ -16,22 +18,53 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 OwnUser = Callable[[tuple[str, int], tuple[str, int | None] | None], bool]
 
 
-def closed(routes: Iterable[BaseRoute], key: str, own_user: OwnUser = is_own_user) -> list[BaseRoute]:
+def nobody(_: str) -> str:
+    """No key is a worker's."""
+    return ""
+
+
+@dataclass(frozen=True)
+class RouteGuard:
+    """Who may call a route of this machine alone."""
+
+    # The node's own key: whoever has it may come from anywhere.
+    key: str
+    # The worker whose key that is; empty for none.
+    worker_of: Callable[[str], str] = nobody
+    # Whether the node's own user needs no key over TCP; nobody on the unix socket needs one.
+    keyless_tcp: bool = True
+    own_user: OwnUser = is_own_user
+
+    def why_refused(self, request: Request, *, has_own_key: bool) -> str:
+        """Why this caller may not; empty for one who may. A route with keys of its own checks those itself."""
+        client = request.client.host if request.client else None
+        if given := bearer(request.headers):
+            if has_bearer(request.headers, self.key):
+                return ""
+            if worker := self.worker_of(given):
+                request.scope[SCOPE_WORKER] = worker
+                return why_not_direct(request.headers)
+        why = why_refused(request.headers, client, self.key)
+        if why or request.client is None or has_own_key:
+            return why
+        if not self.keyless_tcp:
+            return "no key"
+        address = (request.client.host, request.client.port)
+        return "" if self.own_user(address, request.scope.get("server")) else "another user"
+
+
+def closed(routes: Iterable[BaseRoute], guard: RouteGuard, *, has_own_key: bool = False) -> list[BaseRoute]:
     """The routes, for callers on this machine alone; everybody else gets 403 and a line in the log."""
-    return [_closed(route, key, own_user) for route in routes if isinstance(route, Route)]
+    return [_closed(route, guard, has_own_key=has_own_key) for route in routes if isinstance(route, Route)]
 
 
-def _closed(route: Route, key: str, own_user: OwnUser) -> Route:
+def _closed(route: Route, guard: RouteGuard, *, has_own_key: bool) -> Route:
     endpoint: Endpoint = route.endpoint
 
     async def guarded(request: Request) -> Response:
-        client = request.client.host if request.client else None
-        why = why_refused(request.headers, client, key)
-        if not why and request.client is not None and not has_bearer(request.headers, key):
-            address = (request.client.host, request.client.port)
-            why = "" if own_user(address, request.scope.get("server")) else "another user"
-        if why:
-            log.warning("refused", path=route.path, why=why, client=client or "socket")
+        if why := guard.why_refused(request, has_own_key=has_own_key):
+            client = request.client.host if request.client else "socket"
+            log.warning("refused", path=route.path, why=why, client=client)
             return Response("Forbidden", 403)
         return await endpoint(request)
 

@@ -214,6 +214,22 @@ class Database:
         except sqlite3.Error as error:
             raise as_store_error(error, self.path) from error
 
+    def write_now(self, work: Callable[[sqlite3.Connection], object]) -> None:
+        """Writes synchronously, and is on the disk when it returns. For a row that changes once in a while."""
+        connection = self._loop_connection
+        try:
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                work(connection)
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+        except sqlite3.Error as error:
+            raise as_store_error(error, self.path) from error
+
     async def _submit(self, thread: _Worker, work: Callable[[sqlite3.Connection], T], *, durable: bool) -> T:
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()

@@ -158,6 +158,15 @@ MIGRATIONS: tuple[str, ...] = (
     """
     ALTER TABLE workers ADD COLUMN spent BLOB;
     """,
+    """
+    CREATE TABLE managers (
+        channel TEXT PRIMARY KEY,
+        chat TEXT NOT NULL,
+        person TEXT NOT NULL DEFAULT '',
+        name TEXT NOT NULL DEFAULT '',
+        former TEXT NOT NULL DEFAULT ''
+    ) WITHOUT ROWID;
+    """,
 )
 
 # What fills the tables of a step from those that were there before, by the version that the step makes.

@@ -44,6 +44,7 @@ class CliEnv:
             "LANG": "C.UTF-8",
             "TERM": "xterm-256color",
             "SHELL": "/bin/sh",
+            "FARHAND_ROOT_YOLO": "1",
             **variables,
         }
         home.mkdir(exist_ok=True)

@@ -129,6 +129,7 @@ def settings_in(folder: Path, node: str = "test") -> Settings:
         port=0,
         host="127.0.0.1",
         hire_mode=Mode.DEFAULT,
+        root_yolo=True,
         working_directory=folder,
         headless=True,
         drain_seconds=1.0,

@@ -62,7 +62,8 @@ class FilesChannel:
         self._outbox = context.outbox
         self._clock = context.clock
         self._queued = anyio.Event()
-        self.worker_files = WorkerFiles(context.sessions, context.temporary, node_of_prefix(context.tmux_prefix))
+        node = node_of_prefix(context.tmux_prefix)
+        self.worker_files = WorkerFiles(context.sessions, context.temporary, node, context.agent_group)
         self.sessions = SessionFiles(self.worker_files, context.peers)
         self._pipes = Pipes(self)
         self._routes = WorkerRoutes(context, self.sessions)

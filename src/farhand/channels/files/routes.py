@@ -18,6 +18,7 @@ from farhand.model.errors import BadInput, Refused
 from farhand.model.names import normalize
 from farhand.model.present import Present, Worker
 from farhand.model.words import Sender
+from farhand.model.worker_keys import SCOPE_WORKER
 
 LARGEST_BODY = 4_000_000
 VIA = "http"
@@ -63,6 +64,8 @@ class WorkerRoutes:
         answer = _read(await read_bounded(request.stream(), LARGEST_BODY), ResponseBody)
         if answer is None or not answer.session or not answer.text.strip():
             return Response("Missing session or text", 400)
+        if speaking(request) not in ("", answer.session):
+            return Response("That key is another worker's", 403)
         name, present = answer.session, await self._hub.look()
         if normalize(name) != name or name not in present.workers or not self._sessions.has_chat(name):
             return Response("No chat for that session", 404)
@@ -83,7 +86,9 @@ class WorkerRoutes:
         news = _read(await read_bounded(request.stream(), LARGEST_BODY), News)
         if news is None or not news.text.strip():
             return Response("Missing text", 400)
-        await self._peers.notify(news.text)
+        worker = speaking(request)
+        # What comes with a worker's key says whose it is: it must not pass for the node's own word.
+        await self._peers.notify(f"{worker}: {news.text}" if worker else news.text)
         return Response("OK")
 
     async def workers(self, _: Request) -> Response:
@@ -103,6 +108,11 @@ class WorkerRoutes:
         address = str(self._sessions.worker_files.pipe(worker.name))
         example = f"echo 'your message' > {shlex.quote(address)}"
         return {"name": worker.name, "protocol": "pipe", "address": address, "send_example": example}
+
+
+def speaking(request: Request) -> str:
+    """The worker whose key the request had; empty for a caller that needs none."""
+    return str(request.scope.get(SCOPE_WORKER, ""))
 
 
 def _read(body: bytes, kind: Any) -> Any:

@@ -57,7 +57,7 @@ class SessionFiles:
             case facts.Queued():
                 self.write_chat(worker.name)
                 write_private(self.worker_files.make_session(worker.name) / PENDING, str(int(event.at)))
-            case facts.TurnEnded() if not worker.queue and worker.turn is None:
+            case facts.TurnEnded() | facts.Withdrawn() if not worker.queue and worker.turn is None:
                 self.clear(worker.name)
             case facts.SessionKnown(session=session):
                 write_private(self.worker_files.make_session(worker.name) / f"{worker.backend}{SESSION_ID}", session)

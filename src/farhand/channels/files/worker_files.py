@@ -12,17 +12,22 @@ PIPE = "in.pipe"
 INBOX = "inbox"
 
 
-def private(folder: Path, top: Path) -> Path:
-    """Makes the folder and all between it and `top` 0700. A link, or a folder of somebody else, is refused."""
+PRIVATE = 0o700
+# One can pass through, and sees nothing.
+PASSABLE = 0o711
+
+
+def private(folder: Path, top: Path, mode: int = PRIVATE) -> Path:
+    """Makes the folder and all up to `top` 0700, or as told. A link, or a folder of somebody else, is refused."""
     for one in reversed([folder, *[parent for parent in folder.parents if parent.is_relative_to(top)]]):
         try:
-            one.mkdir(mode=0o700, parents=one == top)
+            one.mkdir(mode=mode, parents=one == top)
         except FileExistsError:
             found = one.lstat()
             if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
                 raise NodeError(f"{one} belongs to somebody else; farhand does not use it.", path=str(one)) from None
-            if stat.S_IMODE(found.st_mode) != 0o700:
-                one.chmod(0o700)
+            if stat.S_IMODE(found.st_mode) != mode:
+                one.chmod(mode)
         except OSError as error:
             raise NodeError(f"{one} cannot be made: {error.strerror}.", path=str(one)) from None
     return folder
@@ -38,9 +43,12 @@ def checked(worker: str) -> str:
 class WorkerFiles:
     """The folders of a node's workers."""
 
-    def __init__(self, sessions: Path, temporary: Path, node: str) -> None:
+    def __init__(self, sessions: Path, temporary: Path, node: str, readers: int | None = None) -> None:
         self.sessions = sessions
         self._top = temporary
+        # The group that agents run in when they are another user's: it reads what the manager sends, and no more.
+        self._readers = readers
+        self._mode = PRIVATE if readers is None else PASSABLE
         self._temporary = temporary / checked(node)
 
     def session(self, worker: str) -> Path:
@@ -65,11 +73,17 @@ class WorkerFiles:
 
     def make_inbox(self, worker: str) -> Path:
         """Makes the folder for what the manager sends the worker."""
-        return private(self.temporary(worker) / INBOX, self._top)
+        private(self.temporary(worker), self._top, self._mode)
+        inbox = self.temporary(worker) / INBOX
+        if self._readers is None:
+            return private(inbox, inbox)
+        private(inbox, inbox, 0o750)
+        os.chown(inbox, -1, self._readers)
+        return inbox
 
     def make_pipe(self, worker: str) -> Path:
         """Makes the worker's pipe, 0600; what lies there and is no pipe of ours goes."""
-        private(self.temporary(worker), self._top)
+        private(self.temporary(worker), self._top, self._mode)
         path = self.pipe(worker)
         try:
             found = path.lstat()

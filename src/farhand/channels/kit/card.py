@@ -13,7 +13,7 @@ from farhand.model.words import AskKind, Attachment, Choice, HowEnded, HowSettle
 
 TAIL_CHARACTERS = 280
 TITLE_CHARACTERS = 160
-NOTICE_CHARACTERS = 2000
+NOTICE_CHARACTERS = 20_000
 # How the slots begin of what shows a state that passes: it may come late, or not at all.
 PROGRESS_SLOTS = ("progress:", "queued:")
 # How the keys begin of what a person is asked, of what became of it, and of what else must be said for an answer.
@@ -138,7 +138,9 @@ class Card(Word):
 
 def plain_notice(key: str, text: str, *, answers_reference: str = "", silent: bool = False) -> Card:
     """A short message of the channel itself."""
-    return Card(key=key, head=text[:NOTICE_CHARACTERS], answers_reference=answers_reference, silent=silent)
+    if (more := len(text) - NOTICE_CHARACTERS) > 0:
+        text = f"{text[:NOTICE_CHARACTERS]}\n… {more:,} characters more were cut."
+    return Card(key=key, head=text, answers_reference=answers_reference, silent=silent)
 
 
 def removal(slot: str) -> Card:
@@ -245,7 +247,8 @@ def cards(event: Event, turn: TurnView | None, *, waited: bool = False) -> list[
         case _:
             text = notice(event)
             key = f"ask:{fact.ask}:problem" if isinstance(fact, facts.AnswerDelivered) else f"notice:{event.seq}"
-            card = Card(key=key, worker=event.worker, head=text, silent=_is_silent(event))
+            worker = "" if isinstance(fact, facts.Ended) else event.worker
+            card = Card(key=key, worker=worker, head=text, silent=_is_silent(event))
             over = [waits_no_more(fact.message)] if isinstance(fact, facts.Doubted) and waited else []
             return [card, *over] if text else []
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 import anyio
+import structlog
 
 from farhand.channels.kit import texts
 from farhand.channels.kit.background import BackgroundJobs
@@ -27,6 +28,9 @@ from farhand.channels.kit.surface import ChatSurface, RateLimits, SeesEvents
 from farhand.channels.kit.texts import About
 from farhand.channels.kit.who_may_speak import WhoMaySpeak
 from farhand.model.channel_ports import ChannelContext
+from farhand.model.errors import StoreError
+
+log = structlog.get_logger("chat")
 
 
 @dataclass(frozen=True)
@@ -64,8 +68,21 @@ class Chat:
             self._parts.members.show_code()
             await self.inbound.greet()
             await self.inbound.fetch_left_behind()
+            await self._tell_former()
             yield
             tasks.cancel_scope.cancel()
+
+    async def _tell_former(self) -> None:
+        """Tells whoever was the manager before that somebody else is, or nobody."""
+        members, managers, name = self._parts.members, self._context.managers, self._parts.surface.name
+        log.info("manager", channel=name, chat=members.chat, person=members.manager.person, name=members.manager.name)
+        if former := managers.former_chat(name):
+            notice = plain_notice(f"former:{former}:{self._context.clock.now()}", texts.former(members.manager))
+            try:
+                await self._outbound.queue.show(notice, former)
+                managers.former_told(name)
+            except StoreError as error:
+                log.error("the former manager was not told", error=error.text)
 
     @property
     def health(self) -> str:

@@ -70,6 +70,8 @@ class Inbound:
         if is_first:
             await self._context.peers.manager_chat_changed()
         await self.greet()
+        if is_first:
+            await self._context.peers.announce(texts.new_manager(self._members.manager))
         await self._take_message(said)
         return True
 

@@ -1,6 +1,7 @@
 """What is said of an agent that was hired, cannot start, went offline or came back: why, and what to do. Pure."""
 
 from farhand.channels.kit.card import Button, Card, RelaunchTap, removal
+from farhand.channels.kit.texts import hired_how
 from farhand.model import facts
 from farhand.model.facts import Event
 from farhand.model.words import Seq, WorkerName
@@ -9,10 +10,12 @@ from farhand.model.words import Seq, WorkerName
 def lifecycle_cards(event: Event) -> list[Card]:
     """One message for what one cause brings: posted when a worker needs a person, then edited."""
     match event.fact:
-        case facts.Hired(session=""):
-            slot = hired_slot(event.worker, event.seq)
+        case facts.Hired(session=session) as hired:
+            slot, mode = hired_slot(event.worker, event.seq), mode_slot(event.worker, event.seq)
             head = f"{event.worker.capitalize()} is added and assigned. They'll stay on your team."
-            return [Card(key=slot, slot=slot, worker=event.worker, head=head, silent=True)]
+            # The answer to a command is plain text, whatever the worker is called.
+            added = [] if session else [Card(key=slot, slot=slot, head=head, silent=True)]
+            return [*added, Card(key=mode, slot=mode, head=hired_how(event.worker, hired), silent=True)]
         case facts.WentOffline() as gone:
             return _offline(event, gone)
         case facts.CameOnline(incident=incident) as back:
@@ -39,12 +42,18 @@ def _offline(event: Event, gone: facts.WentOffline) -> list[Card]:
         buttons=((Button(label="Try again", tap=RelaunchTap(worker=event.worker)),),),
     )
     first = gone.starting and not gone.again
-    return [removal(hired_slot(event.worker, gone.starting)), shown] if first else [shown]
+    slots = (hired_slot(event.worker, gone.starting), mode_slot(event.worker, gone.starting)) if first else ()
+    return [*map(removal, slots), shown]
 
 
 def hired_slot(worker: WorkerName, hired: Seq) -> str:
     """The slot of the message that told of a hiring."""
     return f"hired:{worker}:{hired}"
+
+
+def mode_slot(worker: WorkerName, hired: Seq) -> str:
+    """The slot of the message that told in which mode somebody was hired."""
+    return f"mode:{worker}:{hired}"
 
 
 def sentence(worker: WorkerName, fact: facts.WentOffline | facts.CameOnline) -> str:

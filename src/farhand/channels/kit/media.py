@@ -1,5 +1,7 @@
 """Files that travel with messages: what kind they are, and where those that came in are kept."""
 
+import os
+import stat
 from pathlib import Path, PurePath
 
 from farhand.disk.atomic import write_private
@@ -21,5 +23,9 @@ def safe_suffix(name: str, media_type: str) -> str:
 
 
 def keep(path: Path, content: bytes) -> None:
-    """Writes a file that only its owner can read, in a folder that only its owner can enter."""
+    """Writes a file that only its owner can read; where the folder is open to its group, that group reads it, too."""
     write_private(path, content)
+    folder = path.parent.stat()
+    if folder.st_mode & stat.S_IRGRP:
+        os.chown(path, -1, folder.st_gid)
+        path.chmod(0o640)

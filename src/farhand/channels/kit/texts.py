@@ -5,13 +5,15 @@ from datetime import UTC, datetime
 
 from farhand.channels.kit import overview
 from farhand.model import commands
+from farhand.model.channel_ports import Manager
 from farhand.model.commands import Command
 from farhand.model.compat import PRODUCT
 from farhand.model.errors import BadName, NoFocus, Offline, Refused, UnknownWorker
+from farhand.model.facts import Hired
 from farhand.model.present import Message, Present, Worker
 from farhand.model.slash import Surface, help_lines, help_of
 from farhand.model.slash_argument import queued
-from farhand.model.words import Word
+from farhand.model.words import Mode, Word
 
 EMPTY_TEAM = "No team members yet. Add someone with /hire <name>."
 NOBODY_ASSIGNED = "No one assigned."
@@ -137,6 +139,34 @@ def online(present: Present) -> str:
     if not present.workers:
         lines.append(NO_WORKERS)
     return "\n".join(lines)
+
+
+_UNASKED = {
+    Mode.DEFAULT: "asks before it acts",
+    Mode.AUTO_EDIT: "edits files without asking, and asks for the rest",
+    Mode.PLAN: "reads and plans, and changes nothing",
+    Mode.YOLO: "acts without asking",
+}
+
+
+def hired_how(worker: str, fact: Hired) -> str:
+    """How somebody works from now on: where, what they do unasked, and how to change that."""
+    other = Mode.AUTO_EDIT if fact.mode is Mode.DEFAULT else Mode.DEFAULT
+    return (
+        f"Mode {fact.mode}: {worker} {_UNASKED[fact.mode]}, in {fact.directory}. "
+        f"To change it: /tune {worker} mode={other}"
+    )
+
+
+def new_manager(manager: Manager) -> str:
+    """What is said when somebody became the manager: here, at the terminal and in the log."""
+    return f"{manager.title} is the manager of this node now. The terminal can change that: farhand manager --help"
+
+
+def former(manager: Manager) -> str:
+    """What the one who was the manager reads."""
+    now = manager.title if manager.chat else "nobody"
+    return f"You are no longer the manager of this node: {now} is. If that was not you, look at the machine it runs on."
 
 
 def queue(present: Present) -> str:

@@ -5,13 +5,12 @@ import io
 import secrets
 import sys
 from collections.abc import Callable, Collection
-from pathlib import Path
 from typing import Protocol
 
 import structlog
 
 from farhand.channels.kit.surface import ChatMessage, ChatTap
-from farhand.disk.atomic import write_private
+from farhand.model.channel_ports import Manager, Managers
 
 log = structlog.get_logger("chat")
 # A message this much older than the node's start was waiting there before anybody was waited for.
@@ -24,33 +23,56 @@ WRONG_CODES = 10
 
 
 class StoresManager(Protocol):
-    """Where the manager's chat is kept over a restart."""
+    """Where it stands who the manager is, over a restart."""
 
-    def manager(self) -> str:
-        """The chat that was kept; empty if none was."""
+    def manager(self) -> Manager:
+        """Who it is; one without a chat while nobody is."""
         ...
 
-    def keep_manager(self, chat: str) -> None:
+    def keep_manager(self, manager: Manager) -> None:
         """Keeps it: on the disk when this returns."""
         ...
 
 
-class ManagerFile:
-    """Keeps the manager's chat in a small file."""
+class ManagerFiles(Protocol):
+    """The plain files that say who the manager is: written for other programs."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def read_manager(self) -> Manager:
+        """Whom they name; one without a chat when they name nobody."""
+        ...
 
-    def manager(self) -> str:
-        """The chat that was kept; empty if none was."""
-        try:
-            return self._path.read_text("utf-8").strip()
-        except (OSError, UnicodeDecodeError):
-            return ""
+    def write_manager(self, manager: Manager) -> None:
+        """Writes them anew."""
+        ...
 
-    def keep_manager(self, chat: str) -> None:
+
+class StoredManager:
+    """Keeps the manager of one channel in the node's store. Files are believed once: when the store has never heard of
+    a manager. Whoever rewrites one later changes nothing."""
+
+    def __init__(
+        self, managers: Managers, channel: str, preset: Manager | None = None, files: ManagerFiles | None = None
+    ) -> None:
+        self._managers = managers
+        self._channel = channel
+        self._preset = preset
+        self._files = files
+
+    def manager(self) -> Manager:
+        """Who it is: the one that is set, or the one that the store has; one without a chat while nobody is."""
+        stored = self._managers.manager(self._channel)
+        found = self._preset or stored
+        if found is None:
+            found = self._files.read_manager() if self._files else Manager()
+        if stored is None or stored.chat != found.chat:
+            self._managers.keep_manager(self._channel, found)
+        return found
+
+    def keep_manager(self, manager: Manager) -> None:
         """Keeps it: on the disk when this returns."""
-        write_private(self._path, chat.encode(), sync=True)
+        self._managers.keep_manager(self._channel, manager)
+        if self._files:
+            self._files.write_manager(manager)
 
 
 def show_on_terminal(text: str) -> None:
@@ -105,7 +127,6 @@ class WhoMaySpeak:
     def __init__(
         self,
         stored: StoresManager,
-        preset: str = "",
         pairing: Pairing | None = None,
         people: Collection[str] = (),
         since: float = 0.0,
@@ -114,8 +135,13 @@ class WhoMaySpeak:
         self._stored = stored
         # Who may speak where others can write, too; a chat's number says nothing about who writes there.
         self._people = people
-        self.chat = preset or stored.manager()
+        self.manager = stored.manager()
         self._pairing = None if self.chat else pairing
+
+    @property
+    def chat(self) -> str:
+        """The manager's chat; empty while nobody is known."""
+        return self.manager.chat
 
     def show_code(self, link: str = "") -> None:
         """Shows the code, while one is wanted."""
@@ -137,9 +163,10 @@ class WhoMaySpeak:
             text = said.text if isinstance(said, ChatMessage) else ""
             if self._pairing is not None and not self._pairing.is_right(text):
                 return False
-            self._stored.keep_manager(said.chat)
-            self.chat = said.chat
-        if said.chat != self.chat:
+            manager = Manager(chat=said.chat, person=said.person, name=said.who)
+            self._stored.keep_manager(manager)
+            self.manager = manager
+        if said.chat != self.chat or (said.private and self.manager.person not in ("", said.person)):
             return False
         if not said.private and said.person not in self._people:
             log.warning("not obeyed in a group", chat=said.chat, person=said.person)

@@ -12,13 +12,13 @@ from farhand.channels.kit.health import ChatHealth
 from farhand.channels.kit.sendable_files import SendableFiles
 from farhand.channels.kit.surface import KnowsManager
 from farhand.channels.kit.texts import About, redacted
-from farhand.channels.kit.who_may_speak import Pairing, WhoMaySpeak
+from farhand.channels.kit.who_may_speak import Pairing, StoredManager, WhoMaySpeak
 from farhand.channels.telegram.gateway import Gateway
 from farhand.channels.telegram.inbound import TelegramInbound
 from farhand.channels.telegram.menu import TelegramMenu
 from farhand.channels.telegram.outbound import NAME, TelegramSurface, WorkerFolders
 from farhand.channels.telegram.receive import PollingReceiver, WebhookReceiver
-from farhand.channels.telegram.settings import TelegramSettings, read_settings
+from farhand.channels.telegram.settings import TelegramSettings, manager_of, read_settings
 from farhand.channels.telegram.stored import TelegramStored
 from farhand.model.channel_ports import Channel, ChannelContext
 
@@ -37,7 +37,9 @@ class TelegramChannel:
     def __init__(self, settings: TelegramSettings, context: ChannelContext) -> None:
         stored = TelegramStored(context.folder)
         pairing = Pairing() if settings.pairing else None
-        members = WhoMaySpeak(stored, settings.admin_chat_id, pairing, settings.people, context.clock.now())
+        preset = manager_of(settings.admin_chat_id) if settings.admin_chat_id else None
+        known = StoredManager(context.managers, NAME, preset, stored)
+        members = WhoMaySpeak(known, pairing, settings.people, context.clock.now())
         health = ChatHealth(TelegramSurface.title, context.clock, context.peers)
         self._gateway = Gateway(
             settings.token,

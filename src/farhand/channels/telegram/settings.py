@@ -1,14 +1,18 @@
 """The settings of the Telegram channel, read once from the variables that its manifest names."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from farhand.channels.kit.long_answers import AnswerLimits
 from farhand.channels.kit.surface import RateLimits
+from farhand.model.channel_ports import Manager
 from farhand.model.errors import SettingWrong
 from farhand.model.variables import is_yes, number
 
 API_URL = "https://api.telegram.org"
+# A chat's number; groups have negative ones.
+IS_CHAT = re.compile(r"-?[0-9]{1,18}")
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,12 @@ def _answer_limits(environ: Mapping[str, str], usual: AnswerLimits) -> AnswerLim
 
 def chat_id(text: str) -> str:
     """The number of a chat as it is set, or SettingWrong."""
-    try:
-        return str(int(text)) if text else ""
-    except ValueError:
-        raise SettingWrong(f"ADMIN_CHAT_ID must be a number, not '{text}'.", name="ADMIN_CHAT_ID") from None
+    if text and not IS_CHAT.fullmatch(text):
+        raise SettingWrong(f"ADMIN_CHAT_ID must be a number, not '{text[:40]}'.", name="ADMIN_CHAT_ID")
+    return str(int(text)) if text else ""
+
+
+def manager_of(chat: str) -> Manager:
+    """Whoever has that chat as the manager: a private chat has the number of its person."""
+    number = str(int(chat))
+    return Manager(chat=number, person="" if number.startswith("-") else number)

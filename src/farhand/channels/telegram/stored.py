@@ -3,7 +3,9 @@
 import secrets
 from pathlib import Path
 
+from farhand.channels.telegram.settings import IS_CHAT, manager_of
 from farhand.disk.atomic import write_private
+from farhand.model.channel_ports import Manager
 from farhand.model.compat import ADMIN_CHAT_FILE, LAST_CHAT_FILE
 
 WEBHOOK_FILE = "webhook_url"
@@ -28,14 +30,14 @@ class TelegramStored:
         """Replaces the file at once, and on the disk."""
         write_private(self._folder / name, text, sync=True)
 
-    def manager(self) -> str:
-        """The manager's chat; empty while nobody is known."""
+    def read_manager(self) -> Manager:
+        """Whom the files of this or an earlier bridge name; one without a chat when they name nobody."""
         text = self.read(LAST_CHAT_FILE) or self.read(ADMIN_CHAT_FILE)
-        return str(int(text)) if text.lstrip("-").isascii() and text.lstrip("-").isdigit() else ""
+        return manager_of(text) if IS_CHAT.fullmatch(text) else Manager()
 
-    def keep_manager(self, chat: str) -> None:
-        """Keeps it: on the disk when this returns."""
-        self.write(LAST_CHAT_FILE, chat)
+    def write_manager(self, manager: Manager) -> None:
+        """For other programs to read; the node itself believes its store."""
+        self.write(LAST_CHAT_FILE, manager.chat)
 
     def webhook_url(self) -> str:
         return self.read(WEBHOOK_FILE)

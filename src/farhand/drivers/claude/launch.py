@@ -20,6 +20,7 @@ from farhand.drivers.wires.foreign_json import JsonObject, parse
 from farhand.drivers.wires.hooks.timeout import hook_timeout
 from farhand.drivers.wires.manifest import read_manifest
 from farhand.drivers.wires.preflight import program_path
+from farhand.model.variables import is_yes
 from farhand.model.words import Mode
 
 MANIFEST: Final = read_manifest("farhand.drivers.claude")
@@ -29,6 +30,8 @@ SETTINGS, LOCAL_SETTINGS = "settings.json", "settings.local.json"
 COST = "status.json"
 # It waits up to 5 s for the transcript.
 ANSWER_TIMEOUT_SECONDS = 20
+# The word by which a node that runs as root says that its agents may act without asking.
+ROOT_YOLO: Final = "FARHAND_ROOT_YOLO"
 PASSED_PREFIXES = (
     "ANTHROPIC_",
     "CLAUDE_",
@@ -166,13 +169,16 @@ def found(program: str, environment: Mapping[str, str]) -> str:
 
 def agent_variables(own: Mapping[str, str]) -> dict[str, str]:
     """What of the node's variables Claude Code needs to reach its model."""
-    return {name: value for name, value in own.items() if name in USUAL_VARIABLES or name.startswith(PASSED_PREFIXES)}
+    wanted = {*USUAL_VARIABLES, ROOT_YOLO}
+    return {name: value for name, value in own.items() if name in wanted or name.startswith(PASSED_PREFIXES)}
 
 
-def variables(mode: Mode, *, root: bool) -> dict[str, str]:
-    """What Claude Code itself must find in its environment."""
-    # Root may only skip permissions where the machine is said to be a sandbox, in exactly this word.
-    return {"IS_SANDBOX": "1"} if root and mode is Mode.YOLO else {}
+def variables(mode: Mode, own: Mapping[str, str], *, root: bool) -> dict[str, str]:
+    """What Claude Code itself must find in its environment, which depends on the node's own variables."""
+    # Root may only skip permissions where the machine is said to be a sandbox, in exactly this word; and nobody but
+    # the node's owner may say so.
+    allowed = root and mode is Mode.YOLO and is_yes(own.get(ROOT_YOLO, ""))
+    return {"IS_SANDBOX": "1"} if allowed else {}
 
 
 def write_settings(path: Path, settings: Mapping[str, object]) -> None:

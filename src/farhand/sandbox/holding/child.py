@@ -8,10 +8,15 @@ import os
 import signal
 import time
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ctypes import CDLL
+
 Json = dict[str, object]
 ERR_LIMIT = 256 * 1024
 REPORT_LIMIT = 4096
 PR_SET_PDEATHSIG = 1
+PR_SET_NO_NEW_PRIVS = 38
 
 
 class ChildNotStarted(Exception):
@@ -36,7 +41,19 @@ class Order:
         self.argv: list[str] = argv
         self.env: dict[str, str] = env
         self.cwd = str(said.get("cwd", "/"))
+        self.user = wanted_user(said.get("user"))
         self.err_limit = max(2, limit) if isinstance(limit, int) else ERR_LIMIT
+
+
+def wanted_user(said: object) -> tuple[int, int, list[int]] | None:
+    """Whom the child becomes: a user's number, its group's, and all its groups'; None for whoever holds it."""
+    if said is None:
+        return None
+    if isinstance(said, list) and len(said) == 3 and isinstance(said[2], list):
+        user, group, groups = said
+        if all(isinstance(one, int) for one in (user, group, *groups)):
+            return user, group, groups
+    raise ChildNotStarted("order", errno.EINVAL, "'user' is a user, a group and a list of groups, by number")
 
 
 class Child:
@@ -98,12 +115,18 @@ class Child:
 
 def become(order: Order, umask: int, holder: int, streams: tuple[int, int, int], reporter: int) -> None:
     """In the forked process: turn into the ordered program, or report why not. Never returns."""
-    step = "cwd"
+    step = "user"
     try:
         os.setsid()
         for number in (signal.SIGPIPE, signal.SIGHUP, signal.SIGINT, signal.SIGXFSZ):
             signal.signal(number, signal.SIG_DFL)
-        die_with(holder)
+        # Loaded before the user changes, who may not be able to read this interpreter's files.
+        library = load_library()
+        if order.user is not None:
+            change_user(library, *order.user)
+        # Only now: the kernel forgets this when the user changes.
+        die_with(library, holder)
+        step = "cwd"
         for target, descriptor in enumerate(streams):
             os.dup2(descriptor, target)
         os.umask(umask)
@@ -118,13 +141,29 @@ def become(order: Order, umask: int, holder: int, streams: tuple[int, int, int],
         os._exit(127)
 
 
-def die_with(holder: int) -> None:
-    """Have the kernel kill this process when the holder dies. Where it cannot, the end of stdin has to do."""
+def load_library() -> CDLL | None:
+    """The system's own library; here, in the child that is about to become another program: the holder never pays."""
     try:
-        import ctypes  # here, in the child that is about to become another program: the holder never pays for it
+        import ctypes
 
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    except (ImportError, OSError, AttributeError):
+        return ctypes.CDLL(None)
+    except (ImportError, OSError):
+        return None
+
+
+def change_user(library: CDLL | None, user: int, group: int, groups: list[int]) -> None:
+    """Becomes that user for good: no program that is run from here on can get more rights, nor these ones back."""
+    os.setgroups(groups)
+    os.setresgid(group, group, group)
+    os.setresuid(user, user, user)
+    if library is not None:
+        library.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+
+
+def die_with(library: CDLL | None, holder: int) -> None:
+    """Have the kernel kill this process when the holder dies. Where it cannot, the end of stdin has to do."""
+    if library is None or not hasattr(library, "prctl"):
         return
+    library.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != holder:
         os._exit(127)

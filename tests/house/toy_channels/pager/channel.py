@@ -16,8 +16,8 @@ from tests.house.toy_channels.pager.words import PagerPost, parse
 from farhand.channels.kit.chat import Chat, ChatParts
 from farhand.channels.kit.health import ChatHealth
 from farhand.channels.kit.surface import RateLimits
-from farhand.channels.kit.who_may_speak import ManagerFile, WhoMaySpeak
-from farhand.model.channel_ports import Channel, ChannelContext
+from farhand.channels.kit.who_may_speak import StoredManager, WhoMaySpeak
+from farhand.model.channel_ports import Channel, ChannelContext, Manager
 
 
 def build(context: ChannelContext) -> list[Channel]:
@@ -30,7 +30,8 @@ class PagerChannel:
 
     def __init__(self, file: Path, owner: str, context: ChannelContext) -> None:
         surface = PagerSurface(file)
-        members = WhoMaySpeak(ManagerFile(context.folder / "pager_owner"), owner)
+        preset = Manager(chat=owner) if owner else None
+        members = WhoMaySpeak(StoredManager(context.managers, self.name, preset))
         health = ChatHealth(surface.title, context.clock, context.peers)
         self._chat = Chat(ChatParts(surface, members, health, RateLimits(chat_burst=1000)), context)
 

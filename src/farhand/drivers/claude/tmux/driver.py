@@ -121,7 +121,7 @@ class TmuxClaudeDriver:
         plan = self._plan(worker, cursor)
         variables = {
             **self._environment,
-            **launch.variables(worker.mode, root=os.geteuid() == 0),
+            **launch.variables(worker.mode, self._environment, root=os.geteuid() == 0),
             "FARHAND_OFFSET": str(plan.offset),
             "FARHAND_PID_FROM": "CLAUDE_PID",
         }

@@ -17,6 +17,7 @@ from starlette.routing import Route
 from farhand.drivers.wires.hooks.endpoint import HookEndpoint, HookReport
 from farhand.model.bounded import read_bounded
 from farhand.model.errors import TooLarge
+from farhand.model.worker_keys import SCOPE_WORKER
 
 HOOKS_PATH = "/api/hooks/"
 LONGEST_PAYLOAD = 8 * 1024 * 1024
@@ -53,7 +54,10 @@ class PublicHookRoute:
         session = session_of(payload)
         if session is None:
             return _wrong("A payload is one JSON object.", 400)
-        listener = self._endpoint.listener(self._whose(backend, session)) if session else None
+        worker = self._whose(backend, session) if session else ""
+        if request.scope.get(SCOPE_WORKER, worker) != worker:
+            return Response("That key is another worker's", 403)
+        listener = self._endpoint.listener(worker) if worker else None
         if listener is None:
             return JSONResponse({})
         report = HookReport(id=_name(request), event=event, payload=payload, keyed=True)

@@ -21,6 +21,7 @@ from farhand.drivers.wires.tmux import Pane, Tmux, TmuxError, TmuxGone, TmuxRefu
 from farhand.drivers.wires.tmux.death import is_over
 from farhand.model.errors import AgentNotStarted, DriverError
 from farhand.model.present import Worker
+from farhand.model.worker_keys import KEY_VARIABLE
 
 log = structlog.get_logger("tmux")
 
@@ -38,6 +39,10 @@ class TmuxHostOptions(msgspec.Struct, frozen=True):
     hook_program: Path
     # What a session carries for programs that look for it there.
     session_variables: Mapping[str, str] = {}
+    # Where its programs find the node, if that is set; else it is the port on which the node turns out to listen.
+    bridge_url: str = ""
+    # The key of a hiring, with which its programs speak for that worker alone.
+    worker_key: Callable[[str], str] | None = None
     ask_seconds: float = 3600.0
 
 
@@ -109,6 +114,7 @@ class TmuxHost:
         return {
             **own,
             **options.session_variables,
+            **self._ways(worker),
             "WORKER_BACKEND": worker.backend,
             "FARHAND_SOCKET": str(options.socket),
             "FARHAND_WORKER": worker.name,
@@ -116,6 +122,14 @@ class TmuxHost:
             "FARHAND_ASK_SECONDS": f"{options.ask_seconds:g}",
             "FARHAND_HOOKS": "session",
         }
+
+    def _ways(self, worker: Worker) -> dict[str, str]:
+        """How the worker's programs reach the node, and what they are known by."""
+        port = self.address.rpartition(":")[2]
+        address = self.options.bridge_url or (f"http://localhost:{port}" if port else "")
+        found = {"BRIDGE_URL": address, "PORT": port} if address else {}
+        make = self.options.worker_key
+        return found if make is None else {**found, KEY_VARIABLE: make(worker.hiring_id)}
 
     async def ready(self, pane: Pane, title: str, arrive: Callable[[], Awaitable[str | None]]) -> None:
         """Waits until the agent has arrived at its prompt. `arrive` gives None then, or what went wrong."""

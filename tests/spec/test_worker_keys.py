@@ -1,0 +1,130 @@
+"""A worker's own key: its programs speak for that worker over TCP, for nobody else, and only as long as it is there."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx2
+import pytest
+from tests.spec.team import Team, team_house
+
+from farhand.hooks import forward_to_bridge
+from farhand.model.facts import Ended
+from farhand.model.worker_keys import held_variables, hiring_of, worker_key
+from farhand.store import folder
+from farhand.testing.telegram import FakeBot
+
+pytestmark = pytest.mark.anyio
+NODE_KEY = "k" * 40
+
+
+def test_a_key_is_of_one_hiring_and_of_one_node() -> None:
+    key = worker_key(NODE_KEY, "ann-3")
+    assert hiring_of(key, NODE_KEY) == "ann-3"
+    assert hiring_of(key, "another node's key") == ""
+    for wrong in ("", ".", "ann-3", "ann-3.", key[:-1], key.replace("ann-3", "bob-4"), f"{key}x", NODE_KEY):
+        assert hiring_of(wrong, NODE_KEY) == ""
+    assert hiring_of(worker_key("", "ann-3"), "") == ""
+
+
+@pytest.mark.parametrize(
+    ("held", "worker"),
+    [("ann-3.1", "ann"), ("a-b-12.2", "a-b"), ("ann-3-turns.1", "ann"), ("opencode-server.1", ""), ("ann", "")],
+)
+def test_a_held_agent_gets_the_key_of_its_hiring(held: str, worker: str) -> None:
+    found = held_variables(held, NODE_KEY)
+    assert found.get("FARHAND_WORKER", "") == worker
+    if worker:
+        hiring = held.partition(".")[0].removesuffix("-turns")
+        assert hiring_of(found["FARHAND_WORKER_KEY"], NODE_KEY) == hiring
+
+
+async def call(team: Team, method: str, path: str, body: Any = None, socket: bool = False, **headers: str) -> int:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    transport = httpx2.AsyncHTTPTransport(uds=str(team.settings.http_socket)) if socket else None
+    async with httpx2.AsyncClient(transport=transport, base_url=team.url) as client:
+        return (await client.request(method, path, json=body, headers=named)).status_code
+
+
+def bearer(team: Team, worker: str = "") -> str:
+    key = folder.key(team.settings.key)
+    return f"Bearer {worker_key(key, team.house.worker(worker).hiring_id) if worker else key}"
+
+
+def answer(worker: str) -> dict[str, str]:
+    return {"session": worker, "text": f"from {worker}"}
+
+
+CALLERS = ("keyless", "socket", "node", "ann", "ann through a tunnel", "ann from a web page", "another's", "ended")
+# For each caller: /response as ann, /response as bob, /notify, /workers.
+OPEN = {
+    "keyless": (200, 200, 200, 200),
+    "socket": (200, 200, 200, 200),
+    "node": (200, 200, 200, 200),
+    "ann": (200, 403, 200, 200),
+    "ann through a tunnel": (403, 403, 403, 403),
+    "ann from a web page": (403, 403, 403, 403),
+    # No worker's key: then as if there were none.
+    "another's": (200, 200, 200, 200),
+    "ended": (200, 200, 200, 200),
+}
+CLOSED = {**OPEN, **dict.fromkeys(("keyless", "another's", "ended"), (403, 403, 403, 403))}
+
+
+@pytest.mark.parametrize("keyless", [True, False])
+async def test_who_may_call_what(tmp_path: Path, bot: FakeBot, keyless: bool) -> None:
+    async with team_house(tmp_path, bot, settings={"keyless_tcp": keyless}) as team:
+        await team.asks("/team")
+        for name in ("ann", "bob", "cid"):
+            await team.hire(name)
+        ended = bearer(team, "cid")
+        await team.house.end("cid")
+        await team.house.event(Ended)
+        given: dict[str, dict[str, Any]] = {
+            "keyless": {},
+            "socket": {"socket": True},
+            "node": {"authorization": bearer(team)},
+            "ann": {"authorization": bearer(team, "ann")},
+            "ann through a tunnel": {"authorization": bearer(team, "ann"), "x_forwarded_for": "127.0.0.1"},
+            "ann from a web page": {"authorization": bearer(team, "ann"), "origin": "http://localhost:3000"},
+            "another's": {"authorization": f"Bearer {worker_key('another node', 'ann-1')}"},
+            "ended": {"authorization": ended},
+        }
+        found = {
+            name: (
+                await call(team, "POST", "/response", answer("ann"), **given[name]),
+                await call(team, "POST", "/response", answer("bob"), **given[name]),
+                await call(team, "POST", "/notify", {"text": f"news of {name}"}, **given[name]),
+                await call(team, "GET", "/workers", **given[name]),
+            )
+            for name in CALLERS
+        }
+        expected = OPEN if keyless else CLOSED
+        assert found == expected
+        await team.manager.reads("ann: news of ann")
+        assert team.house.node.status()["keyless"] == ("local" if keyless else "unix")
+        for name in ("ann", ""):
+            assert await call(team, "GET", "/api/hub/present", authorization=bearer(team, name)) == (
+                403 if name else 200
+            )
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be somebody else")
+async def test_a_workers_programs_may_run_as_somebody_else(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+    await team.asks("/team")
+    await team.hire("ann")
+    key = bearer(team, "ann")
+    request = f"GET /workers HTTP/1.1\\r\\nHost: localhost\\r\\nAuthorization: {key}\\r\\nConnection: close\\r\\n\\r\\n"
+    program = (
+        f'exec 3<>/dev/tcp/127.0.0.1/{team.house.node.port}; printf "{request}" >&3; read -r _ code _ <&3; echo $code'
+    )
+    done = await anyio.run_process(["/bin/bash", "-c", program], cwd="/", user=65534, group=65534, extra_groups=[])
+    assert done.stdout.split() == [b"200"]
+    monkeypatch.setenv("FARHAND_WORKER_KEY", key.removeprefix("Bearer "))
+    content = forward_to_bridge.body("bob", "hello", "1")
+    assert await anyio.to_thread.run_sync(forward_to_bridge.post, f"{team.url}/response", content) == 403
+    content = forward_to_bridge.body("ann", "hello", "1")
+    assert await anyio.to_thread.run_sync(forward_to_bridge.post, f"{team.url}/response", content) == 200
