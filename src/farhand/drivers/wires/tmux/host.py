@@ -18,12 +18,14 @@ from farhand.drivers.wires.hooks.endpoint import HookEndpoint
 from farhand.drivers.wires.hooks.public_route import PublicHookRoute, Whose
 from farhand.drivers.wires.hooks.spool import SPOOL
 from farhand.drivers.wires.tmux import Pane, Tmux, TmuxError, TmuxGone, TmuxRefused
-from farhand.drivers.wires.tmux.death import is_over
+from farhand.drivers.wires.tmux.death import is_over, watched
 from farhand.model.errors import AgentNotStarted, DriverError
 from farhand.model.present import Worker
 from farhand.model.worker_keys import KEY_VARIABLE
 
 log = structlog.get_logger("tmux")
+# So long an agent whose terminal is closed may write what it has not written yet.
+GRACE_SECONDS = 5.0
 
 
 class TmuxHostOptions(msgspec.Struct, frozen=True):
@@ -151,11 +153,14 @@ class TmuxHost:
         log.info("agent started", agent=title, pane=pane.id)
 
     async def end(self, worker: Worker) -> None:
-        """Ends the worker's session, if there is one."""
+        """Ends the worker's session, if there is one; returns when its agent can write to its files no more."""
         try:
             found = await self.tmux.tagged(self._tag(worker))
             if found is not None:
-                await self.tmux.kill(found)
+                # Known from before its end: afterwards its number may be another's.
+                with watched(found.pid) as process:
+                    await self.tmux.kill(found)
+                    await process.wait_or_kill(GRACE_SECONDS)
         except TmuxGone:
             log.info("tmux was gone already", worker=worker.name)
         except TmuxError as error:
