@@ -6,6 +6,7 @@ import os
 import re
 import signal
 from collections.abc import AsyncIterator
+from contextlib import closing
 from pathlib import Path
 
 import anyio
@@ -14,6 +15,10 @@ import pytest
 from tests.live import phone_scenarios
 from tests.live.phone_scenarios import ScriptedPhoneModel
 
+from farhand.model.facts import Said
+from farhand.model.wire import decode_event
+from farhand.store.database import Database
+from farhand.store.journal import SqliteJournal
 from farhand.testing.claude_env import ClaudeEnv, red_pixel
 from farhand.testing.models.script import Hold, ScriptedReply, say, use
 from farhand.testing.phone import SECONDS, Phone, with_phone
@@ -70,6 +75,36 @@ async def test_what_was_answered_while_the_node_was_dead_is_told(cli_env: Claude
     await phone.start()
     await phone.hears("all done while you were away")
     assert await phone.answers("all done while you were away") == 1
+
+
+@pytest.mark.parametrize("agent", ["agent alive", "agent killed"])
+async def test_a_node_killed_right_after_an_answer_does_not_repeat_it(
+    cli_env: ClaudeEnv, phone: Phone, model: ScriptedPhoneModel, agent: str
+) -> None:
+    for name in ("first", "second", "third"):
+        model.says(f"zz-{name}", f"the {name} answer")
+    for name in ("first", "second"):
+        await phone.manager.says(f"zz-{name}")
+        await phone.hears(f"the {name} answer")
+        # The transcript has it 100 ms later.
+        await phone.kill()
+        if agent == "agent killed":
+            for pid in await anyio.to_thread.run_sync(cli_env.agents):
+                os.kill(pid, signal.SIGKILL)
+        await phone.start()
+    await phone.manager.says("zz-third")
+    await phone.hears("the third answer")
+    await phone.kill()
+    # A message that was being sent when the node was killed may be sent once more; the journal has each answer once.
+    answers = [text for text in await _said(cli_env) if "answer" in text]
+    assert answers == ["the first answer", "the second answer", "the third answer"]
+
+
+async def _said(cli_env: ClaudeEnv) -> list[str]:
+    """All that the worker has said, as the journal of the dead node has it."""
+    with closing(Database(cli_env.folder / "farhand" / "nodes" / "test" / "farhand.db")) as database:
+        events = [decode_event(body) for _, body in await SqliteJournal(database).read(0, 1_000_000)]
+    return [event.fact.text for event in events if isinstance(event.fact, Said)]
 
 
 async def test_the_token_is_nowhere_an_agent_can_look(cli_env: ClaudeEnv, phone: Phone) -> None:

@@ -161,6 +161,8 @@ async def test_a_killed_agent_is_told_and_started_again_with_its_memory(cli_env:
         await hired(house, cli_env)
         await house.say("zz-before")
         ended = await house.event(TurnEnded)
+        # Counted from the transcript, which Claude Code writes 100 ms late: what is there, it remembers.
+        await house.event(Used, lambda event: isinstance(event.fact, Used) and event.fact.usage.input_tokens > 0)
         pane = (await cli_env.tmux.find("claude-test-ann"))["claude-test-ann"]
         os.kill(pane.pid, signal.SIGKILL)
         assert "Claude Code" in (await house.fact(Noted)).text

@@ -120,7 +120,8 @@ def _run(interpreter: str, program: Path, event: str, mode: str, ask_seconds: fl
     asks = mode == "ask"
     command = shlex.join([interpreter, "-I", "-S", str(program), "ask" if asks else "report", event, *more])
     timeout = hook_timeout(ask_seconds, asks=asks)
-    return {"type": "command", "command": command, "timeout": timeout}
+    background = {"async": True} if mode == "background" and not more else {}
+    return {"type": "command", "command": command, "timeout": timeout, **background}
 
 
 def session_settings(groups: Mapping[str, object], cost: Path | None = None) -> JsonObject:

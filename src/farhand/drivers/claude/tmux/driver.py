@@ -109,7 +109,8 @@ class TmuxClaudeDriver:
     async def _cursor_of(self, worker: Worker, pane: Pane, cursor: ClaudeCursor) -> ClaudeCursor:
         """Where to go on with an agent that runs: after the cursor, or where it was started."""
         if cursor.path:
-            return cursor
+            # Hooks of a turn that runs may have found nobody here.
+            return replace(cursor, state=replace(cursor.state, missed=cursor.state.prompt))
         session = read_status(self._places.status(pane.pid)).session or worker.session
         offset = await self.tmux_host.tmux.variable(pane, "FARHAND_OFFSET") or "0"
         path = self._places.transcript(worker.directory, session)

@@ -25,7 +25,7 @@ from farhand.model.words import HowEnded, replace
 # The transcript tells of these, or the driver asks on their behalf.
 SILENT = frozenset(
     (
-        "PreToolUse PostToolUse PostToolUseFailure PostToolBatch Notification PermissionRequest PermissionDenied "
+        "PostToolUse PostToolUseFailure PostToolBatch Notification PermissionRequest PermissionDenied "
         "SessionEnd SubagentStart SubagentStop PreCompact PostCompact UserPromptExpansion"
     ).split()
 )
@@ -49,7 +49,11 @@ def translate_hook(payload: bytes, state: ClaudeState, at: float = 0.0) -> Trans
         case "UserPromptSubmit":
             return prompted(record.text("prompt"), record.text("prompt_id"), state)
         case "MessageDisplay":
-            return displayed(record, state)
+            said, state = displayed(record, state)
+            ended, state = conclude(state)
+            return said + ended, state
+        case "PreToolUse":
+            return [], _called(record, state)
         case "Stop":
             return _stopped(record, state)
         case "StopFailure":
@@ -60,12 +64,24 @@ def translate_hook(payload: bytes, state: ClaudeState, at: float = 0.0) -> Trans
             return [], replace(state, skipped=state.skipped + 1)
 
 
+def _called(record: Fields, state: ClaudeState) -> ClaudeState:
+    """A tool runs: its result must be in the transcript before the turn is over. A subagent's is in another one."""
+    call, prompt = record.text("tool_use_id"), record.text("prompt_id")
+    if record.text("agent_id"):
+        return state
+    if not call or prompt != state.prompt:
+        return replace(state, missed=prompt, shown="", whole=False)
+    return replace(state, calls=(*state.calls, call), shown="", whole=False)
+
+
 def _stopped(record: Fields, state: ClaudeState) -> Translated:
-    """The turn is over if the transcript has brought its last words; otherwise the transcript will end it."""
-    prompt = record.text("prompt_id")
+    """The turn is over if its last words were displayed or written; otherwise the transcript will end it."""
+    prompt, words = record.text("prompt_id"), record.text("last_assistant_message").strip()
+    if prompt not in state.prompts and prompt not in state.over:
+        return [], replace(state, stops={prompt: words})
     if not state.running or (prompt != state.prompt and state.prompts.get(prompt) != state.turn):
         return [], state
-    return conclude(replace(state, stopped=record.text("last_assistant_message").strip()))
+    return conclude(replace(state, stopped=words))
 
 
 def stopped_without_transcript(payload: bytes, state: ClaudeState) -> Translated:

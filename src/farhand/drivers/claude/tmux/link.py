@@ -115,11 +115,16 @@ class ClaudeCli:
         heard, self.state = translate_hook(report.payload, self.state, time.time())
         self._follow(payload.text("transcript_path"), payload.text("session_id"))
         event = payload.text("hook_event_name")
-        if event == "Stop" and self.running:
-            self._queue.after(STOP_SECONDS, Timeout("stop", self.state.prompt, report.payload))
+        if event == "Stop":
+            self._queue.after(STOP_SECONDS, Timeout("stop", self._prompt_of(payload), report.payload))
         elif event == "PostToolUse":
             heard += self._asks.tool_ran(payload)
         return heard
+
+    def _prompt_of(self, payload: Fields) -> str:
+        """The prompt of the turn that a hook speaks of: several may have joined it, and one may not be known yet."""
+        prompt = payload.text("prompt_id")
+        return self.state.prompt if self.state.prompts.get(prompt) == self.state.turn else prompt
 
     def _follow(self, path: str, session: str) -> None:
         """The conversation was cleared: it goes on in another file of the same folder."""

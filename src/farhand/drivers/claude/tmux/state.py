@@ -32,13 +32,30 @@ class ClaudeState(TmuxState):
     written: str = ""
     # What a Stop hook said were the last words, until the transcript has them too.
     stopped: str = ""
+    # The same of prompts that nobody knows yet: their own hook runs in the background and may be overtaken.
+    stops: dict[str, str] = {}
     # Displayed and told, but not in the transcript yet; in the transcript and told, but not displayed yet.
     streamed: str = ""
     covered: str = ""
+    # The same as `streamed` of turns before this one: their end may be told before the transcript has their words.
+    unwritten: dict[str, str] = {}
     # The message that is being displayed, and which of its pieces must come next.
     showing: str = ""
     piece: int = 0
+    # What was displayed of that message, and whether its last piece was.
+    shown: str = ""
+    whole: bool = False
+    # The newest prompt of which something that was displayed did not reach us: the transcript alone has all of it.
+    missed: str = ""
+    # Tool calls that hooks told of and whose results the transcript has not brought yet.
+    calls: tuple[str, ...] = ()
+    # Whether the agent tells its thoughts in this session, and whether the transcript has brought the newest.
+    thinks: bool = False
+    thought: bool = False
     usage: Usage = Usage()
+    # The turn before this one, whose last usage the transcript may bring when this one runs already.
+    turn_before: str = ""
+    usage_before: Usage = Usage()
     counted: str = ""
     # What the session has cost so far, and what it had cost when this turn began.
     cost: float = 0.0
@@ -68,8 +85,15 @@ Translated: TypeAlias = tuple[list[Heard], ClaudeState]
 
 def began(state: ClaudeState, turn: str, prompt: str) -> ClaudeState:
     """The state at the beginning of a turn."""
-    fresh = replace(_known(state, prompt, turn), spoke=False, command=False, covered="", usage=Usage(), stopped="")
+    fresh = replace(_known(state, prompt, turn), spoke=False, command=False, covered="", usage=Usage())
     fresh = replace(fresh, last_text="", concluded=False, prodded=False, cost_before=state.cost)
+    fresh = replace(
+        fresh, shown="", whole=False, calls=(), thought=False, stopped=state.stops.get(prompt, ""), stops={}
+    )
+    if turn != state.turn:
+        fresh = replace(fresh, turn_before=state.turn, usage_before=state.usage)
+        fresh = replace(fresh, unwritten=_with_unwritten(state, state.turn, state.streamed))
+    fresh = replace(fresh, streamed="")
     return replace(fresh, turn=turn, prompt=prompt, running=True)
 
 
@@ -127,10 +151,17 @@ def before_end(ended: list[Heard], limited: Limited | None) -> list[Heard]:
 
 
 def conclude(state: ClaudeState) -> Translated:
-    """Ends the turn if its hook and the transcript agree on the last words."""
-    if not state.stopped or not state.concluded or state.stopped != state.last_text.strip():
+    """Ends the turn if its Stop hook and either the transcript or the display agree on the last words."""
+    in_transcript = state.concluded and state.stopped == state.last_text.strip()
+    if not state.stopped or not (in_transcript or _all_displayed(state)):
         return [], state
     return end_turn(state, state.prompt, HowEnded.COMPLETED)
+
+
+def _all_displayed(state: ClaudeState) -> bool:
+    """Whether nothing of the turn but its usage is still to come: the CLI writes its transcript 100 ms late."""
+    words = state.whole and state.stopped == state.shown.strip() and state.missed != state.prompt
+    return words and not state.calls and (state.thought or not state.thinks)
 
 
 def session_changed(session: str, state: ClaudeState) -> Translated:
@@ -147,6 +178,24 @@ def say(text: str, state: ClaudeState) -> tuple[list[Fact], ClaudeState]:
         return [], state
     gap = "\n\n" if state.spoke else ""
     return [Said(text=gap + text)], replace(state, spoke=True)
+
+
+def _with_unwritten(state: ClaudeState, turn: str, words: str) -> dict[str, str]:
+    others = {name: text for name, text in state.unwritten.items() if name != turn}
+    return dict([*others.items(), (turn, words)][-REMEMBERED:]) if words else others
+
+
+def of_older_turn(state: ClaudeState) -> ClaudeState:
+    """The state in which the transcript's late words of an older turn are compared with what was displayed of it."""
+    turn = state.prompts.get(state.written, "")
+    return replace(state, streamed=state.unwritten.get(turn, ""), covered="")
+
+
+def after_older_turn(older: ClaudeState, state: ClaudeState) -> ClaudeState:
+    """The state after late words of an older turn: they change nothing of the running one."""
+    turn = state.prompts.get(state.written, "")
+    unwritten = _with_unwritten(state, turn, older.streamed)
+    return replace(state, unwritten=unwritten, skipped=older.skipped, thinks=older.thinks)
 
 
 def written(text: str, state: ClaudeState) -> tuple[list[Fact], ClaudeState]:
@@ -167,18 +216,25 @@ def displayed(payload: Fields, state: ClaudeState) -> Translated:
     """A MessageDisplay payload: whole lines of an answer while it is still being written."""
     delta = payload.text("delta")
     if not state.running or not delta or payload.text("prompt_id") != state.prompt:
-        return [], state
+        return [], _missed(payload, state) if delta else state
     index, fresh = payload.whole("index"), payload.text("message_id") != state.showing
     if index != (0 if fresh else state.piece):
         # Hooks may overtake one another: leave the rest of this message to the transcript.
-        return [], replace(state, showing=payload.text("message_id"), piece=-1)
-    state = replace(state, showing=payload.text("message_id"), piece=index + 1)
+        return [], replace(_missed(payload, state), showing=payload.text("message_id"), piece=-1)
+    shown = delta if fresh else state.shown + delta
+    state = replace(
+        state, showing=payload.text("message_id"), piece=index + 1, shown=shown, whole=payload.flag("final")
+    )
     if state.covered.startswith(delta):
         return [], replace(state, covered=state.covered[len(delta) :])
     if state.covered:
-        return [], replace(state, piece=-1)
+        return [], replace(_missed(payload, state), piece=-1)
     said: list[Fact] = [Said(text=delta)]
     if fresh:
         said, state = say(delta, state)
     heard = [Heard(fact=fact, turn=state.turn or None) for fact in said]
     return heard, replace(state, streamed=state.streamed + delta)
+
+
+def _missed(payload: Fields, state: ClaudeState) -> ClaudeState:
+    return replace(state, missed=payload.text("prompt_id"), shown="", whole=False)

@@ -8,11 +8,13 @@ from farhand.drivers.claude.titles import detail, title
 from farhand.drivers.claude.tmux.state import (
     ClaudeState,
     Translated,
+    after_older_turn,
     awaited,
     before_end,
     began,
     conclude,
     end_turn,
+    of_older_turn,
     prompted,
     say,
     seen,
@@ -33,6 +35,8 @@ from farhand.model.words import HowEnded, Usage, replace
 
 LONGEST_OUTPUT = 4000
 INTERRUPTED = ("[Request interrupted by user]", "[Request interrupted by user for tool use]")
+# What Claude Code itself puts where a prompt has no answer, when it goes on after it was killed: no model said so.
+SYNTHETIC, NO_ANSWER = "<synthetic>", "No response requested."
 # Lines that say nothing to a person; any other unknown kind is counted as skipped.
 SILENT = frozenset(
     (
@@ -85,7 +89,13 @@ def _user(record: Fields, state: ClaudeState) -> Translated:
     content = blocks(record.fields("message"))
     results = [block for block in content if block.text("type") == "tool_result"]
     if results:
-        return _heard([_tool_ended(block) for block in results], state), replace(state, concluded=False)
+        over = {block.text("tool_use_id") for block in results}
+        calls = tuple(call for call in state.calls if call not in over)
+        state = replace(state, concluded=False, calls=calls)
+        if not _is_late(state):
+            # What was displayed before a tool ran are not the last words.
+            state = replace(state, thought=False, shown="", whole=False)
+        return _heard([_tool_ended(block) for block in results], state), state
     text = "\n".join(block.text("text") for block in content if block.text("type") == "text")
     if text.strip() in INTERRUPTED:
         return end_turn(state, state.written or state.prompt, HowEnded.INTERRUPTED)
@@ -148,15 +158,17 @@ def _assistant(record: Fields, state: ClaudeState, at: float) -> Translated:
         error = plain_text(message.any("content")) or "The model could not be reached."
         ended, over = end_turn(state, state.written or state.prompt, HowEnded.FAILED, error)
         return before_end(ended, limit(record, error, written_at(record) or at)), over
+    if message.text("model") == SYNTHETIC and plain_text(message.any("content")).strip() == NO_ANSWER:
+        return [], state
     heard, state = _resumed(record, state)
     late, before = _is_late(state), state
+    state = of_older_turn(state) if late else state
     for block in blocks(message):
         facts, state = _block(block, state)
         heard = heard + _heard(facts, state)
     if late:
-        # Words of an older turn: they change nothing of the running one.
-        fields = {"spoke": before.spoke, "last_text": before.last_text, "covered": before.covered}
-        return heard, replace(state, **fields)
+        used, state = _used_before(message, after_older_turn(state, before))
+        return heard + _heard(used, state), state
     used, state = _used(message, state)
     state = replace(state, concluded=message.text("stop_reason") == "end_turn")
     ended, state = conclude(state)
@@ -178,7 +190,7 @@ def _block(block: Fields, state: ClaudeState) -> tuple[list[Fact], ClaudeState]:
             return written(block.text("text"), state)
         case "thinking":
             thought = block.text("thinking")
-            return ([Thought(text=thought)] if thought else []), state
+            return ([Thought(text=thought)], replace(state, thinks=True, thought=True)) if thought else ([], state)
         case _:
             done = wordless(block)
             return done or [], state if done is not None else replace(state, skipped=state.skipped + 1)
@@ -207,16 +219,30 @@ def _tool_started(block: Fields) -> ToolStarted:
 
 def _used(message: Fields, state: ClaudeState) -> tuple[list[Fact], ClaudeState]:
     """Every block of a message repeats its usage: it counts once."""
-    usage, name = message.fields("usage"), message.text("id")
-    if not usage or not name or name == state.counted:
+    total = _added(message, state.usage, state.counted)
+    if total is None:
         return [], state
+    return [Used(usage=total)], replace(state, usage=total, counted=message.text("id"))
+
+
+def _used_before(message: Fields, state: ClaudeState) -> tuple[list[Fact], ClaudeState]:
+    """The same for the turn before the running one, whose end was told before the transcript had its last line."""
+    total = _added(message, state.usage_before, state.counted)
+    if total is None or state.prompts.get(state.written) != state.turn_before:
+        return [], state
+    return [Used(usage=total)], replace(state, usage_before=total, counted=message.text("id"))
+
+
+def _added(message: Fields, sofar: Usage, counted: str) -> Usage | None:
+    usage, name = message.fields("usage"), message.text("id")
+    if not usage or not name or name == counted:
+        return None
     read = usage.whole("input_tokens") + usage.whole("cache_read_input_tokens")
-    total = Usage(
-        input_tokens=state.usage.input_tokens + read + usage.whole("cache_creation_input_tokens"),
-        output_tokens=state.usage.output_tokens + usage.whole("output_tokens"),
-        cost_dollars=state.usage.cost_dollars,
+    return Usage(
+        input_tokens=sofar.input_tokens + read + usage.whole("cache_creation_input_tokens"),
+        output_tokens=sofar.output_tokens + usage.whole("output_tokens"),
+        cost_dollars=sofar.cost_dollars,
     )
-    return [Used(usage=total)], replace(state, usage=total, counted=name)
 
 
 # --- turns and the CLI's own lines
