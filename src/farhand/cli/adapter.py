@@ -81,29 +81,29 @@ class AdapterCall:
             said = await calls.make(call, self._deliver)
         except OSError as error:
             raise NodeError(f"{self._folder} cannot be used: {error.strerror}.") from None
-        for kept, url in self._waiting:
-            if not await anyio.to_thread.run_sync(post_until_taken, kept, url, PAUSES_SECONDS[1:]):
-                raise NodeError(f"{url} did not take the answer; it is kept in {kept.parent}.")
+        for file, url in self._waiting:
+            if not await anyio.to_thread.run_sync(post_until_taken, file, url, PAUSES_SECONDS[1:]):
+                raise NodeError(f"{url} did not take the answer; it is kept in {file.parent}.")
         return WorkEnded(code=1 if said.error else 0, error=said.error)
 
     async def _deliver(self, call: OneshotCall, said: OneshotOutput) -> None:
         """Stores the answer under the call's id, by which the bridge deduplicates it, and posts it."""
         body = {"session": self._worker, "text": said.text, "source": self._source, "escape": True, "id": call.id}
-        kept = keep(body, self._folder)
-        if not await anyio.to_thread.run_sync(post_until_taken, kept, call.bridge_url, PAUSES_SECONDS[:1]):
-            self._waiting.append((kept, call.bridge_url))
+        file = keep(body, self._folder)
+        if not await anyio.to_thread.run_sync(post_until_taken, file, call.bridge_url, PAUSES_SECONDS[:1]):
+            self._waiting.append((file, call.bridge_url))
 
 
 def keep(body: dict[str, object], folder: Path) -> Path:
     """Puts the answer where a bridge that comes back finds it."""
-    kept = folder / "answers" / f"{body['id']}.json"
-    kept.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    write(kept, json.dumps(body))
-    return kept
+    file = folder / "answers" / f"{body['id']}.json"
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    write(file, json.dumps(body))
+    return file
 
 
 def post_until_taken(
-    kept: Path,
+    file: Path,
     bridge_url: str,
     pauses_seconds: tuple[float, ...] = PAUSES_SECONDS,
     wait: Callable[[float], None] = time.sleep,
@@ -112,10 +112,10 @@ def post_until_taken(
     for pause in pauses_seconds:
         wait(pause)
         try:
-            content = kept.read_bytes()
+            content = file.read_bytes()
         except FileNotFoundError:
             return True
         if post(f"{bridge_url.rstrip('/')}/response", content) in SETTLED:
-            kept.unlink(missing_ok=True)
+            file.unlink(missing_ok=True)
             return True
     return False

@@ -46,8 +46,8 @@ def _sessions(node: str, folder: Path) -> Path:
 
 def files_to_remove(folder: Path, sessions: Path) -> list[Path]:
     """Who the manager is, where each worker's answers go, and what a tunnel has left behind."""
-    kept = [folder / name for name in (*ADMIN_FILES, *TUNNEL_FILES)]
-    return [*kept, *sorted(sessions.glob(f"*/{CHAT_FILE}"))]
+    files = [folder / name for name in (*ADMIN_FILES, *TUNNEL_FILES)]
+    return [*files, *sorted(sessions.glob(f"*/{CHAT_FILE}"))]
 
 
 def _remove(path: Path) -> bool:

@@ -85,8 +85,8 @@ def _uninstall(place: HookPlace) -> int:
 
 def _status(place: HookPlace) -> int:
     whole, answers = (hooks.installed(place.settings, place.groups(events=events)) for events in (True, False))
-    told = "installed, with events" if whole else "installed" if answers else "not installed"
-    lines = [f"hook:     {told}", f"settings: {place.settings}"]
+    state = "installed, with events" if whole else "installed" if answers else "not installed"
+    lines = [f"hook:     {state}", f"settings: {place.settings}"]
     missing = [name for name in (hooks.ANSWERS, hooks.FORWARDER) if not (place.programs / name).exists()]
     if (whole or answers) and missing:
         lines.append(f"⚠ missing: {', '.join(str(place.programs / name) for name in missing)}; install it again")

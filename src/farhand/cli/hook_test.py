@@ -34,10 +34,10 @@ def try_hook(arguments: argparse.Namespace, module: ModuleType, program: Path) -
         raise SettingMissing(f"There is no {program}.", hints=("farhand hook install",))
     settings = read_settings(node=choose(arguments), secret_names=channel_secrets(), environ=dict(os.environ))
     try:
-        told = with_hub(arguments, lambda hub: _try(hub, settings, module, program, arguments.worker))
+        result = with_hub(arguments, lambda hub: _try(hub, settings, module, program, arguments.worker))
     except NodeNotRunning:
-        told = send_directly(settings)
-    sys.stdout.write(f"{told}\n")
+        result = send_directly(settings)
+    sys.stdout.write(f"{result}\n")
     return 0
 
 

@@ -57,8 +57,8 @@ def press(typing: LineEditor, key: str) -> LineEditor:
         case "\x0b":
             return _cut(typing, typing.place, len(typing.text))
         case "\x17":
-            kept = typing.text[: typing.place].rstrip().rpartition(" ")
-            return _cut(typing, len(kept[0] + kept[1]), typing.place)
+            words = typing.text[: typing.place].rstrip().rpartition(" ")
+            return _cut(typing, len(words[0] + words[1]), typing.place)
         case _:
             return _insert(typing, key) if key.isprintable() else typing
 

@@ -137,10 +137,12 @@ def remove(content: dict[str, Any]) -> dict[str, Any]:
     """The settings without our hooks; what only they had filled goes too."""
     hooks = content.get("hooks", {})
     left = {event: [group for group in groups if not is_ours(group)] for event, groups in hooks.items()}
-    kept = {event: groups for event, groups in left.items() if groups or not hooks[event]}
-    if kept == hooks:
+    remaining = {event: groups for event, groups in left.items() if groups or not hooks[event]}
+    if remaining == hooks:
         return content
-    return {key: kept if key == "hooks" else value for key, value in content.items() if key != "hooks" or kept}
+    return {
+        key: remaining if key == "hooks" else value for key, value in content.items() if key != "hooks" or remaining
+    }
 
 
 def is_ours(group: Any) -> bool:

@@ -49,11 +49,11 @@ def main(payload: bytes, environ: Mapping[str, str], wait: Callable[[float], Non
     transcript = transcript_of(payload) if session is not None else None
     if session is None or transcript is None:
         return
-    told = last_answer(transcript, wait)
-    text, origin = told if told and told[0] else last_words(payload) or told or ("", "")
+    answer = last_answer(transcript, wait)
+    text, origin = answer if answer and answer[0] else last_words(payload) or answer or ("", "")
     if not text and not transcript.is_file():
         return
-    if not text and told and session.falls_back and environ.get("TMUX"):
+    if not text and answer and session.falls_back and environ.get("TMUX"):
         seen = answer_on_screen(tmux(environ, "capture-pane", "-p", "-S", "-500", *target(environ)))
         text = seen + WARNING if seen else ""
     if text:
@@ -139,11 +139,11 @@ def transcript_of(payload: bytes) -> Path | None:
 
 def last_words(payload: bytes) -> tuple[str, str] | None:
     """The answer as the agent itself tells it, for a transcript that came too late, and what names the turn."""
-    told = parsed(payload)
-    words = told.get("last_assistant_message")
+    fields = parsed(payload)
+    words = fields.get("last_assistant_message")
     if not isinstance(words, str) or not words:
         return None
-    return words, f"{told.get('session_id')}:{told.get('prompt_id')}"
+    return words, f"{fields.get('session_id')}:{fields.get('prompt_id')}"
 
 
 def last_answer(transcript: Path, wait: Callable[[float], None]) -> tuple[str, str] | None:
@@ -151,14 +151,14 @@ def last_answer(transcript: Path, wait: Callable[[float], None]) -> tuple[str, s
 
     None when there is no user message at all. An agent under load writes its transcript after it calls the hook, so
     that a file or a message that is missing is waited for like the answer."""
-    told: tuple[str, str] | None = None
+    answer: tuple[str, str] | None = None
     for number in range(TRIES + 1):
         if number:
             wait(PAUSE_SECONDS)
-        told = read_answer(transcript)
-        if told and told[0]:
+        answer = read_answer(transcript)
+        if answer and answer[0]:
             break
-    return told
+    return answer
 
 
 def read_answer(transcript: Path) -> tuple[str, str] | None:
@@ -262,14 +262,14 @@ def forward(session: BridgedSession, text: str, name: str) -> None:
     import subprocess
     from pathlib import Path
 
-    kept = keep(session.folder, name, text)
+    file = keep(session.folder, name, text)
     forwarder = Path(__file__).resolve().with_name(FORWARDER)
     if not forwarder.exists():
         forwarder = forwarder.with_name("forward_to_bridge.py")
-    if kept is None:
+    if file is None:
         return
     subprocess.Popen(
-        [sys.executable, "-I", "-S", str(forwarder), str(kept), session.worker, session.endpoint],
+        [sys.executable, "-I", "-S", str(forwarder), str(file), session.worker, session.endpoint],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -86,8 +86,8 @@ def fold(view: TurnView, event: Event) -> TurnView:
             settled = tuple(replace(a, settled=fact) if a.raised.ask == fact.ask else a for a in view.asks)
             return replace(view, seq=event.seq, asks=settled)
         case facts.AnswerDelivered(problem=problem):
-            told = tuple(replace(a, problem=problem) if a.raised.ask == fact.ask else a for a in view.asks)
-            return replace(view, seq=event.seq, asks=told)
+            asks = tuple(replace(a, problem=problem) if a.raised.ask == fact.ask else a for a in view.asks)
+            return replace(view, seq=event.seq, asks=asks)
         case facts.Showed(file=file):
             return replace(view, seq=event.seq, files=(*view.files, file))
         case facts.HandedOver() | facts.Seen():

@@ -28,8 +28,8 @@ def peer_name(connection: socket.socket | None) -> str | None:
     if connection is None or not hasattr(socket, "SO_PEERCRED"):
         return None
     try:
-        told = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-        _, user, _ = struct.unpack("3i", told)
+        credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+        _, user, _ = struct.unpack("3i", credentials)
         return pwd.getpwuid(user).pw_name
     except OSError:
         return None

@@ -67,8 +67,8 @@ def _parser(tables: bool, links: bool) -> MarkdownIt:
     parser.disable(["reference", "code", "lheading", "entity", *([] if links else ["link", "image"])])
     if tables:
         parser.enable("table")
-    for rule, kept in (("normalizeLink", str), ("normalizeLinkText", str), ("validateLink", bool)):
-        setattr(parser, rule, kept)
+    for rule, unchanged in (("normalizeLink", str), ("normalizeLinkText", str), ("validateLink", bool)):
+        setattr(parser, rule, unchanged)
     return parser
 
 
