@@ -10,7 +10,7 @@ from farhand.drivers.claude.asks import ClaudeQuestion
 from farhand.drivers.claude.tmux.hooks import stopped_without_transcript, translate_hook
 from farhand.drivers.claude.tmux.keyboard import ClaudeKeyboard
 from farhand.drivers.claude.tmux.screen import read_box, takes_escape
-from farhand.drivers.claude.tmux.state import ClaudeCursor, began, end_turn, session_changed
+from farhand.drivers.claude.tmux.state import COMMAND_PROMPT, ClaudeCursor, began, end_turn, session_changed
 from farhand.drivers.claude.tmux.status import ClaudeCost, ClaudeStatus, read_cost, read_status
 from farhand.drivers.claude.tmux.translate import translate, translate_cost
 from farhand.drivers.wires.foreign_json import Fields, parse
@@ -224,7 +224,7 @@ class ClaudeCli:
 
     def on_command(self, errand: Deliver) -> None:
         """Its turn runs until the transcript, or the time-out, ends it."""
-        prompt = f"command-{errand.message.id}"
+        prompt = f"{COMMAND_PROMPT}{errand.message.id}"
         self.state = began(self.state, errand.turn, prompt)
         self._queue.after(COMMAND_SECONDS, Timeout("command", prompt))
 

@@ -12,6 +12,8 @@ from farhand.model.facts import Fact, Limited, Said, Seen, TurnEnded, TurnStarte
 from farhand.model.ports import Heard
 from farhand.model.words import HowEnded, Usage, Word, replace
 
+# How the name of a prompt begins that is a command of the CLI itself.
+COMMAND_PROMPT = "command-"
 REMEMBERED = 16
 
 

@@ -6,6 +6,7 @@ from farhand.drivers.claude.limits import limit, written_at
 from farhand.drivers.claude.schema import blocks, plain_text
 from farhand.drivers.claude.titles import detail, title
 from farhand.drivers.claude.tmux.state import (
+    COMMAND_PROMPT,
     ClaudeState,
     Translated,
     after_older_turn,
@@ -258,6 +259,10 @@ def _system(record: Fields, state: ClaudeState) -> Translated:
         return [], state
     if subtype == "local_command":
         return _wrapped(record, record.text("content"), state)
+    if subtype == "informational" and state.running and state.prompt.startswith(COMMAND_PROMPT):
+        # What the CLI says of a command that it does not know is its answer.
+        said, state = say(record.text("content"), state)
+        return _heard(said, state), state
     if subtype in SILENT_SYSTEM:
         return [], state
     return [], replace(state, skipped=state.skipped + 1)
