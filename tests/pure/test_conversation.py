@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from farhand.cli import line_editor as editing
 from farhand.cli.conversation import AskedBack, decided, read_line
-from farhand.cli.conversation_lines import ask_lines, event_line, prompt, settled_line, team_lines
+from farhand.cli.conversation_lines import ask_lines, event_line, prompt, said_line, settled_line, team_lines
 from farhand.cli.line_editor import LineEditor
 from farhand.model import facts
 from farhand.model.commands import Answer, End, Focus, Hire, Interrupt, Relaunch, Tune
@@ -236,3 +236,22 @@ def test_an_answer_is_told_by_the_words_of_its_choice() -> None:
     assert settled_line("ann", answered, ask) == "  ann: → Tea, by Mo over telegram"
     expired = facts.AskSettled(ask="a", how=HowSettled.EXPIRED, choice="3")
     assert settled_line("ann", expired, ask) == "  ann: → nobody answered in time: Milk"
+
+
+def test_alt_enter_is_a_newline_and_tab_completes_what_is_certain() -> None:
+    typed = LineEditor()
+    for key in editing.keys("one\x1b\rtwo")[0]:
+        typed = editing.press(typed, key)
+    assert typed.text == "one\ntwo"
+    names = ["/hire", "/history", "/help", "/team"]
+    assert editing.completed(LineEditor(text="/te", place=3), names).text == "/team "
+    assert editing.completed(LineEditor(text="/hi", place=3), names).text == "/hi"
+    assert editing.completed(LineEditor(text="/his", place=4), names).text == "/history "
+    middle = editing.completed(LineEditor(text="tell @an hello", place=8), ["@ann", "@all"])
+    assert (middle.text, middle.place) == ("tell @ann  hello", 10)
+    assert editing.completed(LineEditor(text="", place=0), names).text == ""
+    assert editing.completed(LineEditor(text="see /us", place=7), ["/usr/"]).text == "see /usr/"
+
+
+def test_what_was_said_elsewhere_is_told_with_its_place() -> None:
+    assert said_line("ann", "hello", Sender(via="telegram", who="Mo")) == "Mo (telegram) → ann: hello"

@@ -3,6 +3,7 @@
 import time
 import uuid
 from collections.abc import Callable
+from pathlib import Path
 
 import anyio
 
@@ -16,6 +17,7 @@ from farhand.cli.conversation_lines import (
     open_asks,
     progress_lines,
     prompt,
+    said_line,
     session_lines,
     settled_line,
     team_lines,
@@ -33,6 +35,7 @@ from farhand.model.wishes import InfoRequest, Listing, Quit, Tell, Wish, Wrong
 from farhand.model.words import Sender, Word, replace
 
 TERMINAL = slash.terminal()
+MOST_PATHS = 200
 # What is typed to decide about a line that was asked back.
 DENY_WITH_IT = frozenset({"d", "deny"})
 SAY_IT_AFTER = frozenset({"s", "say", "after"})
@@ -76,6 +79,7 @@ class TerminalConversation:
     async def run(self) -> None:
         """Talks until /quit or the end of input."""
         self._present = present = await self._hub.look()
+        self._terminal.candidates = self._candidates
         self._ask_for_input()
         self._terminal.tell(f"Type a message. /help tells what else there is, /quit {self._leaving}.", "dim")
         self._terminal.tell(team_lines(present, time.time()), "dim")
@@ -86,6 +90,17 @@ class TerminalConversation:
             while (line := await self._terminal.line()) is not None and await self._take(line.strip()):
                 pass
             tasks.cancel_scope.cancel()
+
+    def _candidates(self, word: str) -> list[str]:
+        """What a word may become: a command, a worker's name, a path."""
+        if word.startswith("@"):
+            return [f"@{name}" for name in ("all", *self._present.workers)]
+        if word.startswith("/") and "/" not in word[1:]:
+            names = [f"/{one.name}" for one in self._surface.offered()]
+            found = [*names, *(f"/{name}" for name in self._present.workers)]
+            if any(one.startswith(word) for one in found):
+                return found
+        return paths(word) if "/" in word else list(self._present.workers)
 
     async def _take(self, line: str) -> bool:
         """Obeys a line; False when it leaves the conversation."""
@@ -181,6 +196,10 @@ class TerminalConversation:
                 self._terminal.stream(event.worker, text)
             case facts.Thought(text=text):
                 self._terminal.stream(event.worker, text, "dim")
+            case facts.Queued(text=text, by=by) if by != self._sender:
+                # What was said elsewhere, so that an answer never comes without its question.
+                self._terminal.finish(event.worker)
+                self._terminal.tell(said_line(event.worker, text, by), "cyan")
             case facts.AskRaised():
                 self._terminal.finish(event.worker)
                 self._terminal.tell(ask_lines(event.worker, fact), "yellow")
@@ -195,6 +214,16 @@ class TerminalConversation:
     def _print(self, line: str) -> None:
         if line:
             self._terminal.tell(line, "red" if "✗" in line else "dim")
+
+
+def paths(word: str) -> list[str]:
+    """The files and folders that begin so; a folder ends with a slash."""
+    folder, _, begun = word.rpartition("/")
+    try:
+        inside = [one for one in Path(folder or "/").expanduser().iterdir() if one.name.startswith(begun)]
+    except OSError:
+        return []
+    return sorted(f"{folder}/{one.name}{'/' if one.is_dir() else ''}" for one in inside)[:MOST_PATHS]
 
 
 def _is_busy(present: Present, name: str) -> bool:

@@ -12,7 +12,7 @@ from farhand.model.facts import Event
 from farhand.model.ports import SessionFound
 from farhand.model.present import Ask, Present, Worker
 from farhand.model.slash import Surface, help_names, help_of
-from farhand.model.words import HowEnded
+from farhand.model.words import HowEnded, Sender
 
 HELP_OPENING = """\
 A message goes to the worker that the prompt names; a busy one takes it after its turn.
@@ -99,6 +99,11 @@ def event_line(event: Event) -> str:
             return f"{worker}: {text}"
         case _:
             return ""
+
+
+def said_line(worker: str, text: str, by: Sender) -> str:
+    """What somebody said to a worker on another surface."""
+    return f"{by.who or 'you'} ({by.via}) → {worker}: {text}"
 
 
 def settled_line(worker: str, settled: facts.AskSettled, ask: Ask | None) -> str:

@@ -1,10 +1,12 @@
 """A line being typed, and text fitted to the width of a terminal. Pure."""
 
+import itertools
 import re
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-_KEY = re.compile(r"\x1b\[[0-9;?]*[@-~]|\x1bO[A-Za-z]|\x1b(?=[^\[O])|[^\x1b]")
+_KEY = re.compile(r"\x1b\[[0-9;?]*[@-~]|\x1bO[A-Za-z]|\x1b[\r\n]|\x1b(?=[^\[O])|[^\x1b]")
 _PASTE_BEGINS, _PASTE_ENDS = "\x1b[200~", "\x1b[201~"
 _LEFT = {"\x1b[D", "\x1bOD", "\x02"}
 _RIGHT = {"\x1b[C", "\x1bOC", "\x06"}
@@ -48,6 +50,9 @@ def press(typing: LineEditor, key: str) -> LineEditor:
     if key in _UP | _DOWN:
         return _recalled(typing, typing.back + (1 if key in _UP else -1))
     match key:
+        case "\x1b\r" | "\x1b\n":
+            # Alt-Enter.
+            return _insert(typing, "\n")
         case "\x7f" | "\x08":
             return _cut(typing, max(0, typing.place - 1), typing.place)
         case "\x1b[3~" | "\x04":
@@ -61,6 +66,24 @@ def press(typing: LineEditor, key: str) -> LineEditor:
             return _cut(typing, len(words[0] + words[1]), typing.place)
         case _:
             return _insert(typing, key) if key.isprintable() else typing
+
+
+def completed(typing: LineEditor, candidates: Sequence[str]) -> LineEditor:
+    """The line after Tab: the word before the cursor as far as all candidates that begin so agree."""
+    start = max(typing.text.rfind(" ", 0, typing.place), typing.text.rfind("\n", 0, typing.place)) + 1
+    word = typing.text[start : typing.place]
+    fitting = [one for one in candidates if one.startswith(word) and one != word]
+    common = _shared_beginning(fitting)
+    if not word or len(common) <= len(word):
+        return typing
+    done = f"{common} " if len(fitting) == 1 and not common.endswith("/") else common
+    return _insert(_cut(typing, start, typing.place), done)
+
+
+def _shared_beginning(words: Sequence[str]) -> str:
+    """The letters with which all of them begin."""
+    letters = itertools.takewhile(lambda column: len(set(column)) == 1, zip(*words, strict=False))
+    return "".join(column[0] for column in letters)
 
 
 def entered(typing: LineEditor) -> LineEditor:

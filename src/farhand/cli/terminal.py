@@ -4,7 +4,7 @@ import codecs
 import os
 import sys
 import termios
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Protocol, TextIO
 
@@ -22,6 +22,7 @@ class ConversationTerminal(Protocol):
     """What a conversation needs of the place where it is held."""
 
     prompt: str
+    candidates: Callable[[str], Sequence[str]]
 
     async def line(self) -> str | None:
         """The next line that is typed; None when the person leaves."""
@@ -40,6 +41,11 @@ class ConversationTerminal(Protocol):
         ...
 
 
+def no_candidates(_: str) -> Sequence[str]:
+    """Nothing to complete a word to."""
+    return ()
+
+
 def styled(text: str, style: str, *, colours: bool) -> str:
     """The text with the codes of its style."""
     return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if style and colours and text else text
@@ -51,6 +57,7 @@ class PlainTerminal:
     prompt = ""
 
     def __init__(self, reading: TextIO, writing: TextIO) -> None:
+        self.candidates: Callable[[str], Sequence[str]] = no_candidates
         self._reading = reading.fileno()
         self._writing = writing
         self._buffer = b""
@@ -119,6 +126,8 @@ class LiveTerminal:
         # The rows below what is settled, as they were drawn last: the ends of speeches, then the typed line.
         self._drawn_rows: list[str] = []
         self.prompt = "> "
+        # What Tab may complete the word that is typed to.
+        self.candidates: Callable[[str], Sequence[str]] = no_candidates
 
     @contextmanager
     def open(self) -> Iterator["LiveTerminal"]:
@@ -148,6 +157,10 @@ class LiveTerminal:
                     return None
                 if key in ("\r", "\n") and not self._editor.pasting:
                     return self._enter()
+                if key == "\t" and not self._editor.pasting:
+                    word = self._editor.text[: self._editor.place].split(" ")[-1]
+                    self._editor = editing.completed(self._editor, self.candidates(word))
+                    continue
                 self._editor = (
                     LineEditor(before=self._editor.before) if key == _LEAVES else editing.press(self._editor, key)
                 )
