@@ -54,7 +54,11 @@ def test_one_is_taken_up_and_handed_back_by_a_command() -> None:
 
 def test_the_list_offers_those_that_nobody_has() -> None:
     card = session_list("k", [ONE, OPEN, HAD], now=1060.0)
-    assert [button.tap for row in card.buttons for button in row] == [AdoptTap(backend="claude", session="aaaa-1")]
+    assert [button.tap for row in card.buttons for button in row] == [
+        AdoptTap(backend="claude", session="aaaa-1"),
+        AdoptTap(backend="claude", session="aaaa-2", anyway=True),
+    ]
+    assert card.buttons[1][0].label == "2. Take over: at the desk"
     assert "1. fix the roof\n   claude · 1 minute ago\n   /a" in card.head
     assert "at the desk\n   claude · 2 minutes ago · open at the desk" in card.head
     assert "3. aaaa-3\n   claude · 4 minutes ago · ann has it" in card.head

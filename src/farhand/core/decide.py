@@ -16,6 +16,7 @@ from farhand.model.present import WIRE, Ask, Message, Present, Worker, kind_of
 from farhand.model.words import HowSettled, Mode, Sender
 from farhand.model.worker_names import RESERVED, worker_name
 
+OPEN_AT_THE_DESK = "It is still open at the desk: close it there, for what both write goes into one conversation."
 OPEN_OR_NOT_UNKNOWN = "Nobody can tell whether it is still open at the desk; if it is, close it there."
 
 
@@ -159,7 +160,7 @@ def _hire(
 ) -> list[Draft]:
     backend = policy.backend_of(command)
     policy.check(backend, command.options)
-    mode = policy.mode if command.mode is None else command.mode
+    mode = _mode(command, policy, found)
     policy.check_mode(mode)
     if found is not None:
         check_free(present, found, anyway=command.anyway)
@@ -172,18 +173,33 @@ def _hire(
     hired = facts.Hired(
         backend=backend,
         directory=directory,
-        model=command.model,
+        model=command.model or (found.model if found else ""),
         mode=mode,
         options=command.options,
         session=found.id if found else "",
         answer=found.answer if found else "",
-        note=OPEN_OR_NOT_UNKNOWN if found and found.open is None else "",
+        note=_note(found),
         by=sender,
     )
     drafts = [Draft(worker=name, fact=hired)]
     if command.focus:
         drafts.append(Draft(worker=name, fact=facts.Focused(by=sender)))
     return drafts
+
+
+def _mode(command: commands.Hire, policy: HirePolicy, found: SessionFound | None) -> Mode:
+    """What is said; else what the conversation had at the desk (it asks, where nobody knows); else the node's."""
+    if command.mode is not None:
+        return command.mode
+    if found is not None:
+        return Mode(found.mode) if found.mode in set(Mode) else Mode.DEFAULT
+    return policy.mode
+
+
+def _note(found: SessionFound | None) -> str:
+    if found is None or found.open is False:
+        return ""
+    return OPEN_AT_THE_DESK if found.open else OPEN_OR_NOT_UNKNOWN
 
 
 def check_free(present: Present, found: SessionFound, *, anyway: bool) -> None:

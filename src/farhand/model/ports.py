@@ -189,14 +189,15 @@ class SessionFound(Word):
 
     id: str
     directory: str
-    # What it is about: its own summary, or the first thing that was said in it; one line.
+    # What it is about (its summary, or the first thing that was said in it), and when it was last written to.
     title: str = ""
-    # When it was last written to, in seconds since 1970.
     at: float = 0.0
     # The agent's last answer in it, as far as the end of its file shows; shown to whoever takes it up.
     answer: str = ""
-    # Whether an agent has it open right now; None where nobody can tell.
+    # Whether an agent has it open right now (None where nobody can tell), its mode and its model.
     open: bool | None = None
+    mode: str = ""
+    model: str = ""
     # Whose it is: the kind of agent, and the worker that has it already. The core fills them in.
     backend: str = ""
     worker: WorkerName = ""

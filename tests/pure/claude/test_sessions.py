@@ -12,6 +12,7 @@ from farhand.drivers.claude import launch
 from farhand.drivers.claude.launch import ClaudePaths
 from farhand.drivers.claude.sessions import find_sessions, resume_command, session_of
 from farhand.model.present import Worker
+from farhand.model.words import Mode
 
 RECORDED = Path(__file__).parent / "recordings" / "transcript-resumed.jsonl"
 SESSION = "aaaaaaaa-2222-4333-8444-555555555555"
@@ -117,3 +118,16 @@ def test_a_transcript_without_a_conversation_is_set_aside(tmp_path: Path) -> Non
     transcript.write_text('{"type":"user"}\n')
     assert launch.resumes(transcript)
     assert transcript.exists()
+
+
+@pytest.mark.parametrize(
+    ("written", "mode"),
+    [("default", Mode.DEFAULT), ("acceptEdits", Mode.AUTO_EDIT), ("plan", Mode.PLAN), ("bypassPermissions", Mode.YOLO)],
+)
+def test_a_conversation_keeps_its_mode_and_model(places: ClaudePaths, written: str, mode: Mode) -> None:
+    answer = assistant("hi")[0]
+    answer["message"]["model"] = "claude-opus-9"
+    keep(places, "/a", SESSION, user("hello", "/a", permissionMode="default"), answer)
+    keep(places, "/a", SESSION, user("hello", "/a", permissionMode=written), answer)
+    (found,) = find_sessions(places, "/a")
+    assert (found.mode, found.model) == (mode, "claude-opus-9")

@@ -84,6 +84,8 @@ class AdoptTap(Word, tag="adopt"):
 
     backend: str
     session: str
+    # Although it is open at the desk.
+    anyway: bool = False
 
 
 class HeldTap(Word, tag="held"):

@@ -16,9 +16,10 @@ def session_list(key: str, found: Sequence[SessionFound], now: float) -> Card:
         whose = f" · {one.worker} has it" if one.worker else " · open at the desk" if one.open else ""
         lines.append(f"{number}. {shortened(one.title, 80) or one.id}\n   {one.backend} · {ago(now - one.at)}{whose}")
         lines.append(f"   {shortened(one.directory, 80)}")
-        if not one.worker and not one.open:
-            tap = AdoptTap(backend=one.backend, session=one.id)
-            buttons.append((Button(label=shortened(f"{number}. {one.title or one.id}", 40), tap=tap),))
+        if not one.worker:
+            tap = AdoptTap(backend=one.backend, session=one.id, anyway=bool(one.open))
+            label = f"{number}. {'Take over: ' if one.open else ''}{one.title or one.id}"
+            buttons.append((Button(label=shortened(label, 40), tap=tap),))
     left = len(found) - MOST_SESSIONS
     more = [f"… and {left} older; name a folder to see less: /sessions <backend> <folder>"] if left > 0 else []
     head = "\n".join(["Conversations on this machine; tap one to take it up:", *lines, *more])

@@ -25,7 +25,7 @@ from farhand.model.words import Word
 DATA_BYTES = 64
 MASK_CHARACTERS = 32
 ANSWER, ANSWER_BY_DIGEST, STOP, STEER, WITHDRAW, PICK, DONE, WORDS = "a", "d", "s", "n", "b", "p", "o", "w"
-RETRY, ADOPT, HELD, RELAUNCH = "r", "h", "k", "l"
+RETRY, ADOPT, ADOPT_ANYWAY, HELD, RELAUNCH = "r", "h", "H", "k", "l"
 NOT_MINE = "That button is not one of mine."
 CLOSED = "Too late: that question is closed."
 
@@ -59,9 +59,11 @@ def tap_data(tap: Tap) -> str:
             return f"{STOP}:{digest(turn)}"
         case RetryTap(worker=worker):
             return f"{RETRY}:{worker}"
-        case AdoptTap(backend=backend, session=session):
+        case AdoptTap(backend=backend, session=session, anyway=anyway):
             # The beginning of a long id will do.
-            return f"{ADOPT}:{backend}:{session}".encode()[:DATA_BYTES].decode(errors="ignore")
+            return f"{ADOPT_ANYWAY if anyway else ADOPT}:{backend}:{session}".encode()[:DATA_BYTES].decode(
+                errors="ignore"
+            )
         case RelaunchTap(worker=worker):
             return f"{RELAUNCH}:{worker}"
         case HeldTap(what=what):
@@ -115,9 +117,10 @@ def tap_to_wish(tap: ChatTap, present: Present) -> Wish | TappedChoice | ChoiceW
         return commands.Retry(id=identity, worker=rest)
     if kind == RELAUNCH:
         return commands.Relaunch(id=identity, worker=rest)
-    if kind == ADOPT:
+    if kind in {ADOPT, ADOPT_ANYWAY}:
         backend, _, session = rest.partition(":")
-        return commands.Hire(id=identity, worker="", backend=backend, session=session)
+        anyway = kind == ADOPT_ANYWAY
+        return commands.Hire(id=identity, worker="", backend=backend, session=session, anyway=anyway)
     place, _, name = rest.partition(":")
     if kind not in {ANSWER, ANSWER_BY_DIGEST} or not (place.isascii() and place.isdigit() and len(place) < 4):
         return Wrong(id=identity, why=NOT_MINE)

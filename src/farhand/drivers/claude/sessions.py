@@ -15,9 +15,17 @@ from farhand.drivers.wires.text.tool_title import one_line
 from farhand.drivers.wires.tmux.death import is_alive
 from farhand.model.ports import SessionFound
 from farhand.model.present import Worker
+from farhand.model.words import Mode
 
 MOST_SESSIONS = 200
 LONGEST_ANSWER = 8000
+MODES = {
+    "default": Mode.DEFAULT,
+    "manual": Mode.DEFAULT,
+    "acceptEdits": Mode.AUTO_EDIT,
+    "plan": Mode.PLAN,
+    "bypassPermissions": Mode.YOLO,
+}
 # What a conversation is called, the best name first: the field that has it, by the kind of line.
 TITLES = (("custom-title", "customTitle"), ("ai-title", "aiTitle"), ("summary", "summary"))
 
@@ -66,7 +74,20 @@ def session_of(session: str, ends: HeadAndTail, running: frozenset[str] = frozen
         at=ends.written_at,
         answer=_answer(tail)[:LONGEST_ANSWER],
         open=session in running,
+        mode=_mode(tail) or _mode(head),
+        model=_model(tail),
     )
+
+
+def _mode(lines: list[Fields]) -> str:
+    """The last mode that a line names, in the CLI's own words."""
+    return next((MODES[one] for line in reversed(lines) if (one := line.text("permissionMode")) in MODES), "")
+
+
+def _model(lines: list[Fields]) -> str:
+    """The model of the last answer; what the CLI itself says has none."""
+    spoken = (line.fields("message").text("model") for line in reversed(lines) if line.text("type") == "assistant")
+    return next((model for model in spoken if model and not model.startswith("<")), "")
 
 
 def _records(lines: Iterable[bytes]) -> list[Fields]:
