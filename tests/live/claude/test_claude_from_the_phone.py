@@ -144,10 +144,3 @@ async def test_a_picture_goes_both_ways(cli_env: ClaudeEnv, phone: Phone) -> Non
     await phone.manager.sees(lambda chat: any(one.from_bot and one.photo for one in chat), seconds=SECONDS)
     await phone.reads("I saw it.")
     assert cli_env.model.prompted("zz-photo")[-1].images == 1
-
-
-async def test_a_command_that_claude_does_not_know_is_told_in_its_own_words(phone: Phone) -> None:
-    await phone.manager.says("/zed hi")
-    told = await phone.reads("Unknown command: /zed")
-    assert told.text.startswith("ann:\n")
-    assert not [one for one in await phone.bot.messages(phone.manager.id) if "✓ Done." in one.text]

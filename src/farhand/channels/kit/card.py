@@ -80,11 +80,10 @@ class RelaunchTap(Word, tag="relaunch"):
 
 
 class AdoptTap(Word, tag="adopt"):
-    """The button takes a conversation up as a worker."""
+    """The button takes a conversation up as a worker, `anyway` although it is open at the desk."""
 
     backend: str
     session: str
-    # Although it is open at the desk.
     anyway: bool = False
 
 
@@ -267,8 +266,7 @@ def ended(turn: TurnView) -> list[Card]:
         HowEnded.LOST: f"? Lost{why}",
         HowEnded.PARKED: "⏸ Stopped by the usage limit. Your message waits, and goes on by itself.",
     }[how]
-    slot = progress_slot(turn)
-    gone = removal(slot)
+    gone = removal(progress_slot(turn))
     if how is HowEnded.PARKED and not turn.text.strip():
         # The limit itself was shown; that it still holds at the next try is no news.
         return [gone]
