@@ -147,7 +147,7 @@ async def test_every_event_has_its_words(context: LiveContext, event: EventName)
     ("handler", "sentence"),
     [
         (lambda event: 1 / 0, "ZeroDivisionError"),  # noqa: ARG005
-        (lambda event: {"decision": "allow"}, "returned dict; it may return BeforeToolOutput or None"),  # noqa: ARG005
+        (lambda event: {"decison": "allow"}, "answered 'decison', which nobody knows"),  # noqa: ARG005
         (lambda event: AfterToolOutput(), "returned AfterToolOutput"),  # noqa: ARG005
         (lambda event: event.nothing, "AttributeError"),
         (lambda event: setattr(event, "tool_name", "x"), "is frozen"),

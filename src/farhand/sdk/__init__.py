@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from farhand.sdk.agent import Agent, Instructions
     from farhand.sdk.agent import Agent as GeminiCliAgent
     from farhand.sdk.agent_options import AgentOptions, Generation
+    from farhand.sdk.budget import Budget, BudgetExceeded, BudgetSpent, Price
     from farhand.sdk.errors import (
         BadAgent,
         BadAnswer,
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
         ModelRefused,
         NoAnswer,
         NoKey,
+        RecordingTaken,
         SdkError,
         SessionBusy,
         SessionNotFound,
@@ -69,6 +71,7 @@ if TYPE_CHECKING:
         ToolResult,
         Verdict,
     )
+    from farhand.sdk.recorded_sessions import RecordedSession
     from farhand.sdk.result import Result, UsedTool
     from farhand.sdk.run import Run
     from farhand.sdk.session import Session
@@ -90,6 +93,9 @@ _HOMES = {
     "BadAgent": "errors",
     "BadAnswer": "errors",
     "BadPrompt": "errors",
+    "Budget": "budget",
+    "BudgetExceeded": "budget",
+    "BudgetSpent": "budget",
     "Content": "protocols",
     "Error": "events",
     "Event": "events",
@@ -118,10 +124,13 @@ _HOMES = {
     "OutsideWorkspace": "workspace",
     "Part": "protocols",
     "PolicyError": "policies.rules",
+    "Price": "budget",
     "Progressed": "events",
     "Prompt": "prompt",
     "Question": "protocols",
+    "RecordedSession": "recorded_sessions",
     "Recorder": "models.recorder",
+    "RecordingTaken": "errors",
     "Reply": "protocols",
     "Result": "result",
     "Retrying": "events",
@@ -152,8 +161,8 @@ _HOMES = {
     "ToolRequest": "events",
     "ToolResponse": "events",
     "ToolResult": "protocols",
-    "UsedTool": "result",
     "Usage": "events",
+    "UsedTool": "result",
     "Verdict": "protocols",
     "VertexModel": "models.vertex",
     "allow": "policies.rules",
@@ -177,6 +186,9 @@ __all__ = [
     "BadAgent",
     "BadAnswer",
     "BadPrompt",
+    "Budget",
+    "BudgetExceeded",
+    "BudgetSpent",
     "Content",
     "Error",
     "Event",
@@ -206,10 +218,13 @@ __all__ = [
     "OutsideWorkspace",
     "Part",
     "PolicyError",
+    "Price",
     "Progressed",
     "Prompt",
     "Question",
+    "RecordedSession",
     "Recorder",
+    "RecordingTaken",
     "Reply",
     "Result",
     "Retrying",

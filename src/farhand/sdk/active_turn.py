@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Literal
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Literal
 
+from farhand.sdk.errors import SdkError
 from farhand.sdk.event_stream import EventStream
-from farhand.sdk.events import Event, Finish
+from farhand.sdk.events import Error, Event, Finish
+
+if TYPE_CHECKING:
+    from farhand.sdk.loop import TurnLoop
+    from farhand.sdk.protocols import Part
+    from farhand.sdk.session import Session
 
 _DETAILS = {
     "interrupted": "The person interrupted the turn.",
@@ -111,3 +118,18 @@ class ActiveTurn:
     def _let_go(self) -> None:
         self._events.close()
         self.interrupt()
+
+
+async def perform(session: Session, turn: TurnLoop, parts: list[Part] | None) -> None:
+    """Runs a turn in a session that is prepared for it and that nobody else writes to, within its budgets."""
+    async with session.agent.leased():
+        with ExitStack() as held:
+            try:
+                await session.prepare()
+                held.enter_context(session.conversation.alone())
+            except Exception as error:  # noqa: BLE001 - settings, memory and hooks are the person's own files
+                kind = error.kind if isinstance(error, SdkError) else "settings"
+                await session.emit(Error(str(error), kind, cause=error))
+                await session.emit(Finish("error", "", str(error)))
+                return
+            await session.spending.within(turn, parts)

@@ -15,12 +15,14 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from farhand.sdk.agent_options import AgentOptions, Generation
+    from farhand.sdk.budget import Budget, Price
     from farhand.sdk.extensions import Extension
     from farhand.sdk.hooks import Hook
     from farhand.sdk.models import Model
     from farhand.sdk.policies import Rule
     from farhand.sdk.policies.rules import Mode
     from farhand.sdk.prompt import Prompt
+    from farhand.sdk.recorded_sessions import RecordedSession
     from farhand.sdk.result import Result
     from farhand.sdk.session import Session
     from farhand.sdk.settings import AgentSettings
@@ -46,7 +48,8 @@ class Agent:
     With `loads=False` nothing is read from disk: no settings, no GEMINI.md, no `.env`. With `records=False` nothing is
     written. `policies` are rules such as `allow("read_file")`, `mode` is default, auto_edit, plan or yolo; with either,
     what no rule allows is asked for. `interactive=True` lets questions wait for `session.answer(…)`; an `asker` is
-    called with them instead.
+    called with them instead. `budget` is for each session, its subagents included. `deps` is state of your own, which
+    tools and hooks find as `context.deps`.
 
     Used as `async with Agent(…) as agent`, connections are kept between turns.
     """
@@ -72,6 +75,9 @@ class Agent:
         extensions: Sequence[Extension] = (),
         extenders: Sequence[Extender] = (),
         max_turns: int = DEFAULT_MAX_TURNS,
+        budget: Budget | None = None,
+        prices: Mapping[str, Price] | None = None,
+        deps: object = None,
         tool_timeout_seconds: float = TOOL_TIMEOUT_SECONDS,
         loads: bool = True,
         records: bool = True,
@@ -95,6 +101,9 @@ class Agent:
         self.loads_additions = True
         self.extenders = tuple(extenders)
         self.max_turns = max_turns
+        self.budget = budget
+        self.prices: dict[str, Price] = dict(prices or {})
+        self.deps = deps
         self.tool_timeout_seconds = tool_timeout_seconds
         self.loads = loads
         self.records = records
@@ -134,6 +143,9 @@ class Agent:
             "extensions": self.extensions,
             "extenders": self.extenders,
             "max_turns": self.max_turns,
+            "budget": self.budget,
+            "prices": self.prices,
+            "deps": self.deps,
             "tool_timeout_seconds": self.tool_timeout_seconds,
             "loads": self.loads,
             "records": self.records,
@@ -154,6 +166,8 @@ class Agent:
 
     async def resume_session(self, session_id: str) -> Session:
         """A recorded session, ours or the Gemini CLI's, by id or `latest`; `session.losses` says what is missing."""
+        from dataclasses import replace
+
         from farhand.sdk.conversation import SIDECAR_SUFFIX, read_sidecar, restore
         from farhand.sdk.pending_questions import pending_path, read_pending, reopened
         from farhand.sdk.projects import project_folder
@@ -161,11 +175,36 @@ class Agent:
         from farhand.sdk.session import Session
 
         path, conversation = find_session(project_folder(self.cwd, self.home), session_id)
+        read = path.stat().st_size if path.suffix == ".jsonl" else None
         restored = restore(conversation, read_sidecar(path.with_name(path.name + SIDECAR_SUFFIX)))
         if path.suffix == ".json":
             path = path.with_suffix(".jsonl")
         restored, pending = reopened(conversation, restored, read_pending(pending_path(path)))
-        return Session(self, conversation.session_id, (path, restored), pending)
+        return Session(self, conversation.session_id, (path, replace(restored, recorded_bytes=read)), pending)
+
+    def sessions(self) -> list[RecordedSession]:
+        """The recorded sessions of the agent's folder, ours and the Gemini CLI's, the latest first."""
+        from farhand.sdk.recorded_sessions import recorded_sessions
+
+        return recorded_sessions(self.recording_folder())
+
+    async def fork_session(self, session_id: str) -> Session:
+        """A copy of a recorded session under an id of its own; both can be gone on with."""
+        from farhand.sdk.recorded_sessions import fork
+
+        return await self.resume_session(fork(self.recording_folder(), session_id))
+
+    def rename_session(self, session_id: str, name: str) -> None:
+        """Gives a recorded session a name, which the Gemini CLI shows, too."""
+        from farhand.sdk.recorded_sessions import rename
+
+        rename(self.recording_folder(), session_id, name)
+
+    def delete_session(self, session_id: str) -> None:
+        """Removes a recorded session and all that belongs to it."""
+        from farhand.sdk.recorded_sessions import delete
+
+        delete(self.recording_folder(), session_id)
 
     @overload
     async def send(self, prompt: Prompt) -> Result[None]: ...

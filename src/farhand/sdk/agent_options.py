@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal, TypedDict
 
 from farhand.sdk.agent import Answer, Instructions
+from farhand.sdk.budget import Budget, Price
 from farhand.sdk.extensions import Extension
 from farhand.sdk.hooks import Hook
 from farhand.sdk.models import Model
@@ -64,6 +65,9 @@ class AgentOptions(TypedDict, total=False):
     extensions: Sequence[Extension]
     extenders: Sequence[Extender]
     max_turns: int
+    budget: Budget | None
+    prices: Mapping[str, Price] | None
+    deps: object
     tool_timeout_seconds: float
     loads: bool
     records: bool

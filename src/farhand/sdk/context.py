@@ -40,6 +40,11 @@ class LiveContext:
         return self.session.agent
 
     @property
+    def deps(self) -> Any:
+        """The agent's own state, as it was given."""
+        return self.session.agent.deps
+
+    @property
     def settings(self) -> AgentSettings:
         """What was configured for the session's folder."""
         return self.session.settings

@@ -37,6 +37,8 @@ class Restored:
 
     contents: tuple[Content, ...]
     losses: tuple[str, ...]
+    # How long the recording was when it was read.
+    recorded_bytes: int | None = None
 
 
 def read_conversation(path: Path) -> SessionRecords:

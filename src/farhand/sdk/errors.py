@@ -6,8 +6,10 @@ SdkError
 │   └── StreamCut         the answer's stream ended before its end; the turn can be repeated
 ├── FakeExhausted         a fake model was asked more than it has answers for
 ├── SessionNotFound       no recorded session of that id in this project
+├── RecordingTaken          somebody else writes, or has written, to the same recorded session
 ├── SessionBusy           a second prompt while a turn is running
 ├── BadAgent              an agent that cannot be made as it was asked for
+├── BudgetExceeded        a budget is spent (`what`, `limit`, `spent`, `result`: how far the run got) (budget)
 ├── BadPrompt             a prompt, image or file that cannot be sent
 ├── PolicyError           a rule or mode that cannot be used, or what a rule denies to a tool's own code (policies)
 ├── SubagentError         a subagent that cannot be made (subagents)
@@ -93,6 +95,12 @@ class SessionBusy(SdkError):
     """A second prompt came while a turn was running."""
 
     kind = "session_busy"
+
+
+class RecordingTaken(SdkError):
+    """Somebody else writes to the recorded session, or has gone on with it."""
+
+    kind = "session_taken"
 
 
 class BadAgent(SdkError):

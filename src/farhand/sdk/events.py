@@ -7,7 +7,9 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 from farhand.sdk.protocols import Part, Question
 
-FinishReason = Literal["stop", "length", "safety", "stopped", "blocked", "interrupted", "paused", "max_turns", "error"]
+FinishReason = Literal[
+    "stop", "length", "safety", "stopped", "blocked", "interrupted", "paused", "max_turns", "budget", "error"
+]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -32,14 +33,27 @@ class History:
         """Where it is recorded; empty when it is not."""
         return str(self._recording.path) if self._recording is not None else ""
 
-    def record(self, path: Path, session_id: str, cwd: Path, kind: str, last_message: Mapping[str, Any]) -> None:
+    def record(
+        self,
+        path: Path,
+        session_id: str,
+        cwd: Path,
+        kind: str,
+        last_message: Mapping[str, Any],
+        known_bytes: int | None = None,
+    ) -> None:
         """Records from now on, in a new file or behind what a resumed session has there."""
         self._recording = Recording(path, self._failed)
+        self._recording.known_bytes = known_bytes
         self._is_new_file = not path.exists()
         if last_message:
             self._recording.go_on_from(last_message)
         if self._is_new_file:
             self._recording.start(session_id, cwd, kind)
+
+    def alone(self) -> AbstractContextManager[None]:
+        """Keeps others from writing to the recording while a turn runs; raises RecordingTaken when somebody has."""
+        return self._recording.alone() if self._recording is not None else nullcontext()
 
     def start(self, opening: Sequence[Content], restored: Sequence[Content]) -> None:
         """Begins with the opening message and with what a resumed session had."""

@@ -68,7 +68,7 @@ class TurnLoop:
             await self._finish("stopped", stop.reason)
         except SdkError as error:
             await self._emit(Error(str(error), error.kind, retryable=error.retryable, cause=error))
-            await self._finish("error", str(error))
+            await self._finish("budget" if error.kind == "budget" else "error", str(error))
         except Exception as error:  # noqa: BLE001 - instructions, hooks and models may be foreign code
             said = f"{type(error).__name__}: {error}"
             await self._emit(Error(f"The turn failed: {said}", "unexpected", cause=error))
@@ -118,6 +118,7 @@ class TurnLoop:
         while True:
             if self._tally.turns >= self._session.max_turns:
                 raise _End("max_turns", f"The limit of {self._session.max_turns} model calls was reached.")
+            self._session.spending.begin_call()
             self._tally.turns += 1
             self._take_steering()
             await compress_if_due(self._session)
@@ -196,7 +197,10 @@ class TurnLoop:
         if gathered.ending in _BROKEN and not wire.calls_of(content):
             raise ModelError(f"The model's answer was unusable ({gathered.ending}).", retryable=True)
         if gathered.usage:
-            await self._emit(usage_event(gathered.usage, str(request["model"])))
+            usage = usage_event(gathered.usage, str(request["model"]))
+            if (dollars := self._session.spending.end_call(usage)) is not None:
+                self._tally.dollars = (self._tally.dollars or 0.0) + dollars
+            await self._emit(usage)
         # From here to the running of its calls nothing waits: an interrupt would leave them without a response.
         if wire.parts_of(content):
             self._session.conversation.add_answer(content, gathered.usage, str(request["model"]))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 from farhand.disk.atomic import append
 from farhand.sdk import wire
 from farhand.sdk.conversation import SIDECAR_SUFFIX, SessionRecords, read_conversation
-from farhand.sdk.errors import SessionNotFound
+from farhand.sdk.errors import RecordingTaken, SessionNotFound
 from farhand.sdk.projects import project_hash
 from farhand.sdk.protocols import Content, Part, ToolCall
 
@@ -54,6 +55,8 @@ class Recording:
         self.failed = failed
         self._broken = False
         self._last: dict[str, Any] = {}
+        # How long the file is as far as we know; somebody else has written to it when it is longer.
+        self.known_bytes: int | None = None
 
     def start(self, session_id: str, root: Path, kind: str = "main") -> None:
         """Writes the first line of a new session."""
@@ -118,9 +121,30 @@ class Recording:
         """Takes a recorded message for the model's last one: its calls end only now."""
         self._last = dict(message)
 
+    def rename(self, name: str) -> None:
+        """Gives the session a name."""
+        self._append({"$set": {"summary": name, "lastUpdated": timestamp()}})
+
     def rewind(self, message_id: str) -> None:
         """Takes back a message and all that follows."""
         self._append({"$rewindTo": message_id})
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keeps every other session of ours from writing while a turn runs; refuses when somebody has written since."""
+        import fcntl
+
+        if self._broken or not self.path.exists():
+            yield
+            return
+        with self.path.open("rb") as held:
+            try:
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise RecordingTaken(f"Another turn writes to {self.path.name}. Wait for its end.") from None
+            if self.known_bytes is not None and os.fstat(held.fileno()).st_size != self.known_bytes:
+                raise RecordingTaken(f"Somebody else has gone on with {self.path.name}. Resume it to go on from there.")
+            yield
 
     def _touch(self) -> None:
         self._append({"$set": {"lastUpdated": timestamp()}})
@@ -132,7 +156,7 @@ class Recording:
             if exact:
                 sidecar = self.path.with_name(self.path.name + SIDECAR_SUFFIX)
                 _append_line(sidecar, "".join(wire.compact(each) + "\n" for each in exact))
-            _append_line(self.path, wire.compact(record) + "\n")
+            self.known_bytes = _append_line(self.path, wire.compact(record) + "\n")
         except OSError as error:
             self._broken = True
             self.failed(
@@ -141,8 +165,8 @@ class Recording:
             )
 
 
-def _append_line(path: Path, text: str) -> None:
-    append(path, text.encode("utf-8", "surrogatepass"))
+def _append_line(path: Path, text: str) -> int:
+    return append(path, text.encode("utf-8", "surrogatepass"))
 
 
 def _message(content: Content) -> dict[str, Any]:
@@ -216,10 +240,15 @@ def find_session(folder: Path, session_id: str) -> tuple[Path, SessionRecords]:
     return matching[-1]
 
 
+def is_recorded(folder: Path, session_id: str) -> bool:
+    """Whether a session of exactly this id is recorded."""
+    return bool(_by_name(folder, session_id))
+
+
 def _by_name(folder: Path, session_id: str) -> list[tuple[Path, SessionRecords]]:
     """The one file whose name fits, so that resuming reads one session and not all."""
     safe = re.sub(r"[^A-Za-z0-9_-]", "_", session_id)[:8]
-    if len(safe) < 8:
+    if not safe:
         return []
     found = [(path, read_conversation(path)) for path in sorted((folder / "chats").glob(f"session-*-{safe}.jsonl"))]
     return [each for each in found if each[1].session_id == session_id]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from farhand.sdk.events import Error, Event, Finish, FinishReason, ToolRequest, ToolResponse, Usage
@@ -41,7 +41,7 @@ class Result(Generic[T]):
     tool_calls: tuple[UsedTool, ...] = ()
     turns: int = 0
     duration_seconds: float = 0.0
-    dollars: float | None = field(default=None)
+    dollars: float | None = None
 
 
 class Tally:
@@ -56,6 +56,7 @@ class Tally:
         self._seconds: float | None = None
         self._mark = 0
         self.turns = 0
+        self.dollars: float | None = None
         self.failure: Error | None = None
 
     def start(self, mark: int) -> None:
@@ -94,4 +95,5 @@ class Tally:
             tuple(self._calls.values()),
             self.turns,
             seconds,
+            self.dollars,
         )

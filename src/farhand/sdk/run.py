@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
+from farhand.sdk.budget import Budget, BudgetExceeded
 from farhand.sdk.errors import NoAnswer, SdkError
 from farhand.sdk.events import Event
 from farhand.sdk.result import Result, Tally
@@ -49,12 +50,19 @@ class Run(Generic[T]):
     Left in whatever way (the end of the block, a break, an error, `cancel`), the turn ends and the session is free.
     """
 
-    def __init__(self, session: Session, parts_of: Callable[[], list[Part] | None], output: type[T] | None) -> None:
+    def __init__(
+        self,
+        session: Session,
+        parts_of: Callable[[], list[Part] | None],
+        output: type[T] | None,
+        budget: Budget | None = None,
+    ) -> None:
         self.session = session
         self._parts_of = parts_of
         self._structured = _structured(output)
         self._turn: ActiveTurn | None = None
         self._tally = Tally(session.id)
+        self._budget = budget
 
     @property
     def done(self) -> bool:
@@ -80,6 +88,8 @@ class Run(Generic[T]):
             pass
         failed = self._tally.failure
         if failed is not None:
+            if isinstance(failed.cause, BudgetExceeded):
+                failed.cause.result = self.result
             raise failed.cause or SdkError(failed.message)
         if self._structured is not None:
             _ = self.data
@@ -127,4 +137,4 @@ class Run(Generic[T]):
 
     async def _begin(self) -> None:
         if self._turn is None:
-            self._turn = await self.session.begin(self._parts_of, self._structured, self._tally)
+            self._turn = await self.session.begin(self._parts_of, self._structured, self._tally, self._budget)

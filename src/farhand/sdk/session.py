@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 from farhand.sdk.authority import Authority, admit, hides
 from farhand.sdk.compression import compress_session
 from farhand.sdk.conversation import Restored
-from farhand.sdk.errors import SdkError, SessionBusy
-from farhand.sdk.events import Error, Event, Finish
+from farhand.sdk.errors import SessionBusy
+from farhand.sdk.events import Error, Event
 from farhand.sdk.history import History
 from farhand.sdk.messages import HistoryMessage, clean_messages
 from farhand.sdk.pending_questions import NOTHING_PENDING, PendingQuestions
@@ -21,13 +21,14 @@ from farhand.sdk.questions import ForwardingAsker, OpenQuestions
 from farhand.sdk.recording import new_id
 from farhand.sdk.result import Result, Tally
 from farhand.sdk.said_later import SaidLater
+from farhand.sdk.spending import Spending
 
 if TYPE_CHECKING:
     from farhand.sdk.active_turn import ActiveTurn
     from farhand.sdk.additions import Additions
     from farhand.sdk.agent import Agent
+    from farhand.sdk.budget import Budget
     from farhand.sdk.context import LiveContext
-    from farhand.sdk.loop import TurnLoop
     from farhand.sdk.models import Model
     from farhand.sdk.prompt import Prompt
     from farhand.sdk.run import Run
@@ -72,6 +73,7 @@ class Session:
         self.chosen_model: str | Model | None = None
         self._output: type[Any] | None = None
         self.later = SaidLater()
+        self.spending = Spending(self)
         self._settings: AgentSettings | None = None
         self._context: LiveContext | None = None
 
@@ -153,14 +155,14 @@ class Session:
     # Turns.
 
     @overload
-    def run(self, prompt: Prompt) -> Run[None]: ...
+    def run(self, prompt: Prompt, *, budget: Budget | None = None) -> Run[None]: ...
     @overload
-    def run(self, prompt: Prompt, *, output: type[T]) -> Run[T]: ...
-    def run(self, prompt: Prompt, *, output: type[Any] | None = None) -> Run[Any]:
+    def run(self, prompt: Prompt, *, output: type[T], budget: Budget | None = None) -> Run[T]: ...
+    def run(self, prompt: Prompt, *, output: type[Any] | None = None, budget: Budget | None = None) -> Run[Any]:
         """A turn as an object: `async with session.run(prompt) as run`, its events, `run.result`, `run.data`."""
         from farhand.sdk.prompt import to_parts
 
-        return self._run(lambda: to_parts(prompt, self.cwd), output)
+        return self._run(lambda: to_parts(prompt, self.cwd), output, budget)
 
     # Read as it comes: the last event is `Finish`. The turn waits for its reader.
     send_stream = run
@@ -226,17 +228,23 @@ class Session:
         if self._open:
             self.model, self.model_name = self.agent.open_other(model, self.settings)
 
-    def _run(self, parts_of: Callable[[], list[Part] | None], output: type[Any] | None) -> Run[Any]:
+    def _run(
+        self, parts_of: Callable[[], list[Part] | None], output: type[Any] | None, budget: Budget | None = None
+    ) -> Run[Any]:
         from farhand.sdk.run import Run
 
         self._output = output
-        return Run(self, parts_of, output)
+        return Run(self, parts_of, output, budget)
 
     async def begin(
-        self, parts_of: Callable[[], list[Part] | None], structured: Structured[Any] | None, tally: Tally
+        self,
+        parts_of: Callable[[], list[Part] | None],
+        structured: Structured[Any] | None,
+        tally: Tally,
+        budget: Budget | None,
     ) -> ActiveTurn:
         """Begins a turn for a run."""
-        from farhand.sdk.active_turn import ActiveTurn
+        from farhand.sdk.active_turn import ActiveTurn, perform
         from farhand.sdk.loop import TurnLoop
 
         if self._running is not None and self._running.is_forsaken:
@@ -248,22 +256,12 @@ class Session:
         parts = parts_of()
         self.later.clear()
         tally.start(len(self.conversation.added))
+        self.spending.begin_run(budget)
         turn = TurnLoop(self, self.emit, structured, tally)
         self._running = ActiveTurn(
-            f"turn of {self.id}", lambda: self._perform(turn, parts), lambda: turn.said, tally.take
+            f"turn of {self.id}", lambda: perform(self, turn, parts), lambda: turn.said, tally.take
         )
         return self._running
-
-    async def _perform(self, turn: TurnLoop, parts: list[Part] | None) -> None:
-        async with self.agent.leased():
-            try:
-                await self._prepare()
-            except Exception as error:  # noqa: BLE001 - settings, memory and hooks are the person's own files
-                kind = error.kind if isinstance(error, SdkError) else "settings"
-                await self.emit(Error(str(error), kind, cause=error))
-                await self.emit(Finish("error", "", str(error)))
-                return
-            await turn.run(parts)
 
     async def emit(self, event: Event) -> None:
         """Emits an event to the reader of the running turn, after queued notices; queues it when no turn runs."""
@@ -276,7 +274,8 @@ class Session:
 
     # Preparation: settings, memory, hooks, tools, recording. Once a session, before its first turn.
 
-    async def _prepare(self) -> None:
+    async def prepare(self) -> None:
+        """Reads and opens what a turn needs, once."""
         if self._open:
             return
         from farhand.sdk import session_setup as setup
@@ -286,7 +285,8 @@ class Session:
         if self.agent.records:
             path = self._resumed[0] if self._resumed else setup.recording_path(self)
             kind = "main" if self.parent is None else "subagent"
-            self.conversation.record(path, self.id, self.cwd, kind, self._pending.message)
+            known_bytes = self._resumed[1].recorded_bytes if self._resumed else None
+            self.conversation.record(path, self.id, self.cwd, kind, self._pending.message, known_bytes)
         self._notices += setup.furnish(self)
         self.conversation.start(setup.opening(self), self.restored)
         self._open = True
@@ -325,7 +325,7 @@ class Session:
         """The prompt behind a command line such as `/deploy staging`, to be sent."""
         from farhand.sdk.extensions.commands import prompt_of
 
-        await self._prepare()
+        await self.prepare()
         return await prompt_of(line, self)
 
     async def tools(self) -> dict[str, Tool]:
@@ -362,7 +362,7 @@ class Session:
         """Shortens the conversation now. Returns whether it got shorter."""
         if self.busy:
             raise SessionBusy(f"Session {self.id} is in a turn. Wait for its end, or interrupt it.")
-        await self._prepare()
+        await self.prepare()
         async with self.agent.leased():
             return await compress_session(self, "manual")
 

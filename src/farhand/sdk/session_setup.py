@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from farhand.sdk.authority import authorities_of, warnings_of
+from farhand.sdk.errors import RecordingTaken
 from farhand.sdk.events import Event, Notice
 from farhand.sdk.protocols import Content, HookSystem, Memory, NoHooks
-from farhand.sdk.recording import session_path
+from farhand.sdk.recording import is_recorded, session_path
 
 if TYPE_CHECKING:
     from farhand.sdk.additions import Additions
@@ -80,6 +81,10 @@ async def fire_start(session: Session, source: str) -> tuple[str, list[Event]]:
 def recording_path(session: Session) -> Path:
     """Where a new session is recorded; a subagent's recording lies under its parent's."""
     if session.parent is None:
+        if is_recorded(session.folder, session.id):
+            raise RecordingTaken(
+                f"A session {session.id!r} is recorded already; agent.resume_session(…) goes on with it."
+            )
         return session_path(session.folder, session.id)
     return session.folder / "chats" / session.parent.id / f"{session.id}.jsonl"
 

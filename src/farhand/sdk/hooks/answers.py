@@ -19,6 +19,7 @@ _KINDS: dict[str, type] = {
     "decision": str,
     "reason": str,
     "hookSpecificOutput": dict,
+    "stop_hook_active": bool,
 }
 _DECISIONS = {"ask": "ask", "block": "deny", "deny": "deny", "approve": "allow", "allow": "allow"}
 
@@ -72,6 +73,11 @@ def _json(text: str) -> dict[str, Any] | None:
 
 def clean(answer: dict[str, Any]) -> dict[str, Any]:
     """An answer without the fields that have the wrong kind; decisions in our three words."""
+    if isinstance(context := answer.get("additionalContext"), str):
+        # Other agents' hooks have it at the top.
+        specific = answer.get("hookSpecificOutput")
+        specific = specific if isinstance(specific, dict) else {}
+        answer = {**answer, "hookSpecificOutput": {"additionalContext": context, **specific}}
     kept: dict[str, Any] = {key: value for key, value in answer.items() if isinstance(value, _KINDS.get(key, _Never))}
     if "decision" in kept:
         decision = _DECISIONS.get(kept.pop("decision").lower())

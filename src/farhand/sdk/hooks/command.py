@@ -10,7 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from farhand.sdk.hooks.matching import matches, subject_of
-from farhand.sdk.hooks.words import WORDS, input_of
+from farhand.sdk.hooks.words import answer_form, input_of
 
 if TYPE_CHECKING:
     from farhand.sdk.hooks.define import Hook
@@ -57,10 +57,7 @@ def _answer(hook: Hook[Any, Any], given: bytes) -> dict[str, Any]:
         output = _awaited(output)
     if output is None:
         return {}
-    kind = WORDS[hook.event][1]
-    if not isinstance(output, kind):
-        raise TypeError(f"it returned {type(output).__name__}; it may return {kind.__name__} or None")
-    return output.to_json(hook.event)
+    return answer_form(hook.event, output)
 
 
 def _context(payload: dict[str, Any]) -> SessionContext:

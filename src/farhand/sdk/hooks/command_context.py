@@ -64,6 +64,11 @@ class CommandContext:
         """Not here: the session is in another process."""
         _elsewhere("session")
 
+    @property
+    def deps(self) -> Any:
+        """Not here: the agent's state is in another process."""
+        _elsewhere("deps")
+
     async def ask(self, question: Question) -> Reply:  # noqa: ARG002
         """Nobody can be asked from here; answer with the decision `ask`."""
         return Reply(answered=False)

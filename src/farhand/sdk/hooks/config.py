@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -76,8 +77,10 @@ def configured(settings: AgentSettings, complaints: list[str]) -> Iterator[Entry
 
 def entries_of(hooks: Any, source: str, where: str, complaints: list[str]) -> Iterator[Entry]:
     """The entries of one `hooks` object, of settings or of an extension."""
+    if isinstance(hooks, list):
+        hooks = _by_event(hooks, where, complaints)
     if not isinstance(hooks, Mapping):
-        complaints.append(f"{where}: hooks should be an object; none of them was read.")
+        complaints.append(f"{where}: hooks should be an object or a list; none of them was read.")
         return
     for event, groups in hooks.items():
         # The old place of what is now hooksConfig.
@@ -88,6 +91,20 @@ def entries_of(hooks: Any, source: str, where: str, complaints: list[str]) -> It
             continue
         for group in groups if isinstance(groups, list) else [groups]:
             yield from _group(event, group, source, f"{where}: hooks.{event}", complaints)
+
+
+def _by_event(hooks: list[Any], where: str, complaints: list[str]) -> dict[str, list[Any]]:
+    """A list of `{"event": …, "command": [word, …]}` in the CLI's own form."""
+    found: dict[str, list[Any]] = {}
+    for each in hooks:
+        if not isinstance(each, Mapping) or not isinstance(each.get("event"), str):
+            complaints.append(f"{where}: each hook of the list needs an event and a command.")
+            continue
+        command = each.get("command")
+        words = isinstance(command, list) and all(isinstance(word, str) for word in command)
+        hook = {**each, "command": shlex.join(command) if words and isinstance(command, list) else command}
+        found.setdefault(each["event"], []).append({"matcher": each.get("matcher"), "hooks": [hook]})
+    return found
 
 
 def _group(event: str, group: Any, source: str, where: str, complaints: list[str]) -> Iterator[Entry]:

@@ -12,12 +12,15 @@ from farhand.sdk.protocols import HookOutcome
 _DECIDE = frozenset({"BeforeAgent", "AfterAgent", "BeforeModel", "AfterModel", "BeforeTool", "AfterTool"})
 _ADD_CONTEXT = frozenset({"SessionStart", "BeforeAgent", "AfterTool"})
 _LATER_REPLACES = frozenset({"BeforeModel", "AfterModel"})
+NEXT_ROUND = "Go on with what is to be done next."
 _STRENGTH = {None: 0, "allow": 1, "ask": 2, "deny": 3}
 
 
 def merged(event: str, results: Sequence[HookRun], fields: Mapping[str, Any]) -> HookOutcome:
     """The outcome of an event: refusals outweigh questions, questions outweigh consent."""
     outputs = [result.output for result in results if result.output is not None]
+    if event == "AfterAgent":
+        outputs = [_reprompting(output) for output in outputs]
     decision, reason, stop, stop_reason = _verdict(event, outputs)
     messages = [output["systemMessage"] for output in outputs if output.get("systemMessage")]
     failures = [result for result in results if result.failure]
@@ -56,6 +59,13 @@ def _verdict(event: str, outputs: list[dict[str, Any]]) -> tuple[str | None, str
     )
     effective = stop_reasons or reasons or NO_REASON
     return decision, (effective if decision in ("deny", "ask") else reasons), stop, effective if stop else ""
+
+
+def _reprompting(output: dict[str, Any]) -> dict[str, Any]:
+    """`{"stop_hook_active": false}` wants another round, as a refusal does."""
+    if output.get("stop_hook_active") is not False or output.get("decision"):
+        return output
+    return {**output, "decision": "deny", "reason": output.get("reason") or NEXT_ROUND}
 
 
 def _specific(outputs: list[dict[str, Any]], key: str, kind: type) -> list[Any]:

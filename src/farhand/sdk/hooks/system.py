@@ -18,7 +18,7 @@ from farhand.sdk.hooks.config import Entry, configured, entry_of
 from farhand.sdk.hooks.define import Hook
 from farhand.sdk.hooks.matching import matches, subject_of
 from farhand.sdk.hooks.merge import fed_forward, merged
-from farhand.sdk.hooks.words import WORDS, input_of
+from farhand.sdk.hooks.words import answer_form, input_of
 from farhand.sdk.protocols import HookOutcome
 from farhand.sdk.settings import PROJECT
 
@@ -156,12 +156,10 @@ async def _run_function(
         return HookRun(entry.name, failure=f"{type(raised).__name__}: {raised}")
     if output is None:
         return HookRun(entry.name)
-    kind = WORDS[hook.event][1]
-    if not isinstance(output, kind):
-        return HookRun(
-            entry.name, failure=f"it returned {type(output).__name__}; it may return {kind.__name__} or None"
-        )
-    return HookRun(entry.name, clean(output.to_json(hook.event)))
+    try:
+        return HookRun(entry.name, clean(answer_form(hook.event, output)))
+    except TypeError as error:
+        return HookRun(entry.name, failure=str(error))
 
 
 def _variables(payload: Mapping[str, Any], context: SessionContext) -> dict[str, str]:

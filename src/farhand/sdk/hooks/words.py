@@ -304,6 +304,32 @@ def matcher_problem(event_name: str, matcher: str | None) -> str:
 _KINDS: dict[str, type | tuple[type, ...]] = {"str": str, "bool": bool, "dict[str, Any]": dict}
 
 
+_ANSWER_KEYS = (
+    "continue",
+    "stopReason",
+    "suppressOutput",
+    "systemMessage",
+    "decision",
+    "reason",
+    "hookSpecificOutput",
+    "additionalContext",
+    "stop_hook_active",
+)
+
+
+def answer_form(event_name: str, output: object) -> dict[str, Any]:
+    """What a function answered as the CLI reads it: one of the classes above, or a plain dict in the CLI's own form."""
+    kind = WORDS[event_name][1]
+    if isinstance(output, kind):
+        return output.to_json(event_name)
+    if isinstance(output, dict):
+        if unknown := [key for key in output if key not in _ANSWER_KEYS]:
+            # A misspelt decision of a guard would let everything through.
+            raise TypeError(f"it answered {unknown[0]!r}, which nobody knows; known: {', '.join(_ANSWER_KEYS)}")
+        return output
+    raise TypeError(f"it returned {type(output).__name__}; it may return {kind.__name__}, a dict or None")
+
+
 def input_of(event_name: str, payload: Mapping[str, Any]) -> HookInput:
     """What an event is told, checked. Raises ValueError with a sentence when a field is missing or of another kind."""
     kind = WORDS[event_name][0]

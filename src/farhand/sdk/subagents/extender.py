@@ -10,6 +10,9 @@ from farhand.sdk.protocols import SessionContext, Tool, ToolResult
 from farhand.sdk.subagents import Subagent
 from farhand.sdk.subagents.run import run_subagent
 
+# The first agent is not counted.
+DEEPEST = 4
+
 
 class Subagents:
     """The subagents of one session."""
@@ -18,22 +21,33 @@ class Subagents:
         self._subagents = dict(subagents)
 
     async def tools(self, context: SessionContext) -> Sequence[Tool]:
-        """`invoke_agent`, unless this is itself a subagent: they hand nothing on."""
-        return [InvokeAgent(self._subagents)] if not context.session.subagent_name else []
+        """`invoke_agent`; a subagent has it for those that it brought itself, down to a depth."""
+        offered = self._offered(context)
+        return [InvokeAgent(offered)] if offered else []
 
     async def instructions(self, context: SessionContext) -> str:
         """Which subagents there are."""
-        if context.session.subagent_name:
+        offered = self._offered(context)
+        if not offered:
             return ""
         listed = [
             f"<agent><name>{escape(one.name)}</name><description>{escape(one.description)}</description></agent>"
-            for one in self._subagents.values()
+            for one in offered.values()
         ]
         opening = (
             "# Subagents\n\nThese agents take tasks through invoke_agent. They do not see this conversation: put all "
             "that they need into the prompt."
         )
         return "\n".join([opening, "<available_agents>", *listed, "</available_agents>"])
+
+    def _offered(self, context: SessionContext) -> dict[str, Subagent]:
+        session = context.session
+        if session.parent is None:
+            return self._subagents
+        depth, above = 1, session.parent
+        while above.parent is not None:
+            depth, above = depth + 1, above.parent
+        return {one.name: one for one in session.agent.subagents} if depth < DEEPEST else {}
 
     async def close(self) -> None:
         """Nothing is held open."""
