@@ -8,10 +8,10 @@ import signal
 import anyio
 import anyio.to_thread
 import pytest
-from tests.live.turn_scenarios import a_stopped_turn_makes_room
+from tests.live.turn_scenarios import a_limit_parks_the_message_and_a_try_brings_it_once, a_stopped_turn_makes_room
 
 from farhand.app import open_drivers
-from farhand.model.commands import Hire, Retry, Say, Tune
+from farhand.model.commands import Hire, Say, Tune
 from farhand.model.facts import (
     AnswerDelivered,
     AskRaised,
@@ -169,15 +169,8 @@ async def test_a_usage_limit_is_told_with_its_end_and_a_try_brings_the_message_o
     cli_env.model.script.conversation("zz-one", limited("come back tomorrow", 4_102_444_800), say("here I am"))
     async with cli_env.open() as house:
         await hired(house, cli_env)
-        await house.say("zz-one")
+        await a_limit_parks_the_message_and_a_try_brings_it_once(house, "zz-one", "usage limit", "here I am")
         assert (await house.fact(Limited)).until == 4_102_444_800
-        parked = await house.event(TurnEnded)
-        assert isinstance(parked.fact, TurnEnded)
-        assert parked.fact.how is HowEnded.PARKED
-        assert "usage limit" in parked.fact.error
-        await house.send(Retry(id="now", worker="ann"))
-        assert (await house.fact(TurnEnded, after=parked.seq)).how is HowEnded.COMPLETED
-        assert await said(house) == "here I am"
 
 
 async def test_a_picture_is_seen_and_model_and_mode_are_changed(cli_env: CodexEnv) -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import anyio.to_thread
 import pytest
-from tests.live.turn_scenarios import a_stopped_turn_makes_room
+from tests.live.turn_scenarios import a_limit_parks_the_message_and_a_try_brings_it_once, a_stopped_turn_makes_room
 
-from farhand.model.commands import Hire, Retry, Say
+from farhand.model.commands import Hire, Say
 from farhand.model.facts import (
     AnswerDelivered,
     AskRaised,
@@ -184,14 +184,8 @@ async def test_a_limit_is_told_with_its_end_and_a_try_brings_the_message_once(cl
     cli_env.model.script.conversation("zz-one", limited("come back tomorrow", 4_102_444_800), say("here I am"))
     async with cli_env.open() as house:
         await hired(house, cli_env)
-        await house.say("zz-one")
+        await a_limit_parks_the_message_and_a_try_brings_it_once(house, "zz-one", "usage limit", "here I am")
         assert (await house.fact(Limited)).until == 4_102_444_800
-        parked = await house.event(TurnEnded)
-        assert isinstance(parked.fact, TurnEnded)
-        assert parked.fact.how is HowEnded.PARKED
-        await house.send(Retry(id="now", worker="ann"))
-        assert (await house.fact(TurnEnded, after=parked.seq)).how is HowEnded.COMPLETED
-        assert await said(house) == "here I am"
 
 
 async def test_hooks_of_the_project_that_nobody_trusts_stand_in_nobodys_way(cli_env: CodexEnv) -> None:

@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from farhand.testing.models.calls import CallLog
 from farhand.testing.models.script import (
     AnyStep,
     Block,
@@ -62,8 +63,8 @@ class FakeAnthropic:
 
     def __init__(self, script: ModelScript | None = None) -> None:
         self.script = script or ModelScript()
-        self.calls: list[AnthropicCall] = []
-        self._seen = anyio.Event()
+        self._log = CallLog[AnthropicCall]()
+        self.calls = self._log.all
         self.app = Starlette(
             routes=[
                 Route("/v1/messages", self._messages, methods=["POST"]),
@@ -82,20 +83,16 @@ class FakeAnthropic:
 
     def prompted(self, text: str) -> list[AnthropicCall]:
         """The scripted requests that contain this text."""
-        return [call for call in self.calls if call.scripted and any(text in piece for piece in call.texts)]
+        return self._log.prompted(text)
 
     async def asked(self, text: str, times: int = 1) -> AnthropicCall:
         """Waits until this text has been in that many scripted requests; the newest of them."""
-        while len(found := self.prompted(text)) < times:
-            await self._seen.wait()
-        return found[-1]
+        return await self._log.asked(text, times)
 
     async def _messages(self, request: Request) -> Response:
         body = await request.json()
         step = self._step(body)
-        self.calls.append(AnthropicCall(body, scripted=step is not None))
-        self._seen.set()
-        self._seen = anyio.Event()
+        self._log.add(AnthropicCall(body, scripted=step is not None))
         return self._respond(step or ASIDE, body)
 
     def _step(self, body: dict[str, Any]) -> AnyStep | None:

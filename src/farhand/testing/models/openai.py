@@ -6,13 +6,13 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-import anyio
 import msgspec
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from farhand.testing.models.calls import CallLog
 from farhand.testing.models.script import (
     AnyStep,
     Block,
@@ -48,8 +48,8 @@ class FakeOpenAi:
 
     def __init__(self, script: ModelScript | None = None) -> None:
         self.script = script or ModelScript()
-        self.calls: list[ChatCall] = []
-        self._seen = anyio.Event()
+        self._log = CallLog[ChatCall]()
+        self.calls = self._log.all
         self.app = Starlette(routes=[Route("/v1/chat/completions", self._complete, methods=["POST"])])
 
     @asynccontextmanager
@@ -60,18 +60,14 @@ class FakeOpenAi:
 
     async def asked(self, text: str, times: int = 1) -> ChatCall:
         """Waits until this text has been in that many scripted requests; the newest of them."""
-        while len(found := [call for call in self.calls if call.scripted and text in "\n".join(call.texts)]) < times:
-            await self._seen.wait()
-        return found[-1]
+        return await self._log.asked(text, times)
 
     async def _complete(self, request: Request) -> Response:
         body = await request.json()
         call = ChatCall(body, scripted=False)
         # Titles and the like are asked for without tools: they are no turn.
         step = self.script.take(call.texts) if body.get("tools") else None
-        self.calls.append(ChatCall(body, scripted=step is not None))
-        self._seen.set()
-        self._seen = anyio.Event()
+        self._log.add(ChatCall(body, scripted=step is not None))
         return self._respond(step or ASIDE, body)
 
     def _respond(self, step: AnyStep, body: dict[str, Any]) -> Response:

@@ -6,13 +6,13 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-import anyio
 import msgspec
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from farhand.testing.models.calls import CallLog
 from farhand.testing.models.script import (
     AnyStep,
     Block,
@@ -68,10 +68,10 @@ class FakeResponses:
 
     def __init__(self, script: ModelScript | None = None) -> None:
         self.script = script or ModelScript()
-        self.calls: list[ResponsesCall] = []
+        self._log = CallLog[ResponsesCall]()
+        self.calls = self._log.all
         # Whatever else was asked for: a CLI that calls nobody else asks for nothing here.
         self.strange: list[str] = []
-        self._seen = anyio.Event()
         methods = ["GET", "POST", "HEAD"]
         self.app = Starlette(
             routes=[
@@ -88,21 +88,17 @@ class FakeResponses:
 
     def prompted(self, text: str) -> list[ResponsesCall]:
         """The scripted requests that contain this text."""
-        return [call for call in self.calls if call.scripted and any(text in piece for piece in call.texts)]
+        return self._log.prompted(text)
 
     async def asked(self, text: str, times: int = 1) -> ResponsesCall:
         """Waits until this text has been in that many scripted requests; the newest of them."""
-        while len(found := self.prompted(text)) < times:
-            await self._seen.wait()
-        return found[-1]
+        return await self._log.asked(text, times)
 
     async def _respond(self, request: Request) -> Response:
         body = await request.json()
         # Titles and the like are asked for without tools: they are no turn.
         step = self.script.take(ResponsesCall(body, scripted=False).texts) if body.get("tools") else None
-        self.calls.append(ResponsesCall(body, scripted=step is not None))
-        self._seen.set()
-        self._seen = anyio.Event()
+        self._log.add(ResponsesCall(body, scripted=step is not None))
         return self._answer(step or ASIDE, body)
 
     def _answer(self, step: AnyStep, body: dict[str, Any]) -> Response:
