@@ -15,17 +15,18 @@ from starlette.routing import BaseRoute
 
 from farhand import __version__
 from farhand.config.launch import launch_of
-from farhand.config.settings import DAY_SECONDS, Settings
+from farhand.config.settings import Settings
 from farhand.core.clock import SystemClock
 from farhand.core.deadlines import Deadlines
 from farhand.core.decide import HirePolicy
 from farhand.core.hub import LocalHub
+from farhand.core.retention import Retention
 from farhand.core.sessions import AgentSessions
 from farhand.core.team import Team
 from farhand.devices.registry import Devices
 from farhand.model.channel_ports import Channel, ChannelContext, ServesLocalRoutes, ServesPublicRoutes
 from farhand.model.driver_ports import HasTmuxHost, RunsInBackground, ServesHooks
-from farhand.model.errors import NodeRunning, PortTaken, StoreError
+from farhand.model.errors import NodeRunning, PortTaken
 from farhand.model.ports import Clock, Driver
 from farhand.model.worker_keys import hiring_of
 from farhand.node import Node
@@ -109,8 +110,11 @@ async def _running(
     epoch = secrets.token_urlsafe(9)
     await journal.begin_epoch(epoch)
     hub = LocalHub(journal, clock, policy, present, AgentSessions(drivers), epoch)
-    team = Team(hub, journal, drivers, clock)
+    team = Team(hub, journal, drivers, clock, settings.open_asks)
     built = Node(settings=settings, hub=hub, port=port, journal=journal, outbox=outbox)
+    retention = built.retention = Retention(
+        journal, hub, clock, built.announce, days=settings.retention_days, megabytes=settings.journal_megabytes
+    )
     built.channels = channels(channel_context(built, drivers, clock, SqliteManagers(database)))
     deadlines = Deadlines(hub, clock)
     key, devices = folder.key(settings.key), Devices(SqliteDevices(database), clock)
@@ -127,7 +131,7 @@ async def _running(
         await tasks.start(http.serve, app, listener, listen(settings.http_socket), name="http")
         tasks.start_soon(team.run, name="team")
         tasks.start_soon(deadlines.run, name="deadlines")
-        tasks.start_soon(_prune, journal, settings.retention_days, clock, name="retention")
+        tasks.start_soon(retention.run, name="retention")
         for channel in built.channels:
             tasks.start_soon(channel.run, name=f"channel {channel.name}")
         log.info("node ready", node=settings.node, port=port, workers=len(hub.present.workers), seq=hub.present.seq)
@@ -214,13 +218,3 @@ async def open_drivers(tasks: anyio.abc.TaskGroup, drivers: Iterable[Driver], so
     for driver in everyone:
         if isinstance(driver, RunsInBackground):
             await tasks.start(driver.run, name=f"driver {driver.backend}")
-
-
-async def _prune(journal: SqliteJournal, days: float, clock: Clock) -> None:
-    while True:
-        await clock.sleep(PRUNE_EVERY_SECONDS)
-        try:
-            gone = await journal.prune(clock.now() - days * DAY_SECONDS)
-            log.info("journal pruned", events=gone)
-        except StoreError as error:
-            log.error("journal not pruned", error=error.text)

@@ -12,6 +12,7 @@ import structlog
 from farhand import __version__
 from farhand.config.settings import Settings
 from farhand.core.hub import LocalHub
+from farhand.core.retention import Retention
 from farhand.model.channel_ports import (
     Announces,
     Channel,
@@ -59,6 +60,7 @@ class Node:
     outbox: SqliteOutbox
     started_at: float = field(default_factory=time.time)
     channels: list[Channel] = field(default_factory=list)
+    retention: Retention | None = None
     # Whoever else wants to hear what the node says of itself: the terminal that it runs in.
     listeners: list[Callable[[str], None]] = field(default_factory=list)
 
@@ -76,6 +78,7 @@ class Node:
             "folder": str(self.settings.folder),
             "started_at": self.started_at,
             "seq": present.seq,
+            "journal": self.retention.line() if self.retention else "",
             "focus": present.focus,
             "manager": self.manager_chat() != "",
             "channels": {

@@ -9,6 +9,7 @@ import anyio.abc
 import httpx2
 import pytest
 
+from farhand.drivers.wires.hooks import endpoint
 from farhand.drivers.wires.hooks.endpoint import HookAsk, HookEndpoint, HookReport
 from farhand.drivers.wires.hooks.public_route import LONGEST_PAYLOAD, PublicHookRoute, event_name, session_of
 from farhand.model.present import Present, Worker
@@ -164,3 +165,19 @@ def test_a_session_that_two_share_is_nobody_s() -> None:
     shared = {**TEAM.workers, "tim": Worker(name="tim", since=2, backend="codex", directory="/x", session="s-ann")}
     assert Present(workers=shared).having("codex", "s-ann") == ""
     assert Present(workers=shared).having("codex", "") == ""
+
+
+@pytest.mark.parametrize("path", ["/hooks/ask", "/hooks/of/ann"])
+async def test_a_report_that_is_too_long_is_not_taken(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(endpoint, "LARGEST_REPORT_BYTES", 1_000_000)
+    desk = HookEndpoint()
+    application, listener = http.application([*desk.routes(), *desk.open_routes()]), http.bind("127.0.0.1", 0)
+    headers = {"x-farhand-worker": "ann", "x-farhand-key": "k" * 20}
+    async with anyio.create_task_group() as tasks:
+        await tasks.start(http.serve, application, listener)
+        with desk.listening("ann", "k" * 20) as arrivals, anyio.fail_after(SAFETY_SECONDS):
+            address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+            async with httpx2.AsyncClient(base_url=address, trust_env=False) as client:
+                assert (await client.post(path, content=b"x" * 1_000_001, headers=headers)).status_code == 413
+            assert arrivals.statistics().current_buffer_used == 0
+        tasks.cancel_scope.cancel()

@@ -141,8 +141,8 @@ async def test_one_too_many_is_closed_and_a_place_comes_back() -> None:
     limits = ConnectionLimits(most=2)
     async with served(limits) as port:
         first = await anyio.connect_tcp("127.0.0.1", port)
-        async with await anyio.connect_tcp("127.0.0.1", port), await anyio.connect_tcp("127.0.0.1", port) as third:
-            assert await closed(third)
+        async with await anyio.connect_tcp("127.0.0.1", port), await anyio.connect_tcp("127.0.0.1", port):
+            assert await closed(first)
         await first.aclose()
         async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}") as client:
             assert (await client.post("/body", content=b"abc")).text == "3"
@@ -159,6 +159,33 @@ def test_one_address_out_there_has_a_cap_of_its_own(caplog: pytest.LogCaptureFix
     with caplog.at_level(logging.WARNING):
         assert not any(limits.admit("10.0.0.7") for _ in range(1000))
     assert len(caplog.records) <= 1
+
+
+async def test_whoever_sends_its_request_at_once_is_served_while_slow_ones_take_every_place() -> None:
+    limits = ConnectionLimits(most=20, most_of_one=1000)
+    async with served(limits) as port:
+        slow = [await anyio.connect_tcp("127.0.0.1", port) for _ in range(30)]
+        for link in slow[10:]:
+            await link.send(b"POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nx")
+        # The ten that were there first have given way to the ten that came last.
+        assert all([await closed(link) for link in slow[:10]])
+        async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False) as client:
+            for _ in range(5):
+                answer = await client.post("/body", content=b"abc", headers={"Connection": "close"})
+                assert (answer.status_code, answer.text) == (200, "3")
+        for link in slow:
+            await link.aclose()
+
+
+async def test_each_address_of_this_machine_but_the_usual_one_has_its_cap() -> None:
+    limits = ConnectionLimits(most=100, most_of_one=3)
+    async with served(limits) as port:
+        links = [await anyio.connect_tcp("127.0.0.1", port, local_host="127.1.0.7") for _ in range(4)]
+        assert await closed(links[3])
+        async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False) as client:
+            assert (await client.post("/body", content=b"abc")).text == "3"
+        for link in links:
+            await link.aclose()
 
 
 async def test_the_door_is_open_while_half_requests_take_all_that_http_has(tmp_path: Path) -> None:

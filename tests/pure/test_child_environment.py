@@ -3,6 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as some
 
+from farhand.drivers.opencode import launch
 from farhand.sandbox.environment import PASSED, PASSED_PREFIXES, child_environment
 
 NAMES = some.sampled_from(["PATH", "LC_ALL", "XDG_RUNTIME_DIR", "TELEGRAM_BOT_TOKEN", "AWS_SECRET_ACCESS_KEY"])
@@ -40,3 +41,10 @@ def test_nothing_passes_by_chance(own: dict[str, str], added: dict[str, str]) ->
     for name in child_environment(own, added):
         assert name in PASSED or name.startswith(PASSED_PREFIXES) or name in added
         assert not name.upper().startswith("TELEGRAM_")
+
+
+def test_opencode_gets_the_keys_of_models_and_of_nothing_else_unless_it_is_told() -> None:
+    own = {"ANTHROPIC_API_KEY": "k", "GITHUB_TOKEN": "t", "AWS_SECRET_ACCESS_KEY": "s", "AWS_PROFILE": "p"}
+    assert launch.passed_on(own) == {"ANTHROPIC_API_KEY": "k"}
+    chosen = {**own, "FARHAND_OPENCODE_PASS": "GITHUB_TOKEN, AWS_PROFILE"}
+    assert launch.passed_on(chosen) == {"ANTHROPIC_API_KEY": "k", "GITHUB_TOKEN": "t", "AWS_PROFILE": "p"}

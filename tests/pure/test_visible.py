@@ -6,7 +6,10 @@ import pytest
 
 from farhand.channels.kit.card import revealed
 from farhand.channels.telegram import markup
+from farhand.cli import say
+from farhand.model.facts import AskRaised, Said, TurnEnded
 from farhand.model.visible import is_hidden, visible, without_controls
+from farhand.model.words import HowEnded
 
 HIDDEN = "\u202e\u2066\u200b\u200d\ufeff\x00\x1b\r\x7f\x85\u2028\u3164\u2800\u180e\U000e0041\ue000"
 
@@ -32,3 +35,13 @@ def test_other_spaces_are_spelled_out_only_in_what_is_allowed() -> None:
 
 def test_control_characters_are_taken_out() -> None:
     assert without_controls("a\x00b\x1b[2K\x7f\n\tc\r") == markup.visible("a\x00b\x1b[2K\x7f\n\tc\r") == "ab[2K\n\tc"
+
+
+def test_what_an_agent_says_gives_a_terminal_no_orders(capsys: pytest.CaptureFixture[str]) -> None:
+    orders = "\x1b]0;owned\x07\x1b[2J\x9b31m\x08\r"
+    say._show("ann", Said(text=f"one{orders}\ttwo\n"))
+    say._show("ann", AskRaised(ask="a", question=f"ask{orders}", choices=()))
+    say._show("ann", TurnEnded(how=HowEnded.FAILED, error=f"error{orders}"))
+    told = capsys.readouterr()
+    assert told.out == "one]0;owned[2J31m\ttwo\n\n"
+    assert not set("\x1b\x07\x9b\x08\r") & set(told.err)

@@ -7,7 +7,7 @@ import pytest
 
 from farhand.channels.kit.inbound import read_message
 from farhand.channels.kit.surface import ChatMessage
-from farhand.channels.kit.who_may_speak import BACKLOG_SECONDS, WhoMaySpeak
+from farhand.channels.kit.who_may_speak import BACKLOG_SECONDS, WRONG_CODES, Pairing, WhoMaySpeak
 from farhand.channels.telegram.parse import to_message
 from farhand.channels.telegram.words import TelegramMessage
 from farhand.model.channel_ports import Manager
@@ -87,3 +87,21 @@ def test_what_waited_before_the_first_start_makes_nobody_manager() -> None:
 def test_the_manager_is_a_person_and_not_only_a_chat() -> None:
     assert WhoMaySpeak(NothingStored("7", "7")).may(said())
     assert not WhoMaySpeak(NothingStored("7", "8")).may(said())
+
+
+def test_strangers_who_guess_change_no_code_and_are_soon_not_listened_to() -> None:
+    shown: list[str] = []
+    pairing = Pairing(shown.append)
+    who = WhoMaySpeak(NothingStored(), pairing=pairing)
+    who.show_code()
+    code = pairing.code
+    for stranger in range(20, 30):
+        for number in range(WRONG_CODES):
+            assert not who.may(said(f"WRONG{number}", {"id": stranger, "type": "private"}))
+    assert (pairing.code, len(shown)) == (code, 1)
+    # Not even with the right one; the owner, who mistyped it nine times, is heard.
+    assert not who.may(said(code, {"id": 20, "type": "private"}))
+    for number in range(WRONG_CODES - 1):
+        assert not who.may(said(f"TYPO{number}"))
+    assert who.may(said(code))
+    assert who.chat == "7"

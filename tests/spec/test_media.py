@@ -301,7 +301,10 @@ def test_a_link_gains_nothing(tmp_path: Path) -> None:
     outside.symlink_to(node / "events.log")
     folder = tmp_path / "way"
     folder.symlink_to(node)
-    for path in (node / "events.log", outside, folder / "events.log", node / "sessions" / ".." / "events.log"):
+    # A second name of the same file is no better than a link.
+    twin = tmp_path / "twin.md"
+    twin.hardlink_to(node / "events.log")
+    for path in (node / "events.log", outside, folder / "events.log", node / "sessions" / ".." / "events.log", twin):
         with pytest.raises(NotSendable):
             shown.read(str(path), picture=False)
 

@@ -10,6 +10,7 @@ from farhand.model.commands import Say
 from farhand.model.errors import BadInput
 from farhand.model.facts import AskRaised, Doubted, Ended, Fact, HandedOver, Said, TurnEnded, Withdrawn
 from farhand.model.names import again
+from farhand.model.visible import for_terminal
 from farhand.model.words import HowEnded
 
 
@@ -80,14 +81,14 @@ def _show(worker: str, fact: Fact) -> int | None:
     """Prints what belongs to the answer; the exit code at its end."""
     match fact:
         case Said(text=text):
-            sys.stdout.write(text)
+            sys.stdout.write(for_terminal(text))
             sys.stdout.flush()
         case AskRaised(ask=ask, question=question):
-            sys.stderr.write(f"\n[{worker} asks: {question} — farhand answer {ask} <choice>]\n")
+            sys.stderr.write(f"\n[{worker} asks: {for_terminal(question)} — farhand answer {ask} <choice>]\n")
         case TurnEnded(how=how, error=error):
             sys.stdout.write("\n")
             if error:
-                sys.stderr.write(f"error: {error}\n")
+                sys.stderr.write(f"error: {for_terminal(error)}\n")
             return 0 if how is HowEnded.COMPLETED else 1
         case _:
             pass
@@ -95,5 +96,5 @@ def _show(worker: str, fact: Fact) -> int | None:
 
 
 def _no_answer(why: str) -> int:
-    sys.stderr.write(f"error: {why}\n")
+    sys.stderr.write(f"error: {for_terminal(why)}\n")
     return 1

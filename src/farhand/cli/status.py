@@ -156,7 +156,7 @@ def _life(said: Mapping[str, Any], now: float) -> list[str]:
     """What the node says of itself: since when it runs, its journal, its channels, its team."""
     lines = [
         f"  up:       {_ago(now - said['started_at'])} (pid {said['pid']})",
-        f"  journal:  {said['seq']} events",
+        f"  journal:  {said['seq']} events{', ' + said['journal'] if said.get('journal') else ''}",
     ]
     if keyless := KEYLESS.get(said.get("keyless", "")):
         lines.append(f"  keyless:  {keyless}")

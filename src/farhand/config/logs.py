@@ -12,8 +12,12 @@ import msgspec
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
+from farhand.config.log_repeats import RepeatLimit
+
 REDACTED = "[redacted]"
 MOST_BYTES = 10_000_000
+# Of a library's warning, which may have what a stranger sent in it.
+MOST_CHARACTERS = 2000
 _encode = msgspec.json.Encoder(enc_hook=repr).encode
 
 
@@ -59,7 +63,7 @@ class _LibraryWarnings(logging.Handler):
     """Passes warnings of the libraries on, through the same redaction."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        structlog.get_logger(record.name).warning(record.getMessage())
+        structlog.get_logger(record.name).warning(record.getMessage()[:MOST_CHARACTERS], library=record.name)
 
 
 class LogFile:
@@ -74,9 +78,10 @@ class LogFile:
     def write(self, text: str) -> int:
         """Adds whole lines. A disk that is full costs the line, not the node."""
         with suppress(OSError):
-            if self._size + len(text) > self._most_bytes:
+            size = len(text.encode("utf-8", "backslashreplace"))
+            if self._size + size > self._most_bytes:
                 self._rotate()
-            self._size += len(text)
+            self._size += size
             return self._file.write(text)
         return 0
 
@@ -129,6 +134,7 @@ def set_up(
     copies: list[Processor] = [_FileCopy(file)] if shown and file else []
     structlog.configure(
         processors=[
+            RepeatLimit(),
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.format_exc_info,

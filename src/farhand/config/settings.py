@@ -38,6 +38,9 @@ class Settings:
     retention_days: float = 90.0
     ask_deadline_seconds: float = 3600.0
     drain_seconds: float = 5.0
+    # How many questions of one worker wait at once, and how large the journal may become.
+    open_asks: int = 20
+    journal_megabytes: float = 2000.0
     # What a worker may do unasked, and which agent it is, when its hiring does not say: spec 2's own.
     hire_mode: Mode = Mode.YOLO
     hire_backend: str = compat.DEFAULT_BACKEND
@@ -200,6 +203,8 @@ def read_settings(
         quiet=quiet,
         retention_days=number(environ, "FARHAND_RETENTION_DAYS", Settings.retention_days, least=1.0),
         ask_deadline_seconds=ask_deadline(environ),
+        open_asks=int(number(environ, "FARHAND_OPEN_ASKS", Settings.open_asks, least=1.0)),
+        journal_megabytes=number(environ, "FARHAND_JOURNAL_MB", Settings.journal_megabytes, least=10.0),
         hire_mode=hire_mode(environ.get("FARHAND_HIRE_MODE", "")),
         root_yolo=root_yolo,
         agent_user=agent_user(environ.get("FARHAND_RUN_AS", "").strip()),

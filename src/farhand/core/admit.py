@@ -9,15 +9,24 @@ from farhand.model.present import Worker, fold_worker
 from farhand.model.words import AskId, HowEnded, HowSettled, replace
 
 _NOT_REACHED = "The turn was over before the answer reached the agent."
+# How many questions of one worker a person is asked at once, where nobody says otherwise.
+OPEN_ASKS = 20
+TOO_MANY = "{count} questions are open already. Wait for their answers before you ask more."
 
 
-def admit(worker: Worker, heard: Iterable[Heard], at: float, on_their_way: Collection[AskId] = ()) -> list[Draft]:
-    """The drafts to be written for what was heard, in order.
+def admit(
+    worker: Worker,
+    heard: Iterable[Heard],
+    at: float,
+    on_their_way: Collection[AskId] = (),
+    open_asks: int = OPEN_ASKS,
+) -> list[Draft]:
+    """The drafts to be written for what was heard, in order; a question beyond so many open ones is denied.
 
     An answer in `on_their_way` may have reached the agent: the end of the turn does not deny it, its errand tells."""
     drafts: list[Draft] = []
     for one in heard:
-        for draft in _fitting(worker, one, on_their_way):
+        for draft in _denied(worker, _fitting(worker, one, on_their_way), open_asks):
             drafts.append(draft)
             worker = fold_worker(worker, Event(seq=0, at=at, worker=draft.worker, turn=draft.turn, fact=draft.fact))
     return drafts
@@ -34,6 +43,24 @@ def _fitting(worker: Worker, heard: Heard, on_their_way: Collection[AskId]) -> l
     if _proves_arrival(worker, heard):
         drafts = [*handed_over(worker, turn), *drafts]
     return drafts
+
+
+def _denied(worker: Worker, drafts: list[Draft], most: int) -> list[Draft]:
+    """The drafts; with a question that is one too many, its answer, which goes to the agent as any other."""
+    count = sum(ask.settled is None for ask in worker.asks)
+    if count < most:
+        return drafts
+    denied: list[Draft] = []
+    for draft in drafts:
+        denied += _denial(draft, draft.fact, count) if isinstance(draft.fact, facts.AskRaised) else [draft]
+    return denied
+
+
+def _denial(draft: Draft, raised: facts.AskRaised, count: int) -> list[Draft]:
+    refusal = next((choice.id for choice in raised.choices if not choice.allows), "")
+    note = TOO_MANY.format(count=count)
+    settled = facts.AskSettled(ask=raised.ask, how=HowSettled.EXPIRED, choice=refusal, note=note)
+    return [replace(draft, fact=replace(raised, unasked=True)), replace(draft, fact=settled)]
 
 
 def _limited(worker: Worker, fact: Fact) -> Fact:

@@ -56,6 +56,8 @@ class LocalHub:
         # How many pending writes change each worker.
         self._pending_writes: Counter[str] = Counter()
         self.started_after = present.seq
+        # Whether the journal may grow by what agents say; set by `core/retention.py`.
+        self.has_room = True
         self._listeners: list[Callable[[Sequence[Event]], None]] = []
         self._wakes: dict[str, Callable[[], None]] = {}
 

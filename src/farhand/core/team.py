@@ -7,6 +7,7 @@ import anyio
 import anyio.abc
 import structlog
 
+from farhand.core.admit import OPEN_ASKS
 from farhand.core.hub import LocalHub
 from farhand.core.worker import STORE_PAUSE_SECONDS, WorkerTask, owner
 from farhand.model.errors import DriverError, StoreError, UnknownBackend
@@ -20,8 +21,16 @@ log = structlog.get_logger("team")
 class Team:
     """Keeps a task for every worker."""
 
-    def __init__(self, hub: LocalHub, journal: Journal, drivers: Mapping[str, Driver], clock: Clock) -> None:
+    def __init__(
+        self,
+        hub: LocalHub,
+        journal: Journal,
+        drivers: Mapping[str, Driver],
+        clock: Clock,
+        open_asks: int = OPEN_ASKS,
+    ) -> None:
         self._hub = hub
+        self._open_asks = open_asks
         self._journal = journal
         self._drivers = drivers
         self._clock = clock
@@ -59,7 +68,7 @@ class Team:
     async def _start(self, worker: Worker, tasks: anyio.abc.TaskGroup) -> None:
         driver = self._drivers.get(worker.kind) or AbsentDriver(worker.backend, self._drivers)
         cursor = await self._load_cursor(owner(worker.name, worker.since))
-        task = WorkerTask(worker, self._hub, driver, self._clock, cursor)
+        task = WorkerTask(worker, self._hub, driver, self._clock, cursor, self._open_asks)
         self._names.add(worker.name)
         tasks.start_soon(task.run, name=f"worker {worker.name}")
 

@@ -48,13 +48,16 @@ _ON_ITS_WAY = "The node was restarted while the message was on its way. See whet
 class WorkerTask:
     """The life of one worker on this node, from its hiring or the node's start to its end."""
 
-    def __init__(self, worker: Worker, hub: LocalHub, driver: Driver, clock: Clock, cursor: str) -> None:
+    def __init__(
+        self, worker: Worker, hub: LocalHub, driver: Driver, clock: Clock, cursor: str, open_asks: int = admit.OPEN_ASKS
+    ) -> None:
         self._name = worker.name
         self._since = worker.since
         self._hub = hub
         self._driver = driver
         self._clock = clock
         self._cursor = cursor
+        self._open_asks = open_asks
         self._changed = anyio.Event()
         self._errand = anyio.CancelScope()
         self._attempted: set[str] = set()
@@ -202,11 +205,17 @@ class WorkerTask:
             cursor = Cursor(owner=owner(self._name, self._since), value=batch.cursor) if batch.cursor else None
 
             def make_drafts(worker: Worker, heard: tuple[Heard, ...] = heard, now: float = now) -> list[Draft]:
-                return admit.admit(worker, heard, now, self._answers_on_their_way)
+                return admit.admit(worker, heard, now, self._answers_on_their_way, self._open_asks)
 
+            await self._until_room()
             await self._hub.record(self._name, make_drafts, cursor)
             self._cursor = batch.cursor or self._cursor
             road.reached("worker.recorded")
+
+    async def _until_room(self) -> None:
+        """Lets an agent wait whose words nobody can keep; what a person says is taken all the same."""
+        while not self._hub.has_room:
+            await self._clock.sleep(STORE_PAUSE_SECONDS)
 
     async def _run_steps(self, link: Link) -> None:
         """Takes steps until one means that the link must be closed; waits for a change when there is none."""

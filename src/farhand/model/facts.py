@@ -241,6 +241,8 @@ class AskRaised(Word, tag="ask_raised"):
     deadline_seconds: float | None = None
     # More than one choice may be made: the answer has their ids with commas between them.
     several: bool = False
+    # Nobody is asked, for the worker has too many questions open: it is denied at once.
+    unasked: bool = False
 
 
 class AskSettled(Word, tag="ask_settled"):

@@ -7,6 +7,7 @@ from __future__ import annotations
 import hmac
 import ipaddress
 from collections.abc import Mapping
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 # Whatever passes a request on (a proxy, a tunnel) says so in one of these; no program on this machine does.
@@ -29,13 +30,16 @@ _FORWARDING_PREFIXES = (
     "x-tunnel",
     "x-azure-",
 )
+_LONGEST_HOST = 260
 _LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 def forwarding_header(headers: Mapping[str, str]) -> str:
     """The header by which a proxy or tunnel shows that it passed the request on; empty when there is none."""
-    found = (name for name in headers if name in _FORWARDING or name.startswith(_FORWARDING_PREFIXES))
-    return next(found, "")
+    for name in headers:
+        if name in _FORWARDING or name.startswith(_FORWARDING_PREFIXES):
+            return name
+    return ""
 
 
 def is_secret(given: str, expected: str) -> bool:
@@ -54,6 +58,7 @@ def has_bearer(headers: Mapping[str, str], key: str) -> bool:
     return is_secret(bearer(headers), key)
 
 
+@lru_cache(maxsize=256)
 def is_loopback(address: str) -> bool:
     """Whether the address is one of this machine's own."""
     try:
@@ -67,6 +72,11 @@ def is_loopback(address: str) -> bool:
 
 def is_local_host(host: str) -> bool:
     """Whether the Host header names this machine, with any port: a rebound DNS name does not."""
+    return len(host) <= _LONGEST_HOST and _names_this_machine(host)
+
+
+@lru_cache(maxsize=256)
+def _names_this_machine(host: str) -> bool:
     try:
         return (urlsplit(f"//{host}").hostname or "").lower().rstrip(".") in _LOCAL_NAMES
     except ValueError:

@@ -12,6 +12,7 @@ _BLANK = frozenset("\u115f\u1160\u17b4\u17b5\u3164\uffa0\u2800\u034f\u180b\u180c
 # What is text, though it is a control character: line ends and tabs.
 _TEXT = "\n\t "
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_TERMINAL_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def visible(text: str, *, spaces: bool = True) -> str:
@@ -33,6 +34,11 @@ def is_hidden(character: str) -> bool:
 def without_controls(text: str) -> str:
     """The text without ASCII control characters; line ends and tabs stay."""
     return _CONTROLS.sub("", text)
+
+
+def for_terminal(text: str) -> str:
+    """The text without what a terminal would take for an order: an agent's words must not move its cursor."""
+    return _TERMINAL_CONTROLS.sub("", text)
 
 
 def _to_spell_out(character: str, spaces: bool) -> bool:

@@ -1,11 +1,13 @@
 """HTTP connections that cannot hurt: deadlines for slow senders, caps on how many there are, descriptors kept free."""
 
+from __future__ import annotations
+
 import asyncio
 import resource
 import time
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import h11
 import structlog
@@ -13,8 +15,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 log = structlog.get_logger("http")
 MOST_CONNECTIONS = 2000
-# For one address out there. A tunnel on this machine brings everybody from one address: loopback has no cap of its own.
+# For one address out there. A tunnel on this machine brings everybody from one address, which has no cap of its own.
 MOST_OF_ONE_ADDRESS = 64
+OWN_ADDRESSES = frozenset({"", "127.0.0.1", "::1"})
 # Left for the door, the store, tmux and the agents, however many connect.
 RESERVED_DESCRIPTORS = 256
 WARN_EVERY_SECONDS = 60.0
@@ -38,32 +41,62 @@ class RequestDeadlines:
     unread_seconds: float = 30.0
 
 
+class GivesWay(Protocol):
+    """A connection that can be closed in favour of another one."""
+
+    def give_way(self) -> None:
+        """Closes it and gives its place back, at once."""
+        ...
+
+
 @dataclass
 class ConnectionLimits:
-    """Counts the connections of a listener; what is over a cap is closed at once."""
+    """Counts the connections of a listener. Of one address no more than its cap; when all places are taken, a new
+    connection gets the place of the one that has let us wait longest: whoever sends its request at once is served."""
 
     most: int = field(default_factory=most_connections)
     most_of_one: int = MOST_OF_ONE_ADDRESS
     deadlines: RequestDeadlines = field(default_factory=RequestDeadlines)
     _open: Counter[str] = field(default_factory=Counter)
+    _count: int = 0
+    # Those that we wait for, the longest first.
+    _waiting: dict[GivesWay, None] = field(default_factory=dict)
     _refused: int = 0
     _warned_at: float = -WARN_EVERY_SECONDS
 
     def admit(self, address: str) -> bool:
         """Counts a connection, unless it is one too many; says so in the log once a minute at most."""
-        local = not address or address.startswith("127.")
-        if self._open.total() < self.most and (local or self._open[address] < self.most_of_one):
+        allowed = address in OWN_ADDRESSES or self._open[address] < self.most_of_one
+        full = self._count >= self.most
+        if full and allowed and (slowest := next(iter(self._waiting), None)):
+            slowest.give_way()
+        if allowed and self._count < self.most:
             self._open[address] += 1
+            self._count += 1
+            self._warn(address, refused=full)
             return True
-        self._refused += 1
-        now = time.monotonic()
-        if now - self._warned_at >= WARN_EVERY_SECONDS:
-            log.warning("connections refused", count=self._refused, address=address, open=self._open.total())
-            self._warned_at, self._refused = now, 0
+        self._warn(address, refused=True)
         return False
+
+    def _warn(self, address: str, *, refused: bool) -> None:
+        self._refused += refused
+        now = time.monotonic()
+        if self._refused and now - self._warned_at >= WARN_EVERY_SECONDS:
+            log.warning("connections refused", count=self._refused, address=address, open=self._count)
+            self._warned_at, self._refused = now, 0
+
+    def wait_for(self, connection: GivesWay) -> None:
+        """From now on we wait for what this one sends."""
+        self._waiting.pop(connection, None)
+        self._waiting[connection] = None
+
+    def wait_no_more(self, connection: GivesWay) -> None:
+        """It has sent what we waited for, or is gone."""
+        self._waiting.pop(connection, None)
 
     def release(self, address: str) -> None:
         """A counted connection is gone."""
+        self._count -= 1
         self._open[address] -= 1
         if self._open[address] <= 0:
             del self._open[address]
@@ -102,11 +135,30 @@ class GuardedProtocol(H11Protocol):
         """Gives its place back."""
         if self._address is None:
             return
+        self._leave()
+        super().connection_lost(exc)
+
+    def give_way(self) -> None:
+        """Another one gets this place."""
+        if self._address is not None:
+            self._leave()
+            self.transport.abort()
+            super().connection_lost(None)
+
+    def on_response_complete(self) -> None:
+        """What comes next is waited for again."""
+        super().on_response_complete()
+        if self._address is not None and not self.transport.is_closing():
+            self._limits.wait_for(self)
+
+    def _leave(self) -> None:
+        """Stops what runs for it, and gives its place back."""
         self._stop_timer()
         self._stop_unread()
-        self._limits.release(self._address)
-        self._address = None
-        super().connection_lost(exc)
+        self._limits.wait_no_more(self)
+        if self._address is not None:
+            self._limits.release(self._address)
+            self._address = None
 
     def pause_writing(self) -> None:
         """The client does not read: it has so long to begin."""
@@ -126,13 +178,15 @@ class GuardedProtocol(H11Protocol):
     def _set_deadline(self) -> None:
         """A deadline for the headers, then one for the body; none while we answer."""
         state = self.conn.their_state
-        if state not in (h11.IDLE, h11.SEND_BODY):
+        if state is not h11.IDLE and state is not h11.SEND_BODY:
             self._stop_timer()
+            self._limits.wait_no_more(self)
         elif state is not self._waits_for:
             self._stop_timer()
             deadlines = self._limits.deadlines
             seconds = deadlines.header_seconds if state is h11.IDLE else deadlines.body_seconds
             self._waits_for = state
+            self._limits.wait_for(self)
             self._timer = self.loop.call_later(seconds, self._cut_off)
 
     def _stop_timer(self) -> None:

@@ -24,6 +24,7 @@ from farhand.model.words import Sender
 from farhand.server.callers import Callers, until_revoked
 from farhand.server.connections import ConnectionLimits, GuardedProtocol
 from farhand.server.door import OpenHub
+from farhand.server.local import CONNECTION
 from farhand.server.speaker import own_name
 
 STATUSES: dict[type[FarhandError], int] = {NotAllowed: 403, TooLarge: 413, TooManyTries: 429, StoreError: 503}
@@ -185,7 +186,7 @@ async def serve(
     loop = asyncio.get_running_loop()
     servers = [
         await loop.create_server(
-            lambda: GuardedProtocol(given, config=config, server_state=state, app_state={}), sock=listener
+            lambda: GuardedProtocol(given, config=config, server_state=state, app_state={CONNECTION: {}}), sock=listener
         )
         for listener in listeners
     ]

@@ -16,6 +16,9 @@ log = structlog.get_logger("http")
 Endpoint = Callable[[Request], Awaitable[Response]]
 # Whether the caller at the other end of a TCP connection runs as the node's own user.
 OwnUser = Callable[[tuple[str, int], tuple[str, int | None] | None], bool]
+# Where the listener leaves room for what is known of a connection.
+CONNECTION = "connection"
+_OWN = "own user"
 
 
 def nobody(_: str) -> str:
@@ -37,20 +40,19 @@ class RouteGuard:
 
     def why_refused(self, request: Request, *, has_own_key: bool) -> str:
         """Why this caller may not; empty for one who may. A route with keys of its own checks those itself."""
-        client = request.client.host if request.client else None
-        if given := bearer(request.headers):
-            if has_bearer(request.headers, self.key):
+        headers, caller = headers_of(request), request.scope.get("client")
+        if given := bearer(headers):
+            if has_bearer(headers, self.key):
                 return ""
             if worker := self.worker_of(given):
                 request.scope[SCOPE_WORKER] = worker
-                return why_not_direct(request.headers)
-        why = why_refused(request.headers, client, self.key)
-        if why or request.client is None or has_own_key:
+                return why_not_direct(headers)
+        why = why_refused(headers, caller[0] if caller else None, self.key)
+        if why or not caller or has_own_key:
             return why
         if not self.keyless_tcp:
             return "no key"
-        address = (request.client.host, request.client.port)
-        return "" if self.own_user(address, request.scope.get("server")) else "another user"
+        return "" if _is_own(request, caller, self.own_user) else "another user"
 
 
 def closed(routes: Iterable[BaseRoute], guard: RouteGuard, *, has_own_key: bool = False) -> list[BaseRoute]:
@@ -69,3 +71,17 @@ def _closed(route: Route, guard: RouteGuard, *, has_own_key: bool) -> Route:
         return await endpoint(request)
 
     return Route(route.path, guarded, methods=list(route.methods or ()))
+
+
+def headers_of(request: Request) -> dict[str, str]:
+    """The headers by their names, read once; of one that comes twice the first counts, as everywhere."""
+    given: list[tuple[bytes, bytes]] = request.scope["headers"]
+    return {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(given)}
+
+
+def _is_own(request: Request, caller: tuple[str, int], own_user: OwnUser) -> bool:
+    """Whether the caller is the node's own user. A connection has one user: the kernel is asked once for each."""
+    known: dict[str, bool] = request.scope.get("state", {}).get(CONNECTION, {})
+    if _OWN not in known:
+        known[_OWN] = own_user((caller[0], caller[1]), request.scope.get("server"))
+    return known[_OWN]

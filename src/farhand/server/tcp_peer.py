@@ -1,12 +1,19 @@
-"""Which user of this machine is at the other end of a local TCP connection, as the kernel's table of sockets tells."""
+"""Which user of this machine is at the other end of a local TCP connection, as the kernel tells of its sockets.
+
+Asked for that one socket (sock_diag(7)); where that is not to be had, looked up in the table of all of them."""
 
 import os
 import socket
 import struct
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 TABLE = Path("/proc/net/tcp")
+# Numbers of linux/netlink.h, linux/sock_diag.h and linux/inet_diag.h.
+_SOCK_DIAG, _BY_FAMILY, _REQUEST = 4, 20, 1
+_HEADER, _QUESTION, _ANSWER = struct.Struct("=IHHII"), struct.Struct("=BBBBI"), struct.Struct("=4x48x12xI")
+_ANY_COOKIE = b"\xff" * 8
 
 
 def is_own_user(client: tuple[str, int], server: tuple[str, int | None] | None) -> bool:
@@ -21,6 +28,29 @@ def is_own_user(client: tuple[str, int], server: tuple[str, int | None] | None) 
 
 def tcp_peer(client: tuple[str, int], server: tuple[str, int]) -> int | None:
     """The user who has the socket that is connected from `client` to `server`; None when nobody has."""
+    with suppress(OSError, struct.error):
+        return _asked(client, server)
+    return _looked_up(client, server)
+
+
+def _asked(client: tuple[str, int], server: tuple[str, int]) -> int | None:
+    """What the kernel says of that one socket; OSError where it cannot be asked."""
+    ports = struct.pack("!HH", client[1], server[1])
+    addresses = b"".join(socket.inet_aton(one).ljust(16, b"\0") for one in (client[0], server[0]))
+    question = _QUESTION.pack(socket.AF_INET, socket.IPPROTO_TCP, 0, 0, 0xFFFFFFFF)
+    body = question + ports + addresses + bytes(4) + _ANY_COOKIE
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC, _SOCK_DIAG) as kernel:
+        kernel.settimeout(1.0)
+        kernel.send(_HEADER.pack(_HEADER.size + len(body), _BY_FAMILY, _REQUEST, 1, 0) + body)
+        answer = kernel.recv(4096)
+    _, kind, _, _, _ = _HEADER.unpack_from(answer)
+    if kind != _BY_FAMILY:
+        raise OSError("the kernel knows no such socket, or does not tell")
+    (user,) = _ANSWER.unpack_from(answer, _HEADER.size)
+    return int(user)
+
+
+def _looked_up(client: tuple[str, int], server: tuple[str, int]) -> int | None:
     try:
         here, there = _address(*client), _address(*server)
         rows = TABLE.read_text("ascii").splitlines()[1:]

@@ -16,6 +16,7 @@ from farhand.store.schema import FILLS, MIGRATIONS, VERSION
 T = TypeVar("T")
 # The most jobs in one transaction, so that the first of them does not wait for ever.
 _BATCH_LIMIT = 256
+_LARGEST_LOG_BYTES = 64_000_000
 
 
 def as_store_error(error: sqlite3.Error, path: Path) -> StoreError:
@@ -39,6 +40,8 @@ def connect(path: Path) -> sqlite3.Connection:
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA foreign_keys = ON")
+    # The write-ahead log is cut back to this after a checkpoint; one transaction may be longer.
+    connection.execute(f"PRAGMA journal_size_limit = {_LARGEST_LOG_BYTES}")
     return connection
 
 

@@ -1,5 +1,6 @@
 """The journal (write-ahead log of the team): events in order, written with the tables of the present in one commit."""
 
+import math
 import sqlite3
 from collections.abc import Sequence
 
@@ -19,6 +20,7 @@ from farhand.store.open_turns import OpenTurns
 _accepted = msgspec.json.Decoder(Accepted)
 # Old events go in slices, so that nobody waits long behind them.
 _SLICE = 2000
+_PAGES = ("page_count", "freelist_count", "page_size")
 
 
 class SqliteJournal:
@@ -170,6 +172,34 @@ class SqliteJournal:
         while await self._database.write(lambda db: history.prune(db, before, _SLICE)) == _SLICE:
             continue
         return gone
+
+    async def size(self) -> int:
+        """How many bytes are in use, without what is free in the file."""
+        return await self._database.read(_used_bytes)
+
+    async def shrink(self, most: int) -> int:
+        """Removes the oldest, a tenth at a time, until no more bytes are in use or nothing more may go."""
+        gone, used = 0, await self.size()
+        while used > most:
+            before = await self._database.read(_early)
+            count = await self.prune(before)
+            gone, used, known = gone + count, await self.size(), used
+            if not count and used >= known:
+                break
+        return gone
+
+
+def _used_bytes(db: sqlite3.Connection) -> int:
+    pages, free, size = (int(db.execute(f"PRAGMA {name}").fetchone()[0]) for name in _PAGES)
+    return (pages - free) * size
+
+
+def _early(db: sqlite3.Connection) -> float:
+    """Just after the time of the event a tenth into what is kept."""
+    first, last = db.execute("SELECT min(seq), max(seq) FROM events").fetchone()
+    place = (first or 0) + ((last or 0) - (first or 0)) // 10
+    row = db.execute("SELECT at FROM events WHERE seq >= ? ORDER BY seq LIMIT 1", (place,)).fetchone()
+    return math.nextafter(float(row[0]), math.inf) if row else 0.0
 
 
 def _insert(db: sqlite3.Connection, events: Sequence[Event], bodies: Sequence[bytes]) -> None:

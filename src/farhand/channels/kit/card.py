@@ -225,6 +225,8 @@ def cards(event: Event, turn: TurnView | None, *, waited: bool = False) -> list[
             return [waits_no_more(message)]
         case facts.TurnEnded() if turn is not None:
             return ended(turn)
+        case facts.AskRaised(unasked=True):
+            return [too_many_asks(event)]
         case facts.AskRaised():
             return [ask(event.worker, AskView(raised=fact))]
         case facts.AskSettled():
@@ -330,6 +332,12 @@ def waits_no_more(message: MessageId) -> Card:
     return removal(f"queued:{message}")
 
 
+def too_many_asks(event: Event) -> Card:
+    """Told once a turn: the same key is sent once."""
+    head = f"{event.worker} has too many questions open: what it asks now is denied until you answer some."
+    return Card(key=f"ask:too-many:{event.worker}:{event.turn}", worker=event.worker, head=head)
+
+
 def open_ask(ask_now: Ask, chosen: tuple[int, ...], key: str) -> Card:
     """An ask that is open, drawn again with some of its choices made."""
     raised = facts.AskRaised(
@@ -415,7 +423,7 @@ def by(sender: Sender | None) -> str:
 def _settled(event: Event, fact: facts.AskSettled, turn: TurnView | None) -> list[Card]:
     shown = next((one for one in turn.asks if one.raised.ask == fact.ask), None) if turn else None
     if shown is not None:
-        return [ask(event.worker, shown)]
+        return [] if shown.raised.unasked else [ask(event.worker, shown)]
     # The question itself is out of sight; its buttons must go all the same.
     slot = f"ask:{fact.ask}"
     foot = f"{event.worker}'s question: {settlement(fact, {})}"

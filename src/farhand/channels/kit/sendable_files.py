@@ -107,6 +107,9 @@ def _read(real: Path) -> bytes:
             raise NotSendable(f"{real} changed while it was read.")
         if not stat.S_ISREG(about.st_mode):
             raise NotSendable(f"{real} is no file.")
+        if about.st_nlink > 1:
+            # Its other name may be one that is never sent.
+            raise NotSendable(f"{real} has another name, too: copy it first.")
         if about.st_size > LARGEST_BYTES:
             raise NotSendable(f"{real} is larger than 20 MB.")
         content = file.read(LARGEST_BYTES + 1)

@@ -18,8 +18,10 @@ BACKLOG_SECONDS = 60.0
 # No letter or digit that looks like another one.
 ALPHABET = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
 CODE_CHARACTERS = 8
-# After so many wrong codes there is a new one, so that nobody can go through them all.
+# After so many wrong codes a chat is not listened to any more. The code itself stays: a stranger who guesses must not
+# change it under the fingers of its owner, and nobody comes through 31 to the power of 8.
 WRONG_CODES = 10
+MOST_CHATS = 10_000
 
 
 class StoresManager(Protocol):
@@ -95,7 +97,7 @@ class Pairing:
 
     def __init__(self, show: Callable[[str], None] = show_on_terminal) -> None:
         self._show = show
-        self._wrong = 0
+        self._wrong: dict[str, int] = {}
         self._link = ""
         self.code = ""
 
@@ -108,16 +110,18 @@ class Pairing:
             text += f"\nor open {self._link}{self.code}\n{as_qr(f'{self._link}{self.code}')}"
         self._show(text)
 
-    def is_right(self, text: str) -> bool:
-        """Whether the text is the code, alone or behind `/start`."""
+    def is_right(self, text: str, chat: str = "") -> bool:
+        """Whether the text is the code, alone or behind `/start`, and its chat has not guessed too often."""
+        if self._wrong.get(chat, 0) >= WRONG_CODES:
+            return False
         words = text.split()
         given = "".join(words[1:] if words[:1] and words[0].lower().startswith("/start") else words)
         if hmac.compare_digest(given.upper().encode(), self.code.encode()) and self.code:
             return True
-        self._wrong += 1
-        if self._wrong >= WRONG_CODES:
-            self._wrong, self.code = 0, ""
-            self.begin()
+        if text.strip():
+            self._wrong[chat] = self._wrong.pop(chat, 0) + 1
+        if len(self._wrong) > MOST_CHATS:
+            del self._wrong[next(iter(self._wrong))]
         return False
 
 
@@ -161,7 +165,7 @@ class WhoMaySpeak:
                 log.warning("nobody becomes manager by this", chat=said.chat, foreign=said.foreign)
                 return False
             text = said.text if isinstance(said, ChatMessage) else ""
-            if self._pairing is not None and not self._pairing.is_right(text):
+            if self._pairing is not None and not self._pairing.is_right(text, said.chat):
                 return False
             manager = Manager(chat=said.chat, person=said.person, name=said.who)
             self._stored.keep_manager(manager)

@@ -83,11 +83,12 @@ def _resume(session: str) -> list[str]:
 
 
 def passed_on(own: Mapping[str, str]) -> dict[str, str]:
-    """What of the node's variables OpenCode needs to reach its models."""
+    """What of the node's variables OpenCode needs to reach its models, and what a person has chosen to give it."""
+    chosen = own.get("FARHAND_OPENCODE_PASS", "").replace(",", " ").split()
     return {
         name: value
         for name, value in own.items()
-        if name in MANIFEST.passed or name.startswith(MANIFEST.passed_prefixes)
+        if name in chosen or name in MANIFEST.passed or name.startswith(MANIFEST.passed_prefixes)
     }
 
 
