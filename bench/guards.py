@@ -4,34 +4,34 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import tempfile
 import time
+from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 
 import uvicorn
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
 from bench.rows import Row, beside
 from bench.timing import median
+from farhand.channels.files.channel import FilesChannel
+from farhand.core.clock import SystemClock
+from farhand.model.channel_ports import Channel, ChannelContext
 from farhand.server import http
 from farhand.server.connections import ConnectionLimits, GuardedProtocol
 from farhand.server.local import CONNECTION, RouteGuard, closed
+from farhand.testing.house import open_house
 
 ROUNDS = 3000
+WORKERS = 5
 REQUEST = b"GET /workers HTTP/1.1\r\nHost: localhost\r\nAccept: */*\r\n\r\n"
 
 
-async def workers(_: Request) -> Response:
-    """A short answer, as the routes of this machine give it."""
-    return JSONResponse({"workers": []})
-
-
-async def listen(*, guarded: bool) -> asyncio.Server:
-    """The route behind all guards, or behind none."""
-    routes = [Route("/workers", workers)]
+async def listen(routes: Sequence[BaseRoute], *, guarded: bool) -> asyncio.Server:
+    """The routes behind all guards, or behind none."""
     app = http.application(closed(routes, RouteGuard("the key")) if guarded else list(routes))
     config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", server_header=False)
     config.load()
@@ -46,6 +46,7 @@ async def listen(*, guarded: bool) -> asyncio.Server:
 
 
 async def connected(server: asyncio.Server) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """A connection to that server."""
     port = server.sockets[0].getsockname()[1]
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -56,35 +57,59 @@ async def asked(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> f
     """One request and its whole answer, in seconds."""
     began = time.perf_counter()
     writer.write(REQUEST)
-    head = await reader.readuntil(b"\r\n\r\n")
-    assert head.startswith(b"HTTP/1.1 200"), head
-    await reader.readexactly(len(b'{"workers":[]}'))
+    head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
+    assert head.startswith("http/1.1 200"), head
+    await reader.readexactly(int(head.partition("content-length: ")[2].split()[0]))
     return time.perf_counter() - began
 
 
 async def measure() -> list[Row]:
-    """A request over a connection that is open, and one with its own connection."""
-    servers = [await listen(guarded=False), await listen(guarded=True)]
-    kept: list[list[float]] = [[], []]
-    fresh: list[list[float]] = [[], []]
+    """`GET /workers` of a node with a few workers."""
+
+    def channels(context: ChannelContext) -> list[Channel]:
+        return [FilesChannel(context)]
+
+    with tempfile.TemporaryDirectory(prefix="farhand-bench-") as name:
+        async with open_house(Path(name), None, SystemClock(), channels) as house:
+            for number in range(WORKERS):
+                await house.hire(f"w{number}")
+            files = next(one for one in house.node.channels if isinstance(one, FilesChannel))
+            servers = [await listen(files.local_routes(), guarded=guarded) for guarded in (False, True)]
+            try:
+                return [
+                    _row("a request of this machine", await kept_open(servers), 1.05),
+                    _row("the same over a connection of its own", await each_its_own(servers), None),
+                ]
+            finally:
+                for server in servers:
+                    server.close()
+
+
+async def kept_open(servers: list[asyncio.Server]) -> list[list[float]]:
+    """Requests over one connection to each server, in turns."""
+    times: list[list[float]] = [[], []]
     links = [await connected(server) for server in servers]
     for _ in range(ROUNDS):
         for place, link in enumerate(links):
-            kept[place].append(await asked(*link))
+            times[place].append(await asked(*link))
+    for _, writer in links:
+        writer.close()
+    return times
+
+
+async def each_its_own(servers: list[asyncio.Server]) -> list[list[float]]:
+    """Requests that each open a connection, in turns."""
+    times: list[list[float]] = [[], []]
     for _ in range(ROUNDS // 3):
         for place, server in enumerate(servers):
             began = time.perf_counter()
             reader, writer = await connected(server)
             await asked(reader, writer)
-            fresh[place].append(time.perf_counter() - began)
+            times[place].append(time.perf_counter() - began)
             writer.close()
             with suppress(OSError):
                 await writer.wait_closed()
-    for _, writer in links:
-        writer.close()
-    for server in servers:
-        server.close()
-    return [_row("a request of this machine", kept, 1.05), _row("the same over a connection of its own", fresh, None)]
+    return times
 
 
 def _row(name: str, times: list[list[float]], limit: float | None) -> Row:

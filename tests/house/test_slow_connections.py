@@ -3,7 +3,7 @@
 import logging
 import resource
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 
 import anyio
@@ -13,11 +13,13 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
+from tests.house.telegram_house import telegram_house
 
 from farhand.client.door import SocketHub
 from farhand.server import http
 from farhand.server.connections import ConnectionLimits, RequestDeadlines, most_connections
 from farhand.testing.house import open_house
+from farhand.testing.telegram import FakeBot
 
 pytestmark = pytest.mark.anyio
 QUICK = RequestDeadlines(header_seconds=0.2, body_seconds=0.2)
@@ -204,3 +206,19 @@ async def test_the_door_is_open_while_half_requests_take_all_that_http_has(tmp_p
                 await link.aclose()
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+async def test_telegram_and_the_door_go_on_while_hundreds_are_slow(tmp_path: Path, bot: FakeBot) -> None:
+    # Over the webhook, which is a request among all the others.
+    async with telegram_house(tmp_path, bot, public=True) as telegram, AsyncExitStack() as slow:
+        await telegram.house.hire()
+        for number in range(500):
+            address = f"127.1.0.{number % 10 + 1}"
+            with suppress(OSError):
+                link = await anyio.connect_tcp("127.0.0.1", telegram.house.node.port, local_host=address)
+                await link.send(b"POST / HTTP/1.1\r\nHost: x\r\nX-Slow: ")
+                slow.push_async_callback(link.aclose)
+        await telegram.manager.says("hello")
+        await telegram.manager.reads("answer to hello")
+        async with SocketHub(telegram.house.node.settings.door) as hub:
+            assert set((await hub.look()).workers) == {"ann"}

@@ -6,10 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import anyio
 import pytest
 
 from farhand.sandbox.holders import LocalHolders
 from farhand.store.database import Database
+from farhand.testing.sdk_env import until
 
 pytestmark = pytest.mark.anyio
 
@@ -54,3 +56,28 @@ print(subprocess.run([sys.executable, "-c", "import ctypes; print(ctypes.CDLL(No
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["0", "1"]
+
+
+NODE = [sys.executable, "-m", "farhand", "run", "--headless", "--demo", "--port", "0", "--node", "modes"]
+
+
+@pytest.mark.parametrize("umask", [0o022, 0])
+async def test_everything_in_a_nodes_folder_is_its_owners_alone(tmp_path: Path, umask: int) -> None:
+    environ = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "FARHAND_TEMPORARY": str(tmp_path / "temporary")}
+    folder = tmp_path / ".claude" / "telegram" / "nodes" / "modes"
+    async with await anyio.open_process(
+        [*NODE, "--no-telegram"],
+        env=environ,
+        cwd=tmp_path,
+        umask=umask,
+        stdin=subprocess.DEVNULL,
+        stdout=None,
+        stderr=None,
+    ) as node:
+        await until(lambda: (folder / "http.sock").exists() and (folder / "hub.sock").exists())
+        found = [folder, *folder.rglob("*")]
+        open_to_others = [str(path) for path in found if not path.is_symlink() and mode(path) & 0o077]
+        node.terminate()
+        await node.wait()
+    assert open_to_others == []
+    assert len(found) > 5

@@ -16,8 +16,6 @@ TITLE_CHARACTERS = 160
 NOTICE_CHARACTERS = 20_000
 # How the slots begin of what shows a state that passes: it may come late, or not at all.
 PROGRESS_SLOTS = ("progress:", "queued:")
-# How the keys begin of what a person is asked, of what became of it, and of what else must be said for an answer.
-URGENT_KEYS = ("ask:", "words:")
 _REMOVED = ":gone"
 
 
@@ -154,11 +152,6 @@ def removed_slot(key: str) -> str:
     return key.removesuffix(_REMOVED) if key.endswith(_REMOVED) else ""
 
 
-def is_urgent(card: Card) -> bool:
-    """Whether the card overtakes answers: an agent waits for a person, or a person for the end of an ask."""
-    return card.key.startswith(URGENT_KEYS) or card.slot.startswith(URGENT_KEYS)
-
-
 def progress_slot(turn: TurnView) -> str:
     """The slot of a turn's progress message."""
     return f"progress:{turn.worker}:{turn.turn}"
@@ -225,10 +218,8 @@ def cards(event: Event, turn: TurnView | None, *, waited: bool = False) -> list[
             return [waits_no_more(message)]
         case facts.TurnEnded() if turn is not None:
             return ended(turn)
-        case facts.AskRaised(unasked=True):
-            return [too_many_asks(event)]
-        case facts.AskRaised():
-            return [ask(event.worker, AskView(raised=fact))]
+        case facts.AskRaised(unasked=unasked):
+            return [too_many_asks(event) if unasked else ask(event.worker, AskView(raised=fact))]
         case facts.AskSettled():
             return _settled(event, fact, turn)
         case facts.Showed(file=file):

@@ -5,7 +5,7 @@ from functools import partial
 
 import anyio.abc
 
-from farhand.channels.kit.card import PROGRESS_SLOTS, Card, cards, is_urgent, removed_slot
+from farhand.channels.kit.card import PROGRESS_SLOTS, Card, cards, removed_slot
 from farhand.channels.kit.follow import JournalFollower, TurnViews
 from farhand.channels.kit.lifecycle import lifecycle_cards
 from farhand.channels.kit.long_answers import AnswerLimits, answer_cards
@@ -21,6 +21,8 @@ from farhand.model.view import TurnView
 from farhand.model.words import replace
 
 LOST = "lost:"
+# How the keys begin of what a person is asked, of what became of it, and of what else must be said for an answer.
+URGENT_KEYS = ("ask:", "words:")
 
 
 class CardQueue:
@@ -76,6 +78,11 @@ class CardComposer:
         whole = [*cards(event, turn, waited=self._turns.waited(event)), *lifecycle_cards(event)]
         parts = [part for card in whole for part in answer_cards(card, self._answers)]
         return [parcel for part in parts for parcel in parcels(self._surface, part, chat)]
+
+
+def is_urgent(card: Card) -> bool:
+    """Whether the card overtakes answers: an agent waits for a person, or a person for the end of an ask."""
+    return card.key.startswith(URGENT_KEYS) or card.slot.startswith(URGENT_KEYS)
 
 
 def parcels(surface: ChatSurface, card: Card, chat: str) -> list[Parcel]:
