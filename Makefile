@@ -41,6 +41,7 @@ check: setup-dev
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/python -m mypy
+	.venv/bin/python -m basedpyright --pythonpath .venv/bin/python
 	.venv/bin/lint-imports --no-cache
 	.venv/bin/python scripts/check_house.py
 	.venv/bin/python scripts/check_drivers.py

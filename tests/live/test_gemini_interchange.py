@@ -224,6 +224,27 @@ async def test_a_session_goes_to_the_cli_and_comes_back_with_its_signatures(hous
     assert conversation.damaged_lines == 0
 
 
+async def test_the_cli_resumes_a_fork_that_was_named(house: House) -> None:
+    house.fake.expect(
+        calls("read_file", {"file_path": "a.txt"}, call_id="c1", signature="c2ln"),
+        says("Hello."),
+        says("Yes."),
+        says("No."),
+    )
+    agent = house.agent()
+    session = agent.session()
+    await session.send("what is in a.txt?")
+    fork = await agent.fork_session(session.id)
+    agent.rename_session(fork.id, "The fork")
+    lines = await house.gemini("--resume", fork.id, "-p", "still there?")
+    assert lines[0]["session_id"] == fork.id
+    wanted = ["what is in a.txt?", "", "", "Hello.", "still there?"]
+    assert [text for _, text, _, _ in shape(house.fake.last["contents"])] == wanted
+    assert {info.id: info.name for info in agent.sessions()}[fork.id] == "The fork"
+    assert (await (await agent.resume_session(session.id)).send("and you?")).text == "No."
+    assert "still there?" not in str(house.fake.last["contents"])
+
+
 async def test_the_cli_lists_our_session(house: House) -> None:
     house.fake.expect(says("Hello."))
     house.fake.expect(says("A greeting"), prompt="Summary (max 80 chars)")

@@ -14,6 +14,7 @@ import anyio
 import pytest
 
 from farhand.sdk.context import LiveContext
+from farhand.sdk.errors import SdkError
 from farhand.sdk.shell import finished
 from farhand.sdk.shell_process import Limits, RunningCommand
 from farhand.sdk.workspace import OutsideWorkspace
@@ -316,3 +317,40 @@ async def test_many_commands_at_once(context: LiveContext) -> None:
         for number in range(60):
             tasks.start_soon(one, number)
     assert sorted(int(output) for output in outputs) == list(range(60))
+
+
+# Folders, patterns, bytes.
+
+
+async def test_files_are_listed_found_and_removed(context: LiveContext, tmp_path: Path) -> None:
+    await context.fs.write_bytes("src/a.bin", b"\x00\xff")
+    await context.fs.write("src/deep/b.py", "pass\n")
+    assert await context.fs.read_bytes("src/a.bin") == b"\x00\xff"
+    assert await context.fs.read_bytes("nothing") is None
+    assert await context.fs.list("src") == ["a.bin", "deep/"]
+    assert await context.fs.list("nowhere") == []
+    assert await context.fs.glob("**/*.py") == ["src/deep/b.py"]
+    assert [await context.fs.delete("src/a.bin"), await context.fs.delete("src/a.bin")] == [True, False]
+    with pytest.raises(SdkError, match="is a folder"):
+        await context.fs.delete("src")
+
+
+async def test_nothing_outside_is_listed_found_or_removed(context: LiveContext, tmp_path: Path) -> None:
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "secret" / "key.txt").write_text("s")
+    (tmp_path / "project" / "out").symlink_to(tmp_path / "secret")
+    (tmp_path / "project" / "link.txt").symlink_to(tmp_path / "secret" / "key.txt")
+    for reach in (context.fs.list("out"), context.fs.list(".."), context.fs.glob("../**/*"), context.fs.glob("/etc/*")):
+        with pytest.raises(OutsideWorkspace):
+            await reach
+    assert await context.fs.glob("**/*.txt") == []
+    for touch in (
+        context.fs.delete("out/key.txt"),
+        context.fs.delete("../secret/key.txt"),
+        context.fs.read_bytes("link.txt"),
+    ):
+        with pytest.raises(OutsideWorkspace):
+            await touch
+    # Of a link the link is removed, and not what it leads to.
+    assert await context.fs.delete("link.txt")
+    assert (tmp_path / "secret" / "key.txt").exists()

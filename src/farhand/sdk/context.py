@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from farhand.sdk.settings import AgentSettings
 
 
+# How the tools that are asked for name a path.
+_PATHS = {"list_directory": "dir_path", "glob": "pattern"}
+
+
 class LiveContext:
     """One session's context. Everything in it is made when it is first used."""
 
@@ -89,7 +93,9 @@ class LiveContext:
     @cached_property
     def fs(self) -> WorkspaceFiles:
         """The files of the workspace."""
-        return WorkspaceFiles(self.workspace, lambda tool, path: self._permit(tool, {"file_path": path}))
+        return WorkspaceFiles(
+            self.workspace, lambda tool, path: self._permit(tool, {_PATHS.get(tool, "file_path"): path})
+        )
 
     @cached_property
     def shell(self) -> WorkspaceShell:

@@ -51,6 +51,16 @@ class Workspace:
             raise OutsideWorkspace(path, self.roots)
         return real
 
+    def entry(self, path: str) -> Path:
+        """A name in a folder that may be written to, a link as the link that it is. Raises OutsideWorkspace."""
+        named = self.cwd / Path(path).expanduser()
+        return self.resolve(str(named.parent), to_write=True) / named.name
+
+    def holds(self, path: Path) -> bool:
+        """Whether a path lies in the workspace, followed through links to its end."""
+        real = Path(os.path.realpath(path))
+        return any(real.is_relative_to(root) for root in self.roots)
+
     def shown(self, path: Path) -> str:
         """A path as the model and the person read it: relative to the folder when it lies in it."""
         return path.relative_to(self.cwd).as_posix() or "." if path.is_relative_to(self.cwd) else str(path)
@@ -65,7 +75,7 @@ class Workspace:
 
 
 class WorkspaceFiles:
-    """The files of a workspace as text, for tools and hooks."""
+    """The files of a workspace, for tools and hooks. Nothing outside is reached, also not through a link."""
 
     def __init__(self, workspace: Workspace, permit: Callable[[str, str], None] = lambda _tool, _path: None) -> None:
         self._workspace = workspace
@@ -85,21 +95,89 @@ class WorkspaceFiles:
         self._permit("write_file", path)
         await anyio.to_thread.run_sync(write_text, self._workspace.resolve(path, to_write=True), content)
 
+    async def read_bytes(self, path: str) -> bytes | None:
+        """The bytes of a file, or None when there is no such file."""
+        import anyio.to_thread
+
+        self._permit("read_file", path)
+        return await anyio.to_thread.run_sync(read_bytes, self._workspace.resolve(path))
+
+    async def write_bytes(self, path: str, content: bytes) -> None:
+        """Writes a file whole or not at all; missing folders are made."""
+        import anyio.to_thread
+
+        self._permit("write_file", path)
+        await anyio.to_thread.run_sync(write_bytes, self._workspace.resolve(path, to_write=True), content)
+
+    async def list(self, path: str = ".") -> Sequence[str]:
+        """The names in a folder, sorted, folders with a slash behind; empty when there is no such folder."""
+        import anyio.to_thread
+
+        self._permit("list_directory", path)
+        return await anyio.to_thread.run_sync(_names_in, self._workspace.resolve(path))
+
+    async def glob(self, pattern: str) -> Sequence[str]:
+        """The files that a pattern such as `src/**/*.py` means, as paths in the folder, sorted."""
+        import anyio.to_thread
+
+        self._permit("glob", pattern)
+        return await anyio.to_thread.run_sync(self._matching, pattern)
+
+    def _matching(self, pattern: str) -> Sequence[str]:
+        if Path(pattern).is_absolute() or ".." in Path(pattern).parts:
+            raise OutsideWorkspace(pattern, self._workspace.roots)
+        found = (path for path in self._workspace.cwd.glob(pattern) if path.is_file())
+        return sorted(self._workspace.shown(path) for path in found if self._workspace.holds(path))
+
+    async def delete(self, path: str) -> bool:
+        """Removes a file, and of a link the link alone; whether there was one. A folder is never removed."""
+        import anyio.to_thread
+
+        self._permit("write_file", path)
+        return await anyio.to_thread.run_sync(_removed, self._workspace.entry(path))
+
+
+def _names_in(folder: Path) -> list[str]:
+    if not folder.is_dir():
+        return []
+    return sorted(f"{each.name}/" if each.is_dir() else each.name for each in folder.iterdir())
+
+
+def _removed(file: Path) -> bool:
+    if file.is_dir() and not file.is_symlink():
+        raise SdkError(f"{file} is a folder; files alone are removed here.")
+    try:
+        file.unlink()
+    except FileNotFoundError:
+        return False
+    return True
+
 
 def read_text(path: Path) -> str | None:
     """The text of a file, its line ends as they are; None when it is not there."""
+    content = read_bytes(path)
+    return None if content is None else content.decode("utf-8", errors="replace")
+
+
+def read_bytes(path: Path) -> bytes | None:
+    """The bytes of a file; None when it is not there."""
     if not path.is_file():
         return None
     if path.stat().st_size > LARGEST_TEXT_BYTES:
         raise SdkError(f"{path} is larger than {LARGEST_TEXT_BYTES // 1024 // 1024} MB.")
-    return path.read_bytes().decode("utf-8", errors="replace")
+    return path.read_bytes()
 
 
 def write_text(path: Path, content: str) -> None:
     """Replaces a file in one step, so that a full disk or a kill leaves the old one; its mode stays."""
+    write_bytes(path, content.encode("utf-8", errors="surrogatepass"))
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """As `write_text`."""
     path.parent.mkdir(parents=True, exist_ok=True)
     mode = path.stat().st_mode & 0o7777 if path.exists() else 0o666 & ~_umask()
-    replace_file(path, content.encode("utf-8", errors="surrogatepass"), mode=mode)
+    replace_file(path, content, mode=mode)
 
 
 def _umask() -> int:
