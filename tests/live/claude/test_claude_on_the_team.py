@@ -232,10 +232,3 @@ async def test_a_long_answer_while_the_node_is_dead_is_told_whole(cli_env: Claud
     assert all(told.count(f"Paragraph {number}:") == 1 for number in range(40))
     assert told.count("word") == 40 * 60
     assert told.count("the first line") == told.count("the last line") == 1
-
-
-async def test_a_command_that_claude_does_not_know_is_told_in_its_own_words(phone: Phone) -> None:
-    await phone.manager.says("/zed hi")
-    told = await phone.reads("Unknown command: /zed")
-    assert told.text.startswith("ann:\n")
-    assert not [one for one in await phone.bot.messages(MANAGER) if "✓ Done." in one.text]

@@ -4,7 +4,11 @@ import json
 
 from farhand.drivers.claude.tmux.state import COMMAND_PROMPT, ClaudeState, began
 from farhand.drivers.claude.tmux.translate import translate
-from farhand.model.facts import Said
+from farhand.drivers.wires.tmux.delivered import ExpectedMessage
+from farhand.model.facts import Said, TurnEnded
+from farhand.model.words import replace
+
+UNKNOWN = "Unknown command: /zed. Did you mean /cd?"
 
 
 def line(content: str) -> bytes:
@@ -13,12 +17,21 @@ def line(content: str) -> bytes:
 
 def test_the_clis_own_words_are_the_answer_of_a_commands_turn() -> None:
     state = began(ClaudeState(session="s"), "t", f"{COMMAND_PROMPT}m")
-    first, state = translate(line("Unknown command: /zed. Did you mean /cd?"), state)
-    second, state = translate(line("Args from unknown skill: hi"), state)
-    said = [heard.fact.text for heard in (*first, *second) if isinstance(heard.fact, Said)]
-    assert "".join(said) == "Unknown command: /zed. Did you mean /cd?\n\nArgs from unknown skill: hi"
+    heard, state = translate(line(UNKNOWN), state)
+    assert [one.fact.text for one in heard if isinstance(one.fact, Said)] == [UNKNOWN]
+    assert isinstance(heard[-1].fact, TurnEnded)
+    assert translate(line("Args from unknown skill: hi"), state)[0] == []
+
+
+def test_they_may_come_before_the_delivery_is_through() -> None:
+    expected = ExpectedMessage(message="m", text="/zed hi", turn="t")
+    heard, state = translate(line(UNKNOWN), replace(ClaudeState(session="s"), expected=(expected,)))
+    assert [one.fact.text for one in heard if isinstance(one.fact, Said)] == [UNKNOWN]
+    assert {one.turn for one in heard} == {"t"}
+    assert not state.running
 
 
 def test_in_any_other_turn_it_is_no_news() -> None:
     state = began(ClaudeState(session="s"), "t", "a-prompt")
     assert translate(line("Compacting soon."), state)[0] == []
+    assert translate(line(UNKNOWN), state)[0] == []

@@ -249,6 +249,22 @@ def _added(message: Fields, sofar: Usage, counted: str) -> Usage | None:
 # --- turns and the CLI's own lines
 
 
+def _unknown_command(content: str, state: ClaudeState) -> Translated:
+    """What the CLI says of a command that it does not know is the answer of that command's turn, and its end.
+
+    It may be written before the command's delivery is through: then the turn begins with it."""
+    heard: list[Heard] = []
+    expected = next((one for one in state.expected if one.text.startswith("/")), None)
+    if not state.running and expected is not None:
+        heard, state = prompted(expected.text, f"{COMMAND_PROMPT}{expected.message}", state)
+    if not state.running or not state.prompt.startswith(COMMAND_PROMPT):
+        return heard, state
+    said, state = say(content, state)
+    told = _heard(said, state)
+    ended, state = end_turn(state, state.prompt, HowEnded.COMPLETED)
+    return [*heard, *told, *ended], state
+
+
 def _system(record: Fields, state: ClaudeState) -> Translated:
     subtype = record.text("subtype")
     if subtype == "turn_duration":
@@ -259,10 +275,8 @@ def _system(record: Fields, state: ClaudeState) -> Translated:
         return [], state
     if subtype == "local_command":
         return _wrapped(record, record.text("content"), state)
-    if subtype == "informational" and state.running and state.prompt.startswith(COMMAND_PROMPT):
-        # What the CLI says of a command that it does not know is its answer.
-        said, state = say(record.text("content"), state)
-        return _heard(said, state), state
+    if subtype == "informational" and record.text("content").startswith("Unknown command"):
+        return _unknown_command(record.text("content"), state)
     if subtype in SILENT_SYSTEM:
         return [], state
     return [], replace(state, skipped=state.skipped + 1)
