@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from bench.conversations import build
@@ -35,6 +35,7 @@ def rows() -> Iterator[Row]:
     yield help_row()
     with tempfile.TemporaryDirectory(prefix="farhand-bench-") as name:
         home = Path(name)
+        yield status_row(home / "status")
         yield from start_rows(home)
         yield from idle_rows(home)
 
@@ -45,7 +46,28 @@ def help_row() -> Row:
     for _ in range(ROUNDS * 2 + 1):
         bare.append(seconds(lambda: run(PYTHON, "-c", "pass")))
         ours.append(seconds(lambda: run(FARHAND, "--help")))
-    return beside("farhand --help", median(ours) * 1e3, "ms", "python -c pass", median(bare) * 1e3, 6.0)
+    return beside("farhand --help", median(ours) * 1e3, "ms", "python -c pass", median(bare) * 1e3, 2.0)
+
+
+def status_row(home: Path) -> Row:
+    """`farhand status` of three running nodes beside an interpreter that does nothing."""
+    bare, ours = [], []
+    environment = {"PATH": os.environ["PATH"], "HOME": str(home), "FARHAND_HOME": str(home)}
+    with ExitStack() as stack:
+        for node in ("one", "two", "three"):
+            stack.enter_context(running(home, node))
+        for _ in range(ROUNDS):
+            bare.append(seconds(lambda: run(PYTHON, "-c", "pass")))
+            ours.append(
+                seconds(
+                    lambda: subprocess.run(
+                        [FARHAND, "status", "--all"], env=environment, capture_output=True, check=True
+                    )
+                )
+            )
+    return beside(
+        "farhand status --all, three nodes", median(ours) * 1e3, "ms", "python -c pass", median(bare) * 1e3, 12.0
+    )
 
 
 def start_rows(home: Path) -> list[Row]:

@@ -117,6 +117,14 @@ def test_a_device_is_paired_listed_and_revoked(lived_in: Home) -> None:
     )
 
 
+def test_a_worker_whose_agent_cannot_start_is_told_at_once(lived_in: Home) -> None:
+    told = lived_in.farhand("hire", "--node", "test", "zed", "--adapter", "opencode", "--headless")
+    assert told.returncode == 1
+    assert told.stderr.startswith("error: zed is hired, but its agent cannot start: ")
+    assert "→ farhand doctor" in told.stderr
+    assert lived_in.farhand("end", "--node", "test", "zed").returncode == 0
+
+
 def test_events_are_lines_of_json_in_order(lived_in: Home) -> None:
     lines = lived_in.farhand("events", "--node", "test").stdout.splitlines()
     numbers = [json.loads(line)["seq"] for line in lines]

@@ -19,12 +19,13 @@ _CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 class Desk:
-    """A terminal with a node in it, as a person sits before it."""
+    """A terminal with a node in it, or another command of `farhand`, as a person sits before it."""
 
-    def __init__(self, home: Home) -> None:
+    def __init__(self, home: Home, *words: str) -> None:
         self.home = home
         self.keyboard, side = pty.openpty()
-        order = home.command("run", "--node", "desk", "-p", "0", "--no-telegram", "--no-tunnel", "--demo")
+        usual = ("run", "--node", "desk", "-p", "0", "--no-telegram", "--no-tunnel", "--demo")
+        order = home.command(*(words or usual))
         self.process = subprocess.Popen(
             order,
             cwd=home.folder,

@@ -32,6 +32,8 @@ class BotApi:
         self._token = token
         self._address = address.rstrip("/")
         self._seconds = seconds
+        # What the clock said at the other end, at the last answer; 0 when it did not say.
+        self.answered_at = 0.0
 
     def call(self, method: str, **fields: Any) -> Any:
         """The result of one method; raises TokenRefused or BotApiError."""
@@ -46,6 +48,7 @@ class BotApi:
             request = urllib.request.Request(url, body, {"Content-Type": "application/json"})  # noqa: S310
             with urllib.request.urlopen(request, timeout=self._seconds) as answer:  # noqa: S310
                 said = json.loads(answer.read(LARGEST))
+                self.answered_at = _seconds(answer.headers.get("Date", ""))
         except urllib.error.HTTPError as error:
             raise self._refusal(error.code, error.read(LARGEST)) from None
         except (OSError, ValueError, http.client.HTTPException) as error:
@@ -66,6 +69,15 @@ class BotApi:
     def _clean(self, error: object) -> str:
         reason = vars(error).get("reason", error) if isinstance(error, OSError) else error
         return str(reason).replace(self._token, "<token>")
+
+
+def _seconds(date: str) -> float:
+    from email.utils import parsedate_to_datetime
+
+    try:
+        return parsedate_to_datetime(date).timestamp()
+    except (TypeError, ValueError):
+        return 0.0
 
 
 def token_of(environ: Mapping[str, str]) -> str:

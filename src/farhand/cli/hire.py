@@ -1,14 +1,22 @@
 """`farhand hire`: takes a worker on."""
 
 import argparse
+import sys
 from pathlib import Path
 
+import anyio
+
 from farhand.cli.node_flag import add_node
-from farhand.cli.options import new_id
-from farhand.cli.simple import send
+from farhand.cli.options import me, new_id, with_hub
+from farhand.client.door import SocketHub
 from farhand.model.commands import Hire
+from farhand.model.errors import NodeError
+from farhand.model.facts import CameOnline, WentOffline
 from farhand.model.present import AGENT, AGENT_BACKEND, WIRE
 from farhand.model.words import Mode
+
+# An agent that takes longer is not waited for.
+START_SECONDS = 30.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -59,4 +67,32 @@ def run(arguments: argparse.Namespace) -> int:
         mode=mode_of(arguments),
         options=options_of(arguments),
     )
-    return send(arguments, command, "{worker} is hired.")
+    return with_hub(arguments, lambda hub: _hire(hub, command))
+
+
+async def _hire(hub: SocketHub, command: Hire) -> int:
+    """Hires, and waits a moment for the agent: a worker that cannot start is told at once."""
+    accepted = await hub.send(command, me())
+    with anyio.move_on_after(START_SECONDS):
+        async for event in hub.watch(after=accepted.seq - 1):
+            if event.worker != accepted.worker:
+                continue
+            match event.fact:
+                case WentOffline(why=why):
+                    raise AgentNotStarted(
+                        f"{accepted.worker} is hired, but its agent cannot start: {why}",
+                        hints=("farhand doctor", f"farhand relaunch {accepted.worker}"),
+                    )
+                case CameOnline():
+                    sys.stdout.write(f"{accepted.worker} is hired.\n")
+                    return 0
+                case _:
+                    pass
+    sys.stdout.write(f"{accepted.worker} is hired; its agent is still starting.\n")
+    return 0
+
+
+class AgentNotStarted(NodeError):
+    """The worker is on the team, and its agent is not."""
+
+    code = "agent_not_started"

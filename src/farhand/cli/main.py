@@ -8,6 +8,7 @@ from farhand.cli.global_flags import ENDS, GLOBAL_FLAGS, UnknownFlag, split
 from farhand.cli.slash_help import MIRRORED
 
 COMMANDS = {
+    "setup": "set a node up, step by step, until the first message is on your phone",
     "run": "start a node, and talk to its team here when this is a terminal",
     "chat": "talk to a node's team in this terminal",
     "say": "give a worker a message",
@@ -17,6 +18,7 @@ COMMANDS = {
     "events": "print the journal, and follow it",
     "status": "tell how a node is",
     "stop": "stop a node, its tunnel and its agents",
+    "doctor": "look whether all is there that a node needs, and repair what is safe to",
     "restart": "restart a node; its agents live on",
     "logs": "print a node's log, and follow it",
     "pair": "a one-time code that pairs a phone, a browser or a program with a node",
@@ -26,6 +28,7 @@ COMMANDS = {
     "adapter": "call an agent CLI once for a worker and post its answer",
     "webhook": "set, show or delete the bot's webhook",
     "hook": "put hooks into an agent CLI's settings, take them out, try them",
+    "service": "keep a node running after log-out and reboot",
     "completion": "print the completion for bash, zsh or fish",
 }
 

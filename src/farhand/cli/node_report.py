@@ -71,7 +71,7 @@ def report(node: str, environ: Mapping[str, str]) -> NodeReport:
     folder, own = node_folder(node, environ), environ_of(node, environ)
     launch, runs = read_launch(folder, node), running(folder) is not None
     said = (quick_status(folder) or {}) if runs else {}
-    settings, hook, entry = _hook(environ)
+    settings, hook, entry = stop_hook(environ)
     return NodeReport(
         node=node,
         launch=launch,
@@ -87,7 +87,7 @@ def report(node: str, environ: Mapping[str, str]) -> NodeReport:
     )
 
 
-def _hook(environ: Mapping[str, str]) -> tuple[Path, bool, bool]:
+def stop_hook(environ: Mapping[str, str]) -> tuple[Path, bool, bool]:
     """The agent's settings; whether the programs of the Stop hook are there, and whether the settings run them."""
     settings = Path(environ.get("HOME") or Path.home()) / compat.AGENT_SETTINGS
     programs = all((settings.parent / "hooks" / name).exists() for name in (ANSWERS, FORWARDER))

@@ -1,0 +1,91 @@
+"""The agents' CLIs on this machine, as their drivers' manifests describe them: found, version, logged in."""
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from farhand.roster import DRIVERS, manifest, packages
+
+VERSION_SECONDS = 20.0
+_VERSION = re.compile(r"\d+\.\d+(?:\.\d+)*")
+
+
+@dataclass(frozen=True)
+class AgentCli:
+    """One CLI: where it is, what it says of its version, and whether its files or variables show a log-in."""
+
+    backend: str
+    program: str
+    install: str = ""
+    tested: str = ""
+    path: str = ""
+    version: str = ""
+    # None when its manifest does not say how that can be seen.
+    logged_in: bool | None = None
+    how_to_log_in: str = ""
+
+    @property
+    def line(self) -> str:
+        """What a person reads of it."""
+        if not self.path:
+            return "not installed"
+        version = self.version or "version unknown"
+        tested = f" (tested with {self.tested})" if self.tested and self.version != self.tested else ""
+        login = {True: ", logged in", False: ", not logged in", None: ""}[self.logged_in]
+        return f"{version}{tested}{login}"
+
+
+def agent_clis(environ: Mapping[str, str] | None = None, *, versions: bool = True) -> list[AgentCli]:
+    """Every CLI that a driver here can run, found or not."""
+    environ = os.environ if environ is None else environ
+    abouts = [manifest(DRIVERS, name) for name in packages()]
+    return [_look(about, environ, versions=versions) for about in abouts if about.get("tested")]
+
+
+def _look(about: Mapping[str, Any], environ: Mapping[str, str], *, versions: bool) -> AgentCli:
+    program = str(about["program"])
+    path = shutil.which(program, path=environ.get("PATH")) or ""
+    login = about.get("login", {})
+    return AgentCli(
+        backend=str(about["backend"]),
+        program=program,
+        install=str(about.get("install", "")),
+        tested=str(about["tested"]),
+        path=path,
+        version=_version(path, environ) if path and versions else "",
+        logged_in=is_logged_in(login, environ) if path and login else None,
+        how_to_log_in=str(login.get("how", "")),
+    )
+
+
+def _version(path: str, environ: Mapping[str, str]) -> str:
+    """What `--version` says; the CLI gets neither the bot's token nor anything to read."""
+    clean = {name: value for name, value in environ.items() if not name.startswith("TELEGRAM_")}
+    try:
+        done = subprocess.run(
+            [path, "--version"],
+            env=clean,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=VERSION_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    match = _VERSION.search(done.stdout.decode("utf-8", "replace"))
+    return match[0] if match else ""
+
+
+def is_logged_in(login: Mapping[str, Any], environ: Mapping[str, str]) -> bool:
+    """Whether one of its variables is set or one of its files is there."""
+    at = Path(environ.get("HOME") or Path.home())
+    return _any_set(login.get("variables", ()), environ) or any((at / one).exists() for one in login.get("files", ()))
+
+
+def _any_set(names: Iterable[str], environ: Mapping[str, str]) -> bool:
+    return any(environ.get(name, "").strip() for name in names)

@@ -1,0 +1,137 @@
+"""The first start: guided at a terminal, unattended by flags, and the demo; on a Telegram of the test's own."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import anyio.to_thread
+import pytest
+from tests.live.nodes import Home
+from tests.live.test_terminal import Desk
+
+from farhand.testing.telegram import FakeBot
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+async def home(tmp_path: Path) -> AsyncIterator[Home]:
+    """A home of somebody who has never used farhand."""
+    made = Home(tmp_path)
+    yield made
+    await farhand(made, "stop", "--all", "--force")
+    await anyio.to_thread.run_sync(made.end_agents)
+
+
+async def farhand(home: Home, *words: str) -> tuple[int, str]:
+    done = await anyio.to_thread.run_sync(lambda: home.farhand(*words))
+    return done.returncode, done.stdout + done.stderr
+
+
+def env(home: Home, node: str = "prod") -> dict[str, str]:
+    """What the env file of that node says; nobody else may read it."""
+    path = home.node_folder(node) / "env"
+    assert path.stat().st_mode & 0o777 == 0o600
+    return dict(line.split("=", 1) for line in path.read_text().splitlines())
+
+
+async def test_a_person_is_led_from_the_token_to_the_first_message(home: Home, bot: FakeBot) -> None:
+    home.environment |= {"TELEGRAM_API_URL": bot.address}
+    person = bot.person(77, "Mo")
+    await person.says("anybody here?")
+    desk = Desk(home, "setup", "-p", "0")
+    see = desk.see
+
+    async def sees(text: str) -> None:
+        await anyio.to_thread.run_sync(see, text)
+
+    try:
+        await sees("The token that it gave you (you will not see it): ")
+        desk.type("1:wrong\r")
+        await sees("Telegram does not know that token. Once more:")
+        await anyio.to_thread.run_sync(desk.wait, lambda: desk.shown.count("not see it): ") == 2, "the second question")
+        desk.type(f"{bot.token}\r")
+        await sees(f"@{bot.username} is your bot.")
+        await sees("this code: ")
+        await sees("\n")
+        code = re.search(r"this code: (\w{8})", desk.shown)
+        assert code is not None
+        await person.says("ABCDEFGH")
+        await person.says(f"/start {code[1]}")
+        await sees("Paired with Mo.")
+        await sees("1-4 [default]: ")
+        desk.type("\r")
+        await sees("The folder that workers begin in")
+        desk.type("\r")
+        await sees("The node has written to you on Telegram.")
+        assert await anyio.to_thread.run_sync(desk.leave) == 0
+        assert bot.token not in desk.shown
+        await person.reads("Server online")
+        assert env(home)["ADMIN_PAIRING"] == "required"
+        assert (home.node_folder("prod") / "last_chat_id").read_text() == "77"
+        await person.says("/team")
+        await person.reads("No team members yet")
+    finally:
+        await anyio.to_thread.run_sync(desk.close)
+
+
+async def test_every_step_is_a_flag_so_that_nobody_need_be_asked(home: Home, bot: FakeBot) -> None:
+    token = home.folder / "token"
+    token.write_text(bot.token + "\n")
+    (home.folder / "work").mkdir()
+    home.environment |= {"TELEGRAM_API_URL": bot.address}
+    person = bot.person(78, "Mo")
+    await person.says("hi")
+    words = "setup -n dev -p 0 --headless --admin 78 --mode plan --adapter demo --dir work".split()
+    code, told = await farhand(home, *words, "--token-file", str(token))
+    assert code == 0, told
+    assert bot.token not in told
+    assert env(home, "dev") == {
+        "TELEGRAM_BOT_TOKEN": bot.token,
+        "FARHAND_HIRE_BACKEND": "demo",
+        "FARHAND_HIRE_MODE": "plan",
+        "PORT": "0",
+        "TELEGRAM_API_URL": bot.address,
+        "ADMIN_PAIRING": "required",
+        "FARHAND_HOST": "127.0.0.1",
+    }
+    assert json.loads((home.node_folder("dev") / "run.json").read_text())["directory"] == str(home.folder / "work")
+    await person.says("/hire ann")
+    await person.reads("Ann is added and assigned.")
+    code, told = await farhand(home, *words)
+    assert (code, "farhand stop --node dev" in told) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "variables", "code", "sentence"),
+    [
+        ("setup --headless", {}, 3, "error: TELEGRAM_BOT_TOKEN not set"),
+        ("setup --headless", {"TELEGRAM_BOT_TOKEN": "1:no"}, 3, "error: Telegram refuses the bot token."),
+        ("setup --headless --admin me", {"TELEGRAM_BOT_TOKEN": "{token}"}, 2, "error: ADMIN_CHAT_ID must be a number"),
+        ("setup --demo --headless --dir /none/such", {}, 3, "error: There is no folder /none/such."),
+        ("setup --headless --token-file /none", {}, 3, "error: The token file /none cannot be read."),
+        ("setup --demo --headless", {"PATH": "/none"}, 0, ""),
+        ("setup --headless", {"PATH": "/none", "TELEGRAM_BOT_TOKEN": "1:no"}, 4, "error: tmux not installed"),
+    ],
+)
+async def test_what_is_missing_is_one_sentence_and_nothing_is_written(
+    home: Home, bot: FakeBot, words: str, variables: dict[str, str], code: int, sentence: str
+) -> None:
+    home.environment |= {"TELEGRAM_API_URL": bot.address, "PORT": "0"}
+    home.environment |= {name: value.format(token=bot.token) for name, value in variables.items()}
+    found, told = await farhand(home, *words.split())
+    assert found == code, told
+    assert sentence in told
+    assert (home.node_folder("prod") / "env").exists() == (code == 0)
+
+
+async def test_the_demo_needs_nothing(home: Home) -> None:
+    home.environment |= {"PORT": "0"}
+    code, told = await farhand(home, "setup", "--demo", "--headless", "-n", "first")
+    assert (code, "Node 'first' is running on port" in told) == (0, True), told
+    assert (await farhand(home, "say", "--wait", "one two"))[0] == 0
+    code, told = await farhand(home, "doctor", "--json")
+    assert json.loads(told)["node"] == "first"
