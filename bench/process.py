@@ -51,6 +51,7 @@ def help_row() -> Row:
 
 def status_row(home: Path) -> Row:
     """`farhand status` of three running nodes beside an interpreter that does nothing."""
+    home.mkdir()
     bare, ours = [], []
     environment = {"PATH": os.environ["PATH"], "HOME": str(home), "FARHAND_HOME": str(home)}
     with ExitStack() as stack:

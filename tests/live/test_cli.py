@@ -123,6 +123,7 @@ def test_a_worker_whose_agent_cannot_start_is_told_at_once(lived_in: Home) -> No
     assert told.stderr.startswith("error: zed is hired, but its agent cannot start: ")
     assert "→ farhand doctor" in told.stderr
     assert lived_in.farhand("end", "--node", "test", "zed").returncode == 0
+    assert lived_in.farhand("focus", "--node", "test", "demo").returncode == 0
 
 
 def test_events_are_lines_of_json_in_order(lived_in: Home) -> None:

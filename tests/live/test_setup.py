@@ -69,7 +69,7 @@ async def test_a_person_is_led_from_the_token_to_the_first_message(home: Home, b
         await sees("The node has written to you on Telegram.")
         assert await anyio.to_thread.run_sync(desk.leave) == 0
         assert bot.token not in desk.shown
-        await person.reads("Server online")
+        await person.reads("I'm online and ready.")
         assert env(home)["ADMIN_PAIRING"] == "required"
         assert (home.node_folder("prod") / "last_chat_id").read_text() == "77"
         await person.says("/team")

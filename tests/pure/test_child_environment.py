@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from farhand.drivers.opencode import launch
-from farhand.sandbox.environment import PASSED, PASSED_PREFIXES, child_environment
+from farhand.sandbox.environment import PASSED, PASSED_PREFIXES, child_environment, without_secrets
 
 NAMES = some.sampled_from(["PATH", "LC_ALL", "XDG_RUNTIME_DIR", "TELEGRAM_BOT_TOKEN", "AWS_SECRET_ACCESS_KEY"])
 VARIABLES = some.dictionaries(NAMES | some.text(min_size=1), some.text())
@@ -13,6 +13,11 @@ VARIABLES = some.dictionaries(NAMES | some.text(min_size=1), some.text())
 def test_what_every_program_needs_passes() -> None:
     own = {"PATH": "/bin", "HOME": "/home/ann", "LC_TIME": "de_AT", "XDG_CACHE_HOME": "/c", "https_proxy": "http://p"}
     assert child_environment(own, {}) == own
+
+
+def test_a_program_of_the_system_gets_all_but_the_nodes_secrets() -> None:
+    own = {"PATH": "/bin", "TMUX_TMPDIR": "/t", "TELEGRAM_BOT_TOKEN": "1:a", "FARHAND_RELAY_KEY": "k"}
+    assert without_secrets(own) == {"PATH": "/bin", "TMUX_TMPDIR": "/t"}
 
 
 def test_secrets_of_the_node_do_not() -> None:

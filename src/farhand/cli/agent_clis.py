@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from farhand.roster import DRIVERS, manifest, packages
+from farhand.sandbox.environment import without_secrets
 
 VERSION_SECONDS = 20.0
 _VERSION = re.compile(r"\d+\.\d+(?:\.\d+)*")
@@ -65,11 +66,10 @@ def _look(about: Mapping[str, Any], environ: Mapping[str, str], *, versions: boo
 
 def _version(path: str, environ: Mapping[str, str]) -> str:
     """What `--version` says; the CLI gets neither the bot's token nor anything to read."""
-    clean = {name: value for name, value in environ.items() if not name.startswith("TELEGRAM_")}
     try:
         done = subprocess.run(
             [path, "--version"],
-            env=clean,
+            env=without_secrets(environ),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=VERSION_SECONDS,

@@ -11,6 +11,7 @@ from farhand.cli.node_choice import choose
 from farhand.cli.node_flag import add_node
 from farhand.config.places import node_folder
 from farhand.model.errors import NodeError, SettingMissing
+from farhand.sandbox.environment import without_secrets
 
 SECONDS = 30.0
 
@@ -127,7 +128,9 @@ def _uninstall(node: str, path: Path, *, mac: bool) -> None:
 def _call(*words: str) -> None:
     """Calls the system's own program; without it the file is still right, and a person can do it by hand."""
     try:
-        done = subprocess.run(words, capture_output=True, text=True, timeout=SECONDS, check=False)
+        done = subprocess.run(
+            words, env=without_secrets(os.environ), capture_output=True, text=True, timeout=SECONDS, check=False
+        )
         problem = (done.stderr or done.stdout).strip() if done.returncode else ""
     except (OSError, subprocess.TimeoutExpired) as error:
         problem = str(error)

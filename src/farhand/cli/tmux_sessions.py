@@ -1,10 +1,12 @@
 """The tmux sessions of a node's workers, as any program finds them: by name and by what their environment says."""
 
+import os
 import subprocess
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from farhand.config.launch import Launch
+from farhand.sandbox.environment import without_secrets
 
 # Ours to tell one session's variables from the next one's; no variable's line begins so.
 _MARK = "== session "
@@ -66,7 +68,9 @@ def _tmux(launch: Launch, *words: str) -> str:
     """What tmux says; empty without a tmux, without a server, or when it takes too long."""
     server: Sequence[str] = ("tmux", "-S", launch.tmux_socket) if launch.tmux_socket else ("tmux",)
     try:
-        done = subprocess.run([*server, *words], capture_output=True, timeout=SECONDS, check=False)
+        done = subprocess.run(
+            [*server, *words], env=without_secrets(os.environ), capture_output=True, timeout=SECONDS, check=False
+        )
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return done.stdout.decode("utf-8", "replace")

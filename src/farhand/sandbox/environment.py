@@ -21,6 +21,11 @@ def child_environment(own: Mapping[str, str], added: Mapping[str, str]) -> dict[
     return {name: value for name, value in {**passed, **added}.items() if not is_kept(name)}
 
 
+def without_secrets(own: Mapping[str, str]) -> dict[str, str]:
+    """All of a command's variables but the node's secrets, for a program of the system that it calls."""
+    return {name: value for name, value in own.items() if not is_kept(name)}
+
+
 def is_kept(name: str) -> bool:
     """Whether the variable is a secret of the node itself, which no child may have."""
     upper = name.upper()
