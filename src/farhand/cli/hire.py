@@ -10,7 +10,7 @@ from farhand.cli.node_flag import add_node
 from farhand.cli.options import me, new_id, with_hub
 from farhand.client.door import SocketHub
 from farhand.model.commands import Hire
-from farhand.model.errors import NodeError
+from farhand.model.errors import AgentNotStarted
 from farhand.model.facts import CameOnline, WentOffline
 from farhand.model.present import AGENT, AGENT_BACKEND, WIRE
 from farhand.model.words import Mode
@@ -90,9 +90,3 @@ async def _hire(hub: SocketHub, command: Hire) -> int:
                     pass
     sys.stdout.write(f"{accepted.worker} is hired; its agent is still starting.\n")
     return 0
-
-
-class AgentNotStarted(NodeError):
-    """The worker is on the team, and its agent is not."""
-
-    code = "agent_not_started"
