@@ -5,18 +5,21 @@ import os
 import sys
 from pathlib import Path
 
+from farhand.channels.telegram.outbound import NAME
 from farhand.channels.telegram.settings import chat_id
 from farhand.channels.telegram.stored import TelegramStored
 from farhand.cli import run as run_command
 from farhand.cli.agent_clis import AgentCli, agent_clis
 from farhand.cli.bot_api import BotApi, TokenRefused, bot_api, token_of
 from farhand.cli.flags import command_parser
+from farhand.cli.manager import open_managers
 from farhand.cli.node_choice import choose, env_path, node_env
 from farhand.cli.node_flag import add_node
 from farhand.cli.pairing import PhonePairing, show
 from farhand.cli.prompts import Prompts
 from farhand.config.env_file import quoted
 from farhand.config.places import node_folder
+from farhand.model.channel_ports import Manager
 from farhand.model.errors import NodeRunning, SettingMissing
 from farhand.model.words import Mode
 from farhand.store import folder as node_folders
@@ -175,8 +178,14 @@ class Setup:
         merged = {**node_env(self._node, os.environ), **self._values}
         node_folders.write(path, "".join(f"{name}={quoted(value)}\n" for name, value in merged.items()))
         if chat:
-            TelegramStored(self._folder).keep_manager(chat)
+            self._keep_manager(Manager(chat=chat, person="" if chat.startswith("-") else chat))
         show(f"\nWritten: {path} (yours alone)")
+
+    def _keep_manager(self, manager: Manager) -> None:
+        """In the store, which the node believes, and in the file that other programs read."""
+        with open_managers(self._folder) as managers:
+            managers.keep_manager(NAME, manager)
+        TelegramStored(self._folder).write_manager(manager)
 
     def _start(self, directory: Path) -> int:
         os.environ.update(self._values)
