@@ -19,6 +19,7 @@ ROOT_FILES = {
     "launch.py": "how the CLI is started: its command lines, its settings, its variables",
     "schema.py": "what the CLI writes, read and checked once",
     "asks.py": "a question of the CLI as an ask, and the answer as the CLI wants it",
+    "permission_rules.py": "the rules that an answer may give the CLI, and how far each reaches",
     "limits.py": "whether an error is a usage limit, and when it ends",
     "sessions.py": "the conversations that the CLI keeps on this machine",
     "titles.py": "what a tool call does, in one line and in full",

@@ -18,7 +18,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 import msgspec
 
 from farhand.cli.main import COMMANDS
-from farhand.model import commands, devices, facts, frames, history, ports, present, slash, view, wire, words
+from farhand.model import action, commands, devices, facts, frames, history, ports, present, slash, view, wire, words
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = Path("docs") / "reference"
@@ -180,8 +180,8 @@ def enum_section(word: type[StrEnum]) -> str:
     return f"### {word.__name__}\n\n{' '.join((word.__doc__ or '').split())}\n\nOne of {values}.\n"
 
 
-SMALL = (words.Sender, words.Attachment, words.Choice, words.Usage, words.Spent)
-CLOSED = (words.Mode, words.AskKind, words.HowSettled, words.HowEnded, words.Receipt)
+SMALL = (words.Sender, words.Attachment, words.Choice, action.Action, words.Usage, words.Spent)
+CLOSED = (words.Mode, words.AskKind, action.ActionKind, words.HowSettled, words.HowEnded, words.Receipt)
 # The words that the door's page names and that stand on the page of events.
 WORDS_OF_EVENTS = "accepted present event message askraised asksettled turnended usage attachment".split()
 PAST = (

@@ -81,7 +81,8 @@ async def test_a_question_is_answered_by_its_number(house: House) -> None:
     await house.hire("ann")
     async with talking(house) as desk:
         desk.type("clean up")
-        await desk.see("? ann asks: Run it?\n  1. Yes\n  2. No\n")
+        await desk.see("? ann asks: Run it?\n  In: ")
+        await desk.see("  Risk: unknown: nobody here can tell what this does.\n  1. Yes\n  2. No\n")
         desk.type("2 not today")
         await desk.see("→ No (“not today”)")
     settled = await house.fact(AskSettled)

@@ -178,7 +178,8 @@ async def test_a_hired_worker_asks_and_survives_the_node(
             await house.hire("nat", "native")
             await house.say("make a file", worker="nat")
             ask = await house.fact(facts.AskRaised)
-            assert ask.question == "May write_file run?"
+            assert ask.question == "Write new.txt"
+            assert (ask.where, ask.risks) == (house.worker("nat").directory, ("writes in the folder",))
         assert not (tmp_path / "new.txt").exists()
         async with open_house(tmp_path, drivers={"native": driver}) as house:
             assert house.worker("nat").session

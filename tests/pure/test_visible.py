@@ -28,9 +28,24 @@ def test_text_stays(text: str) -> None:
     assert visible(text) == revealed(text) == without_controls(text) == text
 
 
-def test_other_spaces_are_spelled_out_only_in_what_is_allowed() -> None:
-    assert visible("rm\xa0-rf\u2003x") == "rm‹U+00A0›-rf‹U+2003›x"
-    assert visible("Vraiment\xa0?", spaces=False) == revealed("Vraiment\xa0?") == "Vraiment\xa0?"
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("rm\xa0-rf\u2003x", "rm‹U+00A0›-rf‹U+2003›x"),
+        ("ok\ufe0f\U000e0100", "ok‹U+FE0F›‹U+E0100›"),
+        ("ls" + " " * 200 + "; rm -rf x", "ls ‹200 blanks› ; rm -rf x"),
+        ("ls\n\n\n \n\n\n\nrm", "ls\n‹6 empty lines›\nrm"),
+        ("curl p\u0430ypal.com", "curl p‹U+0430›ypal.com"),
+        ("a \u2215 b/\u2215c", "a \u2215 b/‹U+2215›c"),
+    ],
+)
+def test_blanks_and_look_alikes_are_told_apart(text: str, shown: str) -> None:
+    assert visible(text) == revealed(text) == visible(shown) == shown
+
+
+@pytest.mark.parametrize("text", ["файл.txt", "Привет, мир", "café naïve", "    indented\n\n\ntwice", "Ωmega"])
+def test_what_people_write_stays(text: str) -> None:
+    assert visible(text) == text
 
 
 def test_control_characters_are_taken_out() -> None:

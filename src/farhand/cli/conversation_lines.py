@@ -6,13 +6,14 @@ from farhand.channels.kit import texts
 from farhand.channels.kit.card import notice, settlement
 from farhand.channels.kit.lifecycle import sentence
 from farhand.channels.kit.overview import spent_words
-from farhand.model import commands, facts
+from farhand.model import asking, commands, facts
 from farhand.model.commands import Command
 from farhand.model.facts import Event
 from farhand.model.ports import SessionFound
 from farhand.model.present import Ask, Present, Worker
 from farhand.model.slash import Surface, help_names, help_of
-from farhand.model.words import HowEnded, Sender
+from farhand.model.visible import visible
+from farhand.model.words import Choice, HowEnded, Sender
 
 HELP_OPENING = """\
 A message goes to the worker that the prompt names; a busy one takes it after its turn.
@@ -171,11 +172,17 @@ def _until(until: float | None) -> str:
 
 
 def ask_lines(worker: str, ask: Ask | facts.AskRaised) -> str:
-    """A question with its numbered choices."""
-    detail = f"\n{ask.detail}" if ask.detail else ""
-    choices = "\n".join(f"  {number}. {choice.label}" for number, choice in enumerate(ask.choices, 1))
-    several = "\n  Several may be chosen, with commas between them: 1,2" if ask.several else ""
-    return f"? {worker} asks: {ask.question}{detail}\n{choices}{several}"
+    """A question with what it is about and its numbered choices, each with all that it allows."""
+    lines = [f"? {worker} asks: {ask.question}"]
+    lines += [whole] if (whole := asking.whole(ask)) else []
+    lines += [f"  {line}" for line in asking.circumstances(ask)]
+    lines += [f"  {number}. {_choice_line(choice)}" for number, choice in enumerate(ask.choices, 1)]
+    lines += ["  Several may be chosen, with commas between them: 1,2"] if ask.several else []
+    return visible("\n".join(lines))
+
+
+def _choice_line(choice: Choice) -> str:
+    return f"{choice.label} ({choice.scope})" if choice.scope else choice.label
 
 
 def open_asks(present: Present) -> list[Ask]:

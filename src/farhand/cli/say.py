@@ -3,6 +3,7 @@
 import argparse
 import sys
 
+from farhand.cli.conversation_lines import ask_lines
 from farhand.cli.node_flag import add_node
 from farhand.cli.options import me, new_id, with_hub
 from farhand.client.door import SocketHub
@@ -10,7 +11,7 @@ from farhand.model.commands import Say
 from farhand.model.errors import BadInput
 from farhand.model.facts import AskRaised, Doubted, Ended, Fact, HandedOver, Said, TurnEnded, Withdrawn
 from farhand.model.names import again
-from farhand.model.visible import for_terminal
+from farhand.model.visible import for_terminal, visible
 from farhand.model.words import HowEnded
 
 
@@ -83,8 +84,8 @@ def _show(worker: str, fact: Fact) -> int | None:
         case Said(text=text):
             sys.stdout.write(for_terminal(text))
             sys.stdout.flush()
-        case AskRaised(ask=ask, question=question):
-            sys.stderr.write(f"\n[{worker} asks: {for_terminal(question)} — farhand answer {ask} <choice>]\n")
+        case AskRaised():
+            sys.stderr.write(f"\n{asked(worker, fact)}\n")
         case TurnEnded(how=how, error=error):
             sys.stdout.write("\n")
             if error:
@@ -93,6 +94,12 @@ def _show(worker: str, fact: Fact) -> int | None:
         case _:
             pass
     return None
+
+
+def asked(worker: str, ask: AskRaised) -> str:
+    """The question with all that it is about, and the command that answers it."""
+    ids = " or ".join(choice.id for choice in ask.choices)
+    return f"{ask_lines(worker, ask)}\n  Answer it with: {visible(f'farhand answer {ask.ask}')} {visible(ids)}"
 
 
 def _no_answer(why: str) -> int:

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable
 
 from farhand.model import facts
+from farhand.model.asking import as_shown
 from farhand.model.facts import Draft, Event, Fact
 from farhand.model.ports import Heard
 from farhand.model.present import Worker, fold_worker
@@ -37,7 +38,7 @@ def _fitting(worker: Worker, heard: Heard, on_their_way: Collection[AskId]) -> l
     turn = heard.turn if heard.turn is not None else running
     if not _belongs(worker, heard.fact, turn):
         return []
-    drafts = [Draft(worker=worker.name, turn=turn, fact=_limited(worker, heard.fact))]
+    drafts = [Draft(worker=worker.name, turn=turn, fact=_completed(worker, heard.fact))]
     if isinstance(heard.fact, facts.TurnEnded):
         drafts = [*_withdrawals(worker, turn), *_undelivered(worker, on_their_way), *drafts]
     if _proves_arrival(worker, heard):
@@ -63,9 +64,13 @@ def _denial(draft: Draft, raised: facts.AskRaised, count: int) -> list[Draft]:
     return [replace(draft, fact=replace(raised, unasked=True)), replace(draft, fact=settled)]
 
 
-def _limited(worker: Worker, fact: Fact) -> Fact:
-    """A limit is counted; a turn that failed because of one is parked, for its message is to be done yet."""
+def _completed(worker: Worker, fact: Fact) -> Fact:
+    """A limit is counted; a turn that failed because of one is parked, for its message is to be done yet.
+
+    An ask says where, with which risks, and hides nothing, whichever driver brought it."""
     turn = worker.turn
+    if isinstance(fact, facts.AskRaised):
+        return as_shown(fact, worker.directory)
     if isinstance(fact, facts.Limited):
         return replace(fact, again=worker.limits)
     failed = isinstance(fact, facts.TurnEnded) and fact.how is HowEnded.FAILED

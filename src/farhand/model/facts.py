@@ -2,6 +2,7 @@
 
 from typing import TypeAlias
 
+from farhand.model.action import Action
 from farhand.model.words import (
     AskId,
     AskKind,
@@ -233,10 +234,17 @@ class AskRaised(Word, tag="ask_raised"):
     """The agent waits for a person."""
 
     ask: AskId
+    # The headline: what will run, or the agent's question.
     question: str
     choices: tuple[Choice, ...]
     about: AskKind = AskKind.PERMISSION
+    # The whole of what will run.
     detail: str = ""
+    # What would be done, where, why in the agent's own words, and the risks of it in ours.
+    action: Action | None = None
+    where: str = ""
+    why: str = ""
+    risks: tuple[str, ...] = ()
     digest: str = ""
     deadline_seconds: float | None = None
     # More than one choice may be made: the answer has their ids with commas between them.

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, assert_never
 
 from farhand.model import facts
+from farhand.model.action import Action
 from farhand.model.facts import Event
 from farhand.model.names import again
 from farhand.model.words import (
@@ -77,6 +78,10 @@ class Ask(Word):
     choices: tuple[Choice, ...]
     about: AskKind = AskKind.PERMISSION
     detail: str = ""
+    action: Action | None = None
+    where: str = ""
+    why: str = ""
+    risks: tuple[str, ...] = ()
     digest: str = ""
     deadline: float | None = None
     several: bool = False
@@ -142,10 +147,10 @@ class Worker(Word):
         """One word for the eye: leaving, offline, waiting, working, limited or available."""
         if self.ending:
             return "leaving"
-        if not self.online:
-            return "offline"
         if any(ask.settled is None for ask in self.asks):
             return "waiting"
+        if not self.online:
+            return "offline"
         if self.turn:
             return "working"
         return "limited" if self.is_limited(at) else "available"
@@ -374,15 +379,24 @@ def _doubted(worker: Worker, message: MessageId) -> Worker:
 
 def _ask(event: Event, fact: facts.AskRaised) -> Ask:
     deadline = None if fact.deadline_seconds is None else event.at + fact.deadline_seconds
+    return raised_ask(fact, event.worker, event.turn, event.seq, deadline)
+
+
+def raised_ask(fact: facts.AskRaised, worker: WorkerName, turn: TurnId | None, seq: Seq, deadline: float | None) -> Ask:
+    """An ask as it was raised."""
     return Ask(
         id=fact.ask,
-        worker=event.worker,
-        turn=event.turn,
-        seq=event.seq,
+        worker=worker,
+        turn=turn,
+        seq=seq,
         question=fact.question,
         choices=fact.choices,
         about=fact.about,
         detail=fact.detail,
+        action=fact.action,
+        where=fact.where,
+        why=fact.why,
+        risks=fact.risks,
         digest=fact.digest,
         deadline=deadline,
         several=fact.several,

@@ -1,34 +1,56 @@
-"""Which characters an eye cannot see, for every room: shown as their code, or taken out. Pure."""
+"""Which characters an eye cannot see or cannot tell apart: shown as their code, or taken out. Pure."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from typing import Final
 
 # Format (bidirectional and zero-width among them), control, private, surrogate, unassigned, line and paragraph ends.
-_HIDDEN = frozenset({"Cf", "Cc", "Co", "Cs", "Cn", "Zl", "Zp"})
-# Blank to the eye, though Unicode calls them letters, marks or symbols.
-_BLANK = frozenset("\u115f\u1160\u17b4\u17b5\u3164\uffa0\u2800\u034f\u180b\u180c\u180d\u180e\u180f\ufe00\ufe01")
+_HIDDEN: Final = frozenset({"Cf", "Cc", "Co", "Cs", "Cn", "Zl", "Zp"})
+# Blank to the eye, though Unicode calls them letters, marks or symbols: what is Default_Ignorable and of no category
+# above (fillers of Hangul, joiners, vowels of Khmer, selectors of Mongolian, variation selectors), and blank Braille.
+_BLANK_RANGES: Final = (
+    (0x034F, 0x034F),
+    (0x115F, 0x1160),
+    (0x17B4, 0x17B5),
+    (0x180B, 0x180F),
+    (0x2800, 0x2800),
+    (0x3164, 0x3164),
+    (0xFE00, 0xFE0F),
+    (0xFFA0, 0xFFA0),
+    (0xE0000, 0xE0FFF),
+)
 # What is text, though it is a control character: line ends and tabs.
-_TEXT = "\n\t "
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
-_TERMINAL_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_TEXT: Final = "\n\t "
+_CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_TERMINAL_CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+# Blanks enough to push what follows out of sight: across, or down.
+_LONG_BLANKS: Final = re.compile(r"[ \t]{24,}|\n(?:[ \t]*\n){4,}")
+# A word of Latin letters with one of these in it reads as another word.
+_LOOKALIKES: Final = frozenset("аеорсухіјѕԁһԛԝАВЕКМНОРСТУХІЈЅαοιυνρκΑΒΕΖΗΙΚΜΝΟΡΤΥΧɑɡı∕⁄․‐‑−٭∗：；＂＇｀＄＆｜＜＞（）")
+_WORD: Final = re.compile(r"[^\s]+")
+_LATIN: Final = re.compile(r"[A-Za-z0-9]")
 
 
-def visible(text: str, *, spaces: bool = True) -> str:
-    """The text as it should be shown to somebody who is about to allow it: hidden characters as `‹U+202E›`.
+def visible(text: str) -> str:
+    """The text as it should be shown to somebody who is about to allow it.
 
-    Without `spaces`, spaces other than the ordinary one stay: what people write in French is full of them."""
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(f"‹U+{ord(one):04X}›" if _to_spell_out(one, spaces) else one for one in text)
+    Hidden characters, spaces other than the ordinary one and letters that pass for Latin ones stand as `‹U+202E›`,
+    long blanks as `‹40 blanks›`. Done twice, it changes nothing more."""
+    if not (text.isascii() and text.isprintable()):
+        text = _WORD.sub(lambda word: _told_apart(word[0]), text)
+        text = "".join(_code(one) if _to_spell_out(one) else one for one in text)
+    return _LONG_BLANKS.sub(_counted, text)
 
 
 def is_hidden(character: str) -> bool:
     """Whether nobody can see it, though it may change what they see. Line ends, tabs and spaces are no such thing."""
     if character in _TEXT:
         return False
-    return character in _BLANK or unicodedata.category(character) in _HIDDEN
+    if unicodedata.category(character) in _HIDDEN:
+        return True
+    return any(first <= ord(character) <= last for first, last in _BLANK_RANGES)
 
 
 def without_controls(text: str) -> str:
@@ -41,7 +63,22 @@ def for_terminal(text: str) -> str:
     return _TERMINAL_CONTROLS.sub("", text)
 
 
-def _to_spell_out(character: str, spaces: bool) -> bool:
-    if is_hidden(character):
-        return True
-    return spaces and character != " " and unicodedata.category(character) == "Zs"
+def _to_spell_out(character: str) -> bool:
+    return character != " " and (is_hidden(character) or unicodedata.category(character) == "Zs")
+
+
+def _code(character: str) -> str:
+    return f"‹U+{ord(character):04X}›"
+
+
+def _told_apart(word: str) -> str:
+    """The word, with what passes for a Latin letter or an ASCII sign spelled out where all the rest of it is ASCII."""
+    foreign = {one for one in word if not one.isascii() and not _to_spell_out(one)}
+    if not foreign or not foreign <= _LOOKALIKES or not _LATIN.search(word):
+        return word
+    return "".join(_code(one) if one in foreign else one for one in word)
+
+
+def _counted(blanks: re.Match[str]) -> str:
+    lines = blanks[0].count("\n")
+    return f"\n‹{lines - 1} empty lines›\n" if lines else f" ‹{len(blanks[0])} blanks› "

@@ -62,6 +62,8 @@ class AskKind(StrEnum):
     PERMISSION = "permission"
     CHOICE = "choice"
     PLAN = "plan"
+    # Whether an agent may be started in a folder that configures it.
+    FOLDER = "folder"
 
 
 class HowSettled(StrEnum):
@@ -111,6 +113,8 @@ class Choice(Word):
     allows: bool = True
     # It takes words: a refusal may have them along, any other choice is made by them.
     words: bool = False
+    # All that it allows beyond this one time, and until when; shown whole beside the button.
+    scope: str = ""
 
 
 class Attachment(Word):

@@ -7,9 +7,9 @@ import msgspec
 
 from farhand.model import facts
 from farhand.model.facts import Event
-from farhand.model.present import Ask, Message, Present, Turn, Worker, put_back, resumes_at
+from farhand.model.present import Ask, Message, Present, Turn, Worker, put_back, raised_ask, resumes_at
 from farhand.model.wire import encode
-from farhand.model.words import Attachment, HowEnded, HowSettled, Mode, Receipt, Sender, Spent, Usage, spend
+from farhand.model.words import Attachment, HowEnded, HowSettled, Mode, Receipt, Sender, Spent, Usage, replace, spend
 
 _senders = msgspec.json.Decoder(Sender)
 _attachments = msgspec.json.Decoder(tuple[Attachment, ...])
@@ -414,21 +414,8 @@ def _asks(db: sqlite3.Connection, worker: str) -> tuple[Ask, ...]:
 
 
 def _ask(worker: str, turn: str | None, seq: int, deadline: float | None, raised: bytes, settled: bytes | None) -> Ask:
-    fact = _raised.decode(raised)
-    return Ask(
-        id=fact.ask,
-        worker=worker,
-        turn=turn,
-        seq=seq,
-        question=fact.question,
-        choices=fact.choices,
-        about=fact.about,
-        detail=fact.detail,
-        digest=fact.digest,
-        deadline=deadline,
-        several=fact.several,
-        settled=_settled.decode(settled) if settled else None,
-    )
+    ask = raised_ask(_raised.decode(raised), worker, turn, seq, deadline)
+    return replace(ask, settled=_settled.decode(settled)) if settled else ask
 
 
 def settled(db: sqlite3.Connection, ask: str) -> facts.AskSettled | None:

@@ -97,6 +97,67 @@ async def test_allowed_for_the_session_is_not_asked_again(cli_env: ClaudeEnv) ->
         assert sum(isinstance(event.fact, AskRaised) for event in await house.history()) == 1
 
 
+async def test_a_file_allowed_for_the_session_allows_no_other(cli_env: ClaudeEnv) -> None:
+    one, two = cli_env.project / "one.md", cli_env.project / "two.md"
+    script = cli_env.model.script
+    script.conversation("zz-first", use("Write", file_path=str(one), content="a"), say("ok"))
+    edit = use("Edit", file_path=str(one), old_string="a", new_string="b")
+    script.conversation("zz-second", edit, use("Write", file_path=str(two), content="c"), say("ok"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
+        await house.say("zz-first")
+        ask = await house.fact(AskRaised)
+        assert ask.question == f"Write {one}"
+        assert f"change {one} in any way, and no other file" in ask.choices[1].scope
+        await house.answer(ask.ask, "session")
+        first = await house.event(TurnEnded)
+        await house.say("zz-second")
+        again = await house.fact(AskRaised, after=first.seq)
+        # The same file was changed once more without a question; another one asks.
+        assert again.question == f"Write {two}"
+        assert one.read_text() == "b"
+        await house.answer(again.ask, "deny")
+        await house.event(TurnEnded, after=first.seq)
+        assert not two.exists()
+
+
+async def test_a_host_allowed_for_the_session_allows_no_other(cli_env: ClaudeEnv) -> None:
+    script = cli_env.model.script
+    script.conversation("zz-first", use("WebFetch", url="https://one.invalid/a", prompt="what"), say("ok"))
+    same = use("WebFetch", url="https://one.invalid/b", prompt="what")
+    script.conversation("zz-second", same, use("WebFetch", url="https://two.invalid/", prompt="what"), say("ok"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
+        await house.say("zz-first")
+        ask = await house.fact(AskRaised)
+        assert (ask.question, ask.risks) == ("Fetch https://one.invalid/a", ("uses the network: one.invalid",))
+        await house.answer(ask.ask, "session")
+        first = await house.event(TurnEnded)
+        await house.say("zz-second")
+        again = await house.fact(AskRaised, after=first.seq)
+        assert again.question == "Fetch https://two.invalid/"
+        await house.answer(again.ask, "deny")
+        await house.event(TurnEnded, after=first.seq)
+
+
+async def test_a_command_allowed_for_the_session_allows_no_other(cli_env: ClaudeEnv) -> None:
+    script = cli_env.model.script
+    script.conversation("zz-first", use("Bash", command="touch three.txt", description="x"), say("ok"))
+    longer = use("Bash", command="touch three.txt four.txt", description="x")
+    script.conversation("zz-second", use("Bash", command="touch three.txt", description="y"), longer, say("ok"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
+        await house.say("zz-first")
+        await house.answer((await house.fact(AskRaised)).ask, "session")
+        first = await house.event(TurnEnded)
+        await house.say("zz-second")
+        again = await house.fact(AskRaised, after=first.seq)
+        assert (again.question, again.where) == ("Run: touch three.txt four.txt", str(cli_env.project))
+        await house.answer(again.ask, "deny")
+        await house.event(TurnEnded, after=first.seq)
+        assert not (cli_env.project / "four.txt").exists()
+
+
 async def test_an_ask_answered_at_the_desk_is_over_everywhere(cli_env: ClaudeEnv) -> None:
     file = touch(cli_env, "zz-four", "four.txt")
     async with cli_env.open() as house:

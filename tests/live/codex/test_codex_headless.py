@@ -85,7 +85,8 @@ async def test_a_command_is_allowed_for_the_session_and_another_is_refused(cli_e
         await house.say("zz-one")
         ask = await house.fact(AskRaised)
         assert ask.question == "Run: touch one.txt"
-        assert ask.detail.startswith("touch one.txt\n\nIn: ")
+        assert (ask.detail, ask.where) == ("touch one.txt", str(cli_env.project))
+        assert "This very command in this folder" in ask.choices[1].scope
         assert [choice.id for choice in ask.choices] == ["allow", "session", "deny"]
         assert not (cli_env.project / "one.txt").exists()
         await house.answer(ask.ask, "session")

@@ -75,7 +75,7 @@ async def test_an_ask_is_answered_from_the_phone(cli_env: CodexEnv) -> None:
         await hired(house, cli_env)
         await house.say("zz-one")
         ask = await house.fact(AskRaised)
-        assert (ask.question, ask.detail) == ("Run: touch one.txt", "touch one.txt\n\nReason: to make it")
+        assert (ask.question, ask.detail, ask.why) == ("Run: touch one.txt", "touch one.txt", "to make it")
         assert not (cli_env.project / "one.txt").exists()
         await house.answer(ask.ask, "allow")
         assert (await house.fact(AnswerDelivered)).problem == ""

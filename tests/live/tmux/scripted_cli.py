@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from farhand.drivers.wires.asks.answers import PartAnswer
-from farhand.drivers.wires.asks.build import ALLOW, DENY, ask_of, digest_of
+from farhand.drivers.wires.asks.build import ALLOW, DENY, AskWording, ask_of, digest_of
 from farhand.drivers.wires.foreign_json import Fields, parse
 from farhand.drivers.wires.hooks.asks import HookAsks, Wording
 from farhand.drivers.wires.hooks.endpoint import HookAsk, HookReport, JsonObject
@@ -73,7 +73,8 @@ def translate(line: bytes, state: ScriptedState, at: float = 0.0) -> tuple[list[
 
 def _raised(name: str, question: str, seconds: float | None, step: int) -> AskRaised:
     del step
-    return ask_of(name, (AskKind.PERMISSION, question, CHOICES, question), digest_of(question), seconds)
+    wording = AskWording(about=AskKind.PERMISSION, question=question, choices=CHOICES, whole=question)
+    return ask_of(name, wording, digest_of(question), seconds)
 
 
 def _reply(question: str, answers: tuple[PartAnswer, ...]) -> JsonObject:

@@ -45,7 +45,67 @@ def test_a_permission_shows_the_whole_command_and_four_answers() -> None:
         ("pattern", True),
         ("deny", False),
     ]
-    assert ask.choices[2].label == "Allow Bash(git status:*)"
+    assert ask.question == "Run: git status"
+    assert ask.why == "Look"
+    assert ask.choices[2].label == "Always allow Bash(git status:*)"
+    assert ".claude/settings.local.json, for every later session in this folder" in ask.choices[2].scope
+
+
+def test_a_long_rule_stands_whole_in_its_scope() -> None:
+    rule = {**RULE, "rules": [{"toolName": "Bash", "ruleContent": "x" * 200 + " --delete:*"}]}
+    choice = to_ask("a", ClaudeQuestion(tool="Bash", arguments={"command": "x"}, suggestions=(rule,)), None).choices[2]
+    assert choice.label == "Always allow this rule"
+    assert "x" * 200 + " --delete:*" in choice.scope
+
+
+@pytest.mark.parametrize("destination", ["", "everywhere"])
+def test_a_rule_whose_lifetime_nobody_knows_is_not_offered(destination: str) -> None:
+    question = ClaudeQuestion(
+        tool="Bash", arguments={"command": "ls"}, suggestions=({**RULE, "destination": destination},)
+    )
+    assert [one.id for one in to_ask("a", question, None).choices] == ["allow", "session", "deny"]
+    assert decision(question, (PartAnswer(choice="pattern"),))["behavior"] == "deny"
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "rule"),
+    [
+        ("Bash", {"command": "npm test"}, {"toolName": "Bash", "ruleContent": "npm test"}),
+        ("Bash", {"command": "rm *"}, None),
+        ("Bash", {"command": "npm:*"}, None),
+        ("Bash", {"command": "ls\nrm x"}, None),
+        ("Edit", {"file_path": "/w/a.py"}, {"toolName": "Edit", "ruleContent": "//w/a.py"}),
+        ("Write", {"file_path": "/w/a.py"}, {"toolName": "Edit", "ruleContent": "//w/a.py"}),
+        ("Write", {"file_path": "/w/**"}, None),
+        ("Write", {"file_path": "/w/../a"}, None),
+        ("Edit", {"file_path": "a.py"}, None),
+        ("Read", {"file_path": "/w/a.py"}, {"toolName": "Read", "ruleContent": "//w/a.py"}),
+        ("WebFetch", {"url": "https://docs.x.org/p"}, {"toolName": "WebFetch", "ruleContent": "domain:docs.x.org"}),
+        ("WebFetch", {"url": "https://*"}, None),
+        ("mcp__git__push", {"to": "x"}, {"toolName": "mcp__git__push"}),
+    ],
+)
+def test_allowed_for_the_session_is_what_was_shown_and_no_more(
+    tool: str, arguments: dict[str, object], rule: dict[str, str] | None
+) -> None:
+    question = ClaudeQuestion(tool=tool, arguments=arguments)
+    offered = [one for one in to_ask("a", question, None).choices if one.id == "session"]
+    answer = decision(question, (PartAnswer(choice="session"),))
+    if rule is None:
+        assert not offered
+        assert answer["behavior"] == "deny"
+        return
+    assert Fields(answer).list("updatedPermissions")[0].any("rules") == [rule]
+    (choice,) = offered
+    assert "until its session ends" in choice.scope
+    # A whole tool is granted only by a button that says so.
+    assert ("every" in choice.label) == ("ruleContent" not in rule)
+
+
+def test_without_a_plan_no_braces_are_shown() -> None:
+    ask = to_ask("a", ClaudeQuestion(tool="ExitPlanMode", arguments={}), None)
+    assert (ask.detail, ask.about) == ("", AskKind.PLAN)
+    assert "no plan" in ask.question
 
 
 def test_an_edit_shows_the_difference_and_a_plan_the_plan() -> None:

@@ -37,7 +37,7 @@ NO = PartAnswer(choice="deny")
 def test_a_command_is_shown_as_it_was_written() -> None:
     ask = to_ask("a", CodexQuestion(method=COMMAND, params=RUN), 60.0)
     assert ask.question == "Run: rm -r build"
-    assert ask.detail == "rm -r build\n\nReason: to begin anew\nIn: /home/dev"
+    assert (ask.detail, ask.why, ask.where) == ("rm -r build", "to begin anew", "/home/dev")
     assert ask.deadline_seconds == 60.0
 
 

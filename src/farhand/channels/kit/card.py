@@ -4,6 +4,7 @@ import html
 from typing import TypeAlias
 
 from farhand.channels.kit.texts import until_words
+from farhand.model import asking as asks
 from farhand.model import facts
 from farhand.model.facts import Event
 from farhand.model.present import Ask
@@ -12,6 +13,7 @@ from farhand.model.visible import visible
 from farhand.model.words import AskKind, Attachment, Choice, HowEnded, HowSettled, MessageId, Sender, Word, replace
 
 TAIL_CHARACTERS = 280
+LABEL_CHARACTERS = 56
 TITLE_CHARACTERS = 160
 NOTICE_CHARACTERS = 20_000
 # How the slots begin of what shows a state that passes: it may come late, or not at all.
@@ -200,7 +202,7 @@ def shortened(text: str, limit: int) -> str:
 
 def revealed(text: str) -> str:
     """The text with every character that cannot be seen spelled out: what is approved is what is read."""
-    return visible(text.replace("\r\n", "\n"), spaces=False)
+    return visible(text)
 
 
 def cards(event: Event, turn: TurnView | None, *, waited: bool = False) -> list[Card]:
@@ -337,6 +339,10 @@ def open_ask(ask_now: Ask, chosen: tuple[int, ...], key: str) -> Card:
         choices=ask_now.choices,
         about=ask_now.about,
         detail=ask_now.detail,
+        action=ask_now.action,
+        where=ask_now.where,
+        why=ask_now.why,
+        risks=ask_now.risks,
         several=ask_now.several,
     )
     return replace(ask(ask_now.worker, AskView(raised=raised), chosen), key=key, edit=True)
@@ -346,18 +352,30 @@ def ask(worker: str, shown: AskView, chosen: tuple[int, ...] = ()) -> Card:
     """A question with a button for every answer, or, once settled, with who answered and how."""
     raised = shown.raised
     slot = f"ask:{raised.ask}"
-    verb = {AskKind.PERMISSION: "asks", AskKind.CHOICE: "asks", AskKind.PLAN: "has a plan"}[raised.about]
+    verb = "has a plan" if raised.about is AskKind.PLAN and raised.detail else "asks"
+    whole = revealed(asks.whole(raised))
     card = Card(
         key=slot,
         slot=slot,
         worker=worker,
         head=f"{worker} {verb}: {revealed(raised.question)}",
-        verbatim=revealed(raised.detail),
+        markdown=whole if raised.about is AskKind.PLAN else "",
+        verbatim="" if raised.about is AskKind.PLAN else whole,
+        foot=revealed("\n".join(asks.circumstances(raised))),
     )
     if shown.settled is None:
-        return replace(card, buttons=_ask_buttons(raised, chosen))
-    foot = settlement(shown.settled, {choice.id: choice.label for choice in raised.choices})
+        foot = "\n".join(part for part in (card.foot, *map(_in_full, raised.choices)) if part)
+        return replace(card, foot=foot, buttons=_ask_buttons(raised, chosen))
+    settled = settlement(shown.settled, {choice.id: choice.label for choice in raised.choices})
+    foot = "\n".join(part for part in (card.foot, settled) if part)
     return replace(card, key=f"{slot}:settled", foot=foot, edit=True)
+
+
+def _in_full(choice: Choice) -> str:
+    """What a button has no room for: all that the choice allows, or the whole of its label."""
+    if choice.scope:
+        return revealed(f"• {choice.label}: {choice.scope}")
+    return revealed(f"• {choice.label}") if len(choice.label) > LABEL_CHARACTERS else ""
 
 
 def _ask_buttons(raised: facts.AskRaised, chosen: tuple[int, ...]) -> tuple[tuple[Button, ...], ...]:
@@ -371,7 +389,7 @@ def _ask_buttons(raised: facts.AskRaised, chosen: tuple[int, ...]) -> tuple[tupl
 
 
 def _choice_row(raised: facts.AskRaised, place: int, choice: Choice, chosen: tuple[int, ...]) -> tuple[Button, ...]:
-    label = shortened(choice.label, 56) or choice.id
+    label = shortened(revealed(choice.label), LABEL_CHARACTERS) or choice.id
     plain = Button(label=label, tap=AnswerTap(ask=raised.ask, place=place))
     if not choice.allows:
         why = Button(label=f"{shortened(choice.label, 40)}, and say why", tap=WordsTap(ask=raised.ask, chosen=(place,)))

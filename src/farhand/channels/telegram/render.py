@@ -41,8 +41,9 @@ def render(card: Card, chat: int, via: str, bot: str) -> list[Parcel]:
 
 
 def _is_prefixed(card: Card) -> bool:
-    """Whether the worker itself speaks, so that its name stands before every page."""
-    return bool(card.worker) and bool(card.html or card.markdown or (card.foot and not card.head))
+    """Whether the worker itself speaks, so that its name stands before every page; a head may begin with it already."""
+    named = bool(card.head) and card.head.startswith(card.worker)
+    return bool(card.worker) and not named and bool(card.html or card.markdown or (card.foot and not card.head))
 
 
 def body(card: Card) -> Styled:

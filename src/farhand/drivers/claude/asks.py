@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from farhand.drivers.claude.titles import detail, title
+from farhand.drivers.claude.permission_rules import is_told, lasting_label, lasting_scope, session_rule
+from farhand.drivers.claude.titles import detail
+from farhand.drivers.wires.asks.actions import action_of
 from farhand.drivers.wires.asks.answers import PartAnswer
 from farhand.drivers.wires.asks.build import (
     ALLOW,
@@ -13,21 +15,24 @@ from farhand.drivers.wires.asks.build import (
     EXPIRED,
     OTHER,
     SESSION,
+    UNTIL_SESSION_ENDS,
     AskWording,
     ask_of,
     digest_of,
     labels_of,
     options,
     options_in_full,
+    permission,
     step_id,
 )
 from farhand.drivers.wires.foreign_json import Fields, JsonObject
 from farhand.model.facts import AskRaised
-from farhand.model.visible import visible
 from farhand.model.words import AskKind, Choice, Word
 
 PATTERN: Final = "pattern"
 ACCEPT_EDITS: Final = "accept_edits"
+PLAN_SHOWN: Final = "Go ahead with this plan?"
+NO_PLAN: Final = "Go ahead? It wrote no plan down."
 
 
 class ClaudeQuestion(Word):
@@ -36,13 +41,18 @@ class ClaudeQuestion(Word):
     tool: str
     arguments: JsonObject
     suggestions: tuple[JsonObject, ...] = ()
+    # Where the agent stands, if it says so.
+    cwd: str = ""
 
 
 def question_of(payload: Fields, arguments: str = "tool_input") -> ClaudeQuestion:
     """The question in a PermissionRequest payload or (`input`) a can_use_tool request."""
     suggestions = tuple(one.plain for one in payload.list("permission_suggestions"))
     return ClaudeQuestion(
-        tool=payload.text("tool_name"), arguments=payload.fields(arguments).plain, suggestions=suggestions
+        tool=payload.text("tool_name"),
+        arguments=payload.fields(arguments).plain,
+        suggestions=suggestions,
+        cwd=payload.text("cwd"),
     )
 
 
@@ -69,11 +79,17 @@ def _wording(question: ClaudeQuestion, step: int) -> AskWording:
     questions = _questions(question)
     if questions:
         one = questions[min(step, len(questions) - 1)]
-        return AskKind.CHOICE, one.text("question"), options(labels_of(one)), options_in_full(one)
+        choices = options(labels_of(one))
+        return AskWording(
+            about=AskKind.CHOICE, question=one.text("question"), choices=choices, whole=options_in_full(one)
+        )
+    whole = detail(question.tool, arguments)
     if question.tool == "ExitPlanMode":
-        return AskKind.PLAN, "Go ahead with this plan?", _plan_choices(), detail(question.tool, arguments)
-    words = f"{question.tool}: {title(question.tool, arguments)}"
-    return AskKind.PERMISSION, words, _permission_choices(question), detail(question.tool, arguments)
+        asked = PLAN_SHOWN if whole else NO_PLAN
+        return AskWording(about=AskKind.PLAN, question=asked, choices=_plan_choices(), whole=whole)
+    action = action_of(question.tool, arguments)
+    why = arguments.text("description")
+    return permission(action, _permission_choices(question), whole, where=question.cwd, why=why)
 
 
 def _questions(question: ClaudeQuestion) -> list[Fields]:
@@ -81,43 +97,29 @@ def _questions(question: ClaudeQuestion) -> list[Fields]:
 
 
 def _plan_choices() -> tuple[Choice, ...]:
+    freely = f"Every edit in the folder without a question, {UNTIL_SESSION_ENDS}; commands still ask."
     return (
         Choice(id=ALLOW, label="Go ahead, ask before edits"),
-        Choice(id=ACCEPT_EDITS, label="Go ahead, edit freely"),
+        Choice(id=ACCEPT_EDITS, label="Go ahead, edit freely", scope=freely),
         Choice(id=DENY, label="Keep planning", allows=False, words=True),
     )
 
 
 def _permission_choices(question: ClaudeQuestion) -> tuple[Choice, ...]:
-    pattern = _pattern(question)
-    shown = [Choice(id=PATTERN, label=f"Allow {visible(_rule_words(pattern))}")] if pattern else []
+    narrow, pattern = session_rule(question.tool, Fields(question.arguments)), _pattern(question)
+    for_session = [Choice(id=SESSION, label=narrow.label, scope=narrow.scope)] if narrow else []
+    lasting = [Choice(id=PATTERN, label=lasting_label(pattern), scope=lasting_scope(pattern))] if pattern else []
     return (
         Choice(id=ALLOW, label="Allow once"),
-        Choice(id=SESSION, label="Allow for this session"),
-        *shown,
+        *for_session,
+        *lasting,
         Choice(id=DENY, label="Deny", allows=False, words=True),
     )
 
 
-def _pattern(question: ClaudeQuestion) -> JsonObject | None:
-    """The rule that Claude Code itself proposes, if it proposes one that allows."""
-    for suggestion in question.suggestions:
-        found = Fields(suggestion)
-        if found.text("type") == "addRules" and found.text("behavior") == "allow" and found.list("rules"):
-            return suggestion
-    return None
-
-
-def _rule_words(suggestion: JsonObject | None) -> str:
-    rules = Fields(suggestion).list("rules")
-    return ", ".join(f"{rule.text('toolName')}({rule.text('ruleContent') or '*'})" for rule in rules)
-
-
-def _for_session(question: ClaudeQuestion) -> JsonObject:
-    rule: JsonObject = {"toolName": question.tool}
-    if question.tool == "Bash":
-        rule["ruleContent"] = Fields(question.arguments).text("command")
-    return {"type": "addRules", "rules": [rule], "behavior": "allow", "destination": "session"}
+def _pattern(question: ClaudeQuestion) -> Fields | None:
+    """The rule that Claude Code itself proposes, if it proposes one that allows and whose reach can be told."""
+    return next((one for one in map(Fields, question.suggestions) if is_told(one)), None)
 
 
 def decision(question: ClaudeQuestion, picked: tuple[PartAnswer, ...]) -> JsonObject:
@@ -130,10 +132,10 @@ def decision(question: ClaudeQuestion, picked: tuple[PartAnswer, ...]) -> JsonOb
     allow: JsonObject = {"behavior": "allow", "updatedInput": question.arguments}
     if last.choice == ALLOW:
         return allow
-    if last.choice == SESSION:
-        return {**allow, "updatedPermissions": [_for_session(question)]}
+    if last.choice == SESSION and (narrow := session_rule(question.tool, Fields(question.arguments))):
+        return {**allow, "updatedPermissions": [narrow.update]}
     if last.choice == PATTERN and (rule := _pattern(question)):
-        return {**allow, "updatedPermissions": [rule]}
+        return {**allow, "updatedPermissions": [rule.plain]}
     if last.choice == ACCEPT_EDITS and question.tool == "ExitPlanMode":
         mode = {"type": "setMode", "mode": "acceptEdits", "destination": "session"}
         return {**allow, "updatedPermissions": [mode]}

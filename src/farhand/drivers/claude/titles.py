@@ -30,7 +30,7 @@ def detail(tool: str, arguments: Fields) -> str:
         return f"{arguments.text('file_path')}\n\n{arguments.text('content')}"
     if tool == "ExitPlanMode" and arguments.text("plan"):
         return arguments.text("plan")
-    return pretty_json(arguments.plain)
+    return pretty_json(arguments.plain) if arguments else ""
 
 
 def _difference(arguments: Fields) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from farhand.drivers.codex.schema import shell_words
+from farhand.drivers.wires.asks.actions import action_of, compact_json
 from farhand.drivers.wires.asks.answers import PartAnswer
 from farhand.drivers.wires.asks.build import (
     ALLOW,
@@ -13,18 +14,21 @@ from farhand.drivers.wires.asks.build import (
     DENY,
     EXPIRED,
     SESSION,
+    UNTIL_SESSION_ENDS,
     AskWording,
     ask_of,
     digest_of,
     labels_of,
     options,
     options_in_full,
+    permission,
     step_id,
 )
 from farhand.drivers.wires.foreign_json import Fields, JsonObject
-from farhand.drivers.wires.text.tool_title import one_line, pretty_json
+from farhand.drivers.wires.text.tool_title import pretty_json
+from farhand.model.action import Action, ActionKind, call, files, run
 from farhand.model.facts import AskRaised
-from farhand.model.words import AskKind, Choice, Word
+from farhand.model.words import AskKind, Choice, Word, replace
 
 COMMAND: Final = "item/commandExecution/requestApproval"
 CHANGE: Final = "item/fileChange/requestApproval"
@@ -37,6 +41,10 @@ METHODS: Final = frozenset((COMMAND, CHANGE, PERMISSIONS, INPUT, ELICITATION))
 _PASSING: Final = frozenset("startedAtMs threadId turnId itemId approvalId availableDecisions environmentId".split())
 
 
+_FILES_SCOPE: Final = f"Any change to these very files, {UNTIL_SESSION_ENDS}."
+_PERMISSIONS_SCOPE: Final = f"These permissions for everything that Codex runs, {UNTIL_SESSION_ENDS}."
+
+
 class CodexQuestion(Word):
     """What the agent asks leave for, as it came."""
 
@@ -45,6 +53,9 @@ class CodexQuestion(Word):
     # What the files would become: a question about them names only their item.
     title: str = ""
     detail: str = ""
+    paths: tuple[str, ...] = ()
+    # Where the agent stands, of a question that does not say so itself.
+    cwd: str = ""
 
 
 def digest(question: CodexQuestion) -> str:
@@ -67,38 +78,67 @@ def _wording(question: CodexQuestion, step: int) -> AskWording:
     params, questions = Fields(question.params), _questions(question)
     if questions:
         one = questions[min(step, len(questions) - 1)]
-        return AskKind.CHOICE, one.text("question") or one.text("header"), options(labels_of(one)), options_in_full(one)
+        words = one.text("question") or one.text("header")
+        return AskWording(
+            about=AskKind.CHOICE, question=words, choices=options(labels_of(one)), whole=options_in_full(one)
+        )
+    where, why = params.text("cwd"), params.text("reason")
     match question.method:
         case "item/commandExecution/requestApproval":
             command = shell_words(params.any("command"))
-            return AskKind.PERMISSION, f"Run: {one_line(command or 'a command')}", _choices(), _command(params, command)
+            action = run(command or params.text("command"))
+            return permission(action, _choices(_command_scope(params)), _command(params, command), where=where, why=why)
         case "item/fileChange/requestApproval":
-            reason = _reason(params, "grantRoot")
-            return AskKind.PERMISSION, question.title or "Change files", _choices(), question.detail + reason
+            root = params.text("grantRoot")
+            asked = f"\n\nIt also asks to write anywhere under {root} for the rest of the session." if root else ""
+            choices = _choices(_FILES_SCOPE if not root else "")
+            return permission(_changed(question), choices, question.detail + asked, why=why)
         case "PermissionRequest":
-            return AskKind.PERMISSION, *_hooked(params)
+            return replace(_hooked(params), where=question.cwd)
         case "item/permissions/requestApproval":
-            wanted = pretty_json(params.any("permissions")) + _reason(params, "cwd")
-            return AskKind.PERMISSION, "Give Codex more permissions", _choices(), wanted
+            wanted = pretty_json(params.any("permissions"))
+            action = call("more permissions", compact_json(params.any("permissions")))
+            return permission(action, _choices(_PERMISSIONS_SCOPE), wanted, where=where, why=why)
         case _:
-            server = params.text("serverName")
-            words = params.text("message") or params.text("title") or "A question of a tool server"
-            return AskKind.PERMISSION, f"{server}: {words}", _choices(session=False), pretty_json(_elicited(params))
+            return _elicitation(params)
+
+
+def _changed(question: CodexQuestion) -> Action:
+    """What the files would become; which files, as the item said."""
+    paths = question.paths
+    only = {one.partition(" ")[0] for one in question.title.split(", ")} if len(paths) == 1 else set()
+    kind = {"Write": ActionKind.WRITE, "Delete": ActionKind.DELETE}.get("".join(only), ActionKind.EDIT)
+    return files(kind, *paths)
+
+
+def _elicitation(params: Fields) -> AskWording:
+    """A tool server's own question, with all that it sent."""
+    server, sent = params.text("serverName"), _elicited(params)
+    words = params.text("message") or params.text("title") or "A question of a tool server"
+    asked = permission(call(server, compact_json(sent)), _choices(), pretty_json(sent))
+    return replace(asked, question=f"{server}: {words}")
+
+
+def _command_scope(params: Fields) -> str:
+    """What Codex allows when a command is allowed for the session."""
+    network = params.fields("networkApprovalContext")
+    if network:
+        return f"Connections to {network.text('host') or 'the host named here'}, {UNTIL_SESSION_ENDS}."
+    return f"This very command in this folder, {UNTIL_SESSION_ENDS}."
 
 
 def _elicited(params: Fields) -> JsonObject:
     return {name: value for name, value in params.plain.items() if name not in _PASSING}
 
 
-def _hooked(params: Fields) -> tuple[str, tuple[Choice, ...], str]:
+def _hooked(params: Fields) -> AskWording:
     """A question of the interactive CLI, whose hook knows yes and no alone."""
     tool, given = params.text("tool_name"), params.fields("tool_input")
     command = shell_words(given.any("command"))
-    if tool == "Bash" and command and set(given.plain) <= {"command", "description"}:
-        reason = f"\n\nReason: {given.text('description')}" if given.text("description") else ""
-        return f"Run: {one_line(command)}", _choices(session=False), command + reason
-    words = f"{tool}: {one_line(command)}" if command else tool or "Use a tool"
-    return words, _choices(session=False), pretty_json(given.plain)
+    plain = tool == "Bash" and bool(command) and set(given.plain) <= {"command", "description"}
+    action = run(command) if tool == "Bash" and command else action_of(tool, given)
+    whole = command if plain else pretty_json(given.plain)
+    return permission(action, _choices(), whole, why=given.text("description"))
 
 
 def _command(params: Fields, command: str) -> str:
@@ -108,18 +148,13 @@ def _command(params: Fields, command: str) -> str:
     more = {name: params.any(name) for name in ("additionalPermissions", "networkApprovalContext")}
     shown = {name: pretty_json(value) for name, value in more.items() if value is not None}
     granted = "".join(f"\n\n{name}: {text}" for name, text in shown.items())
-    return (command or raw) + wrapped + granted + _reason(params, "cwd")
+    return (command or raw) + wrapped + granted
 
 
-def _reason(params: Fields, where: str) -> str:
-    told = {"Reason": params.text("reason"), "In": params.text(where)}
-    lines = [f"{name}: {text}" for name, text in told.items() if text]
-    return "\n\n" + "\n".join(lines) if lines else ""
-
-
-def _choices(*, session: bool = True) -> tuple[Choice, ...]:
-    for_session = (Choice(id=SESSION, label="Allow for this session"),) if session else ()
-    return (Choice(id=ALLOW, label="Allow once"), *for_session, Choice(id=DENY, label="Deny", allows=False, words=True))
+def _choices(for_session: str = "") -> tuple[Choice, ...]:
+    """Yes and no, and what is allowed for the session where its reach is known."""
+    lasting = (Choice(id=SESSION, label="Allow for this session", scope=for_session),) if for_session else ()
+    return (Choice(id=ALLOW, label="Allow once"), *lasting, Choice(id=DENY, label="Deny", allows=False, words=True))
 
 
 def _questions(question: CodexQuestion) -> list[Fields]:

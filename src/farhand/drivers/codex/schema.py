@@ -49,6 +49,9 @@ class Item(Word):
     detail: str = ""
     output: str = ""
     ok: bool = True
+    # Of a change: the files, and the whole of what becomes of them, however long.
+    paths: tuple[str, ...] = ()
+    whole: str = ""
 
 
 def read_item(item: Fields) -> Item:
@@ -62,7 +65,9 @@ def read_item(item: Fields) -> Item:
         case "command":
             return _command(item, found)
         case "change":
-            return _tool(found, "apply_patch", *change_words(item.any("changes")), item.text("stdout"))
+            title, whole = change_words(item.any("changes"))
+            changed = replace(found, paths=changed_paths(item.any("changes")), whole=whole)
+            return _tool(changed, "apply_patch", title, whole, item.text("stdout"))
         case "mcp" | "tool" | "agent":
             return _called(item, found, kind)
         case "search":
@@ -142,6 +147,13 @@ def change_words(changes: object) -> tuple[str, str]:
     return title, "\n\n".join(
         f"{verbs.get(_verb(one), 'Edit')} {path}\n{_difference(one)}".strip() for path, one in every
     )
+
+
+def changed_paths(changes: object) -> tuple[str, ...]:
+    """The files that it changes, and where it moves them."""
+    found = [(path, Fields(one)) for path, one in _changes(changes)]
+    moved = [one.fields("kind").text("move_path") or one.text("move_path") for _, one in found]
+    return tuple(dict.fromkeys(path for path in (*(path for path, _ in found), *moved) if path))
 
 
 def _changes(changes: object) -> list[tuple[str, object]]:

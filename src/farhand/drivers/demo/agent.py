@@ -98,7 +98,10 @@ class Demo:
         ask = f"{self._prompt.id}/ask"
         choices = [{"id": "yes", "label": "Yes, write it"}, {"id": "no", "label": "No", "allows": False}]
         question, detail = f"May I write a small note called {NOTE}?", f"It goes into {Path.cwd()}, and nothing else."
-        self._conversation.say("ask", ask_id=ask, question=question, detail=detail, choices=choices, about="permission")
+        action = {"kind": "write", "target": NOTE, "paths": [NOTE]}
+        self._conversation.say(
+            "ask", ask_id=ask, question=question, detail=detail, choices=choices, about="permission", action=action
+        )
         answer = self._conversation.answer(ask)
         if answer.choice != "yes":
             self._write("Understood, I leave it. Nothing was written." + replies.advice(answer.note))

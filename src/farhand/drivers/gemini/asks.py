@@ -7,21 +7,26 @@ from collections.abc import Iterable
 from typing import Final
 
 from farhand.drivers.gemini.schema import digest
-from farhand.drivers.gemini.titles import detail, title
+from farhand.drivers.gemini.titles import detail
 from farhand.drivers.gemini.tmux.screen import Dialog, bare, shows, shows_of
+from farhand.drivers.wires.asks.actions import action_of, compact_json
 from farhand.drivers.wires.asks.build import (
     ALLOW,
     DENY,
     OTHER,
     SESSION,
+    UNTIL_SESSION_ENDS,
     AskWording,
     ask_of,
     labels_of,
     options,
     options_in_full,
+    permission,
 )
 from farhand.drivers.wires.foreign_json import Fields, JsonObject
 from farhand.drivers.wires.text.tool_title import pretty_json
+from farhand.model import action as actions
+from farhand.model.action import Action, run
 from farhand.model.facts import AskRaised
 from farhand.model.words import AskKind, Choice, Word, replace
 
@@ -34,12 +39,17 @@ PLANS: Final = {ALLOW: "Yes, manually accept edits", ACCEPT_EDITS: "Yes, automat
 FEEDBACK = "Type your feedback"
 PLAN_CHOICES = (
     Choice(id=ALLOW, label="Go ahead, ask before edits"),
-    Choice(id=ACCEPT_EDITS, label="Go ahead, edit freely"),
+    Choice(
+        id=ACCEPT_EDITS,
+        label="Go ahead, edit freely",
+        scope=f"Every edit of any file without a question, {UNTIL_SESSION_ENDS}; commands still ask.",
+    ),
     Choice(id=DENY, label="Keep planning", allows=False, words=True),
 )
 CHOICE: Final = "ask_user"
 CUSTOM = "Enter a custom value"
 ESCAPE = "Escape"
+LONGEST_LABEL: Final = 56
 # How the dialogs of tools end that are neither commands nor edits.
 PROCEED = "Do you want to proceed?"
 _DRAWN = str.maketrans("", "", "*_`~")
@@ -209,18 +219,46 @@ def to_ask(ask: str, question: GeminiQuestion, seconds: float | None, dialog: Di
 def _wording(question: GeminiQuestion, dialog: Dialog) -> AskWording:
     deny = Choice(id=DENY, label="Deny", allows=False, words=True)
     if not is_sure(question):
-        return AskKind.PERMISSION, _title(question), (deny,), _unsure(question)
+        return permission(_action(question), (deny,), _unsure(question))
     asked = asked_once(question)
     if asked is not None:
         choices = options(labels(asked), custom=bool(_own_words(question, dialog)))
-        return AskKind.CHOICE, asked.text("question"), choices, options_in_full(asked)
+        words, every = asked.text("question"), options_in_full(asked)
+        return AskWording(about=AskKind.CHOICE, question=words, choices=choices, whole=every)
     if question.kind == PLAN:
         plan = Fields(question.details).text("plan") or "\n".join(dialog.words[1:])
-        return AskKind.PLAN, "Go ahead with this plan?", PLAN_CHOICES, plan
-    offered = tuple(
-        Choice(id=choice, label=label) for choice, label in LABELS.items() if choice != DENY and dialog.key(label)
-    )
-    return AskKind.PERMISSION, _title(question), (*offered, deny), whole(question)
+        return AskWording(about=AskKind.PLAN, question="Go ahead with this plan?", choices=PLAN_CHOICES, whole=plan)
+    offered = tuple(_offered(choice, question) for choice in (ALLOW, SESSION) if dialog.key(LABELS[choice]))
+    why = Fields(question.call.arguments).text("description")
+    return permission(_action(question), (*offered, deny), whole(question), why=why)
+
+
+def _offered(choice: str, question: GeminiQuestion) -> Choice:
+    """A yes; one for the session says what the Gemini CLI then no longer asks for."""
+    if choice != SESSION:
+        return Choice(id=choice, label=LABELS[choice])
+    match question.kind:
+        case "exec":
+            roots = Fields(question.details).text("rootCommand")
+            what = f"Every command that begins with {roots}" if roots else "Every command that begins like this one"
+            label = f"Allow every {roots} for this session"
+        case "edit":
+            what, label = "Every edit of any file (the mode auto_edit)", "Allow every edit for this session"
+        case _:
+            name = question.call.tool or "use of this tool"
+            what, label = f"Every {name}, whatever it is given", f"Allow every {name} for this session"
+    short = label if len(label) <= LONGEST_LABEL else "Allow all of its kind for this session"
+    return Choice(id=SESSION, label=short, scope=f"{what}, {UNTIL_SESSION_ENDS}.")
+
+
+def _action(question: GeminiQuestion) -> Action:
+    """What would be done, by the call's own arguments; without a sure call, by what its dialog was announced with."""
+    call, details = question.call, Fields(question.details)
+    if is_sure(question):
+        return action_of(call.tool, Fields(call.arguments))
+    if question.kind == "exec" and details.text("command"):
+        return run(details.text("command"))
+    return actions.call(call.tool or details.text("title") or "a tool", compact_json(question.details))
 
 
 def _unsure(question: GeminiQuestion) -> str:
@@ -261,13 +299,6 @@ def _own_words(question: GeminiQuestion, dialog: Dialog) -> str:
 def takes_advice(question: GeminiQuestion) -> bool:
     """Whether its dialog takes the words that come with a refusal; otherwise they are the next message."""
     return question.kind in (PLAN, CHOICE)
-
-
-def _title(question: GeminiQuestion) -> str:
-    call = question.call
-    if call.tool:
-        return title(call.tool, Fields(call.arguments))
-    return Fields(question.details).text("title") or "May this run?"
 
 
 def whole(question: GeminiQuestion) -> str:

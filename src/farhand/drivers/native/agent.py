@@ -13,19 +13,24 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from mimetypes import guess_type
 
+import msgspec
+
 from farhand.drivers.native.own_agent import hired_agent
-from farhand.drivers.wires.foreign_json import JsonObject
+from farhand.drivers.wires.asks.actions import action_of
+from farhand.drivers.wires.foreign_json import Fields, JsonObject
 from farhand.drivers.wires.lines.agent import Prompt
 from farhand.drivers.wires.lines.async_agent import AsyncAgent, read_lines, write_line
+from farhand.model.action import ActionKind, headline
 from farhand.sdk import events
 from farhand.sdk.agent import Agent
 from farhand.sdk.errors import SdkError, SessionNotFound
 from farhand.sdk.policies.rules import MODES, Mode
 from farhand.sdk.prompt import File, Image
-from farhand.sdk.protocols import Question, Reply
+from farhand.sdk.protocols import Question, Reply, ToolCall
 from farhand.sdk.session import Session
 
 TITLE_CHARACTERS = 200
+LABELS = {"allow": "Allow once", "deny": "Deny"}
 
 
 class NativeAgent:
@@ -123,25 +128,26 @@ class NativeAgent:
         choices = [
             {
                 "id": choice,
-                "label": choice.capitalize() if permission else choice,
+                "label": LABELS.get(choice, choice) if permission else choice,
                 "allows": choice != "deny",
                 "words": choice == "deny",
             }
             for choice in question.choices
         ]
-        about = "permission" if permission else "choice"
-        detail = json.dumps(question.call.arguments, ensure_ascii=False, indent=2) if question.call else ""
-        said = f"May {question.call.name} run?" if question.call else question.text
-        self._write(
-            {
-                "ask": self._running,
-                "ask_id": ask,
-                "question": said,
-                "choices": choices,
-                "about": about,
-                "detail": detail,
-            }
-        )
+        asked: JsonObject = {"question": question.text, "about": "permission" if permission else "choice"}
+        if question.call is not None:
+            asked |= asked_for(question.call)
+        self._write({"ask": self._running, "ask_id": ask, "choices": choices, **asked})
+
+
+def asked_for(call: ToolCall) -> JsonObject:
+    """What a call would do, and the whole of its arguments."""
+    given = Fields(dict(call.arguments))
+    action = action_of(call.name, given)
+    plain = action.kind is ActionKind.RUN and set(given.plain) <= {"command", "description"}
+    whole = action.target if plain else json.dumps(call.arguments, ensure_ascii=False, indent=2)
+    why = given.text("description")
+    return {"question": headline(action), "detail": whole, "action": msgspec.to_builtins(action), "why": why}
 
 
 def known_mode(mode: str) -> Mode:

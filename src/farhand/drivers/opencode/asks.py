@@ -6,13 +6,25 @@ from typing import Final, TypeAlias
 
 from farhand.drivers.opencode import titles
 from farhand.drivers.opencode.schema import OpenCodePermission, OpenCodeQuestion, OpenCodeQuestions, Replied
-from farhand.drivers.wires.asks.build import DENIED, DENY, EXPIRED, OTHER, SESSION, ask_of, digest_of, options, step_id
-from farhand.drivers.wires.text.tool_title import one_line
+from farhand.drivers.wires.asks.build import (
+    DENIED,
+    DENY,
+    EXPIRED,
+    OTHER,
+    SESSION,
+    AskWording,
+    ask_of,
+    digest_of,
+    options,
+    permission,
+    step_id,
+)
+from farhand.drivers.wires.foreign_json import Fields
 from farhand.model.facts import AskRaised, AskSettled
-from farhand.model.visible import visible
 from farhand.model.words import AskKind, Choice, HowSettled, Word
 
 ONCE: Final = "once"
+LONGEST_LABEL: Final = 56
 
 OpenCodeRequest: TypeAlias = OpenCodePermission | OpenCodeQuestions
 
@@ -53,24 +65,31 @@ def raised(request: OpenCodeRequest, seconds: float | None) -> list[AskRaised]:
 
 
 def _permission(wanted: OpenCodePermission, seconds: float | None) -> AskRaised:
-    lasting = [Choice(id=SESSION, label=visible(_lasting(wanted)))] if wanted.always else []
     deny = Choice(id=DENY, label="Deny", allows=False, words=True)
-    choices = (Choice(id=ONCE, label="Allow once"), *lasting, deny)
-    worded = (AskKind.PERMISSION, titles.permission_title(wanted), choices, titles.permission_detail(wanted))
+    choices = (Choice(id=ONCE, label="Allow once"), *_lasting(wanted), deny)
+    why = Fields(wanted.metadata).text("description")
+    worded = permission(titles.permission_action(wanted), choices, titles.permission_detail(wanted), why=why)
     return ask_of(wanted.id, worded, digest(wanted), seconds)
 
 
-def _lasting(wanted: OpenCodePermission) -> str:
+def _lasting(wanted: OpenCodePermission) -> tuple[Choice, ...]:
+    """Leave for the session, by the patterns that OpenCode proposes: all of them are named."""
+    if not wanted.always:
+        return ()
     patterns = ", ".join(wanted.always)
-    what = wanted.permission if patterns == "*" else patterns
-    return one_line(f"Allow {what} for this session")
+    what = f"every {wanted.permission}" if patterns == "*" else patterns
+    label = f"Allow {what} for this session"
+    short = label if len(label) <= LONGEST_LABEL else "Allow these patterns for this session"
+    given = "whatever it is given" if patterns == "*" else f"that fits {patterns}"
+    scope = f"Every {wanted.permission} {given} (* stands for anything), until its session ends."
+    return (Choice(id=SESSION, label=short, scope=scope),)
 
 
 def _question(asked: OpenCodeQuestions, step: int, seconds: float | None) -> AskRaised:
     one = asked.questions[step]
     choices = options([each.label for each in one.options], custom=one.custom)
     whole = "\n".join(f"{each.label}: {each.description}" for each in one.options)
-    worded = (AskKind.CHOICE, one.question, choices, whole)
+    worded = AskWording(about=AskKind.CHOICE, question=one.question, choices=choices, whole=whole)
     return ask_of(step_id(asked.id, step), worded, digest(asked), seconds, several=one.multiple)
 
 

@@ -6,18 +6,10 @@ from collections.abc import Mapping
 
 from farhand.drivers.opencode.launch import MANIFEST
 from farhand.drivers.opencode.schema import OpenCodePermission
+from farhand.drivers.wires.asks.actions import compact_json
 from farhand.drivers.wires.foreign_json import Fields
-from farhand.drivers.wires.text.tool_title import one_line, pretty_json, tool_title
-
-_PERMISSIONS = {
-    "edit": "Change",
-    "external_directory": "Reach outside the project:",
-    "webfetch": "Fetch",
-    "websearch": "Search the web:",
-    "read": "Read",
-    "task": "Start an agent:",
-    "doom_loop": "Go on, though it repeats itself:",
-}
+from farhand.drivers.wires.text.tool_title import pretty_json, tool_title
+from farhand.model.action import Action, ActionKind, call, files, run
 
 
 def title(tool: str, arguments: Mapping[str, object]) -> str:
@@ -25,14 +17,20 @@ def title(tool: str, arguments: Mapping[str, object]) -> str:
     return tool_title(tool, Fields(arguments), MANIFEST.titles)
 
 
-def permission_title(wanted: OpenCodePermission) -> str:
-    """What permission is asked for, in one line."""
-    about = ", ".join(wanted.patterns)
-    if wanted.permission == "bash":
-        return one_line(f"bash: {_text(wanted.metadata, 'command') or about}")
-    if wanted.permission == "edit":
-        about = _text(wanted.metadata, "filepath") or about
-    return one_line(f"{_PERMISSIONS.get(wanted.permission, wanted.permission)} {about}")
+def permission_action(wanted: OpenCodePermission) -> Action:
+    """What would be done."""
+    given = Fields(wanted.metadata)
+    match wanted.permission:
+        case "bash" if command := given.text("command") or ", ".join(wanted.patterns):
+            return run(command)
+        case "edit" if paths := (given.text("filepath"),) if given.text("filepath") else tuple(wanted.patterns):
+            return files(ActionKind.EDIT, *paths)
+        case "read" if wanted.patterns:
+            return files(ActionKind.READ, *wanted.patterns)
+        case "webfetch" if address := given.text("url") or ", ".join(wanted.patterns):
+            return Action(kind=ActionKind.FETCH, target=address)
+        case _:
+            return call(wanted.permission, compact_json({"patterns": wanted.patterns, **wanted.metadata}))
 
 
 def permission_detail(wanted: OpenCodePermission) -> str:

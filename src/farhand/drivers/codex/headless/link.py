@@ -148,8 +148,9 @@ class CodexHeadlessLink:
         change = (
             state.changes.get(params.text("itemId"), CodexFileChange(title="", detail="")) if method == CHANGE else None
         )
-        shown = {"title": change.title, "detail": change.detail} if change else {}
-        question = CodexQuestion(method=method, params=params.plain, **shown)
+        question = CodexQuestion(method=method, params=params.plain)
+        if change:
+            question = replace(question, title=change.title, detail=change.detail, paths=change.paths)
         turn = params.text("turnId")
         ask = f"{turn or state.session}:{request}"
         self._cursor = replace(

@@ -13,6 +13,7 @@ class CodexFileChange(Word):
 
     title: str
     detail: str
+    paths: tuple[str, ...] = ()
 
 
 class CodexServerState(Word):

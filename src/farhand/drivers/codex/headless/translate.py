@@ -180,7 +180,7 @@ def _tool(item: Item, state: CodexServerState, *, done: bool) -> tuple[list[Fact
 def _with_change(name: str, item: Item, state: CodexServerState) -> CodexServerState:
     if item.kind != "change" or not name:
         return state
-    change = CodexFileChange(title=item.title, detail=item.detail)
+    change = CodexFileChange(title=item.title, detail=item.whole, paths=item.paths)
     return replace(state, changes=dict([*state.changes.items(), (name, change)][-REMEMBERED:]))
 
 

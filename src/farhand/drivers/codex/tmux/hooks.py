@@ -24,7 +24,7 @@ SILENT_HOOKS: Final = frozenset(
 def question_of(payload: Fields) -> CodexQuestion:
     """The question in a PermissionRequest payload."""
     params = {"tool_name": payload.text("tool_name"), "tool_input": payload.fields("tool_input").plain}
-    return CodexQuestion(method=HOOK, params=params)
+    return CodexQuestion(method=HOOK, params=params, cwd=payload.text("cwd"))
 
 
 WORDING = Wording(question_of=question_of, digest=digest, steps=steps, raised=to_ask, reply=hook_reply)

@@ -6,15 +6,24 @@ import json
 from collections.abc import Callable
 from mimetypes import guess_type
 from pathlib import Path
+from typing import Final
 
-from farhand.drivers.wires.foreign_json import JsonObject
+import msgspec
+
+from farhand.drivers.wires.asks.actions import action_of, command_of, compact_json
+from farhand.drivers.wires.foreign_json import Fields, JsonObject
 from farhand.drivers.wires.lines.agent import Prompt
-from farhand.model.visible import visible
+from farhand.drivers.wires.text.tool_title import pretty_json
+from farhand.model.action import Action, ActionKind, files, headline
 from farhand.sdk.acp.words import AcpOption, AcpPermission, AcpSaid, AcpTurnEnded, ToolProgress, Update
 
 SHOWN_CHARACTERS = 4000
 ORDER = ("allow_once", "allow_always", "reject_once", "reject_always")
 HOW = {"end_turn": "completed", "cancelled": "interrupted"}
+# What the protocol does not say, nobody can promise.
+AGENTS_OFFER: Final = "The agent's own offer. How far it reaches and how long it lasts, only the agent decides."
+NO_RAW_INPUT: Final = "The agent sent no raw input: all that is known of it are the agent's own words."
+_CHANGES: Final = {"edit": ActionKind.EDIT, "delete": ActionKind.DELETE, "move": ActionKind.EDIT}
 FAILURES = {
     "max_tokens": "The model's answer was cut off: it reached the limit of its length.",
     "max_turn_requests": "The turn reached the agent's limit of model calls.",
@@ -72,20 +81,47 @@ def _ended(turn: str, ended: AcpTurnEnded) -> list[JsonObject]:
 
 
 def ask_line(turn: str, ask: str, permission: AcpPermission) -> JsonObject:
-    """A request for permission as a question: what allows least comes first."""
+    """A request for permission as a question: what would run by its raw input, and what allows least comes first."""
     call = permission.call
-    command = call.raw_input.get("command") if isinstance(call.raw_input, dict) else None
-    detail = call.text or (command if isinstance(command, str) else "") or call.title or ""
     exact = json.dumps([call.call, call.kind, call.title, call.text, call.raw_input], sort_keys=True, default=str)
+    action = _action(call)
+    asked = headline(action)
+    title = call.title or ""
     return {
         "ask": turn,
         "ask_id": ask,
-        "question": f"May this run? {call.title or call.kind or 'a tool'}",
+        "question": asked,
         "choices": [_choice(option) for option in sorted(permission.options, key=_rank)],
         "about": "permission",
-        "detail": visible(detail),
+        "detail": _whole(call, action),
+        "action": msgspec.to_builtins(action),
+        # What the agent calls it; where that is what would run, it says nothing more.
+        "why": "" if title in asked or title == action.target else title,
         "digest": hashlib.sha256(exact.encode(errors="surrogatepass")).hexdigest(),
     }
+
+
+def _action(call: ToolProgress) -> Action:
+    """What would be done: by the raw input, and only without one by what the agent says of it."""
+    given, kind = Fields(call.raw_input), call.kind or ""
+    if given:
+        return action_of("execute" if command_of(given) else kind, given, kind or "a tool")
+    changed = tuple(dict.fromkeys(str(one["path"]) for one in call.content or () if one.get("path")))
+    if changed and kind in _CHANGES:
+        return files(_CHANGES[kind], *changed)
+    said = compact_json(call.raw_input) if call.raw_input else call.title or ""
+    return Action(kind=ActionKind.CALL, tool=kind or "a tool", target=said)
+
+
+def _whole(call: ToolProgress, action: Action) -> str:
+    """The raw input, all of it, then what the agent shows beside it."""
+    raw = call.raw_input
+    plain = action.kind is ActionKind.RUN and set(Fields(raw).plain) <= {"command", "cmd", "description"}
+    given = action.target if plain else pretty_json(raw) if raw else ""
+    shown = call.text if call.text != given else ""
+    if given:
+        return f"{given}\n\nThe agent shows:\n{shown}" if shown else given
+    return shown if action.kind is not ActionKind.CALL else f"{NO_RAW_INPUT}\n\n{shown}".strip()
 
 
 def _rank(option: AcpOption) -> int:
@@ -94,7 +130,9 @@ def _rank(option: AcpOption) -> int:
 
 def _choice(option: AcpOption) -> JsonObject:
     allows = option.kind.startswith("allow")
-    return {"id": option.option_id, "label": option.name or option.option_id, "allows": allows}
+    label = option.name or option.option_id
+    choice: JsonObject = {"id": option.option_id, "label": label, "allows": allows}
+    return {**choice, "scope": AGENTS_OFFER} if option.kind == "allow_always" else choice
 
 
 def blocks_of(prompt: Prompt, *, images: bool, read: Callable[[Path], bytes] = Path.read_bytes) -> list[JsonObject]:

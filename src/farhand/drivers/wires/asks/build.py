@@ -10,9 +10,10 @@ import msgspec
 
 from farhand.drivers.wires.asks.answers import PartAnswer
 from farhand.drivers.wires.foreign_json import Fields
+from farhand.model.action import Action, headline
 from farhand.model.facts import AskRaised, AskSettled
 from farhand.model.visible import visible
-from farhand.model.words import AskKind, Choice, HowSettled
+from farhand.model.words import AskKind, Choice, HowSettled, Word
 
 ALLOW: Final = "allow"
 SESSION: Final = "session"
@@ -20,6 +21,7 @@ DENY: Final = "deny"
 OTHER: Final = "other"
 DENIED = "The manager said no."
 EXPIRED = "Nobody answered in time, so the answer is no."
+UNTIL_SESSION_ENDS: Final = "until its session ends or it is relaunched"
 GONE = "The agent no longer waits for that answer; nothing was allowed."
 CHANGED = "What the agent wants to run has changed since it was shown; nothing was allowed."
 
@@ -44,21 +46,47 @@ def part_answer(settled: AskSettled) -> PartAnswer:
     return PartAnswer(choice=settled.choice, note=settled.note, expired=settled.how is HowSettled.EXPIRED)
 
 
-# What it is about, the question, its choices, and the whole of what will run.
-AskWording = tuple[AskKind, str, tuple[Choice, ...], str]
+class AskWording(Word):
+    """What a person is asked: the agent's question or what would be done, the choices, and the whole of it."""
+
+    about: AskKind
+    question: str
+    choices: tuple[Choice, ...]
+    whole: str = ""
+    action: Action | None = None
+    where: str = ""
+    # In the agent's own words.
+    why: str = ""
+
+
+def permission(
+    action: Action, choices: tuple[Choice, ...], whole: str, *, where: str = "", why: str = ""
+) -> AskWording:
+    """Leave for an action: its headline is what would be done, never how the agent describes it."""
+    return AskWording(
+        about=AskKind.PERMISSION,
+        question=headline(action),
+        choices=choices,
+        whole=whole,
+        action=action,
+        where=where,
+        why=why,
+    )
 
 
 def ask_of(
     ask: str, wording: AskWording, digest: str, deadline_seconds: float | None, *, several: bool = False
 ) -> AskRaised:
     """The ask, with everything that a person needs to decide; nothing in it can hide."""
-    about, words, choices, whole = wording
     return AskRaised(
         ask=ask,
-        question=visible(words),
-        choices=choices,
-        about=about,
-        detail=visible(whole),
+        question=visible(wording.question),
+        choices=wording.choices,
+        about=wording.about,
+        detail=visible(wording.whole),
+        action=wording.action,
+        where=wording.where,
+        why=wording.why,
         digest=digest,
         deadline_seconds=deadline_seconds,
         several=several,
@@ -67,7 +95,7 @@ def ask_of(
 
 def options(labels: Iterable[str], *, custom: bool = True) -> tuple[Choice, ...]:
     """The choices of a question, numbered from 1; words of one's own where they may be, and no answer at all."""
-    numbered = tuple(Choice(id=str(number), label=visible(label)) for number, label in enumerate(labels, 1))
+    numbered = tuple(Choice(id=str(number), label=label) for number, label in enumerate(labels, 1))
     other = (Choice(id=OTHER, label="Something else (write it)", words=True),) if custom else ()
     return (*numbered, *other, Choice(id=DENY, label="Do not answer", allows=False))
 

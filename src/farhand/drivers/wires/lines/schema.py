@@ -4,6 +4,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from farhand.model.action import Action
 from farhand.model.words import AskId, AskKind, Choice, HowEnded, TurnId, Word
 
 
@@ -53,6 +54,9 @@ class LineAsk(Word):
     choices: tuple[Choice, ...]
     about: AskKind = AskKind.PERMISSION
     detail: str = ""
+    # What would be done, and why in the agent's own words.
+    action: Action | None = None
+    why: str = ""
     # Names exactly what will run.
     digest: str = ""
 

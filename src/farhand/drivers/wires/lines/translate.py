@@ -70,6 +70,8 @@ def _raised(line: schema.LineAsk) -> Fact:
         choices=line.choices,
         about=line.about,
         detail=line.detail,
+        action=line.action,
+        why=line.why,
         digest=line.digest,
     )
 

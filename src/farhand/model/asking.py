@@ -1,0 +1,55 @@
+"""An ask as it goes into the journal: where it would be done, its risks in words, and nothing in it hidden. Pure."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from farhand.model.action import Action, on_one_line
+from farhand.model.facts import AskRaised
+from farhand.model.present import Ask
+from farhand.model.risk import risks_of
+from farhand.model.visible import visible
+from farhand.model.words import AskKind, Choice, replace
+
+WHY_CHARACTERS: Final = 600
+
+
+def as_shown(raised: AskRaised, folder: str) -> AskRaised:
+    """The ask with all that a person needs to decide, whoever raised it and wherever it is shown."""
+    permission = raised.about is AskKind.PERMISSION
+    where = raised.where or (folder if permission else "")
+    risks = raised.risks or (risks_of(raised.action, where or folder) if permission else ())
+    return replace(
+        raised,
+        question=visible(raised.question),
+        detail=visible(raised.detail),
+        action=_action(raised.action),
+        where=visible(where),
+        why=visible(raised.why),
+        risks=tuple(map(visible, risks)),
+        choices=tuple(map(_choice, raised.choices)),
+    )
+
+
+def _action(action: Action | None) -> Action | None:
+    if action is None:
+        return None
+    paths = tuple(map(visible, action.paths))
+    return replace(action, target=visible(action.target), paths=paths, tool=visible(action.tool))
+
+
+def _choice(choice: Choice) -> Choice:
+    return replace(choice, label=visible(choice.label), scope=visible(choice.scope))
+
+
+def whole(ask: Ask | AskRaised) -> str:
+    """All of what will run, where the headline does not say it already."""
+    return "" if "\n" not in ask.detail and ask.question.endswith(f" {ask.detail}") else ask.detail
+
+
+def circumstances(ask: Ask | AskRaised) -> list[str]:
+    """Where it would be done, why in the agent's own words, and its risks: a line each."""
+    lines = [f"In: {ask.where}"] if ask.where else []
+    lines += [f"Why, in the agent's words: “{on_one_line(ask.why, WHY_CHARACTERS)}”"] if ask.why.strip() else []
+    lines += [f"Risk: {'; '.join(ask.risks)}."] if ask.risks else []
+    return lines

@@ -1,0 +1,139 @@
+"""The risks of an action in words, read off what would run: a help for whoever decides, and no boundary. Pure."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable
+from typing import Final
+from urllib.parse import urlsplit
+
+from farhand.model.action import Action, ActionKind
+
+UNKNOWN: Final = "unknown: nobody here can tell what this does"
+SHELL: Final = "runs a shell command with your rights"
+HIDES: Final = "part of what runs cannot be read off the line"
+NETWORK: Final = "uses the network"
+FETCHED_CODE: Final = "runs what it fetches from the network"
+DELETES: Final = "deletes or overwrites"
+ANOTHER_USER: Final = "runs as another user"
+PUBLISHES: Final = "changes something elsewhere"
+LASTS: Final = "goes on after the turn"
+CONFIGURES: Final = "touches what configures tools or shells"
+INSTALLS: Final = "runs code that it installs"
+OUTSIDE: Final = "outside the folder"
+LONG: Final = "too long to be judged: only its beginning and its end were looked at"
+_SHOWN_PATHS: Final = 3
+# A long command is judged by its beginning and its end, so that it costs no time.
+_JUDGED_CHARACTERS: Final = 4000
+
+_AT_A_WORD: Final = r"(?:^|[\s;&|(){}`'\"/!])"
+_NETWORK: Final = (
+    r"(?:curl|wget|ssh|scp|sftp|rsync|nc|ncat|netcat|telnet|ftp|socat|dig|nslookup|ping|gh|aws|gcloud|az)\b"
+)
+_GIT_NETWORK: Final = r"git\s+(?:[-\w=./]+\s+)*?(?:clone|fetch|pull|push|ls-remote|submodule)\b"
+_INSTALLERS: Final = (
+    r"(?:npm|pnpm|yarn|bun|npx|bunx|pip3?|pipx|uv|uvx|poetry|cargo|go|gem|bundle|composer|brew|apt|apt-get|dnf|yum|apk)"
+    r"\s+(?:[-\w=./]+\s+)*?(?:install|i|add|ci|get|update|upgrade|sync|run|x|dlx|exec)\b|(?:npx|uvx|bunx)\s"
+)
+_SHELLS: Final = r"(?:ba|z|da|k|fi)?sh|python[\d.]*|node|perl|ruby"
+_RULES: Final = (
+    (ANOTHER_USER, re.compile(_AT_A_WORD + r"(?:sudo|su|doas|pkexec|runuser)\b")),
+    (FETCHED_CODE, re.compile(rf"(?:curl|wget)\b[^\n]*(?:\|\s*(?:sudo\s+)?(?:{_SHELLS})\b|<\()", re.DOTALL)),
+    (NETWORK, re.compile(rf"{_AT_A_WORD}(?:{_NETWORK}|{_GIT_NETWORK})|https?://|/dev/(?:tcp|udp)/")),
+    (INSTALLS, re.compile(rf"{_AT_A_WORD}(?:{_INSTALLERS})")),
+    (
+        DELETES,
+        re.compile(
+            _AT_A_WORD + r"(?:rm|rmdir|unlink|shred|truncate|dd|mkfs[.\w]*|mv)\b|\s-delete\b|(?<![<>&\d])>(?![>&(])"
+            r"|git\s+(?:[-\w=./]+\s+)*?(?:clean|reset|checkout|restore|rebase|branch\s+-D|stash\s+(?:drop|clear))\b"
+        ),
+    ),
+    (
+        PUBLISHES,
+        re.compile(
+            r"git\s+(?:[-\w=./]+\s+)*?push\b|(?:npm|pnpm|yarn|cargo|poetry|uv|twine|docker)\s+(?:publish|push|upload)\b"
+            r"|(?:kubectl|terraform|helm)\s+(?:apply|delete|create|destroy|install|upgrade)\b"
+        ),
+    ),
+    (LASTS, re.compile(_AT_A_WORD + r"(?:nohup|setsid|disown|crontab|at|systemctl|launchctl)\b|(?<![&>])&\s*(?:$|\n)")),
+    (
+        HIDES,
+        re.compile(
+            r"[`$]|[{][^}\s]*[,.][^}]*[}]|\\\n|" + _AT_A_WORD + r"(?:eval|source|exec|xargs|base64|xxd|envsubst)\b"
+            rf"|(?:{_SHELLS})\s+(?:-\w+\s+)*-\w*[ce]\b|<<"
+        ),
+    ),
+)
+# Tools and shells are configured by files and folders whose names begin with a dot.
+_CONFIGURATION: Final = re.compile(r"(?:^|[\s/'\"=:>])\.(?!venv\b|cache\b|tox\b)[A-Za-z][\w.-]*")
+_REST: Final = r"[^\s'\";|&)<>]*"
+_PATHS: Final = re.compile(
+    rf"(?:^|(?<=[\s'\"=<>(]))(?:~{_REST}|\.\.(?:/{_REST})?|/{_REST}|[\w@.-]+/{_REST}\.\.{_REST}|\$\{{?HOME\b{_REST})"
+    rf"|(?<=:)/(?!/){_REST}"
+)
+_HARMLESS: Final = frozenset(("/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/fd"))
+
+
+def risks_of(action: Action | None, folder: str) -> tuple[str, ...]:
+    """The risks of doing that in this folder, the gravest first where there is an order; never none."""
+    if action is None:
+        return (UNKNOWN,)
+    match action.kind:
+        case ActionKind.RUN:
+            return _of_command(action.target, folder)
+        case ActionKind.WRITE | ActionKind.EDIT | ActionKind.DELETE:
+            return _of_change(action, folder)
+        case ActionKind.READ:
+            away = _away(action.paths, folder)
+            return (f"reads {OUTSIDE}: {away}",) if away else ("reads in the folder",)
+        case ActionKind.FETCH:
+            return (f"{NETWORK}: {_host(action.target)}",)
+        case ActionKind.CALL:
+            return (UNKNOWN,)
+
+
+def _of_command(command: str, folder: str) -> tuple[str, ...]:
+    is_long = len(command) > 2 * _JUDGED_CHARACTERS
+    command = f"{command[:_JUDGED_CHARACTERS]}\n{command[-_JUDGED_CHARACTERS:]}" if is_long else command
+    found = [words for words, rule in _RULES if rule.search(command)]
+    if away := _away(_PATHS.findall(command), folder):
+        found.append(f"reaches {OUTSIDE}: {away}")
+    if _CONFIGURATION.search(command):
+        found.append(CONFIGURES)
+    return (SHELL, *found, *((LONG,) if is_long else ()))
+
+
+def _of_change(action: Action, folder: str) -> tuple[str, ...]:
+    verb = "deletes" if action.kind is ActionKind.DELETE else "writes"
+    if not action.paths:
+        return (f"{verb} files, and does not say which",)
+    away = _away(action.paths, folder)
+    found = [f"{verb} {OUTSIDE}: {away}" if away else f"{verb} in the folder"]
+    if any(_CONFIGURATION.search(path) for path in action.paths):
+        found.append(CONFIGURES)
+    return tuple(found)
+
+
+def _away(paths: Iterable[str], folder: str) -> str:
+    """Those of the paths that lead out of the folder by their names, links not followed; the first few of them."""
+    away = list(dict.fromkeys(path for path in paths if path not in _HARMLESS and _is_away(path, folder)))
+    more = f" and {len(away) - _SHOWN_PATHS} more" if len(away) > _SHOWN_PATHS else ""
+    return ", ".join(away[:_SHOWN_PATHS]) + more
+
+
+def _is_away(path: str, folder: str) -> bool:
+    if path.startswith(("~", "$")):
+        return True
+    if not folder:
+        return path.startswith(("/", ".."))
+    whole = posixpath.normpath(posixpath.join(folder, path))
+    inside = posixpath.normpath(folder).rstrip("/") + "/"
+    return not f"{whole}/".startswith(inside)
+
+
+def _host(address: str) -> str:
+    try:
+        return urlsplit(address).hostname or address
+    except ValueError:
+        return address
