@@ -9,11 +9,13 @@ import structlog
 
 from farhand.core import admit
 from farhand.core.decide import is_free
+from farhand.core.folder_asks import FolderAsks
 from farhand.core.hub import LocalHub
 from farhand.core.steps import Begin, Leave, Restart, Step, next_step
 from farhand.model import facts, road, start_problems
 from farhand.model.errors import AgentGone, AgentNotStarted, DriverError, FarhandError, StoreError
 from farhand.model.facts import Draft, Fact
+from farhand.model.folder_trust import FolderNotTrusted
 from farhand.model.ports import (
     Change,
     Clock,
@@ -55,6 +57,7 @@ class WorkerTask:
         self._since = worker.since
         self._hub = hub
         self._driver = driver
+        self._folder_asks = FolderAsks(hub, worker.name)
         self._clock = clock
         self._cursor = cursor
         self._open_asks = open_asks
@@ -143,6 +146,7 @@ class WorkerTask:
         problem: BaseException | None = None
         try:
             async with self._driver.open(self._worker, self._cursor) as link:
+                await self._folder_asks.withdraw()
                 await self._came_online()
                 if not await self._serve(link):
                     return
@@ -159,6 +163,9 @@ class WorkerTask:
             # The cursor did not move: what could not be written comes again.
             await self._clock.sleep(STORE_PAUSE_SECONDS)
             return
+        if isinstance(problem, FolderNotTrusted):
+            await self._ask_about_folder(problem)
+            return
         why = _error_text(problem)
         self._offline_reason = start_problems.told(why)
         self._try_again = isinstance(problem, AgentNotStarted)
@@ -166,6 +173,19 @@ class WorkerTask:
         # What could not even be started will not start by itself; what died may live again.
         dead = problem is None or isinstance(problem, AgentGone) or not isinstance(problem, DriverError)
         self._needs_relaunch = not (dead and self._may_restart())
+
+    async def _ask_about_folder(self, untrusted: FolderNotTrusted) -> None:
+        """Puts it to the manager; a no, and nobody's answer, start nothing until a relaunch asks again."""
+        if self._worker.online:
+            await self._went_offline(HowEnded.FAILED, untrusted.text)
+        if await self._folder_asks.answer_to(untrusted, self._renewed) is False:
+            self._offline_reason = untrusted.refusal
+            self._needs_relaunch = True
+
+    def _renewed(self) -> anyio.Event:
+        """Set at the next change."""
+        self._changed = anyio.Event()
+        return self._changed
 
     def _may_restart(self) -> bool:
         now = self._clock.now()

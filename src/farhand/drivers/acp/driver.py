@@ -32,4 +32,5 @@ def _driver(context: DriverContext, agent: AcpAgent) -> AcpDriver:
         python=context.python,
         environment=context.child(named),
         ask_seconds=context.ask_seconds,
+        gate=context.folder_gate(),
     )

@@ -10,7 +10,8 @@ from farhand.model.ports import Driver
 def build(context: DriverContext) -> list[Driver]:
     """Claude Code in tmux, as spec 2 has it, and without a terminal."""
     environment = context.child(launch.agent_variables(context.variables))
+    gate = context.folder_gate(launch.MANIFEST)
     headless = HeadlessClaudeDriver(
-        context.holders, environment, context.folder / "claude-headless", context.ask_seconds
+        context.holders, environment, context.folder / "claude-headless", context.ask_seconds, gate=gate
     )
-    return [TmuxClaudeDriver(context.tmux_host, environment), headless]
+    return [TmuxClaudeDriver(context.tmux_host, environment, gate=gate), headless]

@@ -13,9 +13,9 @@ from farhand.model.ports import Driver
 def build(context: DriverContext) -> list[Driver]:
     """OpenCode without a terminal, which is the usual one, a process a turn, and in tmux."""
     environment = context.child(launch.passed_on(context.variables))
-    folder = context.folder / launch.MANIFEST.backend
+    folder, gate = context.folder / launch.MANIFEST.backend, context.folder_gate({"folder": launch.MANIFEST.folder})
     return [
-        HeadlessOpenCodeDriver(context.holders, environment, folder, context.ask_seconds),
-        ExecOpenCodeDriver(context.holders, environment, folder),
-        TmuxOpenCodeDriver(context.tmux_host, environment, context.ask_seconds),
+        HeadlessOpenCodeDriver(context.holders, environment, folder, context.ask_seconds, gate),
+        ExecOpenCodeDriver(context.holders, environment, folder, gate),
+        TmuxOpenCodeDriver(context.tmux_host, environment, context.ask_seconds, gate),
     ]

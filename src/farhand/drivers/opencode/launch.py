@@ -32,6 +32,8 @@ class OpenCodeManifest(msgspec.Struct, frozen=True):
     # By mode, then by tool: allow, ask or deny.
     modes: dict[str, dict[str, str]]
     titles: dict[str, str]
+    # What it reads in the folder that it works in.
+    folder: dict[str, list[str]]
 
 
 MANIFEST: Final = msgspec.convert(

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from farhand.drivers.wires.folders.check import FolderCheck, FolderGate
+from farhand.drivers.wires.folders.reads import reads_of, reads_of_every_driver
 from farhand.drivers.wires.tmux.host import TmuxHost
 from farhand.model.ports import Can, Holders
 
@@ -28,3 +30,9 @@ class DriverContext:
     # An agent's environment: what every program needs, and these on top; never a secret of the node.
     child: Callable[[Mapping[str, str]], dict[str, str]]
     ask_seconds: float = 3600.0
+
+    def folder_gate(self, manifest: Mapping[str, object] | None = None) -> FolderGate:
+        """What asks before an agent with that manifest is started in a folder that configures it; without a manifest
+        nobody knows which CLI it is, and what any of them reads counts."""
+        reads = reads_of(manifest) if manifest is not None else reads_of_every_driver()
+        return FolderGate(FolderCheck(self.folder, self.ask_seconds), reads)

@@ -7,6 +7,7 @@ import shutil
 import uuid
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import anyio.to_thread
@@ -19,6 +20,7 @@ from farhand.drivers.claude.sessions import find_sessions, resume_command
 from farhand.drivers.wires.asks.answers import PartAnswers
 from farhand.drivers.wires.context import USUAL
 from farhand.drivers.wires.cursor import read_cursor
+from farhand.drivers.wires.folders.check import FolderGate
 from farhand.drivers.wires.holder.process import Program, forget, open_wire
 from farhand.drivers.wires.preflight import workplace
 from farhand.drivers.wires.tmux.delivered import DeliveredLog, with_turn_of
@@ -49,7 +51,9 @@ class HeadlessClaudeDriver:
         folder: Path,
         ask_seconds: float = 3600.0,
         program: str = "claude",
+        gate: FolderGate | None = None,
     ) -> None:
+        self._gate = gate
         self._folder = folder
         self._holders = holders
         self._environment = dict(environment)
@@ -70,7 +74,8 @@ class HeadlessClaudeDriver:
         position = replace(position, session=session, state=replace(position.state, session=session, expected=expected))
         first = [] if worker.session == session else [Heard(fact=SessionKnown(session=session))]
         program, answers = self._program_for(worker, session), PartAnswers(folder / "picks")
-        async with open_wire(self._holders, worker.hiring_id, program, position.wire) as process:
+        may_start = partial(self._gate.pass_through, worker) if self._gate else None
+        async with open_wire(self._holders, worker.hiring_id, program, position.wire, may_start) as process:
             yield ClaudeHeadlessLink(process, position, self._ask_seconds, first, delivered, answers)
 
     def _program_for(self, worker: Worker, session: str) -> Program:

@@ -24,6 +24,7 @@ from farhand.drivers.claude.tmux.state import ClaudeCursor, ClaudeState
 from farhand.drivers.claude.tmux.status import read_status
 from farhand.drivers.wires.context import USUAL
 from farhand.drivers.wires.cursor import read_cursor
+from farhand.drivers.wires.folders.check import FolderGate
 from farhand.drivers.wires.hooks.asks import HookAsks
 from farhand.drivers.wires.hooks.endpoint import POST_PATH
 from farhand.drivers.wires.preflight import workplace
@@ -57,7 +58,14 @@ class TmuxClaudeDriver:
     wire = "tmux"
     can = replace(USUAL, steer=True, models=True, modes=tuple(MANIFEST["modes"]), terminal=True)
 
-    def __init__(self, host: TmuxHost, environment: Mapping[str, str], program: str = "claude") -> None:
+    def __init__(
+        self,
+        host: TmuxHost,
+        environment: Mapping[str, str],
+        program: str = "claude",
+        gate: FolderGate | None = None,
+    ) -> None:
+        self._gate = gate
         self.tmux_host = host
         self._environment = environment
         self._program = program
@@ -119,6 +127,9 @@ class TmuxClaudeDriver:
         return ClaudeCursor(path=str(path), offset=int(offset) if offset.isdecimal() else 0, state=state)
 
     async def _start(self, worker: Worker, cursor: ClaudeCursor) -> tuple[Pane, ClaudeCursor]:
+        # Before the plan, which says in Claude Code's name that the folder is trusted.
+        if self._gate is not None:
+            await self._gate.pass_through(worker)
         plan = self._plan(worker, cursor)
         variables = {
             **self._environment,

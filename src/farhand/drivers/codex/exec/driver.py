@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 
 from farhand.drivers.codex import launch
 from farhand.drivers.codex.limits import limit
@@ -33,6 +34,7 @@ class ExecCodexDriver(CodexSessions):
     def __init__(self, context: DriverContext, program: str = launch.MANIFEST["program"]) -> None:
         super().__init__(context)
         self._program = program
+        self._gate = context.folder_gate(launch.MANIFEST)
 
     @asynccontextmanager
     async def open(self, worker: Worker, cursor: str) -> AsyncIterator[LineLink]:
@@ -46,7 +48,8 @@ class ExecCodexDriver(CodexSessions):
         command = (self._context.python, "-P", "-m", "farhand.drivers.codex.exec.agent")
         argv = (*command, *options, "--", launch.found(self._program, environment))
         program = Program(argv=argv, directory=worker.directory, environment=environment)
-        async with open_wire(self._context.holders, self._process_name(worker), program, cursor) as process:
+        name, may_start = self._process_name(worker), partial(self._gate.pass_through, worker)
+        async with open_wire(self._context.holders, name, program, cursor, may_start) as process:
             yield LineLink(process, line_or_change, translate_turn, "Codex takes a message when its turn is over.")
 
     def _process_name(self, worker: Worker) -> str:

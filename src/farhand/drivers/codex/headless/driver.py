@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -35,6 +36,7 @@ class HeadlessCodexDriver(CodexSessions):
     def __init__(self, context: DriverContext, program: str = launch.MANIFEST["program"]) -> None:
         super().__init__(context)
         self._program = program
+        self._gate = context.folder_gate(launch.MANIFEST)
 
     @asynccontextmanager
     async def open(self, worker: Worker, cursor: str) -> AsyncIterator[Link]:
@@ -46,7 +48,8 @@ class HeadlessCodexDriver(CodexSessions):
             thread |= {"threadId": session, "excludeTurns": True}
         argv = launch.app_server_line(launch.found(self._program, self.environment), directory)
         program = Program(argv=tuple(argv), directory=worker.directory, environment=self.environment)
-        async with open_wire(self._context.holders, worker.hiring_id, program, position.wire) as process:
+        may_start = partial(self._gate.pass_through, worker)
+        async with open_wire(self._context.holders, worker.hiring_id, program, position.wire, may_start) as process:
             answers = PartAnswers(self._folder(worker) / "picks")
             link = CodexHeadlessLink(process, position, thread, self._context.ask_seconds, answers)
             await link.initialize()

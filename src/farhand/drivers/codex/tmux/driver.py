@@ -42,6 +42,7 @@ class TmuxCodexDriver(CodexSessions):
         super().__init__(given)
         self.tmux_host = given.tmux_host
         self._program = program
+        self._gate = given.folder_gate(launch.MANIFEST)
 
     @asynccontextmanager
     async def open(self, worker: Worker, cursor: str) -> AsyncIterator[Link]:
@@ -86,6 +87,7 @@ class TmuxCodexDriver(CodexSessions):
 
     async def _start(self, worker: Worker, cursor: CodexCursor) -> tuple[Pane, CodexCursor]:
         directory = launch.workplace(worker)
+        await self._gate.pass_through(worker)
         environment, options = self.environment, self.tmux_host.options
         program = launch.found(self._program, environment)
         session = worker.session or cursor.state.session

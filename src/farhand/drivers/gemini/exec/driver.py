@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 
 import anyio.to_thread
 
@@ -43,6 +44,7 @@ class ExecGeminiDriver(GeminiSessions):
 
     def __init__(self, context: DriverContext) -> None:
         self._holders = context.holders
+        self._gate = context.folder_gate(MANIFEST)
         self._python = context.python
         self._own = context.child(launch.agent_variables(context.variables))
         self.places = GeminiPaths.of(self._own, context.folder / "gemini" / "quiet")
@@ -51,7 +53,8 @@ class ExecGeminiDriver(GeminiSessions):
     async def open(self, worker: Worker, cursor: str) -> AsyncIterator[LineLink]:
         """Starts the program that runs the worker's turns, or finds it and goes on after the cursor."""
         program = await anyio.to_thread.run_sync(self._plan, worker)
-        async with open_wire(self._holders, self._process_name(worker), program, cursor) as process:
+        may_start = partial(self._gate.pass_through, worker)
+        async with open_wire(self._holders, self._process_name(worker), program, cursor, may_start) as process:
             yield LineLink(process, errand_line, translate_turn, "This agent takes a message when its turn is over.")
 
     def _plan(self, worker: Worker) -> Program:

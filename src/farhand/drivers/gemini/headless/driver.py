@@ -45,6 +45,7 @@ class HeadlessGeminiDriver(GeminiSessions):
             python=context.python,
             environment={**self._own, **launch.variables(self.places)},
             ask_seconds=context.ask_seconds,
+            gate=context.folder_gate(MANIFEST),
             amend=lambda heard: with_limit(heard, lambda error: limit(error, time.time())),
         )
 

@@ -46,6 +46,7 @@ class TmuxGeminiDriver(GeminiSessions):
 
     def __init__(self, given: DriverContext) -> None:
         self.tmux_host = given.tmux_host
+        self._gate = given.folder_gate(MANIFEST)
         self._own = given.child(launch.agent_variables(given.variables))
         self.places = GeminiPaths.of(self._own, given.folder / "gemini" / "home")
         self._ask_seconds = given.ask_seconds
@@ -107,6 +108,7 @@ class TmuxGeminiDriver(GeminiSessions):
         return replace(cursor, state=replace(state, expected=tuple(waiting.values())))
 
     async def _start(self, worker: Worker, start: GeminiPosition) -> tuple[Pane, GeminiPosition]:
+        await self._gate.pass_through(worker)
         words, cursor = await anyio.to_thread.run_sync(self._plan, worker, start.spot)
         variables = {
             **self._own,

@@ -15,6 +15,7 @@ from farhand.drivers.opencode.exec.state import OpenCodeRunCursor, OpenCodeRunLo
 from farhand.drivers.opencode.sessions import OpenCodeSessions
 from farhand.drivers.wires.context import USUAL
 from farhand.drivers.wires.cursor import read_cursor
+from farhand.drivers.wires.folders.check import FolderGate
 from farhand.model.ports import Holders, Link
 from farhand.model.present import Worker
 from farhand.model.words import replace
@@ -27,8 +28,11 @@ class ExecOpenCodeDriver(OpenCodeSessions):
     wire = "exec"
     can = replace(USUAL, models=True, modes=tuple(launch.MANIFEST.modes), ids=True)
 
-    def __init__(self, holders: Holders, environment: Mapping[str, str], folder: Path) -> None:
+    def __init__(
+        self, holders: Holders, environment: Mapping[str, str], folder: Path, gate: FolderGate | None = None
+    ) -> None:
         super().__init__(environment)
+        self._gate = gate
         self._holders = holders
         self._environment = environment
         self._folder = folder
@@ -38,6 +42,8 @@ class ExecOpenCodeDriver(OpenCodeSessions):
         """Goes on after the cursor; there is nothing to start before somebody speaks."""
         launch.directory_of(worker)
         launch.program(self._environment)
+        if self._gate is not None and not self._worker_folder(worker).exists():
+            await self._gate.pass_through(worker)
         runs = OpenCodeRunLog(self._worker_folder(worker))
         yield OpenCodeExecLink(self._processes(worker), worker, runs, read_cursor(cursor, OpenCodeRunCursor))
 

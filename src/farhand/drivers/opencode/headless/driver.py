@@ -23,6 +23,7 @@ from farhand.drivers.opencode.schema import OpenCodeSession
 from farhand.drivers.opencode.sessions import OpenCodeSessions
 from farhand.drivers.wires.context import USUAL
 from farhand.drivers.wires.cursor import read_cursor
+from farhand.drivers.wires.folders.check import FolderGate
 from farhand.model.facts import Noted, SessionKnown
 from farhand.model.ports import Heard, Holders, Link
 from farhand.model.present import Worker
@@ -40,8 +41,16 @@ class HeadlessOpenCodeDriver(OpenCodeSessions):
     wire = "headless"
     can = HTTP_CAN
 
-    def __init__(self, holders: Holders, environment: Mapping[str, str], folder: Path, ask_seconds: float) -> None:
+    def __init__(
+        self,
+        holders: Holders,
+        environment: Mapping[str, str],
+        folder: Path,
+        ask_seconds: float,
+        gate: FolderGate | None = None,
+    ) -> None:
         super().__init__(environment)
+        self._gate = gate
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._server = OpenCodeServer(holders, folder, environment)
         self._ask_seconds = ask_seconds
@@ -50,6 +59,9 @@ class HeadlessOpenCodeDriver(OpenCodeSessions):
     async def open(self, worker: Worker, cursor: str) -> AsyncIterator[Link]:
         """Finds the worker's session, or begins it, and goes on after the cursor."""
         directory = launch.directory_of(worker)
+        begun = OpenCodeLog(self._server.folder(worker)).start() is not None and self._server.address() is not None
+        if self._gate is not None and not begun:
+            await self._gate.pass_through(worker)
         server = await self._server.acquire(worker)
         async with open_api(server.address, directory) as api:
             link, _ = await open_link(api, server, self._server.folder(worker), worker, cursor, self._ask_seconds)

@@ -23,6 +23,7 @@ from farhand.drivers.opencode.tmux.server import (
     new_address,
     stored_address,
 )
+from farhand.drivers.wires.folders.check import FolderGate
 from farhand.drivers.wires.tmux import Pane
 from farhand.drivers.wires.tmux.host import TmuxHost
 from farhand.model.ports import Link
@@ -40,8 +41,11 @@ class TmuxOpenCodeDriver(OpenCodeSessions):
     wire = "tmux"
     can = replace(HTTP_CAN, terminal=True)
 
-    def __init__(self, tmux_host: TmuxHost, environment: Mapping[str, str], ask_seconds: float) -> None:
+    def __init__(
+        self, tmux_host: TmuxHost, environment: Mapping[str, str], ask_seconds: float, gate: FolderGate | None = None
+    ) -> None:
         super().__init__(environment)
+        self._gate = gate
         self.tmux_host = tmux_host
         self._environment = environment
         self._ask_seconds = ask_seconds
@@ -75,6 +79,8 @@ class TmuxOpenCodeDriver(OpenCodeSessions):
         await anyio.to_thread.run_sync(lambda: shutil.rmtree(folder, ignore_errors=True))
 
     async def _start(self, worker: Worker, folder: Path) -> tuple[Pane, TerminalAddress]:
+        if self._gate is not None:
+            await self._gate.pass_through(worker)
         stored = new_address(folder)
         start = OpenCodeLog(folder).start()
         session = start.session if start else worker.session

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TypeAlias
 
 from farhand.drivers.wires.acp.schema import AcpAgent
+from farhand.drivers.wires.folders.check import FolderGate
 from farhand.drivers.wires.holder.process import Program, forget, open_wire
 from farhand.drivers.wires.lines.link import LineLink, line_or_change
 from farhand.drivers.wires.lines.translate import KeyedLine, translate
@@ -54,7 +55,9 @@ class AcpDriver:
         environment: Mapping[str, str],
         ask_seconds: float | None = None,
         amend: Amend | None = None,
+        gate: FolderGate | None = None,
     ) -> None:
+        self._gate = gate
         self._holders = holders
         self._agent = agent
         self._python = python
@@ -78,7 +81,8 @@ class AcpDriver:
     async def open(self, worker: Worker, cursor: str) -> AsyncIterator[LineLink]:
         """Starts the worker's agent, or finds it alive and goes on after the cursor. A new life loads the session."""
         program = Program(argv=self._argv(worker), directory=worker.directory, environment=self._environment)
-        async with open_wire(self._holders, worker.hiring_id, program, cursor) as process:
+        may_start = partial(self._gate.pass_through, worker) if self._gate else None
+        async with open_wire(self._holders, worker.hiring_id, program, cursor, may_start) as process:
             yield LineLink(process, partial(errand_line, self._agent), self._translate, BUSY)
 
     def _translate(self, line: bytes) -> tuple[Heard, ...]:

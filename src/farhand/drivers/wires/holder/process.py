@@ -1,7 +1,7 @@
 """A worker's agent as a child process in a holder: attached or started, output as lines, input deduplicated."""
 
 import hashlib
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
@@ -114,14 +114,22 @@ class HeldProcess:
 
 
 @asynccontextmanager
-async def open_wire(holders: Holders, name: str, program: Program, cursor: str) -> AsyncIterator[HeldProcess]:
-    """Finds the agent in the life that the cursor names, or starts that life."""
+async def open_wire(
+    holders: Holders,
+    name: str,
+    program: Program,
+    cursor: str,
+    before_start: Callable[[], Awaitable[None]] | None = None,
+) -> AsyncIterator[HeldProcess]:
+    """Finds the agent in the life that the cursor names, or starts that life, unless `before_start` raises."""
     place = HolderCursor.read(cursor)
     life = _life(name, place.life)
     found = await holders.attach(life)
     if found is None and place.offset:
         raise AgentGone("The agent's files are gone, and with them what it was doing. Relaunch it.")
     if found is None:
+        if before_start is not None:
+            await before_start()
         found = await start(holders, life, program)
     if place.life > 1:
         await holders.forget(_life(name, place.life - 1))

@@ -1,0 +1,1 @@
+"""What in a worker's folder configures its agent: found, told, and trusted once by the manager."""

@@ -1,0 +1,130 @@
+"""Asks before an agent is started where the folder configures it: looks, compares with what was trusted, refuses."""
+
+from __future__ import annotations
+
+import hashlib
+import stat
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+import anyio.to_thread
+import msgspec
+
+from farhand.disk.atomic import write_private
+from farhand.drivers.wires.folders.find import Finding, FolderReads, as_code, in_settings, unreadable
+from farhand.model.folder_trust import FolderNotTrusted
+from farhand.model.present import Worker
+
+FILE: Final = "trusted_folders.json"
+# More than any settings have; what is longer cannot be looked at and counts as a finding.
+MOST_BYTES: Final = 1024 * 1024
+MOST_FILES: Final = 500
+_remembered = msgspec.json.Decoder(dict[str, list[str]])
+
+
+class FolderCheck:
+    """The folders that the manager trusts, by their real paths, each with what was found there when he did."""
+
+    def __init__(self, node_folder: Path, ask_seconds: float = 3600.0) -> None:
+        self._path = node_folder / FILE
+        self._seconds = ask_seconds
+
+    async def check(self, directory: str, reads: FolderReads) -> None:
+        """Returns when nothing is found there that was not trusted; raises FolderNotTrusted with the rest."""
+        await anyio.to_thread.run_sync(self._check, directory, reads)
+
+    def _check(self, directory: str, reads: FolderReads) -> None:
+        folder = str(Path(directory).resolve())
+        found = look(Path(folder), reads)
+        trusted = set(self._trusted().get(folder, ()))
+        new = [one for one in found if one.digest not in trusted]
+        if not new:
+            return
+        digests = sorted(one.digest for one in found)
+        digest = hashlib.sha256("\n".join(digests).encode()).hexdigest()
+
+        async def trust() -> None:
+            await anyio.to_thread.run_sync(self._trust, folder, digests)
+
+        raise FolderNotTrusted(folder, listed(found, new), digest, self._seconds, trust)
+
+    def _trusted(self) -> dict[str, list[str]]:
+        """What was trusted; a file that cannot be read trusts nothing."""
+        try:
+            return _remembered.decode(self._path.read_bytes())
+        except (OSError, msgspec.DecodeError):
+            return {}
+
+    def _trust(self, folder: str, digests: list[str]) -> None:
+        everything = self._trusted()
+        known = {*everything.get(folder, ()), *digests}
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_private(self._path, msgspec.json.encode({**everything, folder: sorted(known)}), sync=True)
+
+
+class FolderGate:
+    """What a driver asks before it starts an agent: whether the folder may configure it."""
+
+    def __init__(self, folders: FolderCheck, reads: FolderReads) -> None:
+        self._folders = folders
+        self._reads = reads
+
+    async def pass_through(self, worker: Worker) -> None:
+        """Returns when the worker's agent may be started where it works; raises FolderNotTrusted otherwise."""
+        await self._folders.check(worker.directory, self._reads)
+
+
+def listed(found: Iterable[Finding], new: Iterable[Finding]) -> str:
+    """What was found, a line each, what nobody has seen yet first."""
+    fresh = list(new)
+    known = sum(1 for one in found if one not in fresh)
+    lines = [f"{one.file}: {one.words}" for one in fresh]
+    return "\n".join([*lines, f"(and {known} that you trusted before)"] if known else lines)
+
+
+def look(folder: Path, reads: FolderReads) -> list[Finding]:
+    """All that the folder, and the repository that it lies in, give the agent."""
+    found: list[Finding] = []
+    for place in _up_to_repository(folder):
+        for file in _matching(place, reads.settings):
+            content = _content(file)
+            name = str(file.relative_to(place)) if place == folder else str(file)
+            if isinstance(content, str):
+                found.append(unreadable(name, content))
+            else:
+                found += in_settings(name, content, reads.harmless)
+        for file in _matching(place, reads.code):
+            content = _content(file)
+            name = str(file.relative_to(place)) if place == folder else str(file)
+            found.append(unreadable(name, content) if isinstance(content, str) else as_code(name, content))
+    return found
+
+
+def _up_to_repository(folder: Path) -> list[Path]:
+    """The folder, and those above it up to the one that is a repository, if there is one."""
+    above = [folder, *folder.parents]
+    root = next((number for number, place in enumerate(above) if (place / ".git").exists()), 0)
+    return above[: root + 1]
+
+
+def _matching(place: Path, patterns: Iterable[str]) -> Iterator[Path]:
+    for pattern in patterns:
+        try:
+            matches = sorted(place.glob(pattern))[:MOST_FILES]
+        except OSError:
+            continue
+        yield from (one for one in matches if not one.is_dir())
+
+
+def _content(file: Path) -> bytes | str:
+    """What stands in the file, or why it cannot be looked at."""
+    try:
+        about = file.stat()
+        if not stat.S_ISREG(about.st_mode):
+            return "no ordinary file"
+        if about.st_size > MOST_BYTES:
+            return f"{about.st_size:,} bytes"
+        return file.read_bytes()
+    except OSError as error:
+        return error.strerror or "unreadable"

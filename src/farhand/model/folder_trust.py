@@ -1,0 +1,62 @@
+"""A folder that an agent must not be started in before the manager has said so: what was found in it, and the ask."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from farhand.model.errors import DriverError
+from farhand.model.facts import AskRaised, AskSettled
+from farhand.model.words import AskKind, Choice, HowSettled
+
+TRUST: Final = "trust"
+_CHOICES: Final = (
+    Choice(
+        id=TRUST,
+        label="Trust and start",
+        scope="All that is listed here, for every worker of this node in this folder, until something changes.",
+    ),
+    Choice(id="deny", label="Do not start", allows=False),
+)
+_RISKS: Final = ("what is listed here runs or counts without a question, in every mode",)
+
+
+class FolderNotTrusted(DriverError):
+    """The folder configures the agent, and nobody has trusted that yet; `trust` remembers it."""
+
+    code = "folder_not_trusted"
+
+    def __init__(
+        self, folder: str, found: str, digest: str, seconds: float, trust: Callable[[], Awaitable[None]]
+    ) -> None:
+        super().__init__(f"{folder} has settings of its own that nobody has trusted yet.", folder=folder)
+        self.folder = folder
+        self.found = found
+        self.digest = digest
+        self.seconds = seconds
+        self.trust = trust
+
+    @property
+    def refusal(self) -> str:
+        """Why a worker was not started."""
+        return f"The folder {self.folder} was not trusted, so nothing was started in it. A relaunch asks again."
+
+
+def ask_about(untrusted: FolderNotTrusted, ask: str) -> AskRaised:
+    """The question, with all that was found."""
+    return AskRaised(
+        ask=ask,
+        about=AskKind.FOLDER,
+        question=f"Start in {untrusted.folder}? It configures the agent:",
+        detail=untrusted.found,
+        choices=_CHOICES,
+        where=untrusted.folder,
+        risks=_RISKS,
+        digest=untrusted.digest,
+        deadline_seconds=untrusted.seconds,
+    )
+
+
+def is_trusted(settled: AskSettled) -> bool:
+    """Whether the answer was a clear yes."""
+    return settled.how is HowSettled.ANSWERED and settled.choice == TRUST
