@@ -42,6 +42,23 @@ def _choice(choice: Choice) -> Choice:
     return replace(choice, label=visible(choice.label), scope=visible(choice.scope))
 
 
+def raised_again(ask: Ask) -> AskRaised:
+    """The ask as it was raised, from what the present has of it."""
+    return AskRaised(
+        ask=ask.id,
+        question=ask.question,
+        choices=ask.choices,
+        about=ask.about,
+        detail=ask.detail,
+        action=ask.action,
+        where=ask.where,
+        why=ask.why,
+        risks=ask.risks,
+        digest=ask.digest,
+        several=ask.several,
+    )
+
+
 def whole(ask: Ask | AskRaised) -> str:
     """All of what will run, where the headline does not say it already."""
     return "" if "\n" not in ask.detail and ask.question.endswith(f" {ask.detail}") else ask.detail

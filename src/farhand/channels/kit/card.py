@@ -333,18 +333,7 @@ def too_many_asks(event: Event) -> Card:
 
 def open_ask(ask_now: Ask, chosen: tuple[int, ...], key: str) -> Card:
     """An ask that is open, drawn again with some of its choices made."""
-    raised = facts.AskRaised(
-        ask=ask_now.id,
-        question=ask_now.question,
-        choices=ask_now.choices,
-        about=ask_now.about,
-        detail=ask_now.detail,
-        action=ask_now.action,
-        where=ask_now.where,
-        why=ask_now.why,
-        risks=ask_now.risks,
-        several=ask_now.several,
-    )
+    raised = asks.raised_again(ask_now)
     return replace(ask(ask_now.worker, AskView(raised=raised), chosen), key=key, edit=True)
 
 
