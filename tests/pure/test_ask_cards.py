@@ -149,7 +149,7 @@ def test_an_acp_agent_without_raw_input_says_that_these_are_its_own_words() -> N
         (of_gemini("edit", "write_file", {"file_path": "a"}, {"filePath": "/a"}), "Every edit of any file"),
         (of_gemini("info", "web_fetch", {"prompt": "x"}, {}), "Every web_fetch, whatever it is given,"),
         (ASKS["opencode"], "Every bash that fits curl *, sh * (* stands for anything)"),
-        (of_opencode("edit", ["*"]), "Every edit whatever it is given"),
+        (of_opencode("edit", ["*"]), "Every edit, whatever it is given, until"),
         (of_opencode("bash", ["x" * 100 + " *"]), "x" * 100 + " *"),
         (ASKS["acp"], "only the agent decides"),
     ],

@@ -11,10 +11,11 @@ import anyio
 from farhand.app import Channels, node
 from farhand.config.settings import Settings
 from farhand.model.commands import Accepted, Answer, Command, End, Focus, Hire, Interrupt, Relaunch, Say
-from farhand.model.facts import CameOnline, Event
+from farhand.model.facts import AskRaised, CameOnline, Event
+from farhand.model.folder_trust import TRUST
 from farhand.model.ports import Clock, Driver
 from farhand.model.present import Present, Worker
-from farhand.model.words import Mode, Sender
+from farhand.model.words import AskKind, Mode, Sender
 from farhand.node import Node
 from farhand.testing.clock import ManualClock
 from farhand.testing.scripted import ScriptedDriver
@@ -22,6 +23,10 @@ from farhand.testing.scripted import ScriptedDriver
 F = TypeVar("F")
 # Only a net for a test that hangs; no test measures time.
 SAFETY_SECONDS = 240.0
+
+
+def _is_about_folder(event: Event) -> bool:
+    return isinstance(event.fact, AskRaised) and event.fact.about is AskKind.FOLDER
 
 
 def no_channels(_: object) -> list[object]:
@@ -62,6 +67,12 @@ class House:
     async def answer(self, ask: str, choice: str, via: str = "test", note: str = "") -> Accepted:
         """Settles an ask."""
         return await self.send(Answer(id=self.id(), ask=ask, choice=choice, note=note), via)
+
+    async def trust_folder(self) -> None:
+        """Waits until a folder is asked about, and trusts it."""
+        raised = await self.event(AskRaised, _is_about_folder)
+        assert isinstance(raised.fact, AskRaised)
+        await self.answer(raised.fact.ask, TRUST)
 
     async def interrupt(self, worker: str = "") -> Accepted:
         """Stops a turn."""

@@ -44,6 +44,8 @@ async def hired(house: House, cli_env: CodexEnv, name: str = "ann", mode: Mode =
         id=house.id(), worker=name, backend="codex", directory=str(cli_env.project), mode=mode, options=options
     )
     after = (await house.send(command)).seq
+    if (cli_env.project / ".codex").exists():
+        await house.trust_folder()
     await house.fact(CameOnline, after=after - 1)
 
 
@@ -188,7 +190,7 @@ async def test_a_limit_is_told_with_its_end_and_a_try_brings_the_message_once(cl
         assert (await house.fact(Limited)).until == 4_102_444_800
 
 
-async def test_hooks_of_the_project_that_nobody_trusts_stand_in_nobodys_way(cli_env: CodexEnv) -> None:
+async def test_hooks_of_the_project_that_codex_has_not_reviewed_stand_in_nobodys_way(cli_env: CodexEnv) -> None:
     cli_env.model.script.conversation("zz-one", say("here I am"))
     (cli_env.project / ".codex").mkdir()
     hooks = {"Stop": [{"hooks": [{"type": "command", "command": f"touch {cli_env.project}/ran"}]}]}

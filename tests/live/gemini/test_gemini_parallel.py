@@ -43,6 +43,8 @@ async def hired(house: House, cli_env: GeminiEnv) -> None:
     await house.send(
         Hire(id=house.id(), worker="ann", backend="gemini", directory=directory, mode=Mode.DEFAULT, options=options)
     )
+    if (cli_env.project / ".gemini").exists():
+        await house.trust_folder()
     await house.fact(CameOnline)
 
 
@@ -85,8 +87,9 @@ async def test_a_yes_runs_the_call_that_was_shown_and_no_other(cli_env: GeminiEn
     cli_env.model.expect(calls_all(deletes(long + "1"), deletes(long + "2")), prompt="zz-alike")
     async with cli_env.open() as house:
         await hired(house, cli_env)
+        seq = house.hub.present.seq
         await house.say("zz-mixed")
-        ask, seq = await asked(house)
+        ask, seq = await asked(house, seq)
         assert "delete_file" in ask.question
         assert "/zz/thesis.tex" in ask.detail
         await house.answer(ask.ask, "allow")

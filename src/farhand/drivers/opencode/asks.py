@@ -80,8 +80,8 @@ def _lasting(wanted: OpenCodePermission) -> tuple[Choice, ...]:
     what = f"every {wanted.permission}" if patterns == "*" else patterns
     label = f"Allow {what} for this session"
     short = label if len(label) <= LONGEST_LABEL else "Allow these patterns for this session"
-    given = "whatever it is given" if patterns == "*" else f"that fits {patterns}"
-    scope = f"Every {wanted.permission} {given} (* stands for anything), until its session ends."
+    given = ", whatever it is given" if patterns == "*" else f" that fits {patterns} (* stands for anything)"
+    scope = f"Every {wanted.permission}{given}, until its session ends."
     return (Choice(id=SESSION, label=short, scope=scope),)
 
 
