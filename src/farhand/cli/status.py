@@ -13,6 +13,7 @@ from farhand.cli.node_flag import add_node
 from farhand.cli.node_report import NodeReport, bot_id, report
 from farhand.cli.orphans import find_orphans, orphan_lines
 from farhand.config.places import home, node_folder
+from farhand.model.action import on_one_line
 from farhand.model.compat import STALE_HOOKS_ADVICE
 from farhand.model.visible import visible
 
@@ -165,11 +166,12 @@ def _life(said: Mapping[str, Any], now: float) -> list[str]:
     lines += [f"  {name + ':':<10}{visible(str(one)) or 'serving'}" for name, one in said.get("channels", {}).items()]
     lines.append("  team:     " + (str(len(said["workers"])) if said["workers"] else "none"))
     for worker in said["workers"]:
-        lines += _worker(worker, said["focus"], now)
+        lines += worker_lines(worker, said["focus"], now)
     return lines
 
 
-def _worker(worker: Mapping[str, Any], focus: str, now: float) -> list[str]:
+def worker_lines(worker: Mapping[str, Any], focus: str, now: float) -> list[str]:
+    """One worker: its state, its questions, what is uncertain."""
     notes = [worker["state"], f"backend={worker['backend']}"]
     if worker["name"] == focus:
         notes.insert(0, "focused")
@@ -179,9 +181,8 @@ def _worker(worker: Mapping[str, Any], focus: str, now: float) -> list[str]:
     text = f"            - {worker['name']} ({', '.join(notes)})"
     lines = [f"{text}: {visible(worker['why_offline'])}" if worker["why_offline"] else text]
     for ask in worker.get("questions", ()):
-        question = visible(" ".join(str(ask["question"]).split()), spaces=False)
-        short = question if len(question) <= LONGEST_QUESTION else question[: LONGEST_QUESTION - 1] + "…"
-        lines.append(f"              ? {short}  (farhand answer {ask['id']} <choice>)")
+        question = on_one_line(visible(str(ask["question"])), LONGEST_QUESTION)
+        lines.append(f"              ? {question}  (farhand answer {visible(str(ask['id']))} <choice>)")
     if worker.get("unknown"):
         lines.append("              ⚠ nobody knows whether the last message arrived")
     elif (since := worker.get("handing_over_since")) and now - since > STUCK_SECONDS:
