@@ -7,12 +7,13 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from farhand.channels.kit.card import AnswerTap, Button, Card, ask, cards, plain_notice, progress, revealed, tail_of
+from farhand.channels.kit.card import AnswerTap, Button, Card, ask, cards, plain_notice, progress, tail_of
 from farhand.channels.telegram.render import render
 from farhand.channels.telegram.words import Amend, Post, React, Remove, Show, decode_outgoing
 from farhand.model.facts import AskRaised, AskSettled, Event, Said, ToolStarted, TurnEnded, TurnStarted
 from farhand.model.ports import Parcel
 from farhand.model.view import AskView, TurnView, begin, fold
+from farhand.model.visible import visible
 from farhand.model.words import Attachment, Choice, HowEnded, HowSettled, Sender
 from farhand.testing.telegram.html import read_html, utf16_length
 from farhand.testing.telegram.limits import CAPTION_UNITS, check_markup, check_text
@@ -105,7 +106,7 @@ def test_any_ask_is_shown_whole_with_its_buttons(question: str, detail: str, lab
     choices = tuple(Choice(id=f"c{place}", label=label) for place, label in enumerate(labels))
     raised = AskRaised(ask="a" * 70, question=question, detail=detail * (longer * 10 + 1), choices=choices)
     card = ask("ann", AskView(raised=raised))
-    assert letters(revealed(question)) in letters(accept(card))
+    assert letters(visible(question)) in letters(accept(card))
     sent = [decode_outgoing(parcel.body) for parcel in laid_out(card)]
     keys = [key for letter in sent if isinstance(letter, Post) for row in letter.keys for key in row]
     assert len(keys) == len(choices)
@@ -121,7 +122,7 @@ def posted(parcel: Any) -> Post:
 
 
 def test_what_cannot_be_seen_is_spelled_out() -> None:
-    assert revealed("rm \u202e/tmp\u200b x\ty\n") == "rm ‹U+202E›/tmp‹U+200B› x\ty\n"
+    assert visible("rm \u202e/tmp\u200b x\ty\n") == "rm ‹U+202E›/tmp‹U+200B› x\ty\n"
 
 
 def test_pages_follow_one_another_and_only_the_first_buzzes() -> None:

@@ -200,11 +200,6 @@ def shortened(text: str, limit: int) -> str:
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
-def revealed(text: str) -> str:
-    """The text with every character that cannot be seen spelled out: what is approved is what is read."""
-    return visible(text)
-
-
 def cards(event: Event, turn: TurnView | None, *, waited: bool = False) -> list[Card]:
     """What a surface shows of one fact, with its turn as it stands after it, and whether its message had to wait."""
     fact = event.fact
@@ -313,7 +308,7 @@ def waiting(worker: str, message: MessageId, text: str) -> Card:
         key=f"queued:{message}",
         slot=f"queued:{message}",
         worker=worker,
-        head=f"{worker} is busy, this waits: {revealed(shortened(text, TITLE_CHARACTERS)) or 'a file'}",
+        head=f"{worker} is busy, this waits: {visible(shortened(text, TITLE_CHARACTERS)) or 'a file'}",
         buttons=((now, back),),
         answers=message,
         silent=True,
@@ -342,15 +337,15 @@ def ask(worker: str, shown: AskView, chosen: tuple[int, ...] = ()) -> Card:
     raised = shown.raised
     slot = f"ask:{raised.ask}"
     verb = "has a plan" if raised.about is AskKind.PLAN and raised.detail else "asks"
-    whole = revealed(asks.whole(raised))
+    whole = visible(asks.whole(raised))
     card = Card(
         key=slot,
         slot=slot,
         worker=worker,
-        head=f"{worker} {verb}: {revealed(raised.question)}",
+        head=f"{worker} {verb}: {visible(raised.question)}",
         markdown=whole if raised.about is AskKind.PLAN else "",
         verbatim="" if raised.about is AskKind.PLAN else whole,
-        foot=revealed("\n".join(asks.circumstances(raised))),
+        foot=visible("\n".join(asks.circumstances(raised))),
     )
     if shown.settled is None:
         foot = "\n".join(part for part in (card.foot, *map(_in_full, raised.choices)) if part)
@@ -363,8 +358,8 @@ def ask(worker: str, shown: AskView, chosen: tuple[int, ...] = ()) -> Card:
 def _in_full(choice: Choice) -> str:
     """What a button has no room for: all that the choice allows, or the whole of its label."""
     if choice.scope:
-        return revealed(f"• {choice.label}: {choice.scope}")
-    return revealed(f"• {choice.label}") if len(choice.label) > LABEL_CHARACTERS else ""
+        return visible(f"• {choice.label}: {choice.scope}")
+    return visible(f"• {choice.label}") if len(choice.label) > LABEL_CHARACTERS else ""
 
 
 def _ask_buttons(raised: facts.AskRaised, chosen: tuple[int, ...]) -> tuple[tuple[Button, ...], ...]:
@@ -378,7 +373,7 @@ def _ask_buttons(raised: facts.AskRaised, chosen: tuple[int, ...]) -> tuple[tupl
 
 
 def _choice_row(raised: facts.AskRaised, place: int, choice: Choice, chosen: tuple[int, ...]) -> tuple[Button, ...]:
-    label = shortened(revealed(choice.label), LABEL_CHARACTERS) or choice.id
+    label = shortened(visible(choice.label), LABEL_CHARACTERS) or choice.id
     plain = Button(label=label, tap=AnswerTap(ask=raised.ask, place=place))
     if not choice.allows:
         why = Button(label=f"{shortened(choice.label, 40)}, and say why", tap=WordsTap(ask=raised.ask, chosen=(place,)))
@@ -408,7 +403,7 @@ def settlement(settled: facts.AskSettled, labels: dict[str, str]) -> str:
 
 
 def _said(note: str) -> str:
-    return f" (“{shortened(revealed(note), 300)}”)" if note.strip() else ""
+    return f" (“{shortened(visible(note), 300)}”)" if note.strip() else ""
 
 
 def by(sender: Sender | None) -> str:
