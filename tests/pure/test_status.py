@@ -135,7 +135,7 @@ def test_what_waits_for_an_answer_is_told_with_its_question_and_id() -> None:
         "  telegram: polling",
         "  team:     2",
         "            - ann (focused, waiting, backend=demo, 2 queued for 2 min)",
-        "              ? Run: rm -rf x‹U+202E›?  (farhand answer a1 <choice>)",
+        "              ? Run: ⏎ rm -rf x‹U+202E›?  (farhand answer a1 <choice>)",
         "              ⚠ a message has been on its way for 2 min",
         "            - bob (offline, backend=demo): It ended.",
         "              ⚠ nobody knows whether the last message arrived",
