@@ -70,3 +70,9 @@ def circumstances(ask: Ask | AskRaised) -> list[str]:
     lines += [f"Why, in the agent's words: “{on_one_line(ask.why, WHY_CHARACTERS)}”"] if ask.why.strip() else []
     lines += [f"Risk: {'; '.join(ask.risks)}."] if ask.risks else []
     return lines
+
+
+def beyond_buttons(ask: Ask | AskRaised, most: int) -> list[str]:
+    """What a button of so many characters has no room for: all that a choice allows, or the whole of its label."""
+    told = [choice for choice in ask.choices if choice.scope or len(choice.label) > most]
+    return [visible(f"• {choice.label}: {choice.scope}" if choice.scope else f"• {choice.label}") for choice in told]

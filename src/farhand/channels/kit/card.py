@@ -348,18 +348,11 @@ def ask(worker: str, shown: AskView, chosen: tuple[int, ...] = ()) -> Card:
         foot=visible("\n".join(asks.circumstances(raised))),
     )
     if shown.settled is None:
-        foot = "\n".join(part for part in (card.foot, *map(_in_full, raised.choices)) if part)
+        foot = "\n".join([*filter(None, [card.foot]), *asks.beyond_buttons(raised, LABEL_CHARACTERS)])
         return replace(card, foot=foot, buttons=_ask_buttons(raised, chosen))
     settled = settlement(shown.settled, {choice.id: choice.label for choice in raised.choices})
     foot = "\n".join(part for part in (card.foot, settled) if part)
     return replace(card, key=f"{slot}:settled", foot=foot, edit=True)
-
-
-def _in_full(choice: Choice) -> str:
-    """What a button has no room for: all that the choice allows, or the whole of its label."""
-    if choice.scope:
-        return visible(f"• {choice.label}: {choice.scope}")
-    return visible(f"• {choice.label}") if len(choice.label) > LABEL_CHARACTERS else ""
 
 
 def _ask_buttons(raised: facts.AskRaised, chosen: tuple[int, ...]) -> tuple[tuple[Button, ...], ...]:
