@@ -49,7 +49,7 @@ def line(result: CheckResult, *, colours: bool = False) -> str:
     sign = SIGNS[result.state]
     sign = f"\x1b[{COLOURS[result.state]}m{sign}\x1b[0m" if colours else sign
     todo = f"  → {result.todo}" if result.todo else ""
-    return f"{sign} {result.name:<11}{visible(result.told, spaces=False)}{todo}"
+    return f"{sign} {result.name:<11}{visible(result.told)}{todo}"
 
 
 def as_json(node: str, results: list[CheckResult], repaired: list[str], *, is_well: bool) -> dict[str, object]:
