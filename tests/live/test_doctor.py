@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import stat
 from pathlib import Path
@@ -93,6 +94,29 @@ async def test_a_port_that_is_taken_and_files_that_others_may_read(tmp_path: Pat
     assert (code, told.endswith("Node 'dev': all is well.\n")) == (0, True), told
     mode = (await anyio.Path(folder / "env").stat()).st_mode
     assert (stat.S_IMODE(mode), (folder / "pid").exists()) == (0o600, False)
+
+
+async def test_the_user_that_agents_run_as(tmp_path: Path) -> None:
+    absent = await checks(tmp_path)
+    assert "run as" not in absent
+    unknown = await checks(tmp_path, FARHAND_RUN_AS="nobody-of-that-name")
+    assert unknown["run as"][:2] == (
+        "bad",
+        "FARHAND_RUN_AS: there is no user 'nobody-of-that-name' on this machine.",
+    )
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can look with another user's eyes")
+async def test_what_that_user_could_reach(short_folder: Path) -> None:
+    key = short_folder / ".claude" / "telegram" / "nodes" / "dev" / "key"
+    key.parent.mkdir(parents=True)
+    key.write_text("secret")
+    for path in (key, *key.parents):
+        if path.is_relative_to(short_folder):
+            path.chmod(0o755)
+    _, told = await farhand(short_folder, "doctor", "-n", "dev", "--json", FARHAND_RUN_AS="nobody")
+    found = [one["told"] for one in json.loads(told)["checks"] if one["name"] == "run as"]
+    assert f"nobody can reach {key}: chmod go-rwx {key}" in found
 
 
 def test_what_a_program_says_of_itself_cannot_fool_the_eye() -> None:

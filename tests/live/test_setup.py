@@ -97,6 +97,7 @@ async def test_every_step_is_a_flag_so_that_nobody_need_be_asked(home: Home, bot
         "TELEGRAM_API_URL": bot.address,
         "ADMIN_PAIRING": "required",
         "FARHAND_HOST": "127.0.0.1",
+        "FARHAND_KEYLESS": "unix",
     }
     assert json.loads((home.node_folder("dev") / "run.json").read_text())["directory"] == str(home.folder / "work")
     await person.says("/hire ann")

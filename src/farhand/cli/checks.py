@@ -12,6 +12,7 @@ from pathlib import Path
 from farhand.cli.agent_clis import agent_clis
 from farhand.cli.bot_api import BotApi, BotApiError, TokenRefused, bot_api, token_of
 from farhand.cli.node_report import environ_of, stop_hook
+from farhand.config import run_as
 from farhand.config.places import node_folder
 from farhand.config.settings import port_number
 from farhand.disk.processes import read_identity
@@ -61,6 +62,7 @@ class NodeChecks:
         yield self.disk()
         yield from self.inotify()
         yield self.modes()
+        yield from self.other_user()
         yield self.left_behind()
 
     def python(self) -> CheckResult:
@@ -202,6 +204,22 @@ class NodeChecks:
             return []
         entries = [path for path in sorted(self._folder.iterdir()) if not path.is_symlink() and not path.is_socket()]
         return [self._folder, *entries]
+
+    def other_user(self) -> Iterator[CheckResult]:
+        """The user that agents run as, and what of the node it could reach; nothing where they run as the node."""
+        name = self._environ.get(run_as.NAME, "")
+        if not name:
+            return
+        try:
+            user = run_as.agent_user(name)
+        except FarhandError as error:
+            yield CheckResult("run as", BAD, error.text, f"correct {run_as.NAME}")
+            return
+        found = run_as.findings(user, self._own_files()) if user else []
+        for finding in found:
+            yield CheckResult("run as", BAD, finding, "put it right, then run farhand doctor again")
+        if not found:
+            yield CheckResult("run as", GOOD, f"{name} reaches nothing of the node")
 
     def left_behind(self) -> CheckResult:
         """Pid files of processes that are gone."""

@@ -172,7 +172,7 @@ class Setup:
         for name in ("TELEGRAM_API_URL",):
             if os.environ.get(name):
                 self._values[name] = os.environ[name]
-        self._values |= {"ADMIN_PAIRING": "required", "FARHAND_HOST": "127.0.0.1"}
+        self._values |= {"ADMIN_PAIRING": "required", "FARHAND_HOST": "127.0.0.1", "FARHAND_KEYLESS": "unix"}
         node_folders.make(self._folder)
         path = env_path(self._node, os.environ)
         merged = {**node_env(self._node, os.environ), **self._values}

@@ -214,7 +214,7 @@ def done(command: Command, worker: str) -> str:
         case commands.Relaunch():
             return f"Bringing {name} back online..."
         case commands.Interrupt():
-            return f"{paused(worker)}\nThe running turn is being stopped. Say what comes next."
+            return f"{paused(worker)}\nWhat runs is being stopped, or what waits is taken back. Say what comes next."
         case commands.Retry():
             return f"{name} tries again."
         case commands.Tune(mode=mode, model=model):
