@@ -59,10 +59,19 @@ KEYED = [
     ("GET", "/api/hub/present"),
     ("GET", "/api/hub/status"),
     ("GET", "/api/hub/events"),
+    ("GET", "/api/hub/sessions"),
+    ("GET", "/api/hub/history"),
+    ("GET", "/api/hub/search"),
+    ("GET", "/api/hub/stream"),
+    ("POST", "/api/hub/stream"),
+    ("GET", "/api/devices"),
+    ("DELETE", "/api/devices/phone"),
 ]
 # What anybody may see, and what it says is always the same.
 PUBLIC = {("GET", "/"), ("HEAD", "/"), ("GET", "/healthz"), ("HEAD", "/healthz")}
-BODY = {"session": "ann", "text": "[[file:/etc/hosts.txt]] hello"}
+# To pair a device needs a code, wherever one comes from: a wrong one is refused, and soon not even looked at.
+PAIR, NOT_PAIRED = "/api/pair", {"wrong_code", "too_many_tries", "not_allowed"}
+BODY = {"session": "ann", "text": "[[file:/etc/hosts.txt]] hello", "code": "WRONGCODE", "bearer": True}
 
 
 async def ask(team: Team, method: str, path: str, headers: dict[str, str]) -> httpx2.Response:
@@ -193,13 +202,17 @@ async def test_there_is_no_other_route(
         await team.hire("ann")
         routes = [route for route in served[0] if isinstance(route, Route)]
         paths = {route.path.partition("{")[0] for route in routes}
-        assert {"/response", "/notify", "/workers", "/hooks/of/", "/api/hub/commands"} <= paths
+        assert {"/response", "/notify", "/workers", "/hooks/of/", "/api/hub/commands", PAIR, "/api/devices/"} <= paths
         for route in routes:
-            path = route.path.format(worker="ann", backend="claude", event="Stop")
+            path = route.path.format(worker="ann", backend="claude", event="Stop", device="phone")
             for method in route.methods or ():
                 for trick, headers in sorted(FOREIGN.items()):
                     answer = await client.request(method, path, json=BODY, headers=headers)
                     if (method, path) in PUBLIC:
                         assert answer.text in ("", compat.BANNER, '{"ok":true}'), (path, trick)
+                    elif path == PAIR:
+                        assert answer.json()["error"]["code"] in NOT_PAIRED, trick
                     else:
                         assert answer.status_code == 403, (method, path, trick)
+        headers = {"Authorization": f"Bearer {folder.key(team.settings.key)}"}
+        assert (await client.get("/api/devices", headers=headers)).json()["devices"] == []
