@@ -182,6 +182,40 @@ async def test_a_revoked_device_is_cut_off_at_once(house: House, client: httpx2.
             await hub.revoke(device.id)
 
 
+async def test_a_device_that_is_revoked_while_it_sends_gets_nothing(house: House, client: httpx2.AsyncClient) -> None:
+    await house.hire("ann")
+    device, key = await _paired(house, client)
+    command = json.dumps({"type": "say", "id": "late", "worker": "ann", "text": "after the end"}).encode()
+    for path, content in (("/api/hub/commands", command), ("/api/hub/stream", b"{}")):
+        if path.endswith("stream"):
+            device, key = await _paired(house, client)
+        head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\n"
+        head += f"Content-Length: {len(content)}\r\nConnection: close\r\n\r\n"
+        async with await anyio.connect_tcp("127.0.0.1", house.node.port) as link:
+            await link.send(head.encode() + content[:1])
+            # Whoever is served on another connection shows that the node has read the first one.
+            assert (await client.get("/healthz")).status_code == 200
+            async with SocketHub(house.node.settings.door) as hub:
+                await hub.revoke(device.id)
+            await link.send(content[1:])
+            answer = b""
+            with anyio.fail_after(SAFETY_SECONDS):
+                try:
+                    while True:
+                        answer += await link.receive()
+                except anyio.EndOfStream:
+                    pass
+        assert b"after the end" not in answer
+        assert b"accepted" not in answer
+        assert b"hello" not in answer
+    assert not any(isinstance(event.fact, Queued) for event in await house.history())
+
+
+async def test_a_stranger_can_send_little_to_be_paired(client: httpx2.AsyncClient) -> None:
+    sent = await client.post("/api/pair", json={"code": "A" * 5000})
+    assert (sent.status_code, sent.json()["error"]["code"]) == (413, "too_large")
+
+
 async def test_devices_outlive_the_node_and_their_keys_are_not_kept(tmp_path: Path) -> None:
     async with open_house(tmp_path) as house:
         async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{house.node.port}", trust_env=False) as client:

@@ -222,3 +222,15 @@ async def test_telegram_and_the_door_go_on_while_hundreds_are_slow(tmp_path: Pat
         await telegram.manager.reads("answer to hello")
         async with SocketHub(telegram.house.node.settings.door) as hub:
             assert set((await hub.look()).workers) == {"ann"}
+
+
+async def test_a_body_that_follows_another_request_at_once_has_a_deadline_too() -> None:
+    async with served(ConnectionLimits(deadlines=QUICK)) as port, await anyio.connect_tcp("127.0.0.1", port) as link:
+        first = b"POST /body HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\nx"
+        await link.send(first + first.replace(b"Length: 1", b"Length: 9"))
+        answers = b""
+        with anyio.fail_after(240):
+            with suppress(anyio.EndOfStream, anyio.BrokenResourceError):
+                while True:
+                    answers += await link.receive()
+        assert answers.count(b"HTTP/1.1 200") == 1

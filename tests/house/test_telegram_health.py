@@ -48,7 +48,7 @@ async def test_another_poller_is_told_and_we_go_on_when_it_is_gone(tmp_path: Pat
         await bot.clear_faults()
         await works(telegram)
         assert telegram.health == f"polling as @{bot.username}"
-        assert telegram.told[-1] == "Telegram works again."
+        assert "Telegram works again." in telegram.told
 
 
 async def test_a_revoked_token_is_told_without_the_token(tmp_path: Path, bot: FakeBot) -> None:
@@ -106,7 +106,8 @@ async def test_a_network_that_is_gone_for_a_moment_costs_nothing(tmp_path: Path,
         await bot.fault("*", "cut", times=6)
         await telegram.manager.says("through the storm")
         await telegram.manager.reads("answer to through the storm")
-        assert telegram.told == []
+        # That somebody became the manager is all that was worth saying.
+        assert [line for line in telegram.told if "farhand manager" not in line] == []
 
 
 async def test_the_menu_is_as_the_team_is(tmp_path: Path, bot: FakeBot) -> None:

@@ -5,6 +5,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from farhand.config.secret_files import secret_in_file
 from farhand.model.errors import ChannelError, SettingMissing
 
 API_URL = "https://api.telegram.org"
@@ -81,8 +82,8 @@ def _seconds(date: str) -> float:
 
 
 def token_of(environ: Mapping[str, str]) -> str:
-    """The bot's token, if one is set."""
-    return environ.get("TELEGRAM_BOT_TOKEN", "").strip()
+    """The bot's token, if one is set: in the variable, in the file that is named, or as systemd's credential."""
+    return environ.get("TELEGRAM_BOT_TOKEN", "").strip() or secret_in_file("TELEGRAM_BOT_TOKEN", environ)
 
 
 def bot_api(environ: Mapping[str, str] | None = None, seconds: float = SECONDS) -> BotApi:

@@ -12,6 +12,7 @@ from farhand.cli.node_choice import choose
 from farhand.cli.node_flag import add_node
 from farhand.config.places import node_folder
 from farhand.config.process import make_undumpable
+from farhand.config.secret_files import secret_in_file
 from farhand.config.settings import Settings, port_number, read_settings
 from farhand.model.errors import NodeRunning, PortTaken, ProgramMissing, SettingMissing, SettingWrong
 from farhand.model.variables import is_yes
@@ -64,7 +65,8 @@ def check(arguments: argparse.Namespace) -> None:
             "SANDBOX_ENABLED is set, and workers cannot be run in containers yet.",
             hints=("unset SANDBOX_ENABLED to run them as they are; FARHAND_HIRE_MODE=default lets them ask first",),
         )
-    if not os.environ.get("TELEGRAM_BOT_TOKEN", "").strip() and not arguments.no_telegram:
+    token = os.environ.get("TELEGRAM_BOT_TOKEN", "").strip()
+    if not arguments.no_telegram and not (token or secret_in_file("TELEGRAM_BOT_TOKEN", os.environ)):
         raise SettingMissing(
             "TELEGRAM_BOT_TOKEN not set", hints=("set it, or try farhand without it: farhand run --no-telegram --demo",)
         )

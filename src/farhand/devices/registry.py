@@ -91,8 +91,11 @@ class Devices:
 
     @contextmanager
     def connected(self, device: str) -> Iterator[asyncio.Event]:
-        """For as long as a connection of the device is open: the event is set when the device is revoked."""
+        """For as long as a connection of the device is open: the event is set when the device is revoked, and at once
+        for one that was revoked before."""
         revoked = asyncio.Event()
+        if not self._store.has(device):
+            revoked.set()
         self._connections.setdefault(device, set()).add(revoked)
         try:
             yield revoked

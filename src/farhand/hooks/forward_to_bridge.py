@@ -65,7 +65,9 @@ def post(endpoint: str, content: bytes) -> int:
     """Posts it, past every proxy; the status, or 0 when nobody answered."""
     parts = urlsplit(endpoint)
     kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-    connection = kind(parts.hostname or "localhost", parts.port, timeout=LIMIT_SECONDS)
+    # The node listens on IPv4: at ::1, which a name may mean as well, anybody could wait for the key.
+    host = "127.0.0.1" if parts.hostname in (None, "localhost") else parts.hostname
+    connection = kind(host, parts.port, timeout=LIMIT_SECONDS)
     try:
         connection.request("POST", parts.path or "/", content, headers())
         return connection.getresponse().status

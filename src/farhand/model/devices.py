@@ -52,6 +52,10 @@ class DeviceStore(Protocol):
         """The device that has this key."""
         ...
 
+    def has(self, device: DeviceId) -> bool:
+        """Whether the device is still paired."""
+        ...
+
     async def all(self) -> list[Device]:
         """Every device, the newest first."""
         ...

@@ -96,8 +96,12 @@ def is_same_site(headers: Mapping[str, str]) -> bool:
     return headers.get("sec-fetch-site", "none") in {"none", "same-origin"}
 
 
-def why_not_direct(headers: Mapping[str, str]) -> str:
-    """Why a caller with a worker's key may not: it must come by itself, through no tunnel and no browser."""
+def why_not_direct(headers: Mapping[str, str], client: str | None) -> str:
+    """Why a caller with a worker's key may not: it must be on this machine, and come through no tunnel or browser.
+
+    `client` is the caller's address, None for one on the unix socket."""
+    if client is not None and not (is_loopback(client) and is_local_host(headers.get("host", ""))):
+        return "another address"
     if name := forwarding_header(headers):
         return f"forwarded ({name})"
     return "from a web page" if "origin" in headers or "sec-fetch-site" in headers else ""

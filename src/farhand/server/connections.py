@@ -150,6 +150,8 @@ class GuardedProtocol(H11Protocol):
         super().on_response_complete()
         if self._address is not None and not self.transport.is_closing():
             self._limits.wait_for(self)
+            # A request that came together with the last one has its deadline from now on.
+            self._set_deadline()
 
     def _leave(self) -> None:
         """Stops what runs for it, and gives its place back."""

@@ -5,12 +5,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from farhand.model.bounded import read_bounded
 from farhand.model.devices import Device
 from farhand.model.errors import BadInput, NotAllowed
 from farhand.model.http_guard import is_same_site
 from farhand.model.wire import encode
 from farhand.server.callers import Callers, set_cookie
-from farhand.server.http import body
+
+# Anybody may send one, so that it must cost next to nothing.
+LONGEST_REQUEST = 4096
 
 
 class PairRequest(msgspec.Struct, frozen=True):
@@ -37,7 +40,7 @@ def device_routes(callers: Callers) -> list[BaseRoute]:
     async def pair(request: Request) -> Response:
         if not is_same_site(request.headers):
             raise NotAllowed("Another site's page cannot pair a device.")
-        asked = _read(await body(request))
+        asked = _read(await read_bounded(request.stream(), LONGEST_REQUEST))
         device, key = await callers.devices.pair(asked.code, asked.name)
         response = _json(PairReply(device=device, key=key if asked.bearer else ""))
         if not asked.bearer:

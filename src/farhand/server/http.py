@@ -52,8 +52,10 @@ def routes(
         return JSONResponse({"ok": True, "seq": present.seq, "workers": len(present.workers)})
 
     async def send(request: Request) -> Response:
-        caller = await callers.check(request, writes=True)
+        await callers.check(request, writes=True)
         command = decode_command(await body(request))
+        # It may have been revoked while it sent the rest.
+        caller = await callers.check(request, writes=True)
         if caller.device is None:
             sender = Sender(via=own_name(request.headers.get("x-farhand-via", "http"), reserved))
         else:

@@ -46,7 +46,7 @@ class RouteGuard:
                 return ""
             if worker := self.worker_of(given):
                 request.scope[SCOPE_WORKER] = worker
-                return why_not_direct(headers)
+                return why_not_direct(headers, caller[0] if caller else None)
         why = why_refused(headers, caller[0] if caller else None, self.key)
         if why or not caller or has_own_key:
             return why

@@ -12,7 +12,7 @@ from pathlib import Path
 TABLE = Path("/proc/net/tcp")
 # Numbers of linux/netlink.h, linux/sock_diag.h and linux/inet_diag.h.
 _SOCK_DIAG, _BY_FAMILY, _REQUEST = 4, 20, 1
-_HEADER, _QUESTION, _ANSWER = struct.Struct("=IHHII"), struct.Struct("=BBBBI"), struct.Struct("=4x48x12xI")
+_HEADER, _QUESTION, _ANSWER = struct.Struct("=IHHII"), struct.Struct("=BBBBI"), struct.Struct("=4x48x12xII")
 _ANY_COOKIE = b"\xff" * 8
 
 
@@ -46,8 +46,9 @@ def _asked(client: tuple[str, int], server: tuple[str, int]) -> int | None:
     _, kind, _, _, _ = _HEADER.unpack_from(answer)
     if kind != _BY_FAMILY:
         raise OSError("the kernel knows no such socket, or does not tell")
-    (user,) = _ANSWER.unpack_from(answer, _HEADER.size)
-    return int(user)
+    user, inode = _ANSWER.unpack_from(answer, _HEADER.size)
+    # A socket that was closed belongs to nobody any more, and the kernel says root of it.
+    return int(user) if inode else None
 
 
 def _looked_up(client: tuple[str, int], server: tuple[str, int]) -> int | None:
@@ -59,8 +60,8 @@ def _looked_up(client: tuple[str, int], server: tuple[str, int]) -> int | None:
         return None
     for row in rows:
         fields = row.split()
-        if len(fields) > 7 and fields[1] == here and fields[2] == there:
-            return int(fields[7])
+        if len(fields) > 9 and fields[1] == here and fields[2] == there:
+            return int(fields[7]) if fields[9] != "0" else None
     return None
 
 

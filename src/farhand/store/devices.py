@@ -34,6 +34,12 @@ class SqliteDevices:
         )
         return _device(row) if row else None
 
+    def has(self, device: str) -> bool:
+        """Whether the device is still paired."""
+        return self._database.read_now(
+            lambda db: db.execute("SELECT 1 FROM devices WHERE id = ?", (device,)).fetchone() is not None
+        )
+
     async def all(self) -> list[Device]:
         """Every device, the newest first."""
         rows = await self._database.read(

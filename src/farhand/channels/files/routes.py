@@ -69,6 +69,9 @@ class WorkerRoutes:
         name, present = answer.session, await self._hub.look()
         if normalize(name) != name or name not in present.workers or not self._sessions.has_chat(name):
             return Response("No chat for that session", 404)
+        if hiring(request) not in ("", present.workers[name].hiring_id):
+            # The worker that the key was of has left while the request was being sent.
+            return Response("That key is another worker's", 403)
         plain = answer.escape or answer.source in PLAIN_SOURCES
         identity = f"{name}:{answer.id}" if answer.id is not None else uuid.uuid4().hex
         command = Respond(id=identity, worker=name, text=answer.text, html=not plain)
@@ -113,6 +116,12 @@ class WorkerRoutes:
 def speaking(request: Request) -> str:
     """The worker whose key the request had; empty for a caller that needs none."""
     return str(request.scope.get(SCOPE_WORKER, ""))
+
+
+def hiring(request: Request) -> str:
+    """The hiring whose key the request had; empty for a caller that needs none."""
+    given = request.headers.get("authorization", "").removeprefix("Bearer ")
+    return given.rpartition(".")[0] if speaking(request) else ""
 
 
 def _read(body: bytes, kind: Any) -> Any:

@@ -8,6 +8,8 @@ from pathlib import Path
 from farhand.model.errors import BadName, NodeError
 from farhand.model.names import normalize
 
+LONGEST_FILE = 64 * 1024
+
 PIPE = "in.pipe"
 INBOX = "inbox"
 
@@ -103,8 +105,12 @@ class WorkerFiles:
 
 
 def read(path: Path) -> str:
-    """A small file's text; empty when there is none."""
+    """A small file's text; empty when there is none, and for what is no plain file: a pipe would never end."""
     try:
-        return path.read_text("utf-8").strip()
-    except (OSError, UnicodeDecodeError):
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
         return ""
+    with os.fdopen(descriptor, "rb") as opened:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return ""
+        return opened.read(LONGEST_FILE).decode("utf-8", errors="ignore").strip()
