@@ -334,3 +334,51 @@ def test_two_commands_are_judged_by_the_worse(
     together = judge.decide(shell(one + between + other), around).decision
     for part in (one, other):
         assert HARDNESS[together] >= HARDNESS[judge.decide(shell(part), around).decision], part
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "git log ${HOME#$(touch x)}",
+        "git log ${x:-`touch x`}",
+        "git log \"${x:-'$(touch x)'}\"",
+        "git log $((a='b[$(touch x)0]'))",
+        "git log ${HOME:'a[$(touch x)0]'}",
+        "git log ${HOME:$'a[\\x24(touch x)0]'}",
+        "git log ${a:='b[$''(touch x)0]'}$((a))",
+        "git log ${x:-<(touch x)}",
+        "git log ${x:-${ touch x; }}",
+        "git log <<E\n`touch x`\nE",
+        "git log <<-E\n\t$(touch x)\n\tE",
+        "git log <<'E' <<F\nE\n`touch x`\nF",
+    ],
+)
+def test_no_command_hides_in_what_a_shell_reads_again(line: str) -> None:
+    rules = [allow("run_shell_command", prefix="git", redirection=True)]
+    assert decided(rules, shell(line)) == "ask"
+    denied = [deny("run_shell_command", prefix="touch"), allow("run_shell_command")]
+    assert decided(denied, shell(line), mode="yolo") == "deny"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "git log '$(x)'",
+        'git log "$(git status)"',
+        "git log `git status`",
+        "git log # `x`",
+        "git log ${x:-main}",
+        "git log 'a'`git status`'$(b)'",
+        "git log <<E\nplain text, $x\nE",
+        "git log <<'E'\n`x` and $(y)\nE",
+    ],
+)
+def test_text_and_substitutions_that_are_told_apart_are_judged_by_what_they_are(line: str) -> None:
+    assert decided([allow("run_shell_command", prefix="git", redirection=True)], shell(line)) == "allow"
+
+
+def test_a_quote_is_no_end_of_a_command() -> None:
+    rules = [allow("run_shell_command", prefix="git")]
+    assert decided(rules, shell('git"-evil" a')) == "ask"
+    assert decided(rules, shell("git'-evil' a")) == "ask"
+    assert decided([deny("run_shell_command", prefix="git")], shell('"git" a')) == "deny"

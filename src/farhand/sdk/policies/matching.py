@@ -83,7 +83,7 @@ class Candidates:
         command = asked.command
         best = len(self.rules)
         if command is not None and self._by_word:
-            word = command.split(" ", 1)[0].split('"', 1)[0]
+            word = command.split(" ", 1)[0]
             for order, rule in self._by_word.get(word, ()):
                 if means(rule, asked, context):
                     best = order
@@ -112,7 +112,7 @@ def starts_with(command: str | None, prefix: str) -> bool:
     if command is None or not command.startswith(prefix):
         return False
     following = command[len(prefix) : len(prefix) + 1]
-    return following in ("", '"') or (following.isspace() and following not in _ESCAPED_SPACES)
+    return not following or (following.isspace() and following not in _ESCAPED_SPACES)
 
 
 def applies(rule: Rule, names: Sequence[str], server: str | None, around: Surroundings) -> bool:

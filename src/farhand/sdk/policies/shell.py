@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
+from farhand.sdk.policies.hidden_substitutions import may_hide_a_command
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -106,9 +108,7 @@ def taken_apart(line: str) -> ShellLine:
         elif kind in _REDIRECTS:
             redirects = True
             targets += _targets(node)
-        # ${name@P} runs what is in the value of the variable.
-        elif kind == "expansion" and re.search(rb"@[pP]\s*}", node.text or b""):
-            unsure = True
+        unsure = unsure or may_hide_a_command(node)
     return ShellLine(tuple(commands), root.has_error or unsure or not commands, redirects, tuple(targets))
 
 
