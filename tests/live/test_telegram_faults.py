@@ -28,7 +28,7 @@ METHODS = (
     ("setMyCommands", ""),
     ("setWebhook", ""),
     ("getWebhookInfo", ""),
-    ("sendMessage", "is starting"),
+    ("sendMessage", "is working"),
     ("sendMessage", "Run it?"),
     ("sendMessage", "the whole answer"),
     ("editMessageText", "▸ Bash"),
