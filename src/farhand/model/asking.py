@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from typing import Final
 
 from farhand.model.action import Action, on_one_line
@@ -17,7 +18,7 @@ WHY_CHARACTERS: Final = 600
 def as_shown(raised: AskRaised, folder: str) -> AskRaised:
     """The ask with all that a person needs to decide, whoever raised it and wherever it is shown."""
     permission = raised.about is AskKind.PERMISSION
-    where = raised.where or (folder if permission else "")
+    where = posixpath.normpath(posixpath.join(folder, raised.where)) if raised.where else folder if permission else ""
     risks = raised.risks or (risks_of(raised.action, where or folder) if permission else ())
     return replace(
         raised,

@@ -72,6 +72,7 @@ _PATHS: Final = re.compile(
     rf"(?:^|(?<=[\s'\"=<>(]))(?:~{_REST}|\.\.(?:/{_REST})?|/{_REST}|[\w@.-]+/{_REST}\.\.{_REST}|\$\{{?HOME\b{_REST})"
     rf"|(?<=:)/(?!/){_REST}"
 )
+_ADDRESSES: Final = re.compile(r"https?://[^\s<>\"'`]+", re.IGNORECASE)
 _HARMLESS: Final = frozenset(("/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/fd"))
 
 
@@ -88,7 +89,8 @@ def risks_of(action: Action | None, folder: str) -> tuple[str, ...]:
             away = _away(action.paths, folder)
             return (f"reads {OUTSIDE}: {away}",) if away else ("reads in the folder",)
         case ActionKind.FETCH:
-            return (f"{NETWORK}: {_host(action.target)}",)
+            addresses = [one.rstrip(".,;:!?") for one in _ADDRESSES.findall(action.target)] or [action.target]
+            return (f"{NETWORK}: {', '.join(dict.fromkeys(map(_host, addresses)))}",)
         case ActionKind.CALL:
             return (UNKNOWN,)
 

@@ -229,8 +229,9 @@ def _wording(question: GeminiQuestion, dialog: Dialog) -> AskWording:
         plan = Fields(question.details).text("plan") or "\n".join(dialog.words[1:])
         return AskWording(about=AskKind.PLAN, question="Go ahead with this plan?", choices=PLAN_CHOICES, whole=plan)
     offered = tuple(_offered(choice, question) for choice in (ALLOW, SESSION) if dialog.key(LABELS[choice]))
-    why = Fields(question.call.arguments).text("description")
-    return permission(_action(question), (*offered, deny), whole(question), why=why)
+    given = Fields(question.call.arguments)
+    where, why = given.text("dir_path") if question.kind == "exec" else "", given.text("description")
+    return permission(_action(question), (*offered, deny), whole(question), where=where, why=why)
 
 
 def _offered(choice: str, question: GeminiQuestion) -> Choice:

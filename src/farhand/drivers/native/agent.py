@@ -147,7 +147,9 @@ def asked_for(call: ToolCall) -> JsonObject:
     plain = action.kind is ActionKind.RUN and set(given.plain) <= {"command", "description"}
     whole = action.target if plain else json.dumps(call.arguments, ensure_ascii=False, indent=2)
     why = given.text("description")
-    return {"question": headline(action), "detail": whole, "action": msgspec.to_builtins(action), "why": why}
+    where = given.text("dir_path") if action.kind is ActionKind.RUN else ""
+    asked: JsonObject = {"question": headline(action), "detail": whole, "action": msgspec.to_builtins(action)}
+    return {**asked, "where": where, "why": why}
 
 
 def known_mode(mode: str) -> Mode:

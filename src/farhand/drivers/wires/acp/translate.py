@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from farhand.drivers.wires.asks.actions import action_of, command_of, compact_json
+from farhand.drivers.wires.asks.actions import action_of, compact_json, names_command
 from farhand.drivers.wires.foreign_json import Fields, JsonObject
 from farhand.drivers.wires.lines.agent import Prompt
 from farhand.drivers.wires.text.tool_title import pretty_json
@@ -18,7 +18,13 @@ from farhand.model.action import Action, ActionKind, files, headline
 from farhand.sdk.acp.words import AcpOption, AcpPermission, AcpSaid, AcpTurnEnded, ToolProgress, Update
 
 SHOWN_CHARACTERS = 4000
-ORDER = ("allow_once", "allow_always", "reject_once", "reject_always")
+# What the kinds of options do, in the order in which they are shown.
+_KINDS: Final = {
+    "allow_once": "Allow once",
+    "allow_always": "Always allow",
+    "reject_once": "Reject",
+    "reject_always": "Always reject",
+}
 HOW = {"end_turn": "completed", "cancelled": "interrupted"}
 # What the protocol does not say, nobody can promise.
 AGENTS_OFFER: Final = "The agent's own offer. How far it reaches and how long it lasts, only the agent decides."
@@ -95,6 +101,7 @@ def ask_line(turn: str, ask: str, permission: AcpPermission) -> JsonObject:
         "about": "permission",
         "detail": _whole(call, action),
         "action": msgspec.to_builtins(action),
+        "where": Fields(call.raw_input).text("cwd") if action.kind is ActionKind.RUN else "",
         # What the agent calls it; where that is what would run, it says nothing more.
         "why": "" if title in asked or title == action.target else title,
         "digest": hashlib.sha256(exact.encode(errors="surrogatepass")).hexdigest(),
@@ -105,7 +112,7 @@ def _action(call: ToolProgress) -> Action:
     """What would be done: by the raw input, and only without one by what the agent says of it."""
     given, kind = Fields(call.raw_input), call.kind or ""
     if given:
-        return action_of("execute" if command_of(given) else kind, given, kind or "a tool")
+        return action_of("execute" if names_command(given) else kind, given, kind or "a tool")
     changed = tuple(dict.fromkeys(str(one["path"]) for one in call.content or () if one.get("path")))
     if changed and kind in _CHANGES:
         return files(_CHANGES[kind], *changed)
@@ -116,7 +123,10 @@ def _action(call: ToolProgress) -> Action:
 def _whole(call: ToolProgress, action: Action) -> str:
     """The raw input, all of it, then what the agent shows beside it."""
     raw = call.raw_input
-    plain = action.kind is ActionKind.RUN and set(Fields(raw).plain) <= {"command", "cmd", "description"}
+    # A description in words does nothing; whatever else came with a command is shown with it.
+    others = {name: value for name, value in Fields(raw).plain.items() if name not in ("command", "cmd")}
+    told = others.pop("description", "")
+    plain = action.kind is ActionKind.RUN and not others and isinstance(told, str)
     given = action.target if plain else pretty_json(raw) if raw else ""
     shown = call.text if call.text != given else ""
     if given:
@@ -125,14 +135,16 @@ def _whole(call: ToolProgress, action: Action) -> str:
 
 
 def _rank(option: AcpOption) -> int:
-    return ORDER.index(option.kind) if option.kind in ORDER else len(ORDER)
+    return [*_KINDS].index(option.kind) if option.kind in _KINDS else len(_KINDS)
 
 
 def _choice(option: AcpOption) -> JsonObject:
-    allows = option.kind.startswith("allow")
-    label = option.name or option.option_id
-    choice: JsonObject = {"id": option.option_id, "label": label, "allows": allows}
-    return {**choice, "scope": AGENTS_OFFER} if option.kind == "allow_always" else choice
+    """A button: first what its kind does, in our words, then what the agent calls it where that says something else."""
+    words = _KINDS.get(option.kind, "The agent's own offer")
+    label = words if option.name.casefold() in words.casefold() else f"{words} (“{option.name}”)"
+    # Only a refusal surely allows nothing.
+    choice: JsonObject = {"id": option.option_id, "label": label, "allows": not option.kind.startswith("reject_")}
+    return choice if option.kind in _KINDS and option.kind != "allow_always" else {**choice, "scope": AGENTS_OFFER}
 
 
 def blocks_of(prompt: Prompt, *, images: bool, read: Callable[[Path], bytes] = Path.read_bytes) -> list[JsonObject]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping
 from typing import Final
 
@@ -32,7 +33,7 @@ def action_of(tool: str, arguments: Fields, name: str = "") -> Action:
     match kind:
         case ActionKind.RUN if command := command_of(arguments):
             return actions.run(command)
-        case ActionKind.FETCH if address := arguments.text("url"):
+        case ActionKind.FETCH if address := _address(tool, arguments):
             return Action(kind=kind, target=address)
         case ActionKind.WRITE | ActionKind.EDIT | ActionKind.DELETE | ActionKind.READ if paths := _paths(arguments):
             return actions.files(kind, *paths)
@@ -41,11 +42,21 @@ def action_of(tool: str, arguments: Fields, name: str = "") -> Action:
 
 
 def command_of(arguments: Fields) -> str:
-    """The command of a shell tool, as a line or as its words."""
-    found = arguments.any("command") or arguments.any("cmd")
-    if isinstance(found, list):
-        return " ".join(word for word in found if isinstance(word, str))
-    return found if isinstance(found, str) else ""
+    """The command of a shell tool, as a line or as its words; none where it can be read in two ways."""
+    if "command" in arguments and "cmd" in arguments:
+        return ""
+    match arguments.any("command") or arguments.any("cmd"):
+        case str(line):
+            return line
+        case [*words]:
+            return shlex.join(map(str, words)) if all(isinstance(word, str) for word in words) else ""
+        case _:
+            return ""
+
+
+def names_command(arguments: Fields) -> bool:
+    """Whether a shell tool might find something to run in them."""
+    return "command" in arguments or "cmd" in arguments
 
 
 def patched_paths(patch: str) -> tuple[str, ...]:
@@ -56,6 +67,15 @@ def patched_paths(patch: str) -> tuple[str, ...]:
 def compact_json(value: object) -> str:
     """All of it, as JSON on one line."""
     return msgspec.json.encode(value).decode()
+
+
+def _address(tool: str, arguments: Fields) -> str:
+    """What the tool fetches, by the argument that it takes; none where another one might be it."""
+    if tool == "web_fetch":
+        return arguments.text("prompt") if set(arguments.plain) == {"prompt"} else ""
+    others = {name: value for name, value in arguments.plain.items() if name != "url"}
+    is_sure = tool != "fetch" or "://" not in compact_json(others)
+    return arguments.text("url") if is_sure else ""
 
 
 def _paths(arguments: Fields) -> tuple[str, ...]:

@@ -54,8 +54,9 @@ class LineAsk(Word):
     choices: tuple[Choice, ...]
     about: AskKind = AskKind.PERMISSION
     detail: str = ""
-    # What would be done, and why in the agent's own words.
+    # What would be done, in which folder if not in the worker's own, and why in the agent's own words.
     action: Action | None = None
+    where: str = ""
     why: str = ""
     # Names exactly what will run.
     digest: str = ""

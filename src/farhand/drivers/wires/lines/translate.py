@@ -71,6 +71,7 @@ def _raised(line: schema.LineAsk) -> Fact:
         about=line.about,
         detail=line.detail,
         action=line.action,
+        where=line.where,
         why=line.why,
         digest=line.digest,
     )
