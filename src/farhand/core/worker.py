@@ -176,7 +176,8 @@ class WorkerTask:
 
     async def _ask_about_folder(self, untrusted: FolderNotTrusted) -> None:
         """Puts it to the manager; a no, and nobody's answer, start nothing until a relaunch asks again."""
-        if self._worker.online:
+        # A relaunch is done with the question: left standing, it would be obeyed again and again.
+        if self._worker.online or self._worker.relaunching:
             await self._went_offline(HowEnded.FAILED, untrusted.text)
         if await self._folder_asks.answer_to(untrusted, self._renewed) is False:
             self._offline_reason = untrusted.refusal
