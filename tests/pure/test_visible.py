@@ -36,13 +36,24 @@ def test_text_stays(text: str) -> None:
         ("ls\n\n\n \n\n\n\nrm", "ls\n‹6 empty lines›\nrm"),
         ("curl p\u0430ypal.com", "curl p‹U+0430›ypal.com"),
         ("a \u2215 b/\u2215c", "a \u2215 b/‹U+2215›c"),
+        ("\u0430\u200b \u0430\u3164.com", "\u0430‹U+200B› ‹U+0430›‹U+3164›.com"),
+        # One by one, whatever other letters the word has.
+        ("g\u0456thub.com/ñ", "g‹U+0456›thub.com/ñ"),
+        ("\u0430\u0440\u0440\u04cf\u0435.com/ж", "‹U+0430›‹U+0440›‹U+0440›‹U+04CF›‹U+0435›.com/ж"),
+        ("ñ\u0430b.com", "ñ‹U+0430›b.com"),
+        ("g\u0585\u0585gle.com", "g‹U+0585›‹U+0585›gle.com"),
+        ("x.com\uff0fy ls\uff1brm", "x.com‹U+FF0F›y ls‹U+FF1B›rm"),
+        ("\U0001d41aws.com \uff41b \u212aate l\u037erm", "‹U+1D41A›ws.com ‹U+FF41›b ‹U+212A›ate l‹U+037E›rm"),
     ],
 )
 def test_blanks_and_look_alikes_are_told_apart(text: str, shown: str) -> None:
     assert visible(text) == visible(shown) == shown
 
 
-@pytest.mark.parametrize("text", ["файл.txt", "Привет, мир", "café naïve", "    indented\n\n\ntwice", "Ωmega"])
+@pytest.mark.parametrize(
+    "text",
+    ["файл.txt", "Привет, мир", "café naïve", "    indented\n\n\ntwice", "Ωmega", "wait… “so” 5m² a–b", "wiki/Россия"],
+)
 def test_what_people_write_stays(text: str) -> None:
     assert visible(text) == text
 

@@ -27,9 +27,17 @@ _CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _TERMINAL_CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 # Blanks enough to push what follows out of sight: across, or down.
 _LONG_BLANKS: Final = re.compile(r"[ \t]{24,}|\n(?:[ \t]*\n){4,}")
-# A word of Latin letters with one of these in it reads as another word.
-_LOOKALIKES: Final = frozenset("аеорсухіјѕԁһԛԝАВЕКМНОРСТУХІЈЅαοιυνρκΑΒΕΖΗΙΚΜΝΟΡΤΥΧɑɡı∕⁄․‐‑−٭∗：；＂＇｀＄＆｜＜＞（）")
+# A word of Latin letters with one of these in it reads as another word. Those that Unicode itself makes ASCII of
+# (fullwidth and mathematical letters, Roman numerals, the Kelvin sign) are found by their decomposition.
+_LOOKALIKES: Final = frozenset(
+    "аеорсухіјѕԁһԛԝӏѵүԌАВЕКМНОРСТУХІЈЅӀѴҮԚԜαοιυνρκϲϳΑΒΕΖΗΙΚΜΝΟΡΤΥΧϹϜօոսհցզյՕՍɑɡıɩǀǃᎪᏴᏟᎠᎬᏀᎻᎫᏦᏞᎷᏢᎡᏚᎢᏙᎳᏃ"
+    "∕⁄⧸⟋∖⧵․‐‑−٭∗∼∣∶꞉˸：；＂＇｀＄＆｜＜＞（）"
+)
+_ASCII_BY: Final = frozenset(("", "<font>", "<wide>", "<narrow>", "<small>", "<compat>"))
 _WORD: Final = re.compile(r"[^\s]+")
+_CODE: Final = re.compile(r"‹U\+[0-9A-F]{4,6}›")
+_TAG: Final = re.compile(r"(?:<\w+>)?")
+_LETTERS: Final = re.compile(r"[^\W\d_]+")
 _LATIN: Final = re.compile(r"[A-Za-z0-9]")
 
 
@@ -39,8 +47,8 @@ def visible(text: str) -> str:
     Hidden characters, spaces other than the ordinary one and letters that pass for Latin ones stand as `‹U+202E›`,
     long blanks as `‹40 blanks›`. Done twice, it changes nothing more."""
     if not (text.isascii() and text.isprintable()):
-        text = _WORD.sub(lambda word: _told_apart(word[0]), text)
         text = "".join(_code(one) if _to_spell_out(one) else one for one in text)
+        text = _WORD.sub(lambda word: _told_apart(word[0]), text)
     return _LONG_BLANKS.sub(_counted, text)
 
 
@@ -72,11 +80,27 @@ def _code(character: str) -> str:
 
 
 def _told_apart(word: str) -> str:
-    """The word, with what passes for a Latin letter or an ASCII sign spelled out where all the rest of it is ASCII."""
-    foreign = {one for one in word if not one.isascii() and not _to_spell_out(one)}
-    if not foreign or not foreign <= _LOOKALIKES or not _LATIN.search(word):
+    """The word, with each sign and letter that passes for one of ASCII spelled out where there is ASCII beside it.
+
+    Letters among those of their own script, as in `файл.txt`, are what they seem."""
+    if word.isascii() or not _LATIN.search(_CODE.sub("", word)):
         return word
-    return "".join(_code(one) if one in foreign else one for one in word)
+    own = {place for run in _LETTERS.finditer(word) if _is_foreign(run[0]) for place in range(*run.span())}
+    return "".join(_code(one) if _passes(one) and place not in own else one for place, one in enumerate(word))
+
+
+def _is_foreign(letters: str) -> bool:
+    """Whether some of these letters cannot be taken for Latin ones, and none of them is one."""
+    others = [one for one in letters if not _passes(one)]
+    return bool(others) and not any(unicodedata.name(one, "").startswith("LATIN ") for one in others)
+
+
+def _passes(character: str) -> bool:
+    """Whether it is taken for an ASCII character that it is not."""
+    if character.isascii() or character in _LOOKALIKES:
+        return not character.isascii()
+    same, how = unicodedata.normalize("NFKC", character), _TAG.match(unicodedata.decomposition(character))
+    return len(same) == 1 and same.isascii() and how is not None and how[0] in _ASCII_BY
 
 
 def _counted(blanks: re.Match[str]) -> str:
