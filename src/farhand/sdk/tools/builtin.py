@@ -17,7 +17,7 @@ from farhand.sdk.tools.web import web_fetch
 def _built_in(function: Callable[..., Any], kind: ToolKind, *, waits: bool = False) -> Tool:
     # A person may take their time, and a command has its own limit.
     timeout_seconds = None if waits else 300.0
-    return FunctionTool(function, kind=kind, show_errors=True, timeout_seconds=timeout_seconds, accept_unknown=True)
+    return FunctionTool(function, kind=kind, show_errors=True, timeout_seconds=timeout_seconds)
 
 
 BUILTIN_TOOLS: dict[str, Tool] = {

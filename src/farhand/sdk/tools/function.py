@@ -43,7 +43,6 @@ class FunctionTool(Generic[P, R]):
         kind: ToolKind = "other",
         show_errors: bool = False,
         timeout_seconds: float | None = DEFAULT_TIMEOUT_SECONDS,
-        accept_unknown: bool = False,
         names: Mapping[str, Any] | None = None,
     ) -> None:
         self.function = function
@@ -52,7 +51,6 @@ class FunctionTool(Generic[P, R]):
         self.kind = kind
         self.show_errors = show_errors
         self.timeout_seconds = timeout_seconds
-        self._accept_unknown = accept_unknown
         self._context_name, self._parameters = _signature(function, self.name, names or {})
         self.parameters = _schema(self.name, self._parameters)
 
@@ -75,7 +73,7 @@ class FunctionTool(Generic[P, R]):
     def _values(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         known = {parameter.name: parameter for parameter in self._parameters}
         unknown = [name for name in arguments if name not in known]
-        if unknown and not self._accept_unknown:
+        if unknown:
             raise BadArgument(f"there is no argument {unknown[0]!r}; it takes {', '.join(known) or 'none'}.")
         values = {}
         for name, parameter in known.items():
