@@ -123,6 +123,7 @@ async def test_a_damaged_memory_trusts_nothing(tmp_path: Path) -> None:
         ("codex", ".codex/hooks.json", json.dumps(HOOK)),
         ("codex", ".codex/rules/x.rules", "allow"),
         ("gemini", ".gemini/settings.json", json.dumps(HOOK)),
+        ("gemini", ".env", "GOOGLE_GEMINI_BASE_URL=http://x"),
         ("gemini", ".gemini/.env", "GEMINI_API_KEY=x"),
         ("opencode", "opencode.jsonc", '{"mcp": {"a": {"command": ["x", "y"]}}}'),
         ("opencode", ".opencode/plugin/x.js", "run()"),

@@ -7,9 +7,13 @@ from typing import Final
 
 from farhand.model.errors import DriverError
 from farhand.model.facts import AskRaised, AskSettled
+from farhand.model.visible import visible
 from farhand.model.words import AskKind, Choice, HowSettled
 
 TRUST: Final = "trust"
+# What is told of a folder where nobody can answer yet; the question itself shows all.
+MOST_LINES: Final = 8
+LINE_CHARACTERS: Final = 200
 _CHOICES: Final = (
     Choice(
         id=TRUST,
@@ -40,6 +44,15 @@ class FolderNotTrusted(DriverError):
     def refusal(self) -> str:
         """Why a worker was not started."""
         return f"The folder {self.folder} was not trusted, so nothing was started in it. A relaunch asks again."
+
+    @property
+    def not_run(self) -> str:
+        """Why a message was not given to an agent that would read the folder anew, and what changed there."""
+        lines = [visible(line)[:LINE_CHARACTERS] for line in self.found.splitlines()]
+        more = [f"and {len(lines) - MOST_LINES} more"] if len(lines) > MOST_LINES else []
+        told = "\n".join([*lines[:MOST_LINES], *more])
+        changed = f"The folder {self.folder} configures the agent anew, so nothing was run:"
+        return f"{changed}\n{told}\n/relaunch asks about it."
 
 
 def ask_about(untrusted: FolderNotTrusted, ask: str) -> AskRaised:

@@ -18,6 +18,8 @@ from farhand.model.ports import Heard
 from farhand.model.present import Worker
 from farhand.model.words import replace
 
+BUSY = "Codex takes a message when its turn is over."
+
 
 def translate_turn(line: bytes) -> tuple[Heard, ...]:
     """The facts of one line; before a turn that failed because of a usage limit comes the limit."""
@@ -50,7 +52,7 @@ class ExecCodexDriver(CodexSessions):
         program = Program(argv=argv, directory=worker.directory, environment=environment)
         name, may_start = self._process_name(worker), partial(self._gate.pass_through, worker)
         async with open_wire(self._context.holders, name, program, cursor, may_start) as process:
-            yield LineLink(process, line_or_change, translate_turn, "Codex takes a message when its turn is over.")
+            yield LineLink(process, line_or_change, translate_turn, BUSY, may_start)
 
     def _process_name(self, worker: Worker) -> str:
         return f"{worker.hiring_id}-turns"

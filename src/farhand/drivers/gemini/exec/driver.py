@@ -22,6 +22,8 @@ from farhand.model.ports import Change, Errand, Heard
 from farhand.model.present import Worker
 from farhand.model.words import Mode, replace
 
+BUSY = "This agent takes a message when its turn is over."
+
 
 def translate_turn(line: bytes) -> tuple[Heard, ...]:
     """The facts of one line; before a turn that failed because of a usage limit comes the limit."""
@@ -55,7 +57,7 @@ class ExecGeminiDriver(GeminiSessions):
         program = await anyio.to_thread.run_sync(self._plan, worker)
         may_start = partial(self._gate.pass_through, worker)
         async with open_wire(self._holders, self._process_name(worker), program, cursor, may_start) as process:
-            yield LineLink(process, errand_line, translate_turn, "This agent takes a message when its turn is over.")
+            yield LineLink(process, errand_line, translate_turn, BUSY, may_start)
 
     def _plan(self, worker: Worker) -> Program:
         program = launch.found(self._own)

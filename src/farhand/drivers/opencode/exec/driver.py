@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import anyio.to_thread
@@ -45,7 +46,9 @@ class ExecOpenCodeDriver(OpenCodeSessions):
         if self._gate is not None and not self._worker_folder(worker).exists():
             await self._gate.pass_through(worker)
         runs = OpenCodeRunLog(self._worker_folder(worker))
-        yield OpenCodeExecLink(self._processes(worker), worker, runs, read_cursor(cursor, OpenCodeRunCursor))
+        may_start = partial(self._gate.pass_through, worker) if self._gate is not None else None
+        position = read_cursor(cursor, OpenCodeRunCursor)
+        yield OpenCodeExecLink(self._processes(worker), worker, runs, position, may_start)
 
     async def end(self, worker: Worker) -> None:
         """Ends a run that is left, and removes what was stored."""

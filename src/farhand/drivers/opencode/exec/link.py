@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from farhand.drivers.wires.cursor import write_cursor
 from farhand.drivers.wires.holder.process import LineSplitter, sentence
 from farhand.drivers.wires.text.prompt import prompt_text
 from farhand.model.errors import DriverError
+from farhand.model.folder_trust import FolderNotTrusted
 from farhand.model.ports import (
     Batch,
     Change,
@@ -84,12 +85,19 @@ class OpenCodeExecLink:
     """One worker's runs, one after the other."""
 
     def __init__(
-        self, processes: RunProcesses, worker: Worker, runs: OpenCodeRunLog, cursor: OpenCodeRunCursor
+        self,
+        processes: RunProcesses,
+        worker: Worker,
+        runs: OpenCodeRunLog,
+        cursor: OpenCodeRunCursor,
+        may_start: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self._processes = processes
         self._worker = worker
         self._runs = runs
         self._cursor = cursor
+        # Asked before every run: each reads the folder anew.
+        self._may_start = may_start
         self._mode, self._model = worker.mode, worker.model
         self._started = anyio.Event()
 
@@ -175,6 +183,11 @@ class OpenCodeExecLink:
         run = self._processes.run_of(errand)
         if await self._processes.find(run) is not None:
             return Taken()
+        try:
+            if self._may_start is not None:
+                await self._may_start()
+        except FolderNotTrusted as untrusted:
+            return NotTaken(why=untrusted.not_run)
         if run not in self._runs.all():
             for old in self._runs.add(run, prompt_text(errand.message)):
                 await self._processes.forget(old)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 import anyio.to_thread
@@ -59,10 +60,8 @@ class HeadlessOpenCodeDriver(OpenCodeSessions):
     async def open(self, worker: Worker, cursor: str) -> AsyncIterator[Link]:
         """Finds the worker's session, or begins it, and goes on after the cursor."""
         directory = launch.directory_of(worker)
-        begun = OpenCodeLog(self._server.folder(worker)).start() is not None and self._server.address() is not None
-        if self._gate is not None and not begun:
-            await self._gate.pass_through(worker)
-        server = await self._server.acquire(worker)
+        may_start = partial(self._gate.pass_through, worker) if self._gate is not None else None
+        server = await self._server.acquire(worker, may_start)
         async with open_api(server.address, directory) as api:
             link, _ = await open_link(api, server, self._server.folder(worker), worker, cursor, self._ask_seconds)
             yield link

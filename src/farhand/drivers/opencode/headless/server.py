@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 import shutil
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import aclosing
 from pathlib import Path
 from typing import Protocol
@@ -107,17 +107,23 @@ class OpenCodeServer:
         """The worker's own folder; while it is there, the server is needed."""
         return self._folder / f"{worker.name}-{worker.since}"
 
-    async def acquire(self, worker: Worker) -> ServerProcess:
-        """The server, healthy, for this worker; raises when it cannot be had."""
-        write_private(self.folder(worker) / "served", b"")
+    async def acquire(self, worker: Worker, may_start: Callable[[], Awaitable[None]] | None = None) -> ServerProcess:
+        """The server, healthy, for this worker; raises when it cannot be had, or when `may_start` does.
+
+        That is asked for every server that has not served this worker before: it reads the worker's folder anew."""
+        served = self.folder(worker) / "served"
         async with self._lock:
             record = self._read()
-            if record is not None:
-                found = await self._find(record)
-                if found is not None:
-                    return HeldServer(self._holders, found)
-                await self._holders.forget(record.holder)
-            return HeldServer(self._holders, await self._start(record.life + 1 if record else 1))
+            found = await self._find(record) if record is not None else None
+            if may_start is not None and (found is None or not _says(served, found.life)):
+                await may_start()
+            if found is None:
+                if record is not None:
+                    await self._holders.forget(record.holder)
+                write_private(served, b"")
+                found = await self._start(record.life + 1 if record else 1)
+            write_private(served, str(found.life).encode())
+            return HeldServer(self._holders, found)
 
     async def release(self, worker: Worker) -> None:
         """The worker needs it no more; when nobody does, it ends."""
@@ -177,6 +183,14 @@ class OpenCodeServer:
         self._write(record)
         log.info("server started", life=life)
         return record
+
+
+def _says(served: Path, life: int) -> bool:
+    """Whether the worker was served by the server of that life."""
+    try:
+        return served.read_bytes() == str(life).encode()
+    except OSError:
+        return False
 
 
 async def wait_listening(child: Held) -> str:

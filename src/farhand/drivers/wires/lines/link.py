@@ -1,13 +1,14 @@
 """A link to any agent that speaks the line protocol in a holder."""
 
 import uuid
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TypeAlias
 
 from farhand.drivers.wires.holder.process import HeldProcess, sentence
 from farhand.drivers.wires.lines.translate import KeyedLine, change_line, to_line
 from farhand.model.facts import Noted, TurnEnded
-from farhand.model.ports import Batch, Change, Errand, Heard, NotTaken, Outcome
+from farhand.model.folder_trust import FolderNotTrusted
+from farhand.model.ports import Batch, Change, Deliver, Errand, Heard, NotTaken, Outcome
 from farhand.model.words import HowEnded
 
 # The key and the line of an errand; why it is refused; None when agents of this kind cannot do it.
@@ -24,18 +25,34 @@ def line_or_change(errand: Errand) -> KeyedLine | None:
 class LineLink:
     """An open connection to one worker."""
 
-    def __init__(self, process: HeldProcess, to_line: ToLine, translate: Translate, refusal: str) -> None:
+    def __init__(
+        self,
+        process: HeldProcess,
+        to_line: ToLine,
+        translate: Translate,
+        refusal: str,
+        may_run: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
         self._process = process
         self._to_line = to_line
         self._translate = translate
         self._refusal = refusal
+        # Asked before every message, where each is a process of its own that reads the folder anew.
+        self._may_run = may_run
 
     async def perform(self, errand: Errand) -> Outcome:
         """Writes it to the agent's input, deduplicated by its key."""
         line = self._to_line(errand)
         if line is None:
             return NotTaken(why=self._refusal)
-        return line if isinstance(line, NotTaken) else await self._process.feed(*line)
+        if isinstance(line, NotTaken):
+            return line
+        if self._may_run is not None and isinstance(errand, Deliver) and not await self._process.was_fed(line[0]):
+            try:
+                await self._may_run()
+            except FolderNotTrusted as untrusted:
+                return NotTaken(why=untrusted.not_run)
+        return await self._process.feed(*line)
 
     async def facts(self) -> AsyncIterator[Batch]:
         """The agent's output as facts; at its end how it ended, with the cursor of its next life."""

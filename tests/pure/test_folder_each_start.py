@@ -1,0 +1,127 @@
+"""Whatever starts a process that reads the folder anew looks at the folder first, and refuses what nobody trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from functools import partial
+from pathlib import Path
+
+import msgspec
+import pytest
+from tests.pure.test_line_link import DeadChild
+
+from farhand.drivers.opencode.exec.driver import ExecOpenCodeDriver
+from farhand.drivers.opencode.headless.driver import HeadlessOpenCodeDriver
+from farhand.drivers.opencode.headless.server import ServerRecord
+from farhand.drivers.opencode.headless.state import OpenCodeLog, OpenCodeStart
+from farhand.drivers.wires.folders.check import FolderCheck, FolderGate
+from farhand.drivers.wires.folders.find import FolderReads
+from farhand.drivers.wires.holder.process import HeldProcess, HolderCursor
+from farhand.drivers.wires.lines.link import LineLink
+from farhand.drivers.wires.lines.translate import to_line, translate
+from farhand.model.folder_trust import FolderNotTrusted
+from farhand.model.ports import Deliver, Fed, Held, NotTaken, Taken
+from farhand.model.present import Message, Worker
+from farhand.model.words import Sender
+
+pytestmark = pytest.mark.anyio
+DELIVERY = Deliver(turn="t", message=Message(id="t", text="go", by=Sender(via="test"), at=0.0))
+
+
+class NothingHeld:
+    """Holders of which none holds anything; nothing may be started."""
+
+    async def attach(self, _name: str) -> None:
+        return None
+
+    async def forget(self, _name: str) -> None:
+        """There is nothing."""
+
+    async def names(self) -> list[str]:
+        return []
+
+    async def start(
+        self, name: str, argv: Sequence[str], *, cwd: Path, environment: Mapping[str, str]
+    ) -> AbstractAsyncContextManager[Held]:
+        raise AssertionError(f"{name} was started: {argv} in {cwd} with {len(environment)} variables")
+
+
+class Reader(DeadChild):
+    """A child that takes a line, and knows which it had before."""
+
+    def __init__(self, had: bool) -> None:
+        self._had = had
+
+    async def feed(self, key: str, data: bytes) -> Fed:
+        return Fed.TAKEN
+
+    async def fed(self, key: str) -> Fed:
+        return Fed.TAKEN if self._had else Fed.NOT_TAKEN
+
+
+@pytest.fixture
+def worker(tmp_path: Path) -> Worker:
+    (tmp_path / "project").mkdir()
+    return Worker(name="ann", since=1, backend="opencode", directory=str(tmp_path / "project"))
+
+
+@pytest.fixture
+def gate(tmp_path: Path) -> FolderGate:
+    return FolderGate(FolderCheck(tmp_path / "node"), FolderReads(code=("plugin.js",)))
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    program = tmp_path / "bin/opencode"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\nexit 1\n")
+    program.chmod(0o755)
+    return {"PATH": f"{program.parent}:/usr/bin:/bin", "HOME": str(tmp_path)}
+
+
+def change(worker: Worker) -> None:
+    Path(worker.directory, "plugin.js").write_text("run()")
+
+
+@pytest.mark.parametrize(("had", "changed"), [(False, False), (False, True), (True, True)])
+async def test_a_runner_of_turns_gets_no_message_once_the_folder_changed(
+    worker: Worker, gate: FolderGate, had: bool, changed: bool
+) -> None:
+    process = HeldProcess(Reader(had), HolderCursor())
+    link = LineLink(process, to_line, translate, "It cannot.", partial(gate.pass_through, worker))
+    if changed:
+        change(worker)
+    outcome = await link.perform(DELIVERY)
+    if had or not changed:
+        assert isinstance(outcome, Taken)
+        return
+    assert isinstance(outcome, NotTaken)
+    assert "plugin.js: extends the agent" in outcome.why
+    assert "/relaunch" in outcome.why
+
+
+async def test_opencode_runs_no_turn_once_the_folder_changed(
+    tmp_path: Path, worker: Worker, gate: FolderGate, environment: dict[str, str]
+) -> None:
+    driver = ExecOpenCodeDriver(NothingHeld(), environment, tmp_path / "runs", gate)
+    async with driver.open(worker, "") as link:
+        change(worker)
+        outcome = await link.perform(DELIVERY)
+    assert isinstance(outcome, NotTaken)
+    assert "plugin.js: extends the agent" in outcome.why
+
+
+async def test_a_server_that_died_is_not_started_again_without_a_look(
+    tmp_path: Path, worker: Worker, gate: FolderGate, environment: dict[str, str]
+) -> None:
+    driver = HeadlessOpenCodeDriver(NothingHeld(), environment, tmp_path / "served", 60.0, gate)
+    dead = ServerRecord(life=1, password="x", url="http://127.0.0.1:9")
+    (tmp_path / "served/server.json").write_bytes(msgspec.json.encode(dead))
+    (tmp_path / "served/ann-1").mkdir()
+    (tmp_path / "served/ann-1/served").write_text("1")
+    OpenCodeLog(tmp_path / "served/ann-1").write_start(OpenCodeStart(session="s"))
+    change(worker)
+    with pytest.raises(FolderNotTrusted):
+        async with driver.open(worker, ""):
+            raise AssertionError("it was opened")
