@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -12,14 +12,14 @@ import anyio.to_thread
 import msgspec
 
 from farhand.disk.atomic import write_private
-from farhand.drivers.wires.folders.find import Finding, FolderReads, as_code, in_settings, unreadable
+from farhand.drivers.wires.folders.find import Finding, FolderReads, as_code, in_settings, one_line, too_long, unseen
+from farhand.drivers.wires.folders.scan import Unseen, digest_of, matching
 from farhand.model.folder_trust import FolderNotTrusted
 from farhand.model.present import Worker
 
 FILE: Final = "trusted_folders.json"
-# More than any settings have; what is longer cannot be looked at and counts as a finding.
-MOST_BYTES: Final = 1024 * 1024
-MOST_FILES: Final = 500
+# More than any settings have; what is longer is not shown, and counts as a whole.
+MOST_BYTES: Final = 256 * 1024
 _remembered = msgspec.json.Decoder(dict[str, list[str]])
 
 
@@ -29,6 +29,8 @@ class FolderCheck:
     def __init__(self, node_folder: Path, ask_seconds: float = 3600.0) -> None:
         self._path = node_folder / FILE
         self._seconds = ask_seconds
+        # What nobody could look into is trusted as long as the node lives, and asked about at its next start.
+        self._unseen: dict[str, set[str]] = {}
 
     async def check(self, directory: str, reads: FolderReads) -> None:
         """Returns when nothing is found there that was not trusted; raises FolderNotTrusted with the rest."""
@@ -37,7 +39,7 @@ class FolderCheck:
     def _check(self, directory: str, reads: FolderReads) -> None:
         folder = str(Path(directory).resolve())
         found = look(Path(folder), reads)
-        trusted = set(self._trusted().get(folder, ()))
+        trusted = {*self._trusted().get(folder, ()), *self._unseen.get(folder, ())}
         new = [one for one in found if one.digest not in trusted]
         if not new:
             return
@@ -45,7 +47,8 @@ class FolderCheck:
         digest = hashlib.sha256("\n".join(digests).encode()).hexdigest()
 
         async def trust() -> None:
-            await anyio.to_thread.run_sync(self._trust, folder, digests)
+            await anyio.to_thread.run_sync(self._trust, folder, [one.digest for one in found if not one.unseen])
+            self._unseen[folder] = {one.digest for one in found if one.unseen}
 
         raise FolderNotTrusted(folder, listed(found, new), digest, self._seconds, trust)
 
@@ -79,7 +82,7 @@ def listed(found: Iterable[Finding], new: Iterable[Finding]) -> str:
     """What was found, a line each, what nobody has seen yet first."""
     fresh = list(new)
     known = sum(1 for one in found if one not in fresh)
-    lines = [f"{one.file}: {one.words}" for one in fresh]
+    lines = [one_line(f"{one.file}: {one.words}") for one in fresh]
     return "\n".join([*lines, f"(and {known} that you trusted before)"] if known else lines)
 
 
@@ -87,18 +90,29 @@ def look(folder: Path, reads: FolderReads) -> list[Finding]:
     """All that the folder, and the repository that it lies in, give the agent."""
     found: list[Finding] = []
     for place in _up_to_repository(folder):
-        for file in _matching(place, reads.settings):
-            content = _content(file)
-            name = str(file.relative_to(place)) if place == folder else str(file)
-            if isinstance(content, str):
-                found.append(unreadable(name, content))
-            else:
-                found += in_settings(name, content, reads.harmless)
-        for file in _matching(place, reads.code):
-            content = _content(file)
-            name = str(file.relative_to(place)) if place == folder else str(file)
-            found.append(unreadable(name, content) if isinstance(content, str) else as_code(name, content))
+        for patterns, in_file in ((reads.settings, partial(_settings, reads.harmless)), (reads.code, _code)):
+            files, too_many = matching(place, patterns)
+            for file in files:
+                found += in_file(file, str(file.relative_to(place)) if place == folder else str(file))
+            if too_many is not None:
+                found.append(unseen(str(place), too_many.why, too_many.mark))
     return found
+
+
+def _settings(harmless: Iterable[str], file: Path, name: str) -> list[Finding]:
+    digest = digest_of(file)
+    if isinstance(digest, Unseen):
+        return [unseen(name, digest.why, digest.mark)]
+    try:
+        size = file.stat().st_size
+        return in_settings(name, file.read_bytes(), harmless) if size <= MOST_BYTES else [too_long(name, size, digest)]
+    except OSError as error:
+        return [unseen(name, error.strerror or "unreadable", digest)]
+
+
+def _code(file: Path, name: str) -> list[Finding]:
+    digest = digest_of(file)
+    return [unseen(name, digest.why, digest.mark) if isinstance(digest, Unseen) else as_code(name, digest)]
 
 
 def _up_to_repository(folder: Path) -> list[Path]:
@@ -106,25 +120,3 @@ def _up_to_repository(folder: Path) -> list[Path]:
     above = [folder, *folder.parents]
     root = next((number for number, place in enumerate(above) if (place / ".git").exists()), 0)
     return above[: root + 1]
-
-
-def _matching(place: Path, patterns: Iterable[str]) -> Iterator[Path]:
-    for pattern in patterns:
-        try:
-            matches = sorted(place.glob(pattern))[:MOST_FILES]
-        except OSError:
-            continue
-        yield from (one for one in matches if not one.is_dir())
-
-
-def _content(file: Path) -> bytes | str:
-    """What stands in the file, or why it cannot be looked at."""
-    try:
-        about = file.stat()
-        if not stat.S_ISREG(about.st_mode):
-            return "no ordinary file"
-        if about.st_size > MOST_BYTES:
-            return f"{about.st_size:,} bytes"
-        return file.read_bytes()
-    except OSError as error:
-        return error.strerror or "unreadable"

@@ -10,9 +10,11 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from farhand.drivers.wires.asks.actions import compact_json
-from farhand.model.words import Word
+from farhand.model.visible import visible
+from farhand.model.words import Word, replace
 
-SHOWN_CHARACTERS: Final = 400
+# So many stand before the whole, for the eye.
+MOST_COMMANDS: Final = 5
 # A comment of JSON, or a string, in which nothing is a comment; and a comma with nothing behind it.
 _COMMENTED: Final = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _TRAILING: Final = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])')
@@ -37,6 +39,8 @@ class Finding(Word):
     words: str
     # Names it with all that it says: changed, it is another one.
     digest: str
+    # Nobody could look into it.
+    unseen: bool = False
 
 
 def in_settings(file: str, content: bytes, harmless: Iterable[str]) -> list[Finding]:
@@ -54,20 +58,36 @@ def in_settings(file: str, content: bytes, harmless: Iterable[str]) -> list[Find
     ]
 
 
-def as_code(file: str, content: bytes) -> Finding:
+def as_code(file: str, digest: str) -> Finding:
     """A file that runs, or that tells the agent what it may run."""
-    return _finding(file, "extends the agent", hashlib.sha256(content).hexdigest())
+    return _finding(file, "extends the agent", digest)
 
 
-def unreadable(file: str, why: str) -> Finding:
-    """Something that should be looked at and cannot be."""
-    return _finding(file, f"cannot be looked at: {why}", why)
+def too_long(file: str, size: int, digest: str) -> Finding:
+    """Settings of which there are too many to be shown."""
+    return _finding(file, f"settings too long to be shown: {size:,} bytes", digest)
+
+
+def unseen(file: str, why: str, mark: str) -> Finding:
+    """Something that should be looked at and cannot be; the mark is another one when it was changed."""
+    return replace(_finding(file, f"cannot be looked at: {why}", mark), unseen=True)
+
+
+def one_line(text: str) -> str:
+    """The text as it should be shown, its line ends spelled out: nothing passes for a line of its own."""
+    return visible(text.replace("\n", "‹U+000A›"))
 
 
 def _finding(file: str, words: str, value: object) -> Finding:
-    exact = hashlib.sha256(compact_json([file, words, value]).encode()).hexdigest()
-    short = words if len(words) <= SHOWN_CHARACTERS else f"{words[:SHOWN_CHARACTERS]}… ({len(words):,} characters)"
-    return Finding(file=file, words=short, digest=exact)
+    return Finding(file=file, words=words, digest=hashlib.sha256(_json([file, words, value]).encode()).hexdigest())
+
+
+def _json(value: object) -> str:
+    """As JSON on one line; what is no character (half of one, a byte of a file's name) by its number."""
+    try:
+        return compact_json(value)
+    except (UnicodeEncodeError, TypeError):
+        return json.dumps(value, default=str)
 
 
 def _parsed(file: str, text: str) -> dict[str, object]:
@@ -86,16 +106,21 @@ def _told(name: str, value: object, harmless: tuple[str, ...]) -> Iterator[tuple
         return
     if name == "hooks" and isinstance(value, dict):
         for event, hooks in value.items():
-            yield f"hook at {event}: {', '.join(_commands(hooks)) or compact_json(hooks)}", hooks
+            yield f"hook at {event}: {_whole(hooks)}", hooks
     elif name in _SERVERS and isinstance(value, dict):
         for server, about in value.items():
-            yield f"MCP server {server}: {', '.join(_commands(about)) or compact_json(about)}", about
+            yield f"MCP server {server}: {_whole(about)}", about
     elif isinstance(value, dict) and any(one.startswith(f"{name}.") for one in harmless):
         for part, given in value.items():
             if f"{name}.{part}" not in harmless and not _is_empty(given):
-                yield f"setting {name}.{part}: {compact_json(given)}", given
+                yield f"setting {name}.{part}: {_json(given)}", given
     else:
-        yield f"setting {name}: {compact_json(value)}", value
+        yield f"setting {name}: {_json(value)}", value
+
+
+def _whole(value: object) -> str:
+    """The commands first, then all that there is: variables, helpers and prompts run as well."""
+    return " ".join((*_commands(value)[:MOST_COMMANDS], _json(value)))
 
 
 def _commands(value: object) -> list[str]:

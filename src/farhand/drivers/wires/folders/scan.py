@@ -1,0 +1,104 @@
+"""Which files of a folder an agent reads, linked folders among them, and the digest of what stands in each."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from farhand.model.words import Word
+
+# What is longer is known by its size and its times alone.
+MOST_BYTES: Final = 64 * 1024 * 1024
+MOST_FILES: Final = 500
+# A link may lead to a whole disk.
+MOST_SEEN: Final = 20_000
+_EVERYWHERE: Final = "/**/"
+
+
+class Unseen(Word):
+    """Something that nobody looked into: why, and a mark that is another one when it was changed."""
+
+    why: str
+    mark: str
+
+
+def matching(place: Path, patterns: Iterable[str]) -> tuple[list[Path], Unseen | None]:
+    """The files that fit, and what is told of them when they are too many."""
+    every = list(dict.fromkeys(one for pattern in patterns for one in islice(_fitting(place, pattern), MOST_SEEN)))
+    if len(every) <= MOST_FILES:
+        return every, None
+    marks = "\n".join(f"{one}\0{_mark(one)}" for one in every[MOST_FILES:])
+    digest = hashlib.sha256(marks.encode("utf-8", "surrogatepass")).hexdigest()
+    return every[:MOST_FILES], Unseen(why=f"more than {MOST_FILES} files", mark=digest)
+
+
+def digest_of(file: Path) -> str | Unseen:
+    """The digest of what stands in the file, or why it cannot be looked at."""
+    try:
+        about = file.stat()
+        if not stat.S_ISREG(about.st_mode):
+            return Unseen(why="no ordinary file", mark=_mark(file))
+        if about.st_size > MOST_BYTES:
+            return Unseen(why=f"{about.st_size:,} bytes", mark=_mark(file))
+        with file.open("rb") as content:
+            return hashlib.file_digest(content, "sha256").hexdigest()
+    except OSError as error:
+        return Unseen(why=error.strerror or "unreadable", mark=_mark(file))
+
+
+def _mark(file: Path) -> str:
+    """What is another one when the file was changed: nobody but the system sets the time of the last change."""
+    try:
+        about = file.stat()
+    except OSError:
+        try:
+            about = file.lstat()
+        except OSError as error:
+            return str(error.errno)
+    return f"{about.st_dev}:{about.st_ino}:{about.st_size}:{about.st_mtime_ns}:{about.st_ctime_ns}"
+
+
+def _fitting(place: Path, pattern: str) -> Iterator[Path]:
+    base, everywhere, name = pattern.partition(_EVERYWHERE)
+    if everywhere:
+        yield from _below(place / base, name)
+        return
+    try:
+        found = sorted(place.glob(pattern))
+    except OSError:
+        return
+    yield from (one for one in found if not _is_folder(one))
+
+
+def _below(base: Path, name: str) -> Iterator[Path]:
+    """All files of that name below, in linked folders as well, each folder once; and folders that let nobody look."""
+    closed: list[OSError] = []
+    known: set[tuple[int, int]] = set()
+    for folder, folders, files in os.walk(base, followlinks=True, onerror=closed.append):
+        folders[:] = [one for one in sorted(folders) if _is_new(Path(folder, one), known)]
+        yield from (Path(folder, one) for one in sorted(files) if fnmatchcase(one, name))
+    yield from (Path(one.filename) for one in closed if isinstance(one, PermissionError))
+
+
+def _is_new(folder: Path, known: set[tuple[int, int]]) -> bool:
+    try:
+        about = folder.stat()
+    except OSError:
+        return True
+    one = (about.st_dev, about.st_ino)
+    is_new = one not in known
+    known.add(one)
+    return is_new
+
+
+def _is_folder(file: Path) -> bool:
+    try:
+        return file.is_dir()
+    except OSError:
+        return False
