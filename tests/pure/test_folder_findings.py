@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from farhand.drivers.wires.folders import scan
 from farhand.drivers.wires.folders.check import FILE, FolderCheck, listed, look
 from farhand.drivers.wires.folders.find import FolderReads, in_settings
 from farhand.drivers.wires.folders.reads import reads_of, reads_of_every_driver
@@ -210,3 +211,14 @@ async def test_every_agent_says_what_it_reads(tmp_path: Path, package: str, file
     (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / file).write_text(content)
     assert [one.file for one in look(tmp_path, reads)] == [file]
+
+
+def test_a_link_to_a_whole_disk_is_not_walked_to_its_end(tmp_path: Path) -> None:
+    for number in range(scan.MOST_FOLDERS + 50):
+        (tmp_path / "disk" / str(number)).mkdir(parents=True)
+    place = tmp_path / "project"
+    (place / ".claude" / "skills").mkdir(parents=True)
+    (place / ".claude" / "skills" / "all").symlink_to(tmp_path / "disk")
+    found, _ = scan.matching(place, [".claude/skills/**/SKILL.md"])
+    assert len(found) == 1
+    assert isinstance(scan.digest_of(found[0]), scan.Unseen)

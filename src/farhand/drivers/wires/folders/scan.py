@@ -18,6 +18,7 @@ MOST_BYTES: Final = 64 * 1024 * 1024
 MOST_FILES: Final = 500
 # A link may lead to a whole disk.
 MOST_SEEN: Final = 20_000
+MOST_FOLDERS: Final = 2_000
 _EVERYWHERE: Final = "/**/"
 
 
@@ -80,7 +81,12 @@ def _below(base: Path, name: str) -> Iterator[Path]:
     """All files of that name below, in linked folders as well, each folder once; and folders that let nobody look."""
     closed: list[OSError] = []
     known: set[tuple[int, int]] = set()
-    for folder, folders, files in os.walk(base, followlinks=True, onerror=closed.append):
+    walk = os.walk(base, followlinks=True, onerror=closed.append)
+    for number, (folder, folders, files) in enumerate(walk):
+        if number == MOST_FOLDERS:
+            # Nobody looked into what lies beyond: the folder stands for it, and a folder always asks.
+            yield Path(folder)
+            break
         folders[:] = [one for one in sorted(folders) if _is_new(Path(folder, one), known)]
         yield from (Path(folder, one) for one in sorted(files) if fnmatchcase(one, name))
     yield from (Path(one.filename) for one in closed if isinstance(one, PermissionError))
