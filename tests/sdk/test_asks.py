@@ -127,3 +127,31 @@ async def test_an_approver_that_fails_allows_nothing(make_agent: MakeAgent, fake
     fake.expect(calls("act"), says("So be it."))
     await make_agent(tools=[act], approver=broken).send("go")
     assert "the approver failed: LookupError: no rules" in wire.compact(fake.last["contents"][-1])
+
+
+async def test_a_yes_runs_the_call_that_was_shown(make_agent: MakeAgent, fake: FakeGemini) -> None:
+    ran: list[str] = []
+
+    class Asking:
+        async def approve(self, call: ToolCall, context: SessionContext) -> Approval:
+            return Approval("ask", "Really?")
+
+    def act(what: str) -> str:
+        """Acts."""
+        ran.append(what)
+        return "acted"
+
+    session = make_agent(tools=[act], approver=Asking(), interactive=True).session()
+    fake.expect(says("hi"))
+    await session.send("hello")
+    # The id that the second call would be given, and ids of an earlier message.
+    foreseen = f"act_{session.id[:8]}_{len(session.transcript) + 1}_1"
+    both = calls_all(("act", {"what": "good"}, foreseen), ("act", {"what": "evil"}, ""))
+    fake.expect(both, calls_all(("act", {"what": "again"}, foreseen)), says("done"))
+    asked: list[Question] = []
+    async for event in session.send_stream("go"):
+        if isinstance(event, Ask) and event.question.call is not None:
+            asked.append(event.question)
+            assert session.answer(event.question.id, event.question.call.arguments["what"] == "good")
+    assert ran == ["good"]
+    assert len({question.id for question in asked}) == 3

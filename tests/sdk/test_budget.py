@@ -16,6 +16,7 @@ from tests.sdk.conftest import MakeAgent
 from tests.sdk.turning import intact
 
 from farhand.sdk import BadAgent, Budget, BudgetExceeded, Price, SessionContext, subagent, tool
+from farhand.sdk.loop import usage_event
 from farhand.testing.models.gemini import FakeGemini, calls, held, says
 
 pytestmark = pytest.mark.anyio
@@ -179,3 +180,8 @@ async def test_a_tree_stops_where_its_budget_is_spent(fake: FakeGemini, make_age
         await session.send("go")
     assert caught.value.spent.turns == 2
     assert intact(session.transcript)
+
+
+def test_a_negative_count_gives_nothing_back() -> None:
+    usage = usage_event({"promptTokenCount": -5, "candidatesTokenCount": 3, "totalTokenCount": -2}, "m")
+    assert (usage.input_tokens, usage.output_tokens, usage.total_tokens) == (0, 3, 0)

@@ -98,3 +98,12 @@ def _record(recording: Recording, turns: list[tuple[str, list[dict[str, Any]]]])
 
 def _record_of(call: ToolCall) -> CallRecord:
     return CallRecord(call, wire.function_response(call, "done"), "success")
+
+
+def test_no_call_gets_an_id_that_another_has() -> None:
+    def call(name: str) -> dict[str, Any]:
+        return {"functionCall": {"name": "f", **({"id": name} if name else {})}}
+
+    message = {"role": "model", "parts": [call(""), call("f_p_0"), call("old"), call("f_p_0")]}
+    ids = [each.id for each in wire.calls_of(wire.with_call_ids(message, "p", {"old", "f_p_3"}))]
+    assert ids == ["f_p_0_2", "f_p_0", "f_p_2", "f_p_3_2"]

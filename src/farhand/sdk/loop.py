@@ -193,7 +193,8 @@ class TurnLoop:
             await self._stream(request, gathered)
         # For calls that came without an id.
         prefix = f"{self._session.id[:8]}_{len(self._session.transcript)}"
-        content = wire.with_call_ids({"role": "model", "parts": wire.join_parts(gathered.parts)}, prefix)
+        taken = {call.id for earlier in self._session.transcript for call in wire.calls_of(earlier)}
+        content = wire.with_call_ids({"role": "model", "parts": wire.join_parts(gathered.parts)}, prefix, taken)
         if gathered.ending in _BROKEN and not wire.calls_of(content):
             raise ModelError(f"The model's answer was unusable ({gathered.ending}).", retryable=True)
         if gathered.usage:
@@ -306,14 +307,19 @@ class _Gathered:
 def usage_event(usage: Mapping[str, Any], model: str) -> Usage:
     """The token counts of a response as an event."""
     return Usage(
-        int(usage.get("promptTokenCount") or 0),
-        int(usage.get("candidatesTokenCount") or 0),
-        int(usage.get("cachedContentTokenCount") or 0),
-        int(usage.get("thoughtsTokenCount") or 0),
-        int(usage.get("toolUsePromptTokenCount") or 0),
-        int(usage.get("totalTokenCount") or 0),
+        _count(usage, "promptTokenCount"),
+        _count(usage, "candidatesTokenCount"),
+        _count(usage, "cachedContentTokenCount"),
+        _count(usage, "thoughtsTokenCount"),
+        _count(usage, "toolUsePromptTokenCount"),
+        _count(usage, "totalTokenCount"),
         model,
     )
+
+
+def _count(usage: Mapping[str, Any], name: str) -> int:
+    # A count below nothing would give back what was spent.
+    return max(0, int(usage.get(name) or 0))
 
 
 async def evaluated(instructions: Any, context: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from farhand.sdk.authority import from_subagent
@@ -39,6 +40,7 @@ class OpenQuestions:
         if answered is not None:
             session.store_questions()
             return answered
+        question = self._with_own_id(question)
         waiting: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         self._waiting[question.id] = waiting
         self._asked[question.id] = question
@@ -77,10 +79,18 @@ class OpenQuestions:
         waiting.set_result(as_reply(reply))
         return True
 
+    def _with_own_id(self, question: Question) -> Question:
+        """The question under an id that no open one has: an answer is for one question alone."""
+        number, own = 1, question.id
+        while own in self._asked:
+            number += 1
+            own = f"{question.id}-{number}"
+        return replace(question, id=own)
+
     def _take_earlier(self, question: Question) -> Reply | None:
         """The answer that waits for a question which is asked again; a tool's own may come under another id."""
         for earlier in self._earlier:
-            same = earlier.id == question.id or (
+            same = (earlier.id == question.id and earlier.call == question.call) or (
                 question.kind != "permission" and (earlier.kind, earlier.text) == (question.kind, question.text)
             )
             if same:

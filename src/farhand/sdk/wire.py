@@ -61,20 +61,33 @@ def responses_of(content: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [part["functionResponse"] for part in parts_of(content) if isinstance(part.get("functionResponse"), dict)]
 
 
-def with_call_ids(content: Content, prefix: str) -> Content:
-    """The same message with an id of its own on each call: some servers send none, some the same one twice."""
+def with_call_ids(content: Content, prefix: str, taken: Iterable[str] = ()) -> Content:
+    """The same message with an id of its own on each call: some servers send none, some the same one twice.
+
+    No id is one of those `taken`, and none that is made up here is one that another call of the message came with.
+    """
+    given = {call.id for call in calls_of(content)}
     parts: list[Part] = []
-    seen: set[str] = set()
+    seen = set(taken)
     for index, part in enumerate(parts_of(content)):
         call = part.get("functionCall")
         if isinstance(call, dict):
-            given = str(call.get("id") or "")
-            made = given if given and given not in seen else f"{call.get('name', 'call')}_{prefix}_{index}"
+            own = str(call.get("id") or "")
+            made = (
+                own
+                if own and own not in seen
+                else _new_id(f"{call.get('name', 'call')}_{prefix}_{index}", seen | given)
+            )
             seen.add(made)
-            parts.append(part if made == given else {**part, "functionCall": {**call, "id": made}})
+            parts.append(part if made == own else {**part, "functionCall": {**call, "id": made}})
         else:
             parts.append(part)
     return {**content, "parts": parts}
+
+
+def _new_id(wanted: str, taken: set[str]) -> str:
+    tries = (wanted if number == 1 else f"{wanted}_{number}" for number in range(1, len(taken) + 2))
+    return next(one for one in tries if one not in taken)
 
 
 def first_candidate(response: Mapping[str, Any]) -> dict[str, Any]:
