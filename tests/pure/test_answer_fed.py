@@ -10,7 +10,8 @@ import pytest
 from farhand.drivers.claude.headless.link import ClaudeHeadlessLink
 from farhand.drivers.claude.headless.state import ClaudeStreamCursor
 from farhand.drivers.codex.headless.link import CodexHeadlessLink
-from farhand.drivers.codex.headless.state import CodexHeadlessCursor
+from farhand.drivers.codex.headless.state import CodexHeadlessCursor, CodexServerState
+from farhand.drivers.codex.headless.translate import OPEN
 from farhand.drivers.wires.asks.answers import PartAnswers
 from farhand.drivers.wires.asks.build import GONE
 from farhand.drivers.wires.holder.process import HeldProcess, HolderCursor
@@ -56,7 +57,8 @@ class FedChild:
 def link_to(backend: str, child: FedChild, folder: Path) -> Link:
     process, answers = HeldProcess(child, HolderCursor()), PartAnswers(folder / "picks")
     if backend == "codex":
-        return CodexHeadlessLink(process, CodexHeadlessCursor(), {}, 60.0, answers)
+        opened = CodexHeadlessCursor(state=CodexServerState(answered={OPEN: ""}))
+        return CodexHeadlessLink(process, opened, {}, 60.0, answers)
     return ClaudeHeadlessLink(process, ClaudeStreamCursor(), 60.0, [], DeliveredLog(folder / "handed"), answers)
 
 
