@@ -74,11 +74,12 @@ async def test_clean_forgets_the_manager_and_nothing_else(tmp_path: Path, bot: F
 
 @promise("files.6")
 async def test_the_managers_chat_in_an_older_file_is_honoured(tmp_path: Path, bot: FakeBot) -> None:
-    (tmp_path / "test").mkdir(mode=0o700)
-    async with team_house(tmp_path, bot) as team:
-        folder = team.settings.folder
+    folder = tmp_path / "test"
+    folder.mkdir(mode=0o700)
+    # Believed at the very first start alone, when no store knows better.
     (folder / "admin_chat_id").write_text("777")
     async with team_house(tmp_path, bot) as team:
+        assert team.settings.folder == folder
         await team.manager.says("/team")
         somebody = bot.person(777, "Sam")
         await somebody.says("/team")
