@@ -119,6 +119,7 @@ argsPattern = '"file_path":"[^"]*allowed'
 decision = "allow"
 priority = 100
 """
+# `ls` alone is not among them: what is known to only read runs unasked with us, and asks there.
 COMMANDS = [
     "echo hi",
     "echo hi && true",
@@ -128,7 +129,6 @@ COMMANDS = [
     "echo $(git push)",
     "echo hi > redirected.txt",
     "echo hi && ls",
-    "ls",
     "echo 'unclosed",
     "bash -c 'echo hi'",
 ]

@@ -80,7 +80,7 @@ async def permission(telegram: TelegramHouse) -> ShownMessage:
     """The question that can still be answered."""
     chat = await telegram.manager.sees(lambda chat: any("Allow" in one.labels for one in chat))
     found = next(one for one in chat if "Allow" in one.labels)
-    assert "May deploy run?" in found.text
+    assert "Use deploy" in found.text
     return found
 
 

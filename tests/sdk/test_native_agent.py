@@ -86,7 +86,7 @@ def test_a_change_is_asked_for(project: Path, home: Path, fake: FakeGemini, choi
     with agent(project, home, fake) as talk:
         talk.say(prompt="p1", text="make a file")
         ask = talk.hear("ask")
-        assert (ask["ask_id"], ask["about"], ask["question"]) == ("p1/1", "permission", "May write_file run?")
+        assert (ask["ask_id"], ask["about"], ask["question"]) == ("p1/1", "permission", "Write new.txt")
         assert [each["id"] for each in ask["choices"] if each["allows"]] == ["allow"]
         talk.say(answer=ask["ask_id"], choice=choice)
         assert talk.hear("ended")["how"] == "completed"
@@ -244,7 +244,7 @@ def test_an_agent_of_ones_own_works_and_asks(project: Path, home: Path, fake: Fa
     with agent(project, home, fake, "--mode", "default", "--agent=mine:agent") as talk:
         talk.say(prompt="p1", text="deploy it")
         asked = talk.hear("ask")
-        assert asked["question"] == "May deploy run?"
+        assert asked["question"] == 'Use deploy: {"place":"home"}'
         talk.say(answer=asked["ask_id"], choice="allow")
         assert talk.hear("ended")["how"] == "completed"
     outputs = [line["output"] for line in talk.heard if "tool" in line and "output" in line]

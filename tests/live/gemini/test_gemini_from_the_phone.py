@@ -42,7 +42,7 @@ class GeminiPhoneModel:
 
     def __init__(self, cli_env: GeminiEnv, wire: str) -> None:
         self._studio = cli_env
-        self.allow, self.deny = ("Allow once", "Deny") if wire == "tmux" else ("Allow", "Reject")
+        self.allow, self.deny = ("Allow once", "Deny") if wire == "tmux" else ("Allow once", "Reject")
         self.goes_on = wire == "headless"
 
     def touches(self, name: str, then: str) -> Path:
@@ -82,6 +82,7 @@ async def test_an_ask_that_nobody_answers_is_denied(cli_env: GeminiEnv, bot: Fak
         await hire(cli_env, phone, wire)
         await phone.manager.says("zz-late")
         await phone.reads("touch late.txt")
+        await phone.reads("nobody answered in time")
         await phone.manager.says("zz-more")
         await phone.reads("still here")
     assert not file.exists()

@@ -79,5 +79,5 @@ async def test_an_agent_that_is_killed_while_it_asks_lets_nothing_run(
             os.kill(pid, signal.SIGKILL)
         await phone.reads("killed by signal 9" if wire == "headless" else "OpenCode ended in its terminal")
         await phone.reads("no longer asked")
-        await phone.reads("ann is offline")
+        await phone.reads("Ann is back online.")
     assert not no.exists()

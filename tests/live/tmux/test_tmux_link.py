@@ -22,7 +22,7 @@ from farhand.drivers.wires.tmux import Pane, Tmux
 from farhand.drivers.wires.tmux.delivered import DeliveredLog, ExpectedMessage
 from farhand.drivers.wires.tmux.link import TmuxLink
 from farhand.drivers.wires.tmux.queue import InputQueue
-from farhand.model.errors import AgentGone
+from farhand.model.errors import AgentEnded
 from farhand.model.facts import AskRaised, AskSettled, Fact, Noted, Said, Seen, TurnEnded
 from farhand.model.ports import Batch, Change, Deliver, NotTaken, Settle, Stop, Taken
 from farhand.model.present import Ask, Message
@@ -367,7 +367,7 @@ async def test_a_clean_end_at_the_desk_is_no_accident(tmux: Tmux, short_folder: 
     async with opened(tmux, pane, short_folder, folders) as wire:
         await tmux.press(pane, "Enter")
         assert isinstance(await wire.fact(), Noted)
-        with pytest.raises(AgentGone, match="Typist was ended at the desk"):
+        with pytest.raises(AgentEnded, match="Typist was ended at the desk"):
             await wire.fact()
 
 
