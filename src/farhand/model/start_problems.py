@@ -41,8 +41,8 @@ _FRAMES = re.compile(r"[\u2500-\u259f\u2800-\u28ff█▐▛▜▝▘]+")
 
 
 def is_known(words: str) -> bool:
-    """Whether the words tell why an agent cannot work."""
-    return any(pattern.search(words) for pattern, _, _ in PROBLEMS)
+    """Whether the words tell why an agent cannot work. A question about trust, the last, is answered where it stands."""
+    return any(pattern.search(words) for pattern, _, _ in PROBLEMS[:-1])
 
 
 def told(why: str) -> str:
