@@ -109,8 +109,9 @@ async def test_a_fault_on_every_method(tmp_path: Path, bot: FakeBot, fault: str,
     options = HANGING if FAULTS[fault].get("kind") == "hang" else QUICK
     async with telegram_house(tmp_path, bot, public=public, **options) as telegram:
         await converse(telegram, tmp_path)
+        # A copy of a progress message whose send was never answered may stay, when a question overtook it.
         chat = await telegram.manager.sees(
-            lambda chat: all(one.deleted for one in chat if one.text.startswith("ann is "))
+            lambda chat: fault in REPEATED or all(one.deleted for one in chat if one.text.startswith("ann is "))
         )
         again = repeats(chat)
         assert set(again.values()) <= ({1} if fault in REPEATED else set()), drawn(chat)
