@@ -41,7 +41,7 @@ _FRAMES = re.compile(r"[\u2500-\u259f\u2800-\u28ff█▐▛▜▝▘]+")
 
 
 def is_known(words: str) -> bool:
-    """Whether the words tell why an agent cannot work. A question about trust, the last, is answered where it stands."""
+    """Whether the words tell why an agent cannot work; a question about trust, the last, is answered where it is."""
     return any(pattern.search(words) for pattern, _, _ in PROBLEMS[:-1])
 
 
