@@ -78,8 +78,8 @@ def child_of(holders: Path, telegram: TelegramHouse) -> int:
 
 async def permission(telegram: TelegramHouse) -> ShownMessage:
     """The question that can still be answered."""
-    chat = await telegram.manager.sees(lambda chat: any("Allow" in one.labels for one in chat))
-    found = next(one for one in chat if "Allow" in one.labels)
+    chat = await telegram.manager.sees(lambda chat: any("Allow once" in one.labels for one in chat))
+    found = next(one for one in chat if "Allow once" in one.labels)
     assert "Use deploy" in found.text
     return found
 
@@ -101,7 +101,7 @@ async def test_hired_from_the_phone_asked_killed_and_resumed(
             await telegram.manager.says("deploy it")
             asked = await permission(telegram)
             assert not (project / "deployed.txt").exists()
-            await telegram.manager.taps(asked, "Allow")
+            await telegram.manager.taps(asked, "Allow once")
             await telegram.manager.reads("It is deployed.")
             assert fake.last["contents"][-1]["parts"][0]["functionResponse"]["response"]["output"] == "first"
             # A kill costs this worker alone; the next life has the session, and the code as it is now.
@@ -111,7 +111,7 @@ async def test_hired_from_the_phone_asked_killed_and_resumed(
             await telegram.manager.says("/relaunch ann")
             await telegram.manager.says("and away")
             asked = await permission(telegram)
-            await telegram.manager.taps(asked, "Allow")
+            await telegram.manager.taps(asked, "Allow once")
             await telegram.manager.reads("There, too.")
             assert telegram.house.worker("ann").session == session
             await telegram.house.end("ann")
