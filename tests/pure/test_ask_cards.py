@@ -74,7 +74,7 @@ def of_opencode(permission: str, always: list[str], **metadata: object) -> AskRa
     return opencode.raised(wanted, None)[0]
 
 
-RUNS = {"command": f"/bin/bash -lc '{COMMAND}'", "cwd": "/work/app", "reason": LIE}
+RUNS = {"command": f"/bin/bash -lc '{COMMAND}'", "cwd": "/srv/app", "reason": LIE}
 ASKS = {
     "claude": claude.to_ask("a", claude.ClaudeQuestion(tool="Bash", arguments=GIVEN), None),
     "codex": codex.to_ask("a", codex.CodexQuestion(method=codex.COMMAND, params=RUNS), None),
@@ -97,7 +97,7 @@ def shown(fact: AskRaised) -> str:
 
 
 def admitted(fact: AskRaised) -> AskRaised:
-    worker = Worker(name="ann", since=1, backend="any", directory="/work/app", online=True)
+    worker = Worker(name="ann", since=1, backend="any", directory="/srv/app", online=True)
     (draft,) = admit(worker, [Heard(fact=fact)], at=0.0)
     assert isinstance(draft.fact, AskRaised)
     return draft.fact
@@ -108,7 +108,7 @@ def test_every_agent_asks_in_the_same_shape(agent: str) -> None:
     lines = shown(ASKS[agent]).splitlines()
     assert lines[0] == f"ann asks: Run: {COMMAND}"
     assert lines[1:4] == [
-        "In: /work/app",
+        "In: /srv/app",
         f"Why, in the agent's words: “{LIE}”",
         "Risk: runs a shell command with your rights; runs what it fetches from the network; uses the network.",
     ]
@@ -203,7 +203,7 @@ def test_a_page_is_named_by_the_argument_that_its_tool_takes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("folder", "told"), [("src", "/work/app/src"), ("../x", "/work/x"), ("/etc", "/etc"), ("", "/work/app")]
+    ("folder", "told"), [("src", "/srv/app/src"), ("../x", "/srv/x"), ("/etc", "/etc"), ("", "/srv/app")]
 )
 def test_the_folder_is_the_one_that_the_command_would_run_in(folder: str, told: str) -> None:
     given: dict[str, object] = {"command": "rm -rf *", "dir_path": folder}

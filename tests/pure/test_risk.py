@@ -10,7 +10,7 @@ from farhand.model import risk
 from farhand.model.action import Action, ActionKind, call, files, headline, run
 from farhand.model.risk import risks_of
 
-FOLDER = "/work/app"
+FOLDER = "/srv/app"
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ FOLDER = "/work/app"
         ("cat ~/.ssh/id_rsa", ["reaches outside the folder: ~/.ssh/id_rsa", risk.CONFIGURES]),
         ("cp x ../y", ["reaches outside the folder: ../y"]),
         ("cat a/../../x", ["reaches outside the folder: a/../../x"]),
-        ("cat /work/app/x /work/apple", ["reaches outside the folder: /work/apple"]),
+        ("cat /srv/app/x /srv/apple", ["reaches outside the folder: /srv/apple"]),
         ("cp evil .git/hooks/pre-commit", [risk.CONFIGURES]),
         ("echo $X", [risk.HIDES]),
         ("python3 -c 'import os'", [risk.HIDES]),
@@ -46,7 +46,7 @@ def test_a_command_says_what_it_may_do(command: str, words: list[str]) -> None:
 @pytest.mark.parametrize(
     ("action", "words"),
     [
-        (files(ActionKind.WRITE, "/work/app/a.py"), ["writes in the folder"]),
+        (files(ActionKind.WRITE, "/srv/app/a.py"), ["writes in the folder"]),
         (files(ActionKind.EDIT, "src/a.py"), ["writes in the folder"]),
         (files(ActionKind.EDIT, "/etc/hosts", "b"), ["writes outside the folder: /etc/hosts"]),
         (files(ActionKind.DELETE, "../x"), ["deletes outside the folder: ../x"]),
