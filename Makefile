@@ -14,7 +14,7 @@ help:
 	@echo "make record     what the real Gemini CLI decides, for the tests to replay"
 	@echo "make format     what ruff can put right by itself"
 	@echo "make lock       the lock files, anew"
-	@echo "make reference  the pages of docs/reference/ that the code tells, anew"
+	@echo "make reference  what the code tells, anew: docs/reference/, the schema, its types, golden fixtures"
 	@echo "make picture    the picture of the README, anew, from a real terminal"
 
 run: setup-run
@@ -46,7 +46,7 @@ check: setup-dev
 	.venv/bin/python scripts/check_house.py
 	.venv/bin/python scripts/check_drivers.py
 	.venv/bin/python scripts/spec_2.py --check
-	.venv/bin/python scripts/write_reference.py --check
+	.venv/bin/python -m scripts.write_reference --check
 	.venv/bin/python scripts/check_docs.py
 
 bench: setup-dev
@@ -63,7 +63,7 @@ format: setup-dev
 	.venv/bin/ruff format .
 
 reference: setup-dev
-	.venv/bin/python scripts/write_reference.py
+	.venv/bin/python -m scripts.write_reference
 
 picture: setup-tests
 	.venv/bin/python scripts/draw_picture.py

@@ -1,4 +1,5 @@
-"""Writes what the code itself can tell: reference pages, and help lines that `farhand` shares with slash commands.
+"""Writes what the code itself can tell: reference pages, the schema and its types, golden fixtures, and help lines that
+`farhand` shares with slash commands.
 
 Run without arguments it writes them; with `--check` it says which of them the code has left behind."""
 
@@ -10,12 +11,14 @@ import sys
 import typing
 from collections.abc import Callable, Iterator
 from enum import StrEnum
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
 import msgspec
+from scripts import golden, openapi, schema, typescript
 
 from farhand.cli.main import COMMANDS
 from farhand.model import action, commands, devices, facts, frames, history, ports, present, slash, view, wire, words
@@ -307,7 +310,11 @@ FILES: dict[Path, Callable[[], str]] = {
     REFERENCE / "commands.md": slash_commands,
     REFERENCE / "events.md": events,
     REFERENCE / "door.md": door,
+    REFERENCE / "schema.json": schema.json_schema,
+    REFERENCE / "openapi.json": openapi.openapi,
+    Path("web/src/wire/types.ts"): typescript.types,
     Path("src/farhand/cli/slash_help.py"): slash_help,
+    **{golden.FOLDER / f"{story.name}.json": partial(golden.fixture, story) for story in golden.STORIES},
 }
 
 
@@ -325,6 +332,7 @@ def main(arguments: list[str]) -> int:
             continue
         behind.append(name)
         if "--check" not in arguments:
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(page, "utf-8")
     for name in behind if "--check" in arguments else ():
         print(f"{name} is not what the code says; run `make reference`")

@@ -9,6 +9,7 @@ from typing import Literal
 import msgspec
 
 from farhand.model.errors import BadFrame
+from farhand.model.facts import Event
 from farhand.model.words import Seq, Word, WorkerName
 
 PROTOCOL = "farhand.1"
@@ -54,6 +55,30 @@ class StreamHello(msgspec.Struct, frozen=True, kw_only=True):
     build: str = ""
 
 
+class EventsFrame(Word):
+    """Events in order: what has happened, and is written down."""
+
+    events: tuple[Event, ...]
+
+
+class Now(Word):
+    """What has no number and is written nowhere: that the node was there at that time."""
+
+    at: float
+
+
+class NowFrame(Word):
+    """A frame beside the journal; every 20 s there is one."""
+
+    now: Now
+
+
+class ViewFrame(Word):
+    """What a client sends on every change of screen or visibility."""
+
+    view: Looking
+
+
 class _Number(msgspec.Struct):
     seq: Seq
 
@@ -86,7 +111,7 @@ def hello_frame(hello: StreamHello, build: str) -> bytes:
 
 def now_frame(at: float) -> bytes:
     """A heartbeat."""
-    return _encoder.encode({"now": {"at": at}})
+    return _encoder.encode(NowFrame(now=Now(at=at)))
 
 
 def event_frames(bodies: Iterable[bytes]) -> Iterator[tuple[bytes, Seq]]:

@@ -8,6 +8,7 @@ import msgspec
 from farhand.model import facts
 from farhand.model.facts import Event
 from farhand.model.present import Ask, Message, Present, Turn, Worker, put_back, raised_ask, resumes_at
+from farhand.model.receipts import receipt_at_end
 from farhand.model.wire import encode
 from farhand.model.words import Attachment, HowEnded, HowSettled, Mode, Receipt, Sender, Spent, Usage, replace, spend
 
@@ -274,13 +275,6 @@ def _put_back(db: sqlite3.Connection, worker: str, turn: Turn) -> None:
             "UPDATE OR REPLACE messages SET id = ?, text = ?, seq = ?, receipt = ?, turn = NULL WHERE id = ?",
             (new.id, new.text, head - 1, Receipt.QUEUED, old.id),
         )
-
-
-def receipt_at_end(how: HowEnded, *, handed_over: bool) -> Receipt:
-    """What a message's receipt says when its turn is over."""
-    if how is HowEnded.LOST:
-        return Receipt.UNKNOWN
-    return Receipt.ANSWERED if handed_over or how is HowEnded.COMPLETED else Receipt.REFUSED
 
 
 def _apply_ask(

@@ -1,0 +1,156 @@
+"""The HTTP API of a node as OpenAPI: a table of its routes, and the one schema of what they take and answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from scripts.schema import REF, Schema, definitions
+
+COMPONENTS = "#/components/schemas/"
+
+
+class Query(NamedTuple):
+    """One parameter of a query."""
+
+    name: str
+    does: str
+    kind: str = "string"
+
+
+class Operation(NamedTuple):
+    """One route with a method: what it takes, and the fields of its answer."""
+
+    method: str
+    path: str
+    does: str
+    answer: Mapping[str, Schema]
+    query: tuple[Query, ...] = ()
+    takes: Schema | None = None
+    # What an answer is that is no JSON object.
+    streams: str = ""
+
+
+def ref(name: str) -> Schema:
+    """A word of the schema."""
+    return {"$ref": REF + name}
+
+
+def many(name: str) -> Schema:
+    """A list of such words."""
+    return {"type": "array", "items": ref(name)}
+
+
+TEXT: Schema = {"type": "string"}
+WORKER = Query("worker", "the name of a worker")
+LIMIT = Query("limit", "how many at the most", "integer")
+OPERATIONS = (
+    Operation("post", "/api/pair", "Pairs a device", {"device": ref("Device")}, takes=ref("PairRequest")),
+    Operation("get", "/api/devices", "Lists devices", {"devices": many("Device"), "me": TEXT}),
+    Operation("delete", "/api/devices/{device}", "Revokes a device", {"revoked": TEXT}),
+    Operation("post", "/api/hub/commands", "Takes a command", {"accepted": ref("Accepted")}, takes=ref("Command")),
+    Operation("get", "/api/hub/present", "How things stand now", {"present": ref("Present")}),
+    Operation("get", "/api/hub/status", "What the node says of itself", {"status": {"type": "object"}}),
+    Operation(
+        "get",
+        "/api/hub/sessions",
+        "The conversations that agents have on the node's machine",
+        {"sessions": many("SessionFound")},
+        (Query("backend", "of one kind of agent"), Query("directory", "of one folder")),
+    ),
+    Operation(
+        "get",
+        "/api/hub/history",
+        "A page of a worker's past",
+        {"history": ref("HistoryPage")},
+        (WORKER, Query("before", "the number of an entry", "integer"), LIMIT),
+    ),
+    Operation(
+        "get",
+        "/api/hub/search",
+        "Where all the words were said",
+        {"found": many("Found")},
+        (Query("query", "words, or the beginnings of words"), WORKER, LIMIT),
+    ),
+    Operation(
+        "get",
+        "/api/hub/events",
+        "Events as lines of JSON",
+        {},
+        (Query("after", "the last event that is known", "integer"),),
+        streams="application/x-ndjson",
+    ),
+    Operation("get", "/api/hub/stream", "The live wire, from a Last-Event-ID", {}, streams="text/event-stream"),
+    Operation(
+        "post",
+        "/api/hub/stream",
+        "The live wire, from an opening",
+        {},
+        takes=ref("Opening"),
+        streams="text/event-stream",
+    ),
+)
+
+
+def openapi() -> str:
+    """The page of the HTTP API."""
+    paths: dict[str, dict[str, Any]] = {}
+    for one in OPERATIONS:
+        paths.setdefault(one.path, {})[one.method] = _operation(one)
+    page = {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "farhand",
+            "version": "1",
+            "description": "The HTTP API of a node. Written by scripts/openapi.py from the code.",
+        },
+        "security": [{"key": []}, {"cookie": []}],
+        "paths": paths,
+        "components": {
+            "schemas": definitions(),
+            "securitySchemes": {
+                "key": {"type": "http", "scheme": "bearer"},
+                "cookie": {"type": "apiKey", "in": "cookie", "name": "__Host-farhand"},
+            },
+        },
+    }
+    return json.dumps(page, indent=2, ensure_ascii=False).replace(REF, COMPONENTS) + "\n"
+
+
+def _operation(one: Operation) -> Schema:
+    written: Schema = {"summary": one.does, "responses": {"200": _answer(one), "default": _error()}}
+    if parameters := [*_in_path(one.path), *(_in_query(query) for query in one.query)]:
+        written["parameters"] = parameters
+    if one.takes is not None:
+        written["requestBody"] = {"content": {"application/json": {"schema": one.takes}}}
+    if one.path == "/api/pair":
+        written["security"] = []
+    return written
+
+
+def _answer(one: Operation) -> Schema:
+    if one.streams:
+        return {"description": "for as long as it is read", "content": {one.streams: {"schema": TEXT}}}
+    return {"description": one.does, "content": {"application/json": {"schema": _object(one.answer)}}}
+
+
+def _error() -> Schema:
+    schema = _object({"error": ref("RemoteError")})
+    return {
+        "description": "what is wrong, in a sentence and in fields",
+        "content": {"application/json": {"schema": schema}},
+    }
+
+
+def _object(fields: Mapping[str, Schema]) -> Schema:
+    return {"type": "object", "properties": dict(fields), "required": list(fields)}
+
+
+def _in_path(path: str) -> list[Schema]:
+    names = [part[1:-1].partition(":")[0] for part in path.split("/") if part.startswith("{")]
+    return [{"name": name, "in": "path", "required": True, "schema": TEXT} for name in names]
+
+
+def _in_query(query: Query) -> Schema:
+    return {"name": query.name, "in": "query", "description": query.does, "schema": {"type": query.kind}}

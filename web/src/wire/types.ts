@@ -1,0 +1,732 @@
+// All that travels between a node and its clients. Written by scripts/typescript.py from the schema, which is made from
+// the words in src/farhand/model: change those, then run `make reference`.
+// A field with `?` is left out when it has its default, which stands behind it.
+
+/** The command is written down; `again` says that it had been before and did nothing more. */
+export interface Accepted {
+  readonly id: string;
+  readonly seq: number;
+  readonly worker?: string; // ""
+  readonly message?: string; // ""
+  readonly again?: boolean; // false
+}
+
+/** What would be done, to what: the command, the address, the arguments, or the paths; raw and whole. */
+export interface Action {
+  readonly kind: ActionKind;
+  readonly target?: string; // ""
+  readonly paths?: readonly string[]; // []
+  readonly tool?: string; // ""
+}
+
+/** What would be done. */
+export type ActionKind = "call" | "delete" | "edit" | "fetch" | "read" | "run" | "write";
+
+/** Settle an ask with one of its choices, or several with commas between them where it takes several, and advice. */
+export interface Answer {
+  readonly type: "answer";
+  readonly id: string;
+  readonly ask: string;
+  readonly choice: string;
+  readonly note?: string; // ""
+}
+
+/** The agent has the answer; `problem` says so when it could not be brought to it. */
+export interface AnswerDelivered {
+  readonly type: "answer_delivered";
+  readonly ask: string;
+  readonly problem?: string; // ""
+}
+
+/** An ask that is open, or whose answer has not reached the agent yet. */
+export interface Ask {
+  readonly id: string;
+  readonly worker: string;
+  readonly turn: string | null;
+  readonly seq: number;
+  readonly question: string;
+  readonly choices: readonly Choice[];
+  readonly about?: AskKind; // "permission"
+  readonly detail?: string; // ""
+  readonly action?: Action | null; // null
+  readonly where?: string; // ""
+  readonly why?: string; // ""
+  readonly risks?: readonly string[]; // []
+  readonly digest?: string; // ""
+  readonly deadline?: number | null; // null
+  readonly several?: boolean; // false
+  readonly settled?: AskSettled | null; // null
+}
+
+/** What an ask is about, which decides how a surface words it. */
+export type AskKind = "choice" | "folder" | "permission" | "plan";
+
+/** The agent waits for a person. */
+export interface AskRaised {
+  readonly type: "ask_raised";
+  readonly ask: string;
+  readonly question: string;
+  readonly choices: readonly Choice[];
+  readonly about?: AskKind; // "permission"
+  readonly detail?: string; // ""
+  readonly action?: Action | null; // null
+  readonly where?: string; // ""
+  readonly why?: string; // ""
+  readonly risks?: readonly string[]; // []
+  readonly digest?: string; // ""
+  readonly deadline_seconds?: number | null; // null
+  readonly several?: boolean; // false
+  readonly unasked?: boolean; // false
+}
+
+/** The ask is over; the first answer won. */
+export interface AskSettled {
+  readonly type: "ask_settled";
+  readonly ask: string;
+  readonly how: HowSettled;
+  readonly choice?: string; // ""
+  readonly note?: string; // ""
+  readonly by?: Sender | null; // null
+}
+
+/** One ask as a person sees it, and how it was settled. */
+export interface AskView {
+  readonly raised: AskRaised;
+  readonly settled?: AskSettled | null; // null
+  readonly problem?: string; // ""
+}
+
+/** A file that travels with a message, by its path on the node's machine. */
+export interface Attachment {
+  readonly path: string;
+  readonly name?: string; // ""
+  readonly media_type?: string; // ""
+  readonly caption?: string; // ""
+}
+
+/** The agent runs and can be spoken to. */
+export interface CameOnline {
+  readonly type: "came_online";
+  readonly session?: string; // ""
+  readonly adopted?: boolean; // false
+  readonly back?: boolean; // false
+  readonly incident?: string; // ""
+}
+
+/** One answer that an ask offers: what is sent back, and what the button says. */
+export interface Choice {
+  readonly id: string;
+  readonly label: string;
+  readonly allows?: boolean; // true
+  readonly words?: boolean; // false
+  readonly scope?: string; // ""
+}
+
+export type ClientFrame = Opening | ViewFrame;
+
+export type Command = Hire | End | Focus | Say | Reword | Steer | Withdraw | Answer | Interrupt | Relaunch | Retry | Tune | Respond;
+
+/** The past of one worker, oldest first, and the turn that runs. */
+export interface ConversationView {
+  readonly entries?: readonly HistoryEntry[]; // []
+  readonly open?: TurnEntry | null; // null
+}
+
+/** A device that was paired. A read-only one sees everything and does nothing. */
+export interface Device {
+  readonly id: string;
+  readonly name: string;
+  readonly paired_at: number;
+  readonly last_seen?: number; // 0.0
+  readonly read_only?: boolean; // false
+}
+
+/** Nobody can tell whether the message arrived; it is not sent again by itself. */
+export interface Doubted {
+  readonly type: "doubted";
+  readonly message: string;
+  readonly why: string;
+}
+
+/** Let a worker go, and its agent with it; `hand_back` says how to go on with its conversation at the desk. */
+export interface End {
+  readonly type: "end";
+  readonly id: string;
+  readonly worker: string;
+  readonly hand_back?: boolean; // false
+}
+
+/** Somebody wants the worker gone; its agent is being ended, or its conversation handed back to the desk. */
+export interface EndAsked {
+  readonly type: "end_asked";
+  readonly by: Sender;
+  readonly hand_back?: boolean; // false
+}
+
+/** The worker left the team and its agent is gone; `resume` is the shell command that goes on at the desk. */
+export interface Ended {
+  readonly type: "ended";
+  readonly resume?: string; // ""
+}
+
+/** A fact that the journal stamped. */
+export interface Event {
+  readonly seq: number;
+  readonly at: number;
+  readonly worker: string;
+  readonly fact: Fact;
+  readonly turn?: string | null; // null
+}
+
+/** Events in order: what has happened, and is written down. */
+export interface EventsFrame {
+  readonly events: readonly Event[];
+}
+
+export type Fact = Hired | EndAsked | Ended | Focused | RelaunchAsked | TuneAsked | Tuned | CameOnline | WentOffline | SessionKnown | Queued | Reworded | SteerAsked | SteerBegun | SteerDeclined | Withdrawn | HandedOver | Seen | Doubted | TurnStarted | Said | Thought | ToolStarted | ToolEnded | Showed | Used | AskRaised | AskSettled | AnswerDelivered | InterruptAsked | Interrupted | TurnEnded | Limited | LimitLifted | Responded | Noted;
+
+/** A fact that is of no turn, or that is shown beside its turn. */
+export interface FactEntry {
+  readonly type: "fact";
+  readonly seq: number;
+  readonly event: Event;
+}
+
+/** Send what is said without a name to this worker. */
+export interface Focus {
+  readonly type: "focus";
+  readonly id: string;
+  readonly worker: string;
+}
+
+/** What is said without a name goes to this worker from now on. */
+export interface Focused {
+  readonly type: "focused";
+  readonly by: Sender;
+}
+
+/** A place in the past where all the words that were searched for occur. */
+export interface Found {
+  readonly worker: string;
+  readonly seq: number;
+  readonly at: number;
+  readonly excerpt?: string; // ""
+}
+
+/** There is proof that the agent's wire took the message. */
+export interface HandedOver {
+  readonly type: "handed_over";
+  readonly message: string;
+}
+
+/** Take a worker on; an empty directory means the node's own, and no mode the one that the node is set to. Without a backend, the name may begin with one (`<backend>-ann`); else it is the one that the node is set to. `options["wire"]` chooses how its agent is reached: `tmux`, `headless`, or what else its backend has. */
+export interface Hire {
+  readonly type: "hire";
+  readonly id: string;
+  readonly worker: string;
+  readonly backend?: string; // ""
+  readonly directory?: string; // ""
+  readonly model?: string; // ""
+  readonly mode?: Mode | null; // null
+  readonly options?: Readonly<Record<string, string>>; // {}
+  readonly focus?: boolean; // true
+  readonly session?: string; // ""
+  readonly anyway?: boolean; // false
+}
+
+/** A worker joined the team. */
+export interface Hired {
+  readonly type: "hired";
+  readonly backend: string;
+  readonly directory: string;
+  readonly model?: string; // ""
+  readonly mode?: Mode; // "default"
+  readonly options?: Readonly<Record<string, string>>; // {}
+  readonly session?: string; // ""
+  readonly answer?: string; // ""
+  readonly note?: string; // ""
+  readonly by: Sender;
+}
+
+export type HistoryEntry = TurnEntry | FactEntry;
+
+/** Entries of one worker, oldest first, as of event `seq`: what is in them needs no event up to that number. `open` is the turn that runs, on the newest page only; `more` says whether there are older ones. */
+export interface HistoryPage {
+  readonly seq?: number; // 0
+  readonly entries?: readonly HistoryEntry[]; // []
+  readonly open?: TurnEntry | null; // null
+  readonly more?: boolean; // false
+}
+
+/** How a turn came to its end. */
+export type HowEnded = "completed" | "failed" | "interrupted" | "lost" | "parked";
+
+/** Who or what put an end to an ask. */
+export type HowSettled = "answered" | "desk" | "expired" | "withdrawn";
+
+/** Stop the running turn; overtakes what is queued. */
+export interface Interrupt {
+  readonly type: "interrupt";
+  readonly id: string;
+  readonly worker?: string; // ""
+}
+
+/** Somebody wants the turn to stop. */
+export interface InterruptAsked {
+  readonly type: "interrupt_asked";
+  readonly by: Sender;
+}
+
+/** The agent was told to stop, or why it could not be. */
+export interface Interrupted {
+  readonly type: "interrupted";
+  readonly problem?: string; // ""
+}
+
+/** The limit is taken to be over: its time has come, or somebody wants to try. What is queued goes on. */
+export interface LimitLifted {
+  readonly type: "limit_lifted";
+  readonly by?: Sender | null; // null
+}
+
+/** The agent's usage limit is reached: it can do nothing before `until`, if anybody knows when that is. It comes before the end of the turn that it stopped. What is queued waits until LimitLifted. */
+export interface Limited {
+  readonly type: "limited";
+  readonly text: string;
+  readonly until?: number | null; // null
+  readonly again?: number; // 0
+}
+
+/** What the person at a client looks at: a worker, and whether the screen is visible at all. */
+export interface Looking {
+  readonly worker?: string; // ""
+  readonly visible?: boolean; // true
+}
+
+/** A message that waits, or that the running turn began with. */
+export interface Message {
+  readonly id: string;
+  readonly text: string;
+  readonly at: number;
+  readonly by: Sender;
+  readonly attachments?: readonly Attachment[]; // []
+  readonly steer?: boolean; // false
+  readonly on_its_way?: boolean; // false
+}
+
+/** What a worker may do without asking. */
+export type Mode = "auto_edit" | "default" | "plan" | "yolo";
+
+/** Something a person should know that is no part of the answer. */
+export interface Noted {
+  readonly type: "noted";
+  readonly text: string;
+}
+
+/** What has no number and is written nowhere: that the node was there at that time. */
+export interface Now {
+  readonly at: number;
+}
+
+/** A frame beside the journal; every 20 s there is one. */
+export interface NowFrame {
+  readonly now: Now;
+}
+
+/** The first frame of a client. */
+export interface Opening {
+  readonly resume?: ResumePoint | null; // null
+  readonly view?: Looking | null; // null
+}
+
+/** The device that was made; its key, if it was asked for. */
+export interface PairReply {
+  readonly device: Device;
+  readonly key?: string; // ""
+}
+
+/** What a device sends to be paired; a program without a cookie jar asks for its key with `bearer`. */
+export interface PairRequest {
+  readonly code: string;
+  readonly name?: string; // ""
+  readonly bearer?: boolean; // false
+}
+
+/** All that a start needs to know; everything else is history. */
+export interface Present {
+  readonly seq?: number; // 0
+  readonly focus?: string; // ""
+  readonly workers?: Readonly<Record<string, Worker>>; // {}
+}
+
+/** A message was written down and waits for its turn. */
+export interface Queued {
+  readonly type: "queued";
+  readonly message: string;
+  readonly text: string;
+  readonly attachments?: readonly Attachment[]; // []
+  readonly steer?: boolean; // false
+  readonly by: Sender;
+}
+
+/** How far a message got. It never claims more than was proven. */
+export type Receipt = "answered" | "handed over" | "queued" | "refused" | "seen" | "started" | "unknown" | "withdrawn";
+
+/** Restart a worker's agent and keep its session. */
+export interface Relaunch {
+  readonly type: "relaunch";
+  readonly id: string;
+  readonly worker?: string; // ""
+}
+
+/** Somebody wants the agent restarted with its memory kept. */
+export interface RelaunchAsked {
+  readonly type: "relaunch_asked";
+  readonly by: Sender;
+}
+
+/** An error as it arrives. */
+export interface RemoteError {
+  readonly code: string;
+  readonly text: string;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+/** Pass on what a worker's own program posted as an answer: HTML, or plain text. */
+export interface Respond {
+  readonly type: "respond";
+  readonly id: string;
+  readonly worker: string;
+  readonly text: string;
+  readonly html?: boolean; // true
+}
+
+/** A worker's own program posted an answer: HTML, or plain text. */
+export interface Responded {
+  readonly type: "responded";
+  readonly text: string;
+  readonly html?: boolean; // true
+}
+
+/** Where a client was: the journal that `StreamHello` named, and the last event that it handled. */
+export interface ResumePoint {
+  readonly journal: string;
+  readonly after: number;
+}
+
+/** Go on with what waits although the worker's usage limit may still hold. */
+export interface Retry {
+  readonly type: "retry";
+  readonly id: string;
+  readonly worker?: string; // ""
+}
+
+/** Change a message that still waits. */
+export interface Reword {
+  readonly type: "reword";
+  readonly id: string;
+  readonly message: string;
+  readonly text: string;
+}
+
+/** A waiting message now says something else. */
+export interface Reworded {
+  readonly type: "reworded";
+  readonly message: string;
+  readonly text: string;
+  readonly by: Sender;
+}
+
+/** A piece of the agent's answer. */
+export interface Said {
+  readonly type: "said";
+  readonly text: string;
+}
+
+/** Give a worker a message; without a name, the focused one. One that is offline takes none, unless it is to wait `anyway` until the agent is back. */
+export interface Say {
+  readonly type: "say";
+  readonly id: string;
+  readonly text: string;
+  readonly worker?: string; // ""
+  readonly attachments?: readonly Attachment[]; // []
+  readonly steer?: boolean; // false
+  readonly anyway?: boolean; // false
+}
+
+/** There is proof that the agent itself read the message. */
+export interface Seen {
+  readonly type: "seen";
+  readonly message: string;
+}
+
+/** Who speaks, and over which channel. The door stamps it; a sender cannot choose it. */
+export interface Sender {
+  readonly via: string;
+  readonly who?: string; // ""
+}
+
+export type ServerFrame = StreamHello | EventsFrame | NowFrame;
+
+/** A conversation that an agent has on this machine, as its own files tell. */
+export interface SessionFound {
+  readonly id: string;
+  readonly directory: string;
+  readonly title?: string; // ""
+  readonly at?: number; // 0.0
+  readonly answer?: string; // ""
+  readonly open?: boolean | null; // null
+  readonly mode?: string; // ""
+  readonly model?: string; // ""
+  readonly backend?: string; // ""
+  readonly worker?: string; // ""
+}
+
+/** The agent's own conversation has this id now. */
+export interface SessionKnown {
+  readonly type: "session_known";
+  readonly session: string;
+}
+
+/** The agent shows a file. */
+export interface Showed {
+  readonly type: "showed";
+  readonly file: Attachment;
+}
+
+/** What a worker has used since its hiring: all turns before, and the last one that told of itself. */
+export interface Spent {
+  readonly before?: Usage; // {}
+  readonly turn?: string; // ""
+  readonly of_turn?: Usage; // {}
+}
+
+/** Put a message that still waits into the running turn, where the agent can. */
+export interface Steer {
+  readonly type: "steer";
+  readonly id: string;
+  readonly message: string;
+}
+
+/** A message that waits shall go into the running turn, if the agent takes it there. */
+export interface SteerAsked {
+  readonly type: "steer_asked";
+  readonly message: string;
+  readonly by: Sender;
+}
+
+/** A message is being put into the running turn over a wire without ids: after a kill nobody could tell. */
+export interface SteerBegun {
+  readonly type: "steer_begun";
+  readonly message: string;
+}
+
+/** The running turn did not take the message; it waits for a turn of its own. */
+export interface SteerDeclined {
+  readonly type: "steer_declined";
+  readonly message: string;
+  readonly why?: string; // ""
+}
+
+/** The first frame of a node. After `whole` every event that the client missed follows; after `gap` only new ones do: it reads the present and the history, and drops events up to the number that those name. */
+export interface StreamHello {
+  readonly hello: 1;
+  readonly journal: string;
+  readonly first: number;
+  readonly seq: number;
+  readonly resume: "gap" | "whole";
+  readonly build: string;
+}
+
+/** What is known of a team after the event that `present.seq` names. */
+export interface TeamView {
+  readonly present?: Present; // {}
+  readonly conversations?: Readonly<Record<string, ConversationView>>; // {}
+  readonly receipts?: Readonly<Record<string, Receipt>>; // {}
+}
+
+/** A piece of the agent's thinking. */
+export interface Thought {
+  readonly type: "thought";
+  readonly text: string;
+}
+
+/** A tool came back. */
+export interface ToolEnded {
+  readonly type: "tool_ended";
+  readonly call: string;
+  readonly ok?: boolean; // true
+  readonly output?: string; // ""
+}
+
+/** The agent uses a tool. */
+export interface ToolStarted {
+  readonly type: "tool_started";
+  readonly call: string;
+  readonly tool: string;
+  readonly title: string;
+  readonly detail?: string; // ""
+}
+
+/** One tool call as a person sees it. */
+export interface ToolView {
+  readonly call: string;
+  readonly tool: string;
+  readonly title: string;
+  readonly started_at: number;
+  readonly detail?: string; // ""
+  readonly ok?: boolean | null; // null
+  readonly output?: string; // ""
+}
+
+/** Change a worker's model or mode. */
+export interface Tune {
+  readonly type: "tune";
+  readonly id: string;
+  readonly worker?: string; // ""
+  readonly model?: string | null; // null
+  readonly mode?: Mode | null; // null
+}
+
+/** Somebody wants another model or mode. */
+export interface TuneAsked {
+  readonly type: "tune_asked";
+  readonly model?: string | null; // null
+  readonly mode?: Mode | null; // null
+  readonly by: Sender;
+}
+
+/** The agent took the change, or said why it cannot. */
+export interface Tuned {
+  readonly type: "tuned";
+  readonly model?: string | null; // null
+  readonly mode?: Mode | null; // null
+  readonly refused?: string; // ""
+}
+
+/** The running turn of a worker. */
+export interface Turn {
+  readonly id: string;
+  readonly seq: number;
+  readonly at: number;
+  readonly message?: Message | null; // null
+  readonly handed_over?: boolean; // false
+  readonly doubted?: boolean; // false
+  readonly interrupt_asked?: number; // 0
+  readonly interrupted?: boolean; // false
+  readonly acted?: boolean; // false
+  readonly limited?: boolean; // false
+}
+
+/** The turn is over. */
+export interface TurnEnded {
+  readonly type: "turn_ended";
+  readonly how: HowEnded;
+  readonly error?: string; // ""
+  readonly usage?: Usage | null; // null
+}
+
+/** A turn and what people said to it: its first message, then those that joined it while it ran. */
+export interface TurnEntry {
+  readonly type: "turn";
+  readonly seq: number;
+  readonly view: TurnView;
+  readonly messages?: readonly Message[]; // []
+}
+
+/** A turn began: with a message, or at the desk when there is none. */
+export interface TurnStarted {
+  readonly type: "turn_started";
+  readonly message?: string | null; // null
+}
+
+/** One turn, from its first fact to its last. */
+export interface TurnView {
+  readonly worker: string;
+  readonly turn: string;
+  readonly started_at: number;
+  readonly message?: string | null; // null
+  readonly seq?: number; // 0
+  readonly text?: string; // ""
+  readonly after_tool?: boolean; // false
+  readonly thought?: string; // ""
+  readonly tools?: readonly ToolView[]; // []
+  readonly asks?: readonly AskView[]; // []
+  readonly files?: readonly Attachment[]; // []
+  readonly notes?: readonly string[]; // []
+  readonly handed_over?: boolean; // false
+  readonly doubted?: string; // ""
+  readonly usage?: Usage | null; // null
+  readonly ended?: TurnEnded | null; // null
+  readonly ended_at?: number | null; // null
+}
+
+/** What a turn cost, as far as the agent tells. */
+export interface Usage {
+  readonly input_tokens?: number; // 0
+  readonly output_tokens?: number; // 0
+  readonly cost_dollars?: number | null; // null
+}
+
+/** What the turn has cost so far. */
+export interface Used {
+  readonly type: "used";
+  readonly usage: Usage;
+}
+
+/** What a client sends on every change of screen or visibility. */
+export interface ViewFrame {
+  readonly view: Looking;
+}
+
+/** The agent is gone; what is queued waits. */
+export interface WentOffline {
+  readonly type: "went_offline";
+  readonly why: string;
+  readonly asked?: boolean; // false
+  readonly final?: boolean; // true
+  readonly incident?: string; // ""
+  readonly again?: boolean; // false
+  readonly in_turn?: boolean; // false
+  readonly starting?: number; // 0
+}
+
+/** Take back a message that still waits. */
+export interface Withdraw {
+  readonly type: "withdraw";
+  readonly id: string;
+  readonly message: string;
+}
+
+/** A waiting message was taken back. */
+export interface Withdrawn {
+  readonly type: "withdrawn";
+  readonly message: string;
+  readonly by: Sender;
+}
+
+/** One worker as it is now. `since` is the seq of its hiring, so that a name used again is somebody else. */
+export interface Worker {
+  readonly name: string;
+  readonly since: number;
+  readonly backend: string;
+  readonly directory: string;
+  readonly model?: string; // ""
+  readonly mode?: Mode; // "default"
+  readonly options?: Readonly<Record<string, string>>; // {}
+  readonly session?: string; // ""
+  readonly online?: boolean; // false
+  readonly why_offline?: string; // ""
+  readonly ending?: boolean; // false
+  readonly handing_back?: boolean; // false
+  readonly relaunching?: boolean; // false
+  readonly tuning?: TuneAsked | null; // null
+  readonly turn?: Turn | null; // null
+  readonly queue?: readonly Message[]; // []
+  readonly steering?: readonly Message[]; // []
+  readonly asks?: readonly Ask[]; // []
+  readonly limited?: Limited | null; // null
+  readonly limits?: number; // 0
+  readonly resumes_at?: number | null; // null
+  readonly spent?: Spent; // {}
+}
