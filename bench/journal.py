@@ -14,7 +14,7 @@ from bench.timing import BareFile, median, percentile
 from farhand.model import facts
 from farhand.model.commands import Accepted
 from farhand.model.facts import Draft
-from farhand.model.ports import InboxEntry
+from farhand.model.store_ports import InboxEntry
 from farhand.store.database import Database
 from farhand.store.journal import SqliteJournal
 

@@ -11,7 +11,7 @@ from farhand.model import errors
 from farhand.model.commands import Accepted
 from farhand.model.facts import Draft, Fact, HandedOver, Queued, Said, TurnEnded, TurnStarted
 from farhand.model.history import TurnEntry
-from farhand.model.ports import InboxEntry, Journal, Outbox
+from farhand.model.store_ports import InboxEntry, Journal, Outbox
 from farhand.model.words import HowEnded
 from farhand.store.database import Database
 from farhand.store.journal import SqliteJournal

@@ -13,7 +13,8 @@ from farhand.channels.telegram.channel import TelegramChannel
 from farhand.channels.telegram.settings import TelegramSettings
 from farhand.core.clock import SystemClock
 from farhand.model.channel_ports import Channel, ChannelContext, Peers
-from farhand.model.ports import Driver, Hub, Outbox
+from farhand.model.ports import Driver, Hub
+from farhand.model.store_ports import Outbox
 from farhand.testing.house import House, open_house
 from farhand.testing.scripted import ScriptedDriver
 from farhand.testing.telegram import FakeBot, Person

@@ -12,7 +12,7 @@ import pytest
 from farhand.channels.kit.outbox import Dispatcher, SendLater, SendRefused, SendUncertain
 from farhand.channels.kit.pace import Pace
 from farhand.model.errors import ChannelError
-from farhand.model.ports import Parcel, Waiting
+from farhand.model.store_ports import Parcel, Waiting
 from farhand.store.database import Database
 from farhand.store.outbox import SqliteOutbox
 from farhand.testing.clock import ManualClock

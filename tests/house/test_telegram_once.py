@@ -10,7 +10,8 @@ import pytest
 from tests.house.telegram_house import MANAGER, TelegramHouse, telegram_house
 
 from farhand.model.facts import Queued
-from farhand.model.ports import Deliver, Outbox, Parcel
+from farhand.model.ports import Deliver
+from farhand.model.store_ports import Outbox, Parcel
 from farhand.testing.scripted import ScriptedDriver
 from farhand.testing.telegram import FakeBot, FakeTelegram
 

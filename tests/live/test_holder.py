@@ -15,7 +15,7 @@ import pytest
 from tests.live.held_children import BABBLE, DEAF, holding, is_running, python, read_all, read_until, wait_gone
 
 from farhand.model.errors import AgentMissing, BadName, DriverError, TooLarge
-from farhand.model.ports import Exit, Fed
+from farhand.model.holder_ports import Exit, Fed
 from farhand.sandbox.folder import Folder
 from farhand.sandbox.held_child import FEED_LIMIT, HeldChild
 from farhand.sandbox.holders import LocalHolders

@@ -16,7 +16,7 @@ from tests.live import held_by_another
 from tests.live.held_by_another import attached
 from tests.live.held_children import BABBLE, DEAF, SCRIBE, holding, is_running, python, read_all, read_until, wait_gone
 
-from farhand.model.ports import Fed
+from farhand.model.holder_ports import Fed
 from farhand.sandbox.folder import Folder, Life
 from farhand.sandbox.held_child import LOST
 from farhand.sandbox.holders import LocalHolders

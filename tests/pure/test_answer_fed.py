@@ -17,7 +17,8 @@ from farhand.drivers.wires.asks.build import GONE
 from farhand.drivers.wires.holder.process import HeldProcess, HolderCursor
 from farhand.drivers.wires.tmux.delivered import DeliveredLog
 from farhand.model.facts import AskSettled
-from farhand.model.ports import Exit, Fed, Link, NotTaken, Settle, Taken
+from farhand.model.holder_ports import Exit, Fed
+from farhand.model.ports import Link, NotTaken, Settle, Taken
 from farhand.model.present import Ask
 from farhand.model.words import Choice, HowSettled
 

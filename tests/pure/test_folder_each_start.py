@@ -21,7 +21,8 @@ from farhand.drivers.wires.holder.process import HeldProcess, HolderCursor
 from farhand.drivers.wires.lines.link import LineLink
 from farhand.drivers.wires.lines.translate import to_line, translate
 from farhand.model.folder_trust import FolderNotTrusted
-from farhand.model.ports import Deliver, Fed, Held, NotTaken, Taken
+from farhand.model.holder_ports import Fed, Held
+from farhand.model.ports import Deliver, NotTaken, Taken
 from farhand.model.present import Message, Worker
 from farhand.model.words import Sender
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from farhand.model.ports import Fed
+from farhand.model.holder_ports import Fed
 from farhand.sandbox.folder import Life, feed_outcome
 from farhand.sandbox.sweep import Process, leftovers
 

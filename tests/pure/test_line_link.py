@@ -12,7 +12,7 @@ from farhand.drivers.wires.holder.process import RELEASE_BYTES, HeldProcess, Hol
 from farhand.drivers.wires.lines.link import LineLink
 from farhand.drivers.wires.lines.translate import to_line, translate
 from farhand.model.facts import TurnEnded
-from farhand.model.ports import Exit, Fed
+from farhand.model.holder_ports import Exit, Fed
 from farhand.model.present import Turn, Worker
 from farhand.model.words import HowEnded
 

@@ -13,7 +13,8 @@ from farhand.drivers.wires.lines.agent import Failed, Gone, LineAnswer, LineConv
 from farhand.drivers.wires.lines.translate import to_line, translate
 from farhand.model import facts
 from farhand.model.facts import Fact
-from farhand.model.ports import Change, Deliver, Exit, Heard, Settle, Stop
+from farhand.model.holder_ports import Exit
+from farhand.model.ports import Change, Deliver, Heard, Settle, Stop
 from farhand.model.present import Ask, Message
 from farhand.model.words import AskKind, Attachment, Choice, HowEnded, HowSettled, Sender, Usage
 

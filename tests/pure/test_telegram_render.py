@@ -11,7 +11,7 @@ from farhand.channels.kit.card import AnswerTap, Button, Card, ask, cards, plain
 from farhand.channels.telegram.render import render
 from farhand.channels.telegram.words import Amend, Post, React, Remove, Show, decode_outgoing
 from farhand.model.facts import AskRaised, AskSettled, Event, Said, ToolStarted, TurnEnded, TurnStarted
-from farhand.model.ports import Parcel
+from farhand.model.store_ports import Parcel
 from farhand.model.view import AskView, TurnView, begin, fold
 from farhand.model.visible import visible
 from farhand.model.words import Attachment, Choice, HowEnded, HowSettled, Sender

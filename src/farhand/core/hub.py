@@ -17,8 +17,9 @@ from farhand.model.commands import Accepted, Answer, Command, Hire, Say, fingerp
 from farhand.model.errors import EventsGone, IdTaken, UnknownAsk
 from farhand.model.facts import Draft, Event
 from farhand.model.history import Found, HistoryPage
-from farhand.model.ports import Clock, Cursor, InboxEntry, Journal, SessionFound
+from farhand.model.ports import Clock, SessionFound
 from farhand.model.present import Ask, Present, Worker, fold
+from farhand.model.store_ports import Cursor, InboxEntry, Journal
 from farhand.model.stream import MOST_RESUMED, ResumePoint, StreamHello
 from farhand.model.wire import checked, decode_event
 from farhand.model.words import Sender, Seq, replace

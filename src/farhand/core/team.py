@@ -12,8 +12,9 @@ from farhand.core.hub import LocalHub
 from farhand.core.worker import STORE_PAUSE_SECONDS, WorkerTask, owner
 from farhand.model.errors import DriverError, StoreError, UnknownBackend
 from farhand.model.facts import Ended, Event, Hired
-from farhand.model.ports import Can, Clock, Driver, Journal, Link
+from farhand.model.ports import Can, Clock, Driver, Link
 from farhand.model.present import Worker
+from farhand.model.store_ports import Journal
 
 log = structlog.get_logger("team")
 

@@ -19,7 +19,6 @@ from farhand.model.folder_trust import FolderNotTrusted
 from farhand.model.ports import (
     Change,
     Clock,
-    Cursor,
     Deliver,
     Driver,
     Heard,
@@ -32,6 +31,7 @@ from farhand.model.ports import (
     Taken,
 )
 from farhand.model.present import Worker
+from farhand.model.store_ports import Cursor
 from farhand.model.words import HowEnded
 
 log = structlog.get_logger("worker")

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from farhand.model.ports import Clock, Hub, Outbox
+from farhand.model.ports import Clock, Hub
+from farhand.model.store_ports import Outbox
 from farhand.model.words import Word
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from farhand.model.errors import DriverError
-from farhand.model.ports import Exit, Fed
+from farhand.model.holder_ports import Exit, Fed
 from farhand.model.words import Word
 
 CHUNK = 256 * 1024

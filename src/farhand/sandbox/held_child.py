@@ -10,7 +10,7 @@ import anyio.to_thread
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from farhand.model.errors import DriverError, TooLarge
-from farhand.model.ports import Exit, Fed
+from farhand.model.holder_ports import Exit, Fed
 from farhand.model.words import Word
 from farhand.sandbox.connection import HolderConnection
 from farhand.sandbox.folder import Folder

@@ -10,8 +10,8 @@ from farhand.model.commands import Accepted
 from farhand.model.errors import StoreError
 from farhand.model.facts import AskSettled, Draft, Event
 from farhand.model.history import Found, HistoryPage
-from farhand.model.ports import Cursor, InboxEntry
 from farhand.model.present import Present
+from farhand.model.store_ports import Cursor, InboxEntry
 from farhand.model.wire import decode_event, encode
 from farhand.store import history, tables
 from farhand.store.database import Database

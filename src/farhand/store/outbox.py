@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Any
 
-from farhand.model.ports import Parcel, Waiting
+from farhand.model.store_ports import Parcel, Waiting
 from farhand.store.database import Database
 
 # A body that is longer goes when it was sent.

@@ -12,7 +12,7 @@ from farhand.channels.kit.follow import JournalFollower
 from farhand.channels.kit.outbox import Dispatcher
 from farhand.model.channel_ports import ChannelContext
 from farhand.model.facts import Event, TurnEnded
-from farhand.model.ports import Parcel, Waiting
+from farhand.model.store_ports import Parcel, Waiting
 from farhand.model.view import TurnView
 
 

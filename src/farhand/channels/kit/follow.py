@@ -9,7 +9,8 @@ import structlog
 from farhand.model import road, view
 from farhand.model.errors import EventsGone, StoreError
 from farhand.model.facts import Doubted, Event, HandedOver, Queued, Reworded, TurnEnded, TurnStarted, Withdrawn
-from farhand.model.ports import Clock, Hub, Outbox, Parcel
+from farhand.model.ports import Clock, Hub
+from farhand.model.store_ports import Outbox, Parcel
 from farhand.model.view import TurnView
 from farhand.model.words import MessageId, Seq
 

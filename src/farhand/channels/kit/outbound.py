@@ -16,7 +16,8 @@ from farhand.channels.kit.surface import ChatSurface, KnowsManager, RateLimits, 
 from farhand.channels.kit.typing import TypingIndicator
 from farhand.model.channel_ports import ChannelContext
 from farhand.model.facts import Event
-from farhand.model.ports import Hub, Outbox, Parcel, Waiting
+from farhand.model.ports import Hub
+from farhand.model.store_ports import Outbox, Parcel, Waiting
 from farhand.model.view import TurnView
 from farhand.model.words import replace
 

@@ -13,7 +13,8 @@ import structlog
 from farhand.channels.kit.pace import Pace
 from farhand.model import road
 from farhand.model.errors import ChannelError, StoreError
-from farhand.model.ports import Clock, Outbox, Parcel, Waiting
+from farhand.model.ports import Clock
+from farhand.model.store_ports import Outbox, Parcel, Waiting
 
 log = structlog.get_logger("outbox")
 

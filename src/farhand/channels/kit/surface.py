@@ -9,7 +9,7 @@ from typing import Protocol
 from farhand.channels.kit.card import Card
 from farhand.model.errors import ChannelError
 from farhand.model.facts import Event
-from farhand.model.ports import Parcel, Waiting
+from farhand.model.store_ports import Parcel, Waiting
 from farhand.model.view import TurnView
 from farhand.model.words import Word
 

@@ -15,7 +15,8 @@ from farhand.channels.telegram.gateway import MOST_CANDIDATES, Gateway
 from farhand.channels.telegram.media import download
 from farhand.channels.telegram.render import render
 from farhand.channels.telegram.words import Amend, Post, React, Remove, Show, decode_outgoing
-from farhand.model.ports import Clock, Hub, Outbox, Parcel, Waiting
+from farhand.model.ports import Clock, Hub
+from farhand.model.store_ports import Outbox, Parcel, Waiting
 
 log = structlog.get_logger("telegram")
 NAME = "telegram"

@@ -9,9 +9,9 @@ from farhand.channels.kit.tap_data import tap_data
 from farhand.channels.telegram.markup import TEXT_UNITS, pages, styled, to_html, visible
 from farhand.channels.telegram.parse import message_place
 from farhand.channels.telegram.words import Amend, Key, Outgoing, Post, React, Remove, Show, encode_outgoing
-from farhand.model.ports import Parcel
 from farhand.model.split import shown as shown_of
 from farhand.model.split import split_html, utf16_length
+from farhand.model.store_ports import Parcel
 from farhand.model.words import Attachment
 
 CAPTION_UNITS = 1024

@@ -8,7 +8,8 @@ from farhand.drivers.wires.context import DriverContext
 from farhand.drivers.wires.holder.process import Program, forget, open_wire
 from farhand.drivers.wires.lines.link import LineLink
 from farhand.drivers.wires.lines.translate import to_line, translate
-from farhand.model.ports import Can, Driver, Holders
+from farhand.model.holder_ports import Holders
+from farhand.model.ports import Can, Driver
 from farhand.model.present import Worker
 
 AGENT = Path(__file__).with_name("agent.py")

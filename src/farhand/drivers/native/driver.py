@@ -8,7 +8,8 @@ from farhand.drivers.wires.holder.process import Program, forget, open_wire
 from farhand.drivers.wires.lines.link import LineLink, line_or_change
 from farhand.drivers.wires.lines.translate import translate
 from farhand.drivers.wires.manifest import read_manifest
-from farhand.model.ports import Can, Driver, Holders
+from farhand.model.holder_ports import Holders
+from farhand.model.ports import Can, Driver
 from farhand.model.present import AGENT, Worker
 from farhand.model.words import Mode
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from farhand.drivers.wires.folders.check import FolderCheck, FolderGate
 from farhand.drivers.wires.folders.reads import reads_of, reads_of_every_driver
 from farhand.drivers.wires.tmux.host import TmuxHost
-from farhand.model.ports import Can, Holders
+from farhand.model.holder_ports import Holders
+from farhand.model.ports import Can
 
 # What every agent CLI can do here; a driver adds what is its own.
 USUAL = Can(interrupt=True, images=True, files=True, sessions=True)

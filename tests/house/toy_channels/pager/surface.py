@@ -12,7 +12,7 @@ from tests.house.toy_channels.pager.words import PagerLine, render
 from farhand.channels.kit.card import Card
 from farhand.channels.kit.outbound import lost_message
 from farhand.channels.kit.surface import NotFetched, SentFile
-from farhand.model.ports import Parcel, Waiting
+from farhand.model.store_ports import Parcel, Waiting
 
 
 class PagerSurface:

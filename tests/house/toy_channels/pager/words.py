@@ -7,7 +7,7 @@ import msgspec
 from farhand.channels.kit.card import Card
 from farhand.channels.kit.surface import ChatMessage, ChatTap
 from farhand.channels.kit.tap_data import tap_data
-from farhand.model.ports import Parcel
+from farhand.model.store_ports import Parcel
 from farhand.model.words import Word
 
 

@@ -25,12 +25,8 @@ from farhand.drivers.wires.holder.process import Program, forget, open_wire
 from farhand.drivers.wires.preflight import workplace
 from farhand.drivers.wires.tmux.delivered import DeliveredLog, with_turn_of
 from farhand.model.facts import SessionKnown
-from farhand.model.ports import (
-    Heard,
-    Holders,
-    Link,
-    SessionFound,
-)
+from farhand.model.holder_ports import Holders
+from farhand.model.ports import Heard, Link, SessionFound
 from farhand.model.present import Worker
 from farhand.model.words import replace
 

@@ -17,7 +17,8 @@ from farhand.drivers.opencode.sessions import OpenCodeSessions
 from farhand.drivers.wires.context import USUAL
 from farhand.drivers.wires.cursor import read_cursor
 from farhand.drivers.wires.folders.check import FolderGate
-from farhand.model.ports import Holders, Link
+from farhand.model.holder_ports import Holders
+from farhand.model.ports import Link
 from farhand.model.present import Worker
 from farhand.model.words import replace
 

@@ -18,21 +18,8 @@ from farhand.drivers.wires.holder.process import LineSplitter, sentence
 from farhand.drivers.wires.text.prompt import prompt_text
 from farhand.model.errors import DriverError
 from farhand.model.folder_trust import FolderNotTrusted
-from farhand.model.ports import (
-    Batch,
-    Change,
-    Deliver,
-    Errand,
-    Exit,
-    Heard,
-    Held,
-    Holders,
-    NotTaken,
-    Outcome,
-    Settle,
-    Stop,
-    Taken,
-)
+from farhand.model.holder_ports import Exit, Held, Holders
+from farhand.model.ports import Batch, Change, Deliver, Errand, Heard, NotTaken, Outcome, Settle, Stop, Taken
 from farhand.model.present import Worker
 from farhand.model.words import HowEnded, Mode, replace
 

@@ -26,7 +26,8 @@ from farhand.drivers.wires.context import USUAL
 from farhand.drivers.wires.cursor import read_cursor
 from farhand.drivers.wires.folders.check import FolderGate
 from farhand.model.facts import Noted, SessionKnown
-from farhand.model.ports import Heard, Holders, Link
+from farhand.model.holder_ports import Holders
+from farhand.model.ports import Heard, Link
 from farhand.model.present import Worker
 from farhand.model.words import replace
 

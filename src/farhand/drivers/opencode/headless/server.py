@@ -20,7 +20,7 @@ from farhand.drivers.opencode.headless.api import OpenCodeAddress, open_api
 from farhand.drivers.opencode.headless.state import OpenCodeState, OtherSession
 from farhand.drivers.wires.holder.process import sentence
 from farhand.model.errors import AgentGone
-from farhand.model.ports import Held, Holders
+from farhand.model.holder_ports import Held, Holders
 from farhand.model.present import Worker
 from farhand.model.words import Mode, Word, replace
 

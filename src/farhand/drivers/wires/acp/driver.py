@@ -11,7 +11,8 @@ from farhand.drivers.wires.holder.process import Program, forget, open_wire
 from farhand.drivers.wires.lines.link import LineLink, line_or_change
 from farhand.drivers.wires.lines.translate import KeyedLine, translate
 from farhand.model.facts import AskRaised
-from farhand.model.ports import Can, Change, Errand, Heard, Holders, NotTaken
+from farhand.model.holder_ports import Holders
+from farhand.model.ports import Can, Change, Errand, Heard, NotTaken
 from farhand.model.present import Worker
 from farhand.model.words import Mode, replace
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import msgspec
 
 from farhand.model.errors import AgentGone, DriverError
-from farhand.model.ports import Exit, Fed, Held, Holders, NotTaken, Outcome, Taken, Unknown
+from farhand.model.holder_ports import Exit, Fed, Held, Holders
+from farhand.model.ports import NotTaken, Outcome, Taken, Unknown
 from farhand.model.words import Word
 
 LINE_LIMIT = 16 * 1024 * 1024

@@ -18,7 +18,7 @@ from farhand.disk.atomic import write_private
 from farhand.drivers.wires.holder.process import Program, start
 from farhand.drivers.wires.oneshot.spec import OneshotCli, OneshotOutput, final_output, parsed
 from farhand.model.errors import DriverError
-from farhand.model.ports import Exit, Held, Holders
+from farhand.model.holder_ports import Exit, Held, Holders
 from farhand.model.words import Word, replace
 
 LIMIT_SECONDS = 300.0
