@@ -5,7 +5,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from farhand.channels.kit.card import settlement
+from farhand.channels.kit.ask_cards import settlement
 from farhand.model import errors
 from farhand.model.facts import AnswerDelivered, AskRaised, AskSettled, Said, TurnEnded
 from farhand.model.ports import Settle

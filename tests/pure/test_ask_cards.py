@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from farhand.channels.kit.card import ask as ask_card
+from farhand.channels.kit.ask_cards import ask as ask_card
 from farhand.channels.telegram.render import render
 from farhand.channels.telegram.words import Post, decode_outgoing
 from farhand.cli.conversation_lines import ask_lines

@@ -7,7 +7,7 @@ from itertools import chain
 
 import pytest
 
-from farhand.channels.kit.card import ask as ask_card
+from farhand.channels.kit.ask_cards import ask as ask_card
 from farhand.channels.telegram.render import render
 from farhand.channels.telegram.words import Post, Show, decode_outgoing
 from farhand.cli import say, status

@@ -3,9 +3,11 @@
 import pytest
 
 from farhand.channels.kit import texts
-from farhand.channels.kit.card import RetryTap, cards, ended
+from farhand.channels.kit.card import RetryTap
+from farhand.channels.kit.fact_cards import cards
 from farhand.channels.kit.surface import ChatTap
 from farhand.channels.kit.tap_data import tap_data, tap_to_wish
+from farhand.channels.kit.turn_cards import ended
 from farhand.channels.telegram.parse import message_place
 from farhand.cli.conversation_lines import event_line, team_lines
 from farhand.core.admit import admit

@@ -2,8 +2,9 @@
 
 import pytest
 
-from farhand.channels.kit.card import removal, removed_slot, waiting
+from farhand.channels.kit.card import removal, removed_slot
 from farhand.channels.kit.pace import Bucket, Pace
+from farhand.channels.kit.turn_cards import waiting
 from farhand.testing.clock import ManualClock
 
 

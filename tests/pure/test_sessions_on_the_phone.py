@@ -1,6 +1,7 @@
 """Conversations on the phone: how they are asked for, shown, tapped, taken up and handed back."""
 
-from farhand.channels.kit.card import AdoptTap, cards
+from farhand.channels.kit.card import AdoptTap
+from farhand.channels.kit.fact_cards import cards
 from farhand.channels.kit.session_list import ago, session_list
 from farhand.channels.kit.surface import ChatTap
 from farhand.channels.kit.tap_data import DATA_BYTES, tap_data, tap_to_wish

@@ -7,7 +7,10 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from farhand.channels.kit.card import AnswerTap, Button, Card, ask, cards, plain_notice, progress, tail_of
+from farhand.channels.kit.ask_cards import ask
+from farhand.channels.kit.card import AnswerTap, Button, Card, plain_notice
+from farhand.channels.kit.fact_cards import cards
+from farhand.channels.kit.turn_cards import progress, tail_of
 from farhand.channels.telegram.render import render
 from farhand.channels.telegram.words import Amend, Post, React, Remove, Show, decode_outgoing
 from farhand.model.facts import AskRaised, AskSettled, Event, Said, ToolStarted, TurnEnded, TurnStarted

@@ -3,7 +3,8 @@
 import time
 
 from farhand.channels.kit import texts
-from farhand.channels.kit.card import notice, settlement
+from farhand.channels.kit.ask_cards import settlement
+from farhand.channels.kit.fact_cards import notice
 from farhand.channels.kit.lifecycle import sentence
 from farhand.channels.kit.overview import spent_words
 from farhand.model import asking, commands, facts

@@ -5,7 +5,8 @@ from functools import partial
 
 import anyio.abc
 
-from farhand.channels.kit.card import PROGRESS_SLOTS, Card, cards, removed_slot
+from farhand.channels.kit.card import PROGRESS_SLOTS, Card, removed_slot
+from farhand.channels.kit.fact_cards import cards
 from farhand.channels.kit.follow import JournalFollower, TurnViews
 from farhand.channels.kit.lifecycle import lifecycle_cards
 from farhand.channels.kit.long_answers import AnswerLimits, answer_cards

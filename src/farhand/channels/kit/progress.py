@@ -2,10 +2,11 @@
 
 import anyio
 
-from farhand.channels.kit.card import Card, progress, progress_slot
+from farhand.channels.kit.card import Card
 from farhand.channels.kit.follow import TurnViews
 from farhand.channels.kit.pace import Pace
 from farhand.channels.kit.surface import ShowsCards
+from farhand.channels.kit.turn_cards import progress, progress_slot
 from farhand.model.facts import Event, TurnStarted
 from farhand.model.ports import Clock
 from farhand.model.view import TurnView

@@ -3,8 +3,9 @@
 from collections.abc import Collection
 from typing import Protocol
 
+from farhand.channels.kit.ask_cards import open_ask
 from farhand.channels.kit.bot import Bot
-from farhand.channels.kit.card import Card, open_ask, removal, shortened
+from farhand.channels.kit.card import Card, removal, shortened
 from farhand.channels.kit.surface import ChatMessage, ChatTap, QuotedMessage, ShowsCards
 from farhand.channels.kit.tap_data import ChoiceWantsWords, TappedChoice, answer, mask, places, tap_to_wish
 from farhand.model import commands
