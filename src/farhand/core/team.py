@@ -9,7 +9,8 @@ import structlog
 
 from farhand.core.admit import OPEN_ASKS
 from farhand.core.hub import LocalHub
-from farhand.core.worker import STORE_PAUSE_SECONDS, WorkerTask, owner
+from farhand.core.link_service import STORE_PAUSE_SECONDS, owner
+from farhand.core.worker import WorkerTask
 from farhand.model.errors import DriverError, StoreError, UnknownBackend
 from farhand.model.facts import Ended, Event, Hired
 from farhand.model.ports import Can, Clock, Driver, Link
