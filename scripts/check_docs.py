@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 import sys
 import tomllib
@@ -212,10 +213,12 @@ def routes_in(text: str) -> Iterator[str]:
 
 
 def dependencies() -> set[str]:
-    """Every package that pyproject.toml asks for."""
+    """Every package that pyproject.toml and the phone app's package.json ask for."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     named = [*project["dependencies"], *(one for extra in project["optional-dependencies"].values() for one in extra)]
-    return {re.split(r"[\[<>=~! ;]", one)[0].lower() for one in named} - {"farhand"}
+    app = json.loads((ROOT / "web" / "package.json").read_text("utf-8"))
+    python = {re.split(r"[\[<>=~! ;]", one)[0].lower() for one in named} - {"farhand"}
+    return {*python, *app["dependencies"], *app["devDependencies"]}
 
 
 def complaints() -> Iterator[str]:

@@ -1,0 +1,347 @@
+/** A busy afternoon: the team and the conversations that the fixture shows. */
+
+import type { AskedInTurn, MessageRow, OpenAsk, Row, TurnRow, Worker } from "./types";
+
+const PLAN = `## Move the parser into model/
+
+1. Move \`parse.py\` and its tests.
+2. Let the two callers import it from there.
+3. Delete the old module.
+4. Run the whole suite.
+
+No new dependency. Three files change.`;
+
+const ANSWER = `The race is gone. **cart.load()** now takes the lock before it reads, and the second read is dropped:
+
+\`\`\`python
+with self.lock:
+    cart = self.store.get(key)
+    return cart or Cart.empty()
+\`\`\`
+
+| run | result |
+|---|---|
+| before | 3 of 50 failed |
+| after | 50 of 50 passed |
+
+- [x] the test
+- [ ] the changelog
+
+See [the docs](https://example.org/locks) and \`<script>alert(1)</script>\`, which stays text: <script>alert(2)</script>`;
+
+const DIFF = `--- a/cart/session.py
++++ b/cart/session.py
+@@ -41,6 +41,6 @@ class CartSession:
+     def load(self, key: str) -> Cart:
+-        cart = self.store.get(key)
+-        with self.lock:
+-            return cart or Cart.empty()
++        with self.lock:
++            cart = self.store.get(key)
++            return cart or Cart.empty()
+`;
+
+function worker(name: string, backend: string, at: number, more: Partial<Worker>): Worker {
+  return {
+    name,
+    backend,
+    wire: "",
+    directory: "~/code/shop",
+    model: "",
+    mode: "default",
+    session: "9f2c",
+    state: "available",
+    workingSince: null,
+    doing: "",
+    whyOffline: "",
+    resumesAt: null,
+    limitText: "",
+    lastLine: "",
+    lastBy: "worker",
+    lastAt: at,
+    unread: 0,
+    asks: [],
+    queue: [],
+    usage: { input_tokens: 120_400, output_tokens: 8_100, cost_dollars: 0.42 },
+    focused: false,
+    interrupting: false,
+    relaunching: false,
+    tuning: false,
+    ...more,
+  };
+}
+
+function ask(id: string, by: string, at: number, more: Partial<OpenAsk>): OpenAsk {
+  return {
+    id,
+    worker: by,
+    about: "permission",
+    question: "Run: git push origin main",
+    detail: "git push origin main",
+    choices: [
+      { id: "once", label: "Allow once" },
+      { id: "session", label: "Allow for this session", scope: "git push origin … by this worker, until it ends" },
+      {
+        id: "always",
+        label: "Always allow",
+        scope: "git push origin … in this folder, written to .claude/settings.local.json",
+      },
+      { id: "deny", label: "Deny", allows: false, words: true },
+    ],
+    several: false,
+    action: { kind: "run", target: "git push origin main" },
+    where: "~/code/shop",
+    why: "The fix is committed and the tests pass.",
+    risks: ["leaves this machine"],
+    digest: "b1946ac9",
+    deadline: null,
+    raisedAt: at - 40,
+    answering: false,
+    ...more,
+  };
+}
+
+/** Seven workers, one in each state. */
+export function busyTeam(at: number): readonly Worker[] {
+  return [
+    worker("ann", "claude", at, {
+      state: "waiting",
+      model: "opus",
+      wire: "tmux",
+      workingSince: at - 82,
+      lastLine: "I fixed the race and want to push.",
+      unread: 1,
+      focused: true,
+      asks: [ask("a1", "ann", at, {})],
+      queue: [
+        {
+          id: "web-d1:q1",
+          worker: "ann",
+          text: "and bump the version",
+          at: at - 20,
+          who: "you",
+          attachments: [],
+          now: false,
+        },
+        {
+          id: "web-d1:q2",
+          worker: "ann",
+          text: "then write the changelog",
+          at: at - 10,
+          who: "you",
+          attachments: [],
+          now: false,
+        },
+      ],
+    }),
+    worker("gus", "gemini", at - 180, {
+      state: "waiting",
+      mode: "plan",
+      lastLine: "4 steps, 3 files, no new dependency",
+      unread: 1,
+      asks: [
+        ask("a2", "gus", at - 140, {
+          about: "plan",
+          question: "Move the parser into model/, 4 steps",
+          detail: PLAN,
+          action: null,
+          risks: [],
+          choices: [
+            { id: "yes", label: "Go ahead" },
+            { id: "edits", label: "Go ahead, and edit unasked", scope: "edits in ~/code/shop, until the session ends" },
+            { id: "no", label: "Keep planning", allows: false, words: true },
+          ],
+        }),
+        ask("a3", "gus", at - 20, {
+          about: "choice",
+          question: "Which databases shall the migration support?",
+          detail: "",
+          action: null,
+          risks: [],
+          several: true,
+          choices: [
+            { id: "pg", label: "PostgreSQL" },
+            { id: "sqlite", label: "SQLite" },
+            { id: "my", label: "MySQL" },
+            { id: "other", label: "Something else", words: true },
+          ],
+        }),
+      ],
+    }),
+    worker("cora", "codex", at, {
+      state: "working",
+      workingSince: at - 134,
+      doing: "pytest -q tests/core",
+      lastLine: "▸ pytest -q tests/core",
+      directory: "~/code/api",
+    }),
+    worker("otto", "opencode", at - 3600, { lastLine: "Docs are regenerated. 12 pages changed." }),
+    worker("zoe", "claude", at - 7200, {
+      state: "limited",
+      resumesAt: at + 5400,
+      limitText: "5-hour limit reached",
+      lastLine: "2 messages wait",
+    }),
+    worker("ned", "native", at - 90_000, {
+      state: "offline",
+      whyOffline: "The agent exited with code 1: no API key.",
+      lastLine: "Done.",
+    }),
+    worker("demo", "demo", at - 30, { state: "starting", usage: {}, lastBy: "", lastLine: "", lastAt: 0 }),
+  ];
+}
+
+function said(key: string, at: number, text: string, more: Partial<MessageRow> = {}): MessageRow {
+  return {
+    kind: "message",
+    key,
+    id: `web-d1:${key}`,
+    text,
+    at,
+    mine: true,
+    who: "you",
+    via: "web-d1",
+    attachments: [],
+    pictures: [],
+    receipt: "answered",
+    why: "",
+    ...more,
+  };
+}
+
+function turn(key: string, at: number, text: string, more: Partial<TurnRow> = {}): TurnRow {
+  return {
+    kind: "turn",
+    key,
+    turn: key,
+    seq: at,
+    startedAt: at,
+    endedAt: at + 61,
+    live: false,
+    thought: "",
+    text,
+    tools: [],
+    asks: [],
+    files: [],
+    notes: [],
+    how: "completed",
+    error: "",
+    usage: { input_tokens: 21_000, output_tokens: 900, cost_dollars: 0.11 },
+    ...more,
+  };
+}
+
+const SETTLED: AskedInTurn = {
+  id: "old",
+  about: "permission",
+  question: "Run: pytest -q tests/checkout",
+  detail: "pytest -q tests/checkout",
+  choices: [{ id: "once", label: "Allow once" }],
+  action: { kind: "run", target: "pytest -q tests/checkout" },
+  settled: { how: "answered", choice: "once", note: "", who: "you" },
+  problem: "",
+};
+
+/** What was said with a worker; with a number, that many rows. */
+export function conversations(at: number, name: string, many: number): readonly Row[] {
+  const long = Array.from({ length: many }, (_, n) =>
+    n % 2 === 0
+      ? said(`l${n}`, at - 9000 - many + n, `Message number ${n}`)
+      : turn(`l${n}`, at - 9000 - many + n, `Answer number ${n}. ${"It is a longer line of words. ".repeat(n % 7)}`),
+  );
+  return [
+    ...long,
+    {
+      kind: "event",
+      key: `${name}-hired`,
+      seq: 1,
+      at: at - 9000,
+      what: { type: "hired", backend: "claude", directory: "~/code/shop", note: "" },
+    },
+    said(`${name}-m1`, at - 900, "The checkout test fails now and then. Find the race and fix it."),
+    turn(`${name}-t1`, at - 899, ANSWER, {
+      thought: "The cart is read before the lock is taken. Two requests of one person can meet there.",
+      tools: [
+        {
+          call: "1",
+          tool: "Read",
+          title: "Read cart/session.py, cart/lock.py",
+          detail: "",
+          startedAt: at - 895,
+          ok: true,
+          output: "120 lines",
+        },
+        {
+          call: "2",
+          tool: "Edit",
+          title: "Edit cart/session.py",
+          detail: DIFF,
+          startedAt: at - 880,
+          ok: true,
+          output: "",
+        },
+        {
+          call: "3",
+          tool: "Bash",
+          title: "pytest -q tests/checkout",
+          detail: "pytest -q tests/checkout",
+          startedAt: at - 870,
+          ok: true,
+          output: "........................ [100%]\n24 passed in 3.12s",
+        },
+        {
+          call: "4",
+          tool: "Bash",
+          title: "ruff check .",
+          detail: "",
+          startedAt: at - 860,
+          ok: false,
+          output: "E501 line too long",
+        },
+      ],
+      asks: [SETTLED],
+      notes: ["Compacted the conversation."],
+    }),
+    said(`${name}-m2`, at - 500, "Paint me a sunrise, and tell me when it is done."),
+    turn(`${name}-t2`, at - 499, "There.", {
+      files: [{ path: "sunrise.png", name: "sunrise.png", media_type: "image/png" }],
+    }),
+    said(`${name}-m3`, at - 400, "Deploy it", {
+      receipt: "refused",
+      why: "ann is offline. Relaunch it, or send it anyway.",
+    }),
+    said(`${name}-m4`, at - 390, "Are you there?", {
+      receipt: "unknown",
+      why: "The agent's process died while it was handed over.",
+    }),
+    turn(`${name}-t3`, at - 380, "I began, and", { how: "failed", error: "The agent exited with code 137." }),
+    {
+      kind: "event",
+      key: `${name}-off`,
+      seq: 50,
+      at: at - 300,
+      what: { type: "offline", why: "The agent exited with code 137.", asked: false },
+    },
+    { kind: "event", key: `${name}-on`, seq: 51, at: at - 290, what: { type: "online", back: true } },
+    said(`${name}-m5`, at - 82, "Run the suite fifty times, then push.", { receipt: "seen" }),
+    turn(`${name}-t4`, at - 81, "I ran the suite fifty times without a failu", {
+      live: true,
+      endedAt: null,
+      how: null,
+      usage: null,
+      tools: [
+        {
+          call: "9",
+          tool: "Bash",
+          title: "for i in $(seq 50); do pytest -q; done",
+          detail: "",
+          startedAt: at - 60,
+          ok: null,
+          output: "",
+        },
+      ],
+    }),
+    said(`${name}-m6`, at - 20, "and bump the version", { receipt: "queued" }),
+    said(`${name}-m7`, at - 5, "written in a tunnel", { receipt: "on-phone", id: "" }),
+  ];
+}

@@ -1,0 +1,372 @@
+/** The app's state without a node, for development and tests: every screen has something to show. Never in a build. */
+
+import { computed, type Signal, signal } from "@preact/signals";
+import { busyTeam, conversations } from "./fixture-data";
+import { USUAL } from "./settings";
+import type {
+  Actions,
+  App,
+  Connection,
+  Conversation,
+  Device,
+  Draft,
+  MessageRow,
+  OpenAsk,
+  OutboxItem,
+  Outcome,
+  QueuedMessage,
+  Row,
+  Settings,
+  Toast,
+  TurnRow,
+  Worker,
+} from "./types";
+
+const WORD_MILLISECONDS = 40;
+const DONE: Outcome = { ok: true };
+
+interface FixtureConversation extends Conversation {
+  readonly rows: Signal<readonly Row[]>;
+  readonly more: Signal<boolean>;
+  readonly loadingOlder: Signal<boolean>;
+}
+
+/**
+ * The query says how things stand: `?link=offline|unpaired|starting|catching-up`, `?team=empty|loading`, `?update=1`, `?tour=1`,
+ * `?long=5000` for that many rows, `?stream=1` for an answer that never stops.
+ */
+export function fixtureApp(query: URLSearchParams): App {
+  return new FixtureApp(query);
+}
+
+class FixtureApp implements App {
+  readonly connection: Signal<Connection>;
+  readonly device = signal<Device | null>({
+    id: "d1",
+    name: "Chrome on Android",
+    pairedAt: now() - 86_400,
+    lastSeen: now(),
+    readOnly: false,
+    me: true,
+  });
+  readonly team: Signal<readonly Worker[] | null>;
+  readonly asks = computed<readonly OpenAsk[]>(() => (this.team.value ?? []).flatMap((worker) => worker.asks));
+  readonly outbox = signal<readonly OutboxItem[]>([]);
+  readonly settings: Signal<Settings>;
+  readonly toasts = signal<readonly Toast[]>([]);
+  readonly updateReady: Signal<boolean>;
+  readonly clock = signal(now());
+  private readonly open = new Map<string, FixtureConversation>();
+  private readonly long: number;
+
+  constructor(query: URLSearchParams) {
+    const link = (query.get("link") ?? "live") as Connection["link"];
+    this.connection = signal({
+      link,
+      lastLive: link === "live" ? now() : now() - 95,
+      nextTry: link === "offline" ? now() + 12 : null,
+      why: link === "offline" ? "The node did not answer." : "",
+    });
+    const team = query.get("team");
+    this.team = signal(team === "loading" ? null : team === "empty" ? [] : busyTeam(now()));
+    this.settings = signal({ ...USUAL, toured: query.get("tour") === null });
+    this.updateReady = signal(query.get("update") !== null);
+    this.long = Number(query.get("long") ?? 0);
+    setInterval(() => {
+      this.clock.value = now();
+    }, 1000);
+    if (query.get("stream") !== null) {
+      this.stream("ann", 1_000_000);
+    }
+  }
+
+  conversation(worker: string): FixtureConversation {
+    const known = this.open.get(worker);
+    if (known) {
+      return known;
+    }
+    const made: FixtureConversation = {
+      worker,
+      rows: signal(conversations(now(), worker, this.long)),
+      status: signal("ready" as const),
+      problem: signal(""),
+      more: signal(true),
+      loadingOlder: signal(false),
+      draft: signal<Draft>({ text: "", pictures: [] }),
+    };
+    this.open.set(worker, made);
+    return made;
+  }
+
+  private change(name: string, change: (worker: Worker) => Worker): void {
+    this.team.value = (this.team.value ?? []).map((one) => (one.name === name ? change(one) : one));
+  }
+
+  private changeQueue(change: (queue: readonly QueuedMessage[]) => readonly QueuedMessage[]): void {
+    this.team.value = (this.team.value ?? []).map((one) => ({ ...one, queue: change(one.queue) }));
+  }
+
+  private rowsOf(worker: string, change: (rows: readonly Row[]) => readonly Row[]): void {
+    const rows = this.conversation(worker).rows;
+    rows.value = change(rows.value);
+  }
+
+  private everywhere(change: (rows: readonly Row[]) => readonly Row[]): void {
+    for (const name of this.open.keys()) {
+      this.rowsOf(name, change);
+    }
+  }
+
+  private receipt(worker: string, key: string, receipt: MessageRow["receipt"]): void {
+    this.rowsOf(worker, (rows) =>
+      rows.map((row) => (row.kind === "message" && row.key === key ? { ...row, receipt } : row)),
+    );
+  }
+
+  private stream(worker: string, words: number, after: () => void = () => undefined): void {
+    const key = `turn-${crypto.randomUUID()}`;
+    const turn: TurnRow = {
+      kind: "turn",
+      key,
+      turn: key,
+      seq: Date.now(),
+      startedAt: now(),
+      endedAt: null,
+      live: true,
+      thought: "",
+      text: "",
+      tools: [],
+      asks: [],
+      files: [],
+      notes: [],
+      how: null,
+      error: "",
+      usage: null,
+    };
+    this.rowsOf(worker, (rows) => [...rows, turn]);
+    this.change(worker, (one) => ({ ...one, state: "working", workingSince: now() }));
+    let said = 0;
+    const timer = setInterval(() => {
+      said += 1;
+      const last = said >= words;
+      this.rowsOf(worker, (rows) =>
+        rows.map((row) =>
+          row.kind === "turn" && row.key === key
+            ? {
+                ...row,
+                text: `${row.text}${said % 30 === 0 ? "\n\n" : " "}word ${said}`,
+                live: !last,
+                endedAt: last ? now() : null,
+              }
+            : row,
+        ),
+      );
+      if (last) {
+        clearInterval(timer);
+        this.change(worker, (one) => ({
+          ...one,
+          state: "available",
+          workingSince: null,
+          lastLine: "I am done.",
+          lastAt: now(),
+        }));
+        after();
+      }
+    }, WORD_MILLISECONDS);
+  }
+
+  private toast(kind: Toast["kind"], text: string): void {
+    const id = crypto.randomUUID();
+    this.toasts.value = [...this.toasts.value, { id, kind, text }];
+  }
+
+  readonly actions: Actions = {
+    say: (worker, text) => {
+      const key = crypto.randomUUID();
+      const row: MessageRow = {
+        kind: "message",
+        key,
+        id: "",
+        text,
+        at: now(),
+        mine: true,
+        who: "you",
+        via: "web-d1",
+        attachments: [],
+        pictures: this.conversation(worker).draft.value.pictures,
+        receipt: "on-phone",
+        why: "",
+      };
+      this.rowsOf(worker, (rows) => [...rows, row]);
+      setTimeout(() => this.receipt(worker, key, "seen"), 600);
+      setTimeout(() => this.stream(worker, 60, () => this.receipt(worker, key, "answered")), 900);
+      return key;
+    },
+    retry: (key) =>
+      this.everywhere((rows) =>
+        rows.map((row) => (row.key === key && row.kind === "message" ? { ...row, receipt: "queued", why: "" } : row)),
+      ),
+    drop: (key) => {
+      this.everywhere((rows) => rows.filter((row) => row.key !== key));
+      this.changeQueue((queue) => queue.filter((one) => one.id !== key));
+    },
+    edit: (key, text) => this.changeQueue((queue) => queue.map((one) => (one.id === key ? { ...one, text } : one))),
+    sendNow: (key) => this.changeQueue((queue) => queue.map((one) => (one.id === key ? { ...one, now: true } : one))),
+    reorder: async (worker, ids) => {
+      this.change(worker, (one) => ({
+        ...one,
+        queue: [...one.queue].sort((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id)),
+      }));
+      return DONE;
+    },
+    answer: (ask, choices) => {
+      this.team.value = (this.team.value ?? []).map((one) => ({
+        ...one,
+        asks: one.asks.filter((open) => open.id !== ask),
+        state: one.asks.some((open) => open.id === ask) && one.asks.length === 1 ? "working" : one.state,
+      }));
+      this.toast("info", `Answered: ${choices.join(", ")}`);
+    },
+    interrupt: async (worker) => {
+      this.change(worker, (one) => ({ ...one, interrupting: true }));
+      return DONE;
+    },
+    hire: async ({ name, backend }) =>
+      (this.team.value ?? []).some((one) => one.name === name)
+        ? { ok: false, why: `There is a worker called ${name} already.` }
+        : this.hired(name, backend),
+    relaunch: async (worker) => {
+      this.change(worker, (one) => ({ ...one, relaunching: true, state: "starting" }));
+      return DONE;
+    },
+    end: async (worker) => {
+      this.team.value = (this.team.value ?? []).filter((one) => one.name !== worker);
+      return DONE;
+    },
+    tune: async (worker, change) => {
+      this.change(worker, (one) => ({ ...one, ...change }));
+      return DONE;
+    },
+    tryAgain: async (worker) => {
+      this.change(worker, (one) => ({ ...one, state: "available", resumesAt: null }));
+      return DONE;
+    },
+    focus: async (worker) => {
+      this.team.value = (this.team.value ?? []).map((one) => ({ ...one, focused: one.name === worker }));
+      return DONE;
+    },
+    loadOlder: async (worker) => {
+      const open = this.conversation(worker);
+      open.loadingOlder.value = true;
+      await new Promise((done) => setTimeout(done, 500));
+      const older = conversations(now() - 86_400, "older", 0).map((row) => ({
+        ...row,
+        key: `${row.key}-${crypto.randomUUID()}`,
+      }));
+      this.rowsOf(worker, (rows) => [...older, ...rows]);
+      open.loadingOlder.value = false;
+      open.more.value = open.rows.value.length < 200;
+    },
+    loadAround: async () => undefined,
+    look: (worker) => this.change(worker, (one) => ({ ...one, unread: 0 })),
+    search: async (query) =>
+      query.length < 2
+        ? []
+        : [{ worker: "ann", seq: 1, at: now() - 3600, excerpt: `… the race, and ${query} beside it …` }],
+    sessions: async () => [
+      {
+        id: "9f2c",
+        backend: "claude",
+        directory: "~/code/shop",
+        title: "Fix the checkout race",
+        at: now() - 4000,
+        worker: "ann",
+        open: false,
+      },
+      {
+        id: "77ab",
+        backend: "codex",
+        directory: "~/code/api",
+        title: "Paginate the ingestor",
+        at: now() - 90_000,
+        worker: "",
+        open: true,
+      },
+    ],
+    hireChoices: async () =>
+      ["claude", "codex", "gemini", "opencode", "demo"].map((backend) => ({
+        backend,
+        title: backend,
+        installed: backend !== "opencode",
+        hint: backend === "opencode" ? "npm install -g opencode-ai" : "",
+        wires: backend === "demo" ? [] : ["headless", "tmux"],
+        models: backend === "claude" ? ["opus", "sonnet", "haiku"] : [],
+        modes: ["default", "auto_edit", "plan", "yolo"],
+      })),
+    devices: async () => [
+      ...(this.device.value ? [this.device.value] : []),
+      {
+        id: "d2",
+        name: "Safari on iPhone",
+        pairedAt: now() - 900_000,
+        lastSeen: now() - 7200,
+        readOnly: true,
+        me: false,
+      },
+    ],
+    revoke: async () => DONE,
+    pair: async (code) => {
+      if (code.replace(/\W/g, "").length !== 10) {
+        return { ok: false, why: "That code is wrong, used or too old." };
+      }
+      this.connection.value = { ...this.connection.value, link: "live" };
+      return DONE;
+    },
+    logout: async () => {
+      this.connection.value = { ...this.connection.value, link: "unpaired" };
+    },
+    attach: async (worker, files) => {
+      const draft = this.conversation(worker).draft;
+      const added = files.map((file) => ({
+        id: crypto.randomUUID(),
+        name: file.name,
+        mediaType: file.type,
+        bytes: file.size,
+        url: URL.createObjectURL(file),
+        progress: 1,
+      }));
+      draft.value = { ...draft.value, pictures: [...draft.value.pictures, ...added] };
+    },
+    detach: (worker, picture) => {
+      const draft = this.conversation(worker).draft;
+      draft.value = { ...draft.value, pictures: draft.value.pictures.filter((one) => one.id !== picture) };
+    },
+    set: (change) => {
+      this.settings.value = { ...this.settings.value, ...change };
+    },
+    dismiss: (toast) => {
+      this.toasts.value = this.toasts.value.filter((one) => one.id !== toast);
+    },
+    reconnect: () => {
+      this.connection.value = { link: "live", lastLive: now(), nextTry: null, why: "" };
+    },
+    update: () => {
+      this.updateReady.value = false;
+    },
+  };
+
+  private hired(name: string, backend: string): Outcome {
+    const [first] = busyTeam(now());
+    if (first) {
+      this.team.value = [
+        ...(this.team.value ?? []),
+        { ...first, name, backend, state: "starting", asks: [], queue: [], unread: 0, lastLine: "" },
+      ];
+    }
+    return DONE;
+  }
+}
+
+function now(): number {
+  return Date.now() / 1000;
+}
