@@ -1,0 +1,310 @@
+/** What a person does: commands for now, commands that may wait on the phone, and what concerns this device alone. */
+
+import { NodeFailure } from "../../wire/http";
+import type * as wire from "../../wire/types";
+import type {
+  Actions,
+  Device,
+  Found,
+  HireChoice,
+  HireRequest,
+  Mode,
+  Outcome,
+  Picture,
+  SessionFound,
+  Settings,
+} from "../types";
+import type { LiveApp } from "./app";
+import type { Parcel } from "./database";
+import { deviceName } from "./device-name";
+import { keyOf } from "./rows";
+import { ulid } from "./ulid";
+
+const DONE: Outcome = { ok: true };
+/** How often a command for now is sent while the node cannot be reached. */
+const TRIES = 3;
+const PAIR_LINK = /^#pair=([0-9A-Za-z-]{4,40})$/;
+
+type Queued = Extract<wire.Command, { type: "say" | "answer" | "reword" | "steer" | "withdraw" }>;
+type WithoutId<T> = T extends wire.Command ? Omit<T, "id"> : never;
+
+export class LiveActions implements Actions {
+  private readonly app: LiveApp;
+
+  constructor(app: LiveApp) {
+    this.app = app;
+  }
+
+  /* --- what may wait on the phone */
+
+  say = (worker: string, text: string, options: { now?: boolean; pictures?: readonly Picture[] } = {}): string => {
+    const id = ulid();
+    const pictures = (options.pictures ?? this.app.conversation(worker).draft.peek().pictures).map((one) => one.id);
+    const command: Queued = { type: "say", id, worker, text, ...(options.now ? { steer: true } : {}) };
+    this.app.conversations.sent(worker);
+    void this.app.parcels.add(this.parcel(worker, command, pictures), worker);
+    return id;
+  };
+
+  answer = (ask: string, choices: readonly string[], note = ""): void => {
+    const worker = this.app.asks.peek().find((one) => one.id === ask)?.worker ?? "";
+    this.queue(worker, { type: "answer", ask, choice: choices.join(","), ...(note === "" ? {} : { note }) });
+    this.app.answering(ask);
+  };
+
+  retry = (key: string): void => {
+    const parcel = this.app.parcels.all.find((one) => one.id === key);
+    if (parcel?.command.type === "say") {
+      const { worker, text, steer } = parcel.command;
+      void this.app.parcels.drop(key);
+      const id = ulid();
+      const command: Queued = { type: "say", id, worker: worker ?? parcel.worker, text, ...(steer ? { steer } : {}) };
+      void this.app.parcels.add(this.parcel(parcel.worker, command, parcel.pictures));
+      return;
+    }
+    for (const { worker, rows } of this.app.conversations.all()) {
+      const row = rows.peek().find((one) => one.key === key);
+      if (row?.kind === "message") {
+        void this.app.parcels.add(this.parcel(worker, { type: "say", id: ulid(), worker, text: row.text }, []));
+      }
+    }
+  };
+
+  drop = (key: string): void => {
+    const parcel = this.app.parcels.all.find((one) => one.id === key);
+    if (parcel && (parcel.via === "" || parcel.state === "refused" || parcel.state === "doubted")) {
+      void this.app.parcels.drop(key);
+      return;
+    }
+    const { worker, message } = this.waiting(key);
+    this.queue(worker, { type: "withdraw", message });
+  };
+
+  edit = (key: string, text: string): void => {
+    const parcel = this.app.parcels.all.find((one) => one.id === key);
+    if (parcel && parcel.via === "" && parcel.command.type === "say") {
+      void this.app.parcels.change({ ...parcel, command: { ...parcel.command, text } });
+      return;
+    }
+    const { worker, message } = this.waiting(key);
+    this.queue(worker, { type: "reword", message, text });
+  };
+
+  sendNow = (key: string): void => {
+    const { worker, message } = this.waiting(key);
+    this.queue(worker, { type: "steer", message });
+  };
+
+  private queue(worker: string, command: WithoutId<Queued>): void {
+    const id = ulid();
+    void this.app.parcels.add(this.parcel(worker, { ...command, id } as Queued, []));
+  }
+
+  private parcel(worker: string, command: Queued, pictures: readonly string[]): Parcel {
+    const at = Date.now() / 1000;
+    return { id: command.id, worker, command, at, state: "waiting", why: "", message: "", via: "", pictures };
+  }
+
+  /** The message that a key or an id names, by what the node calls it. */
+  private waiting(key: string): { worker: string; message: string } {
+    for (const worker of Object.values(this.app.state.present.workers ?? {})) {
+      const found = (worker.queue ?? []).find((one) => one.id === key || keyOf(one.id, this.app.via) === key);
+      if (found) {
+        return { worker: worker.name, message: found.id };
+      }
+    }
+    const parcel = this.app.parcels.all.find((one) => one.id === key);
+    return { worker: parcel?.worker ?? "", message: parcel?.message || `${this.app.via}:${key}` };
+  }
+
+  /* --- what is for now, or not at all */
+
+  interrupt = (worker: string): Promise<Outcome> => this.now({ type: "interrupt", worker });
+  relaunch = (worker: string): Promise<Outcome> => this.now({ type: "relaunch", worker });
+  tryAgain = (worker: string): Promise<Outcome> => this.now({ type: "retry", worker });
+  focus = (worker: string): Promise<Outcome> => this.now({ type: "focus", worker });
+  end = (worker: string, handBack = false): Promise<Outcome> => this.now({ type: "end", worker, hand_back: handBack });
+  tune = (worker: string, change: { model?: string; mode?: Mode }): Promise<Outcome> =>
+    this.now({ type: "tune", worker, ...change });
+
+  hire = ({ name, wire: by, ...rest }: HireRequest): Promise<Outcome> =>
+    this.now({ type: "hire", worker: name, ...rest, ...(by ? { options: { wire: by } } : {}) });
+
+  reorder = async (): Promise<Outcome> => ({ ok: false, why: "This node cannot reorder its queue yet." });
+
+  private async now(command: WithoutId<wire.Command>): Promise<Outcome> {
+    const whole = { ...command, id: ulid() };
+    for (let tried = 1; ; tried += 1) {
+      try {
+        await this.app.api.post("/api/hub/commands", whole);
+        return DONE;
+      } catch (error) {
+        const failure = asFailure(error);
+        if (failure.kind !== "unreachable" || tried === TRIES) {
+          return this.failed(failure);
+        }
+      }
+    }
+  }
+
+  private failed(failure: NodeFailure): Outcome {
+    if (failure.kind === "stranger") {
+      this.app.isUnpaired();
+    }
+    return { ok: false, why: failure.message };
+  }
+
+  /* --- reading */
+
+  loadOlder = (worker: string): Promise<void> => this.app.loadOlder(worker);
+
+  loadAround = async (worker: string, seq: number): Promise<void> => {
+    for (let pages = 0; pages < 100; pages += 1) {
+      const log = this.app.state.logs.get(worker);
+      if (!log?.more || (log.entries[0]?.seq ?? 0) <= seq) {
+        return;
+      }
+      const before = log.entries.length;
+      await this.app.loadOlder(worker);
+      if ((this.app.state.logs.get(worker)?.entries.length ?? 0) === before) {
+        return;
+      }
+    }
+  };
+
+  look = (worker: string): void => this.app.look(worker);
+
+  search = async (query: string, worker = ""): Promise<readonly Found[]> => {
+    const { found } = await this.app.api.get<{ found?: readonly wire.Found[] }>("/api/hub/search", { query, worker });
+    return (found ?? []).map((one) => ({ ...one, excerpt: one.excerpt ?? "" }));
+  };
+
+  sessions = async (backend = "", directory = ""): Promise<readonly SessionFound[]> => {
+    const { sessions } = await this.app.api.get<{ sessions?: readonly wire.SessionFound[] }>("/api/hub/sessions", {
+      backend,
+      directory,
+    });
+    return (sessions ?? []).map((one) => ({
+      id: one.id,
+      backend: one.backend ?? "",
+      directory: one.directory,
+      title: one.title ?? "",
+      at: one.at ?? 0,
+      worker: one.worker ?? "",
+      open: one.open ?? false,
+    }));
+  };
+
+  hireChoices = async (): Promise<readonly HireChoice[]> => [];
+
+  /* --- this device */
+
+  /** Pairs by a link with a code in its fragment, which no server and no other page ever sees. */
+  async pairByLink(): Promise<void> {
+    const code = PAIR_LINK.exec(location.hash)?.[1];
+    if (code === undefined) {
+      return;
+    }
+    history.replaceState(null, "", location.pathname + location.search);
+    // A browser that is paired already stays the device that it is.
+    if (!(await this.whoAmI().catch(() => false))) {
+      const outcome = await this.pairOnce(code, "");
+      if (!outcome.ok) {
+        this.app.toast("error", outcome.why);
+      }
+    }
+  }
+
+  /** Whether the node knows this device; what it is called. */
+  async whoAmI(): Promise<boolean> {
+    const { devices, me } = await this.listed();
+    const found = devices.find((one) => one.id === me);
+    if (found) {
+      await this.isNow(found);
+    }
+    return found !== undefined;
+  }
+
+  private listed(): Promise<{ devices: readonly wire.Device[]; me: string }> {
+    return this.app.api.get<{ devices: readonly wire.Device[]; me: string }>("/api/devices");
+  }
+
+  private async isNow(device: wire.Device): Promise<void> {
+    const kept = { id: device.id, name: device.name, pairedAt: device.paired_at, readOnly: device.read_only ?? false };
+    await this.app.database.keepDevice(kept);
+    this.app.isDevice(kept);
+  }
+
+  devices = async (): Promise<readonly Device[]> => {
+    const { devices, me } = await this.listed();
+    return devices.map((one) => ({
+      id: one.id,
+      name: one.name,
+      pairedAt: one.paired_at,
+      lastSeen: one.last_seen ?? one.paired_at,
+      readOnly: one.read_only ?? false,
+      me: one.id === me,
+    }));
+  };
+
+  revoke = async (device: string): Promise<Outcome> => {
+    try {
+      await this.app.api.delete(`/api/devices/${encodeURIComponent(device)}`);
+      return DONE;
+    } catch (error) {
+      return this.failed(asFailure(error));
+    }
+  };
+
+  pair = async (code: string, name = ""): Promise<Outcome> => {
+    const outcome = await this.pairOnce(code, name);
+    if (outcome.ok) {
+      this.app.dial();
+    }
+    return outcome;
+  };
+
+  private async pairOnce(code: string, name: string): Promise<Outcome> {
+    try {
+      const asked = { code, name: name || deviceName(navigator.userAgent) };
+      const { device } = await this.app.api.post<wire.PairReply>("/api/pair", asked);
+      await this.isNow(device);
+      return DONE;
+    } catch (error) {
+      return { ok: false, why: asFailure(error).message };
+    }
+  }
+
+  logout = async (): Promise<void> => {
+    const device = this.app.device.peek();
+    if (device) {
+      await this.revoke(device.id);
+    }
+    await this.app.forget();
+  };
+
+  attach = (worker: string, files: readonly File[]): Promise<void> =>
+    this.app.pictures.attach(this.app.conversation(worker).draft, worker, files);
+
+  detach = (worker: string, picture: string): void =>
+    this.app.pictures.detach(this.app.conversation(worker).draft, picture);
+
+  set = (change: Partial<Settings>): void => {
+    this.app.settings.value = { ...this.app.settings.peek(), ...change };
+    void this.app.database.keepSettings(this.app.settings.peek());
+  };
+
+  dismiss = (toast: string): void => {
+    this.app.toasts.value = this.app.toasts.peek().filter((one) => one.id !== toast);
+  };
+
+  reconnect = (): void => this.app.woke();
+
+  update = (): void => {
+    void this.app.keepAll().finally(() => this.app.updates.take());
+  };
+}
+
+function asFailure(error: unknown): NodeFailure {
+  return error instanceof NodeFailure ? error : new NodeFailure("unreachable", String(error));
+}
