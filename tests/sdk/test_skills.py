@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from tests.sdk.conftest import MakeAgent
 from tests.sdk.turning import collect
 
 from farhand.sdk import Notice, skill_dir
+from farhand.sdk.projects import project_folder, project_hash
 from farhand.testing.models.gemini import FakeGemini, calls, says
 
 pytestmark = pytest.mark.anyio
@@ -152,3 +154,52 @@ async def test_policies_ask_before_a_skill(fake: FakeGemini, make_agent: MakeAge
     fake.expect(calls("activate_skill", {"name": "s"}), says("ok"))
     await make_agent(skills=[skill_dir(folder)], mode="default", asker=lambda *_: False).send("hi")
     assert "denied" in outputs(fake)[0]["error"]
+
+
+def taken_up(name: str, call_id: str, error: str = "") -> dict[str, Any]:
+    """The record of a call that took up a skill, or was denied."""
+    response = {"error": error} if error else {"output": "<activated_skill>"}
+    told = {"id": call_id, "name": "activate_skill", "response": response}
+    status = "cancelled" if error else "success"
+    call = {"id": call_id, "name": "activate_skill", "args": {"name": name}, "status": status}
+    return {**call, "result": [{"functionResponse": told}]}
+
+
+@pytest.mark.parametrize(
+    ("messages", "active"),
+    [
+        # Ids of their own, as we record them.
+        ([[taken_up("good", "1"), taken_up("evil", "2", "denied")]], {"good_tool"}),
+        # One id for two calls of one message: nobody can say whose answer it is.
+        ([[taken_up("good", "1"), taken_up("evil", "1", "denied")]], set()),
+        ([[taken_up("evil", "1", "denied"), taken_up("good", "1")]], set()),
+        # Servers that count anew in each message: an answer is for the message before it.
+        ([[taken_up("good", "1")], [taken_up("evil", "1", "denied")]], {"good_tool"}),
+        ([[taken_up("evil", "1", "denied")], [taken_up("good", "1")]], {"good_tool"}),
+    ],
+)
+async def test_a_denied_skill_is_never_active_in_a_resumed_session(
+    fake: FakeGemini,
+    make_agent: MakeAgent,
+    home: Path,
+    project: Path,
+    messages: list[list[dict[str, Any]]],
+    active: set[str],
+) -> None:
+    for name in ("good", "evil"):
+        tools = write_skill(project / ".gemini" / "skills" / name, name) / "tools"
+        tools.mkdir()
+        body = f'@tool\ndef {name}_tool() -> str:\n    """Does."""\n    return ""\n'
+        (tools / "made.py").write_text(f"from farhand.sdk import tool\n\n{body}")
+    chats = project_folder(project, home) / "chats"
+    chats.mkdir()
+    told = [
+        {"id": f"m{number}", "type": "gemini", "content": "", "toolCalls": records}
+        for number, records in enumerate(messages)
+    ]
+    old = {"sessionId": "01234567-old", "projectHash": project_hash(project), "startTime": "2025"}
+    whole = {**old, "messages": [{"id": "u", "type": "user", "content": "hello"}, *told]}
+    (chats / "session-2025-01-01T00-00-01234567.json").write_text(json.dumps(whole))
+    fake.expect(says("ok"))
+    await (await make_agent().resume_session("01234567-old")).send("go on")
+    assert set(declared(fake)) & {"good_tool", "evil_tool"} == active

@@ -12,7 +12,7 @@ from typing import Any
 from farhand.sdk import wire
 from farhand.sdk.context import live
 from farhand.sdk.first_message import directory_tree
-from farhand.sdk.protocols import SessionContext, Tool, ToolResult
+from farhand.sdk.protocols import Content, SessionContext, Tool, ToolCall, ToolResult
 from farhand.sdk.skills.read import Skill
 
 MOST_FILES = 200
@@ -54,12 +54,7 @@ class Skills:
         if self._looked_back:
             return []
         self._looked_back = True
-        contents = context.session.restored
-        responses = [response for content in contents for response in wire.responses_of(content)]
-        worked = {str(each.get("id")) for each in responses if "error" not in (each.get("response") or {})}
-        called = [call for content in contents for call in wire.calls_of(content) if call.name == ActivateSkill.name]
-        named = [str(call.arguments.get("name")) for call in called if call.id in worked]
-        return [name for name in dict.fromkeys(named) if name in self._skills]
+        return [name for name in dict.fromkeys(_taken_up(context.session.restored)) if name in self._skills]
 
     def activate(self, skill: Skill, context: SessionContext) -> list[str]:
         """Opens a skill's folder for reading and takes up its tools; returns what was wrong with those."""
@@ -98,6 +93,22 @@ class ActivateSkill:
             "</activated_skill>"
         )
         return ToolResult(content=content, display=f"The skill {skill.name} is active.")
+
+
+def _taken_up(contents: Sequence[Content]) -> Iterator[str]:
+    """The names in calls of `activate_skill` that were answered, and not with an error.
+
+    An answer is for a call of the message before it. Where two calls of a message share an id, nobody can say whose
+    answer it is: then it is nobody's.
+    """
+    asked: list[ToolCall] = []
+    for content in contents:
+        asked = wire.calls_of(content) or asked
+        for response in wire.responses_of(content):
+            meant = [call for call in asked if call.id == str(response.get("id"))]
+            worked = "error" not in (response.get("response") or {})
+            if worked and len(meant) == 1 and meant[0].name == ActivateSkill.name:
+                yield str(meant[0].arguments.get("name"))
 
 
 def _tools_of(skill: Skill, complaints: list[str]) -> Iterator[Tool]:
