@@ -60,6 +60,9 @@ git log --format %G?
 git log --format=%+G?
 git log --format=%-GK
 git log -n --output=out
+git log --format=%(describe)
+git log --pretty=format:%(describe:tags)
+git branch --format=%(describe)
 grep --color root ../outside/key
 grep --colour x /etc/passwd
 ls --color ../outside

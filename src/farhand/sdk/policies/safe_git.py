@@ -7,37 +7,25 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from farhand.sdk.policies.plain_repository import is_plain_repository
+
 if TYPE_CHECKING:
     from farhand.sdk.policies.safe_commands import Inside
 
-LARGEST_CONFIG_BYTES = 65536
 # Switched off for every call, although no harmless repository sets them.
 _PINNED = (
+    "column.ui=never",
+    "column.branch=never",
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
     "core.pager=cat",
     "core.sshCommand=false",
     "diff.autoRefreshIndex=false",
+    "diff.submodule=short",
     "log.showSignature=false",
     "protocol.allow=never",
     "submodule.recurse=false",
 )
-# Keys of a repository's own configuration that make git neither run nor read anything else.
-_HARMLESS_KEYS = re.compile(
-    r"core\.(repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf"
-    r"|eol|safecrlf|abbrev|quotepath)"
-    r"|remote\..+\.(url|fetch|pushurl|tagopt|prune)|remote\.pushdefault"
-    r"|branch\..+\.(remote|merge|rebase|pushremote|description|vscode-merge-base|gh-merge-base)"
-    r"|user\.(name|email|signingkey|useconfigonly)|commit\.gpgsign|tag\.gpgsign|init\.defaultbranch"
-    r"|pull\.(rebase|ff)|push\.(default|autosetupremote|followtags)|fetch\.prune|merge\.ff|rerere\.enabled"
-    r"|extensions\.objectformat|color\.(ui|branch|diff|status)|gc\.auto|advice\.detachedhead"
-)
-_PARTS = ("HEAD", "config", "objects", "refs", "index", "info", "packed-refs", "shallow", "objects/info")
-# With one of these, git also reads what lies elsewhere.
-_ELSEWHERE = ("config.worktree", "commondir", "info/attributes", "objects/info/alternates")
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x85\u2028\u2029]")
-_SECTION = re.compile(r'\[([a-zA-Z0-9.-]+)(?: "((?:[^"\\]|\\["\\])*)")?\]')
-_KEY = re.compile(r'([a-zA-Z][a-zA-Z0-9-]*)(?:\s*=\s*([^"\\;#]*|"[^"\\]*"))?')
 _DIFF_FLAGS = frozenset(
     "-p -u --patch --no-patch -s --stat --shortstat --numstat --summary --raw --name-only --name-status --check -w -b"
     " --ignore-all-space --ignore-space-change --ignore-blank-lines --word-diff --no-color --minimal --patience"
@@ -124,60 +112,19 @@ def _operands(subcommand: str, arguments: Sequence[str]) -> list[str] | None:
             value = waiting.pop(0)
         else:
             return None
-        # These placeholders check signatures, for which another program is run.
-        if re.search(r"%[-+ ]?G", value) or "signature" in value or "trailer" in value:
+        # For these placeholders another program is run.
+        if re.search(r"%[-+ ]?G", value) or any(one in value for one in ("signature", "trailer", "describe")):
             return None
     return found
 
 
 def _repository(inside: Inside) -> str:
-    """The folder inside the workspace whose `.git` counts here, if its own configuration is harmless; else empty."""
+    """The folder inside the workspace whose `.git` counts here, if that leads git nowhere else; otherwise empty."""
     folder = inside.cwd
     while True:
         git = f"{folder}/.git"
         if os.path.lexists(git):
-            return folder if _is_plain(git) else ""
+            return folder if is_plain_repository(git) else ""
         if folder == inside.root or not folder.startswith(inside.root + os.sep):
             return ""
         folder = os.path.dirname(folder)  # noqa: PTH120 - a string all the way
-
-
-def _is_plain(git: str) -> bool:
-    """Whether it is a folder of its own, and nothing in its configuration makes git run or read anything else."""
-    parts = (git, *(f"{git}/{name}" for name in _PARTS))
-    if any(os.path.islink(part) for part in parts) or not os.path.isdir(git):  # noqa: PTH112, PTH114
-        return False
-    if any(os.path.lexists(f"{git}/{name}") for name in _ELSEWHERE):
-        return False
-    try:
-        # Line ends as git has them: nothing but LF ends a line.
-        with open(f"{git}/config", encoding="utf-8", newline="") as file:  # noqa: PTH123
-            text = file.read(LARGEST_CONFIG_BYTES + 1)
-    except (OSError, UnicodeDecodeError):
-        return False
-    return len(text) <= LARGEST_CONFIG_BYTES and is_harmless_config(text)
-
-
-def is_harmless_config(text: str) -> bool:
-    """Whether every line of a repository's configuration is understood, and every key on the list."""
-    section = ""
-    text = text.replace("\r\n", "\n")
-    if _CONTROLS.search(text):
-        return False
-    for written in text.split("\n"):
-        line = written.strip(" \t")
-        if not line or line[0] in "#;":
-            continue
-        if line.startswith("["):
-            found = _SECTION.fullmatch(line)
-            if found is None:
-                return False
-            section = found[1].lower() + (f".{found[2]}" if found[2] is not None else "")
-            continue
-        key = _KEY.fullmatch(line)
-        if key is None or not section or not _HARMLESS_KEYS.fullmatch(f"{section}.{key[1].lower()}"):
-            return False
-        # `ext::` and its like name a program.
-        if key[1].lower() in ("url", "pushurl") and "::" in (key[2] or ""):
-            return False
-    return True
