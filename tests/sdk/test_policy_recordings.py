@@ -123,6 +123,10 @@ HARDER: list[tuple[str, Callable[[Case], bool]]] = [
     ("A redirection through a link leads out of the workspace.", lambda case: command(case) == "ls > out && rm x"),
     ("A here-string is a redirection, and no part of a harmless command.", lambda case: "<<<" in command(case)),
     (
+        "Plans go into the session's own folder for them; the CLI knows it by its looks, and puts bare names into it.",
+        lambda case: case["mode"] == "plan" and str(case["arguments"].get("file_path", "")).endswith(".md"),
+    ),
+    (
         "A script is judged by its own commands, and a shell is no harmless command.",
         lambda case: command(case).startswith("zsh -c"),
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from farhand.sdk.settings import AgentSettings
 
 
+_PLAIN_ID = re.compile(r"[\w-]+", re.ASCII)
 # How the tools that are asked for name a path.
 _PATHS = {"list_directory": "dir_path", "glob": "pattern"}
 
@@ -83,12 +85,19 @@ class LiveContext:
             folder,
             included=[folder / Path(one).expanduser() for one in included if isinstance(one, str)],
             readable=[self.temporary_folder],
+            writable=[self.plans_folder],
         )
 
     @cached_property
     def temporary_folder(self) -> Path:
         """Where tools leave what was too long to say: beside the recorded sessions."""
         return self.session.folder / "tool-outputs" / f"session-{self.session_id}"
+
+    @cached_property
+    def plans_folder(self) -> Path:
+        """Where the session's plans go, as the CLI has it: all that is written in plan mode."""
+        name = self.session_id if _PLAIN_ID.fullmatch(self.session_id) else "unnamed"
+        return self.session.folder / name / "plans"
 
     @cached_property
     def fs(self) -> WorkspaceFiles:

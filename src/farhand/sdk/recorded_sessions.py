@@ -55,12 +55,13 @@ def rename(folder: Path, session_id: str, name: str) -> None:
 
 
 def delete(folder: Path, session_id: str) -> None:
-    """Removes a session with all that belongs to it: its subagents' recordings, questions, and what tools left."""
+    """Removes a session with all that is its own: its subagents' recordings, questions, plans, and what tools left."""
     path, records = find_session(folder, session_id)
     with Recording(path).alone():
         for each in path.parent.glob(f"{path.name}*"):
             each.unlink()
-    owned = (path.parent / records.session_id, folder / "tool-outputs" / f"session-{records.session_id}")
+    own = records.session_id
+    owned = (path.parent / own, folder / own / "plans", folder / "tool-outputs" / f"session-{own}")
     for each in owned:
         shutil.rmtree(each, ignore_errors=True)
 

@@ -29,12 +29,20 @@ class OutsideWorkspace(SdkError):
 
 
 class Workspace:
-    """The folders a session may touch: its own, the included ones, and (to read) what tools left for it."""
+    """The folders a session may touch: its own, the included ones, that of its plans, and to read what tools left."""
 
-    def __init__(self, cwd: Path, *, included: Sequence[Path] = (), readable: Sequence[Path] = ()) -> None:
+    def __init__(
+        self,
+        cwd: Path,
+        *,
+        included: Sequence[Path] = (),
+        readable: Sequence[Path] = (),
+        writable: Sequence[Path] = (),
+    ) -> None:
         self.cwd = Path(os.path.realpath(cwd))
         self.roots = (self.cwd, *(Path(os.path.realpath(folder)) for folder in included))
-        self._readable = tuple(readable)
+        self._readable = (*readable, *writable)
+        self._writable = tuple(writable)
 
     def open_for_reading(self, folder: Path) -> None:
         """Lets the files of one more folder be read."""
@@ -46,7 +54,8 @@ class Workspace:
         if "\0" in path:
             raise OutsideWorkspace(path, self.roots)
         real = Path(os.path.realpath(self.cwd / Path(path).expanduser()))
-        allowed = self.roots if to_write else (*self.roots, *(Path(os.path.realpath(one)) for one in self._readable))
+        beside = self._writable if to_write else self._readable
+        allowed = (*self.roots, *(Path(os.path.realpath(one)) for one in beside))
         if not any(real.is_relative_to(root) for root in allowed):
             raise OutsideWorkspace(path, self.roots)
         return real

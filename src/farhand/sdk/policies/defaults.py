@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import re
 from functools import cache
 
 from farhand.sdk.policies.rules import Decision, Rule, final_priority, pattern
+from farhand.sdk.protocols import SessionContext, ToolCall
 
 PLANNING = "only plans are made now, nothing is changed or run."
 PLANS_ONLY = "only plans are made now: write them as .md files into the folder for plans, and nothing else."
@@ -19,12 +22,7 @@ _CHANGING = ("replace", "write_file", "activate_skill", "web_fetch")
 # What a tool says of itself counts as its name does.
 _LOOKING_KINDS = frozenset({"read", "search", "think"})
 _EDITING_KINDS = frozenset({"edit", "fetch"})
-_SEPARATOR = r"[\\/]+"
-_PLAN_FILE = (
-    rf'\x00"file_path":"(?:(?:[^"]+{_SEPARATOR}|\.{_SEPARATOR})?\.gemini{_SEPARATOR}tmp{_SEPARATOR}[\w-]+{_SEPARATOR}'
-    rf"(?:[\w-]+{_SEPARATOR}|)plans{_SEPARATOR}|(?:\.{_SEPARATOR}|)(?:plans{_SEPARATOR}|))"
-    r'[\w-]+\.md"\x00'
-)
+_PLAN_NAME = re.compile(r"[\w-]+\.md", re.ASCII)
 
 
 @cache
@@ -49,8 +47,6 @@ def default_rules() -> tuple[Rule, ...]:
 
 
 def _plan_rules() -> tuple[Rule, ...]:
-    import re
-
     modes = ("plan",)
     agents = r'"agent_name":\s*"(codebase_investigator|cli_help)"'
     plans = Rule(
@@ -58,7 +54,7 @@ def _plan_rules() -> tuple[Rule, ...]:
         ("write_file", "replace"),
         final_priority("default", 70),
         frozenset(modes),
-        arguments=re.compile(_PLAN_FILE, re.ASCII),
+        when=_is_plan,
         source="default",
     )
     return (
@@ -68,6 +64,23 @@ def _plan_rules() -> tuple[Rule, ...]:
         _rule("allow", "invoke_agent", priority=50, modes=modes, arguments=agents),
         _rule("ask", "web_fetch", "activate_skill", priority=50, modes=modes, interactive=True),
         _rule("deny", "*", priority=40, modes=modes, reason=PLANNING),
+    )
+
+
+def _is_plan(call: ToolCall, context: SessionContext | None) -> bool:
+    """Whether a call writes a plan into the session's own folder for plans, under that name and through no link."""
+    if context is None:
+        return False
+    from farhand.sdk.context import live
+
+    folder = live(context).plans_folder
+    named = os.path.normpath(os.path.join(context.cwd, os.path.expanduser(call.arguments["file_path"])))  # noqa: PTH111, PTH118
+    where, name = os.path.split(named)
+    return (
+        where == str(folder)
+        and _PLAN_NAME.fullmatch(name) is not None
+        # Only what lies above the folder of all sessions may be a link: somebody's home is where it is.
+        and os.path.realpath(named) == os.path.join(os.path.realpath(folder.parent.parent), *folder.parts[-2:], name)  # noqa: PTH118
     )
 
 

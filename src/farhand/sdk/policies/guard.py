@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from farhand.sdk.policies.defaults import PLANS_ONLY
 from farhand.sdk.policies.judge import Judge
 from farhand.sdk.policies.load import load_rules
 from farhand.sdk.policies.matching import Surroundings
@@ -39,7 +40,8 @@ class Guard:
     def approve(self, call: ToolCall, tool: Tool | None, acting: Session) -> Approval:
         """What the rules say of a call."""
         ruling = self._judge.decide(call, self._around(tool, acting))
-        return Approval(ruling.decision, ruling.reason, ruling.argv)
+        where = f" It is {acting.context.plans_folder}." if ruling.reason == PLANS_ONLY else ""
+        return Approval(ruling.decision, ruling.reason + where, ruling.argv)
 
     def permit(self, call: ToolCall, acting: Session) -> None:
         """Raises for what is denied. What would be asked is not asked: who acts here was judged itself."""
