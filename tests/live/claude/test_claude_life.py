@@ -10,6 +10,7 @@ import anyio
 import pytest
 from tests.live.turn_scenarios import a_limit_parks_the_message_and_a_try_brings_it_once, a_stopped_turn_makes_room
 
+from farhand.drivers.claude.tmux.screen import read_box
 from farhand.model.commands import Hire, Say, Tune
 from farhand.model.facts import (
     CameOnline,
@@ -194,6 +195,45 @@ async def test_a_quit_at_the_desk_is_respected(cli_env: ClaudeEnv) -> None:
         await hired(house, cli_env)
         await house.say("/exit")
         assert "ended at the desk" in (await house.fact(WentOffline)).why
+
+
+async def test_a_paused_message_never_runs_later(cli_env: ClaudeEnv) -> None:
+    cli_env.model.script.conversation("zz-paused", ScriptedReply((Hold("paused"), ScriptedText("never"))))
+    cli_env.model.script.conversation("zz-desk", say("at the desk"))
+    cli_env.model.script.conversation("zz-phone", say("on the phone"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
+        await house.say("zz-paused delete\nevery file")
+        await house.fact(Seen)
+        await cli_env.model.asked("zz-paused")
+        await house.interrupt()
+        paused = await house.event(TurnEnded)
+        assert isinstance(paused.fact, TurnEnded)
+        assert paused.fact.how is HowEnded.INTERRUPTED
+        [pane] = (await cli_env.tmux.find("claude-")).values()
+        assert read_box(await cli_env.tmux.capture(pane, colours=True)) == ""
+        await cli_env.tmux.type(pane, "zz-desk")
+        await cli_env.tmux.press(pane, "Enter")
+        at_the_desk = await house.event(TurnEnded, after=paused.seq)
+        await house.say("zz-phone")
+        await house.event(TurnEnded, after=at_the_desk.seq)
+        assert read_box(await cli_env.tmux.capture(pane, colours=True)) == ""
+    assert "zz-desk" in [text.strip() for text in cli_env.model.prompted("zz-desk")[0].texts]
+    assert "zz-phone" in [text.strip() for text in cli_env.model.prompted("zz-phone")[0].texts]
+
+
+async def test_what_a_person_types_while_a_turn_is_stopped_stays_in_the_box(cli_env: ClaudeEnv) -> None:
+    cli_env.model.script.conversation("zz-busy", ScriptedReply((ScriptedText("begun\n"), Hold("busy"))))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
+        await house.say("zz-busy")
+        await house.fact(Said)
+        [pane] = (await cli_env.tmux.find("claude-")).values()
+        await cli_env.tmux.type(pane, "half a thought")
+        await until(cli_env, pane, "half a thought")
+        await house.interrupt()
+        await house.event(TurnEnded)
+        assert read_box(await cli_env.tmux.capture(pane, colours=True)) == "half a thought"
 
 
 async def test_an_ended_worker_leaves_nothing(cli_env: ClaudeEnv) -> None:

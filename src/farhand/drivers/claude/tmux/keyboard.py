@@ -5,7 +5,7 @@ from __future__ import annotations
 import anyio
 
 from farhand.drivers.claude.launch import MANIFEST
-from farhand.drivers.claude.tmux.screen import dialog_key, footer_says, holds, is_dialog, read_box
+from farhand.drivers.claude.tmux.screen import dialog_key, footer_says, holds, is_all_of, is_dialog, read_box
 from farhand.drivers.wires.tmux import Pane, Tmux
 from farhand.drivers.wires.tmux.keyboard import Keyboard, commands
 from farhand.drivers.wires.tmux.screen import last_words, plain
@@ -24,6 +24,7 @@ _DIALOG_SECONDS = 1.0
 _KEY_SECONDS = 0.3
 # A dialog that stands so long at the start, and that nobody knows, is one for a person.
 UNKNOWN_DIALOG_SECONDS = 1.5
+_EMPTY_SECONDS = 2.0
 
 
 class Still:
@@ -44,6 +45,23 @@ class ClaudeKeyboard(Keyboard):
 
     def __init__(self, tmux: Tmux, pane: Pane) -> None:
         super().__init__(tmux, pane, BOX, is_command)
+        # What was submitted last: Claude Code puts it back into its box when its turn is stopped early.
+        self._submitted = ""
+
+    async def submit(self, text: str, seen: anyio.Event | None = None) -> Outcome:
+        """As every keyboard; remembers the text."""
+        self._submitted = text
+        return await super().submit(text, seen)
+
+    async def take_back(self) -> bool:
+        """Empties the box if the text that was submitted last stands there again, and nothing else; whether it did."""
+        async with self._busy:
+            if not is_all_of(read_box(await self.screen()) or "", self._submitted):
+                return False
+            # Ctrl-C empties a box of any size; in an empty one it does nothing, unless pressed twice.
+            await self._tmux.press(self._pane, "C-c")
+            await self.shows(lambda screen: read_box(screen) == "", _EMPTY_SECONDS)
+            return True
 
     async def in_dialog(self) -> bool:
         """Whether the screen has no input box, and something on it waits for a key."""

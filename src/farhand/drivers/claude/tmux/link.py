@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
@@ -28,6 +29,7 @@ from farhand.model.words import HowEnded, Mode
 STOP_SECONDS = 3.0
 COMMAND_SECONDS = 1.5
 DIALOG_SECONDS = 1.0
+BOX_SECONDS = 0.5
 IN_A_DIALOG = "Claude Code waits in a dialog: answer it at the desk, or pause the worker to close it."
 
 # What reaches a link of Claude Code alone.
@@ -62,6 +64,8 @@ class ClaudeCli:
         # What was last put into the queue, and what was last taken from it.
         self._last_status, self._last_cost = ClaudeStatus(), ClaudeCost()
         self._status = ClaudeStatus()
+        # The running turn is being stopped.
+        self._stopping = False
 
     # --- state
 
@@ -160,8 +164,16 @@ class ClaudeCli:
         return heard
 
     async def on_turn_ended(self) -> list[Heard]:
-        """Whoever still asked in that turn waits no more."""
+        """Whoever still asked in that turn waits no more; what was stopped is taken out of the box."""
         self._asks.close()
+        if self._stopping:
+            self._stopping = False
+            try:
+                await self.keyboard.take_back()
+            except TmuxError:
+                return []
+            # A screen that is drawn late brings it back after this look.
+            self._queue.after(BOX_SECONDS, Timeout("box"))
         return []
 
     def on_death(self) -> list[Heard]:
@@ -174,6 +186,9 @@ class ClaudeCli:
         """Ends a turn whose end nobody reported; tells of a dialog that nobody asked about."""
         if timeout.what in ("dialog", "start"):
             return await self._note_dialog(timeout.what)
+        if timeout.what == "box":
+            await self._take_back_late()
+            return []
         if not self._is_running(timeout):
             return []
         match timeout.what:
@@ -190,6 +205,11 @@ class ClaudeCli:
                 return [*printed, *self._end(HowEnded.COMPLETED)]
             case _:
                 return []
+
+    async def _take_back_late(self) -> None:
+        if not self.running and not self.state.expected:
+            with suppress(TmuxError):
+                await self.keyboard.take_back()
 
     def _is_running(self, timeout: Timeout) -> bool:
         return self.running and self.state.prompt == timeout.turn
@@ -234,6 +254,7 @@ class ClaudeCli:
 
     async def stop(self) -> Outcome:
         """Presses Escape, and looks later whether that helped."""
+        self._stopping = True
         return await interrupt(self.keyboard, self._queue, self.state.prompt)
 
     async def change(self, model: str | None, mode: str | None) -> Outcome:

@@ -40,6 +40,12 @@ def holds(box: str, text: str) -> bool:
     return begins(box, text) or bool(_TOKEN.match(box))
 
 
+def is_all_of(box: str, text: str) -> bool:
+    """Whether the box holds this text, or as much of it as it shows, and nothing that somebody added."""
+    shown = "".join(box.split())
+    return bool(shown) and (shown in "".join(text.split()) or bool(re.fullmatch(r"\[Pastedtext#\d+[^\]]*\]", shown)))
+
+
 def footer_says(screen: str, words: str) -> bool:
     """Whether the line under the box says this."""
     return words in "\n".join(plain(screen).strip().splitlines()[-3:])
