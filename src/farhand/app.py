@@ -30,7 +30,7 @@ from farhand.model.errors import NodeRunning, PortTaken
 from farhand.model.ports import Clock, Driver
 from farhand.model.worker_keys import hiring_of
 from farhand.node import Node
-from farhand.roster import asking_events, channel_names
+from farhand.roster import asking_events, channel_names, installed_backends
 from farhand.server import http
 from farhand.server.callers import Callers
 from farhand.server.devices import device_routes
@@ -165,6 +165,7 @@ def channel_context(
         terminals=frozenset(name for name, driver in drivers.items() if driver.can.terminal),
         agent_group=settings.agent_user.gid if settings.agent_user else None,
         steers=frozenset(name for name, driver in drivers.items() if driver.can.steer),
+        agents=partial(installed_backends, drivers, settings.environment),
     )
 
 

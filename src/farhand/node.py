@@ -1,6 +1,7 @@
 """A running node: what it says of itself, and what its channels may ask of one another."""
 
 import os
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -97,6 +98,14 @@ class Node:
         for channel in self.channels:
             if isinstance(channel, Announces):
                 await channel.announce(text)
+
+    def show_at_terminal(self, text: str) -> None:
+        """Shows it in the conversation that this terminal has, above the line that is typed; else on standard error."""
+        for listener in self.listeners:
+            listener(text)
+        if not self.listeners:
+            sys.stderr.write(f"{text}\n")
+            sys.stderr.flush()
 
     def manager_chat(self) -> str:
         """The manager's chat on the first channel that knows it; empty while nobody is known."""

@@ -1,5 +1,6 @@
 """Which drivers and channels a node has: each package is found by its manifest and builds its own."""
 
+import shutil
 import tomllib
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import replace
@@ -25,6 +26,7 @@ log = structlog.get_logger("roster")
 DRIVERS = "farhand.drivers"
 CHANNELS = "farhand.channels"
 MANIFEST = "manifest.toml"
+DEMO = "demo"
 
 
 def drivers(settings: Settings) -> dict[str, Driver]:
@@ -164,6 +166,25 @@ def drivers_by_kind(everyone: Iterable[Driver]) -> dict[str, Driver]:
         if isinstance(driver, HasFormerKinds):
             found.update(dict.fromkeys(driver.formerly, driver))
     return found
+
+
+def installed_backends(kinds: Iterable[str], environment: Mapping[str, str]) -> tuple[str, ...]:
+    """The backends among these kinds whose programs are here, in the order of their names; the demo when no other is.
+
+    One without a manifest of ours was set up by a person, who knows why."""
+    backends = sorted(kind for kind in kinds if "/" not in kind)
+    ours = set(packages())
+    abouts = {name: manifest(DRIVERS, name) if name in ours else {} for name in backends}
+    found = [name for name in backends if _is_installed(abouts[name], environment)]
+    return tuple(found) or tuple(name for name in backends if name == DEMO)
+
+
+def _is_installed(about: Mapping[str, Any], environment: Mapping[str, str]) -> bool:
+    """Whether its CLI is on PATH; an agent of our own needs a key for a model, and the demo is nobody's choice."""
+    if about.get("tested"):
+        return shutil.which(str(about["program"]), path=environment.get("PATH")) is not None
+    keys = [name for name in about.get("variables", ()) if name.endswith("_KEY")]
+    return not about or any(environment.get(name, "").strip() for name in keys)
 
 
 # --- channels

@@ -26,13 +26,15 @@ MANAGER = 4242
 class TelegramHouse:
     """The house, the bot as Telegram sees it, and the manager."""
 
-    def __init__(self, house: House, bot: FakeBot, told: list[str], news: Bell) -> None:
+    def __init__(self, house: House, bot: FakeBot, told: list[str], shown: list[str], news: Bell) -> None:
         self.house = house
         self.bot = bot
         self.agent = house.agent
         self.manager: Person = bot.person(MANAGER, "Mo")
         # What the node said over its other channels.
         self.told = told
+        # What it showed at the node's terminal.
+        self.shown = shown
         self.news = news
 
     @property
@@ -43,8 +45,9 @@ class TelegramHouse:
 class OverheardPeers:
     """The node's channels for one of them; what it announces is noted and goes nowhere."""
 
-    def __init__(self, peers: Peers, told: list[str], news: Bell) -> None:
+    def __init__(self, peers: Peers, told: list[str], shown: list[str], news: Bell) -> None:
         self._told = told
+        self.show_at_terminal = shown.append
         self._news = news
         self.manager_chat = peers.manager_chat
         self.manager_chat_changed = peers.manager_chat_changed
@@ -78,6 +81,7 @@ async def telegram_house(
 ) -> AsyncIterator[TelegramHouse]:
     """A house on Telegram; opened again in the same folder, it is the same node after a restart."""
     told: list[str] = []
+    shown: list[str] = []
     news = Bell()
 
     def channels(context: ChannelContext) -> list[Channel]:
@@ -87,10 +91,10 @@ async def telegram_house(
             public_url=url,
             hub=hub(context.hub),
             outbox=outbox(context.outbox),
-            peers=OverheardPeers(context.peers, told, news),
+            peers=OverheardPeers(context.peers, told, shown, news),
         )
         quick = {"chat_burst": 50, "poll_seconds": 1}
         return [TelegramChannel(telegram_settings(bot, **{**quick, **options}), given)]
 
     async with open_house(folder, agent, SystemClock(), channels, drivers) as house:
-        yield TelegramHouse(house, bot, told, news)
+        yield TelegramHouse(house, bot, told, shown, news)

@@ -164,12 +164,12 @@ def _hire(
     policy.check_mode(mode)
     if found is not None:
         check_free(present, found, anyway=command.anyway)
-    name = worker_name(command.worker) if command.worker or found is None else free_name(found, present)
-    if name in present.workers:
-        raise errors.NameTaken(name)
     if not command.directory.isprintable():
         raise errors.BadInput("A directory's name is made of printable characters.")
     directory = found.directory if found else str(PurePath(policy.directory) / command.directory)
+    name = worker_name(command.worker) if command.worker else free_name(directory, present)
+    if name in present.workers:
+        raise errors.NameTaken(name)
     hired = facts.Hired(
         backend=backend,
         directory=directory,
@@ -214,9 +214,9 @@ def check_free(present: Present, found: SessionFound, *, anyway: bool) -> None:
         )
 
 
-def free_name(found: SessionFound, present: Present) -> str:
-    """A name for whoever takes that conversation up: its folder's, with a number where that is taken."""
-    wanted = normalize(PurePath(found.directory).name)[: LONGEST - 3].strip("-") or "worker"
+def free_name(directory: str, present: Present) -> str:
+    """A name for whoever works in that folder: the folder's own, with a number where that is taken."""
+    wanted = normalize(PurePath(directory).name)[: LONGEST - 3].strip("-") or "worker"
     wanted = f"{wanted}-1" if wanted in RESERVED else wanted
     numbered = (f"{wanted}-{number}" for number in count(2))
     return next(name for name in chain([wanted], numbered) if name not in present.workers)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
@@ -165,9 +165,18 @@ class Peers(Protocol):
         """Tells the manager something about the node itself: in the log, and over every channel that can now."""
         ...
 
+    def show_at_terminal(self, text: str) -> None:
+        """Shows it to the person at the node's terminal, and to nobody else: not even to the log."""
+        ...
+
     def inbox(self, worker: str) -> Path:
         """The folder for files that the manager sends that worker."""
         ...
+
+
+def no_agents() -> tuple[str, ...]:
+    """No agent is here."""
+    return ()
 
 
 @dataclass(frozen=True)
@@ -195,5 +204,7 @@ class ChannelContext:
     # The kinds of workers whose agents run in tmux; those that take a message in mid-turn.
     terminals: frozenset[str] = frozenset()
     steers: frozenset[str] = frozenset()
+    # The backends whose agents are installed here now.
+    agents: Callable[[], tuple[str, ...]] = no_agents
     # The group of the user whom agents run as, if that is not the node's own: what they are handed is readable for it.
     agent_group: int | None = None

@@ -11,6 +11,7 @@ from farhand.model.words import AskId, Attachment, CommandId, MessageId, Mode, S
 class Hire(Word, tag="hire"):
     """Take a worker on; an empty directory means the node's own, and no mode the one that the node is set to.
 
+    Without a name the worker is called after its folder.
     Without a backend, the name may begin with one (`<backend>-ann`); else it is the one that the node is set to.
     `options["wire"]` chooses how its agent is reached: `tmux`, `headless`, or what else its backend has.
     """
@@ -23,8 +24,8 @@ class Hire(Word, tag="hire"):
     mode: Mode | None = None
     options: dict[str, str] = {}
     focus: bool = True
-    # Take up this conversation of the agent, by its id or the beginning of it; where it is decides the directory, and
-    # without a name the worker is called after that. `anyway`: although somebody has it open at the desk.
+    # Take up this conversation of the agent, by its id or the beginning of it; where it is decides the directory.
+    # `anyway`: although somebody has it open at the desk.
     session: str = ""
     anyway: bool = False
 

@@ -219,7 +219,7 @@ export interface HandedOver {
   readonly message: string;
 }
 
-/** Take a worker on; an empty directory means the node's own, and no mode the one that the node is set to. Without a backend, the name may begin with one (`<backend>-ann`); else it is the one that the node is set to. `options["wire"]` chooses how its agent is reached: `tmux`, `headless`, or what else its backend has. */
+/** Take a worker on; an empty directory means the node's own, and no mode the one that the node is set to. Without a name the worker is called after its folder. Without a backend, the name may begin with one (`<backend>-ann`); else it is the one that the node is set to. `options["wire"]` chooses how its agent is reached: `tmux`, `headless`, or what else its backend has. */
 export interface Hire {
   readonly type: "hire";
   readonly id: string;

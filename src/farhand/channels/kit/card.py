@@ -2,6 +2,7 @@
 
 from typing import TypeAlias
 
+from farhand.channels.kit.hire_taps import HireTap
 from farhand.model.words import Attachment, MessageId, Word
 
 NOTICE_CHARACTERS = 20_000
@@ -83,7 +84,7 @@ class HeldTap(Word, tag="held"):
 
 
 AskTap: TypeAlias = AnswerTap | PickTap | DoneTap | WordsTap
-Tap: TypeAlias = AskTap | SteerTap | WithdrawTap | StopTap | RetryTap | RelaunchTap | AdoptTap | HeldTap
+Tap: TypeAlias = AskTap | SteerTap | WithdrawTap | StopTap | RetryTap | RelaunchTap | AdoptTap | HeldTap | HireTap
 
 
 class Button(Word):

@@ -47,6 +47,8 @@ class ChatParts:
     observers: Sequence[SeesEvents] = ()
     # For a chat that can take files: how much of an answer is text.
     answers: AnswerLimits | None = None
+    # Whether the surface itself shows how to become the manager, as soon as it knows a link for that.
+    link_follows: bool = False
 
 
 class Chat:
@@ -65,7 +67,8 @@ class Chat:
         """Follows and sends as long as the block runs; what comes in is brought to `inbound.take` meanwhile."""
         async with self._parts.background.opened(), anyio.create_task_group() as tasks:
             self._outbound.start(tasks)
-            self._parts.members.show_code()
+            if not self._parts.link_follows:
+                self._parts.members.show_code()
             await self.inbound.greet()
             await self.inbound.fetch_left_behind()
             await self._tell_former()

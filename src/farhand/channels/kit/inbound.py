@@ -7,8 +7,9 @@ import structlog
 from farhand.channels.kit import texts
 from farhand.channels.kit.background import BackgroundJobs
 from farhand.channels.kit.bot import Bot
-from farhand.channels.kit.card import plain_notice
+from farhand.channels.kit.card import Card, plain_notice
 from farhand.channels.kit.fetching import PendingFiles
+from farhand.channels.kit.hiring import HireButtons
 from farhand.channels.kit.inbox import ChatInbox
 from farhand.channels.kit.outbound import Outbound
 from farhand.channels.kit.surface import ChatMessage, ChatSurface, ChatTap, NotFetched
@@ -22,8 +23,8 @@ from farhand.model.errors import StoreError
 from farhand.model.grammar import CHAT
 from farhand.model.present import Present
 from farhand.model.slash import Surface
-from farhand.model.wishes import Tell, Wish
-from farhand.model.words import Sender
+from farhand.model.wishes import InfoRequest, Tell, Wish
+from farhand.model.words import Sender, replace
 
 log = structlog.get_logger("chat")
 LONGEST_NAME = 64
@@ -51,7 +52,8 @@ class Inbound:
         self._outbound = outbound
         self._queue = outbound.queue
         self._background = background
-        self._taps = Taps(context.hub, bot, outbound.queue, context.steers)
+        self._hiring = HireButtons(context.hub, bot, outbound.queue, context.agents, context.working_directory)
+        self._taps = Taps(context.hub, bot, outbound.queue, context.steers, self._hiring)
         self._answers = WordAnswers(context.hub, bot, outbound.queue)
         self._inbox = ChatInbox(surface, context.peers)
         self._pending = PendingFiles(context.folder / "fetching" / surface.name)
@@ -69,6 +71,8 @@ class Inbound:
             return True
         if is_first:
             await self._context.peers.manager_chat_changed()
+        # The answer to `/start` is a greeting itself.
+        self._greeted = self._greeted or is_command(said, "start")
         await self.greet()
         if is_first:
             await self._context.peers.announce(texts.new_manager(self._members.manager))
@@ -79,14 +83,16 @@ class Inbound:
         """Says that the node is there: at its start, or to the manager as soon as there is one."""
         if self._members.chat and not self._greeted:
             self._greeted = True
-            text = texts.online(await self._context.hub.look())
+            present = await self._context.hub.look()
+            greeting = plain_notice(f"online:{self._context.clock.now()}", texts.online(present), silent=True)
             try:
-                await self._queue.show(plain_notice(f"online:{self._context.clock.now()}", text, silent=True))
+                await self._queue.show(self._offering(greeting, offers=not present.workers))
             except StoreError as error:
                 log.error("not greeted", error=error.text)
 
     async def _take_message(self, message: ChatMessage) -> None:
-        wish = read_message(message, await self._context.hub.look())
+        present = await self._context.hub.look()
+        wish = read_message(message, present)
         sender = self._sender(message.who)
         text = await self._taps.words(message, sender)
         if text is None:
@@ -105,11 +111,15 @@ class Inbound:
             text = await self._bot.obey(wish, sender)
         # An edit is seen in the card of the message that waits.
         if text and not (message.edits and text == texts.REWORDED):
-            await self._reply(message, text)
+            offers = is_command(message, "hire", alone=True) or _asks_for_team(wish, present)
+            await self._queue.show(self._offering(_reply_card(message, text), offers=offers), message.chat)
+
+    def _offering(self, card: Card, *, offers: bool) -> Card:
+        """The card, where somebody may want to hire with a button for each agent that is here."""
+        return replace(card, buttons=self._hiring.offer()) if offers else card
 
     async def _reply(self, message: ChatMessage, text: str) -> None:
-        reply = plain_notice(f"reply:{message.id}", text, answers_reference=message.reference)
-        await self._queue.show(reply, message.chat)
+        await self._queue.show(_reply_card(message, text), message.chat)
 
     async def fetch_left_behind(self) -> None:
         """Goes on with the files that were being fetched when the node ended."""
@@ -159,6 +169,22 @@ class Inbound:
 
     def _sender(self, who: str) -> Sender:
         return Sender(via=self._surface.name, who=who[:LONGEST_NAME])
+
+
+def _reply_card(message: ChatMessage, text: str) -> Card:
+    return plain_notice(f"reply:{message.id}", text, answers_reference=message.reference)
+
+
+def _asks_for_team(wish: Wish | None, present: Present) -> bool:
+    """Whether somebody looks at a team that has nobody yet."""
+    return isinstance(wish, InfoRequest) and wish.about in {"start", "team"} and not present.workers
+
+
+def is_command(message: ChatMessage, name: str, *, alone: bool = False) -> bool:
+    """Whether the message is that slash command, or nothing but that."""
+    words = message.text.split()
+    is_ours = bool(words) and words[0].partition("@")[0].lower() == f"/{name}"
+    return is_ours and not (alone and len(words) > 1) and not message.foreign and not message.edits
 
 
 def read_message(message: ChatMessage, present: Present, surface: Surface = CHAT) -> Wish | None:

@@ -1,7 +1,5 @@
 """What a button carries, in 64 bytes, and what a tap on it asks for. Pure."""
 
-import hashlib
-
 from farhand.channels.kit.card import (
     AdoptTap,
     AnswerTap,
@@ -16,6 +14,7 @@ from farhand.channels.kit.card import (
     WithdrawTap,
     WordsTap,
 )
+from farhand.channels.kit.hire_taps import KINDS, HireTap, digest, hire_data, hire_tap
 from farhand.channels.kit.surface import ChatTap
 from farhand.model import commands
 from farhand.model.grammar import Wish, Wrong
@@ -44,11 +43,6 @@ class ChoiceWantsWords(Word):
     chosen: tuple[int, ...]
 
 
-def digest(name: str) -> str:
-    """A short name for a long one."""
-    return hashlib.sha256(name.encode()).hexdigest()[:20]
-
-
 def tap_data(tap: Tap) -> str:
     """What a button carries: within 64 bytes, whatever the ids are."""
     match tap:
@@ -68,6 +62,8 @@ def tap_data(tap: Tap) -> str:
             return f"{RELAUNCH}:{worker}"
         case HeldTap(what=what):
             return f"{HELD}:{what}"
+        case HireTap():
+            return hire_data(tap)
         case SteerTap(message=message):
             return f"{STEER}:{digest(message)}"
         case WithdrawTap(message=message):
@@ -99,10 +95,12 @@ def places(given: str) -> tuple[int, ...] | None:
     return tuple(place for place in range(number.bit_length()) if number >> place & 1)
 
 
-def tap_to_wish(tap: ChatTap, present: Present) -> Wish | TappedChoice | ChoiceWantsWords:
+def tap_to_wish(tap: ChatTap, present: Present) -> Wish | TappedChoice | ChoiceWantsWords | HireTap:
     """What a tap asks for. The ask, turn or message that is meant must be the one that the button was made for."""
     identity = f"t:{tap.id}"
     kind, _, rest = tap.data.partition(":")
+    if kind in KINDS:
+        return hire_tap(tap.data) or Wrong(id=identity, why=NOT_MINE)
     if kind in {PICK, DONE, WORDS}:
         return _chosen(identity, kind, rest, present)
     if kind in {STEER, WITHDRAW}:

@@ -1,12 +1,13 @@
 """What taps on buttons do: obeyed at once, drawn again, or followed by a request for words that settle the ask."""
 
 from collections.abc import Collection
-from typing import Protocol
 
 from farhand.channels.kit.ask_cards import open_ask
 from farhand.channels.kit.bot import Bot
 from farhand.channels.kit.card import Card, removal, shortened
-from farhand.channels.kit.surface import ChatMessage, ChatTap, QuotedMessage, ShowsCards
+from farhand.channels.kit.hire_taps import HireTap
+from farhand.channels.kit.hiring import FindsSlots, HireButtons
+from farhand.channels.kit.surface import ChatMessage, ChatTap, QuotedMessage
 from farhand.channels.kit.tap_data import ChoiceWantsWords, TappedChoice, answer, mask, places, tap_to_wish
 from farhand.model import commands
 from farhand.model.ports import Hub
@@ -22,22 +23,15 @@ NOT_NOW = "{worker} cannot be spoken to in mid-turn: your message waits for its 
 STEERED = "It goes into the running turn as soon as {worker} takes it."
 
 
-class FindsSlots(ShowsCards, Protocol):
-    """Shows cards, and finds the slot of a message that was sent."""
-
-    async def slot_of(self, chat: str, reference: str) -> str:
-        """The slot of the message that the surface calls so; empty for one that is not ours."""
-        ...
-
-
 class Taps:
     """The buttons of one chat. What somebody has ticked and not sent is in the buttons themselves: no state here."""
 
-    def __init__(self, hub: Hub, bot: Bot, chat: FindsSlots, steers: Collection[str]) -> None:
+    def __init__(self, hub: Hub, bot: Bot, chat: FindsSlots, steers: Collection[str], hiring: HireButtons) -> None:
         self._hub = hub
         self._bot = bot
         self._chat = chat
         self._steers = steers
+        self._hiring = hiring
 
     async def take(self, tap: ChatTap, sender: Sender) -> str:
         """Obeys a tap; the few words that the surface shows for it."""
@@ -51,6 +45,8 @@ class Taps:
                 return WRITE
             case commands.Steer() as steer:
                 return await self.steer(steer, sender)
+            case HireTap() as chosen:
+                return await self._hiring.take(tap, chosen, sender)
             case wish:
                 return await self._bot.obey(wish, sender)
 

@@ -241,7 +241,7 @@ def nothing_to_pause(worker: str) -> str:
 def refused(command: Command, error: Refused) -> str:
     """Why a command was not obeyed."""
     match command:
-        case commands.Hire(session=session) if session:
+        case commands.Hire(session=session, worker=name) if session or not name:
             return error.text
         case commands.End(worker=name, hand_back=True):
             return f'Could not hand "{name}" back. {error.text}'

@@ -92,6 +92,11 @@ def as_qr(link: str) -> str:
     return drawn.getvalue().rstrip("\n")
 
 
+def way_in(link: str) -> str:
+    """What the terminal shows while nobody is the manager and no code is wanted."""
+    return f"Open {link} on your phone and press Start: whoever writes first is the manager.\n{as_qr(link)}"
+
+
 class Pairing:
     """The code that the terminal shows, and that the first who writes must send."""
 
@@ -151,6 +156,11 @@ class WhoMaySpeak:
         """Shows the code, while one is wanted."""
         if self._pairing is not None and not self.chat:
             self._pairing.begin(link)
+
+    @property
+    def wants_code(self) -> bool:
+        """Whether the first who writes must send a code."""
+        return self._pairing is not None and not self.chat
 
     def may(self, said: ChatMessage | ChatTap) -> bool:
         """Whether this came from the manager's chat. The first that writes becomes it, which is kept before it is

@@ -7,9 +7,9 @@ import msgspec
 
 from farhand.channels.kit.bot import Bot
 from farhand.channels.kit.card import Button, Card, HeldTap, removal, shortened
+from farhand.channels.kit.hiring import FindsSlots
 from farhand.channels.kit.overview import open_asks_of
 from farhand.channels.kit.surface import ChatMessage, ChatTap
-from farhand.channels.kit.taps import FindsSlots
 from farhand.model import commands
 from farhand.model.answers import Answered, OutOfRange, denial, is_like_an_answer, read_answer
 from farhand.model.ports import Hub

@@ -36,7 +36,8 @@ class TelegramChannel:
 
     def __init__(self, settings: TelegramSettings, context: ChannelContext) -> None:
         stored = TelegramStored(context.folder)
-        pairing = Pairing() if settings.pairing else None
+        show = context.peers.show_at_terminal
+        pairing = Pairing(show) if settings.pairing else None
         preset = manager_of(settings.admin_chat_id) if settings.admin_chat_id else None
         known = StoredManager(context.managers, NAME, preset, stored)
         members = WhoMaySpeak(known, pairing, settings.people, context.clock.now())
@@ -51,9 +52,19 @@ class TelegramChannel:
         )
         background = BackgroundJobs()
         surface = TelegramSurface(self._gateway, settings.bot, context.outbox, context.clock, background)
-        self._menu = TelegramMenu(self._gateway, context.hub, context.clock, stored, health, members)
+        self._menu = TelegramMenu(self._gateway, context.hub, context.clock, stored, health, members, show)
         about = partial(about_bot, settings, context, stored, members)
-        parts = ChatParts(surface, members, health, settings.limits, about, background, (self._menu,), settings.answers)
+        parts = ChatParts(
+            surface,
+            members,
+            health,
+            settings.limits,
+            about,
+            background,
+            (self._menu,),
+            settings.answers,
+            link_follows=True,
+        )
         self._chat = Chat(parts, context)
         inbound = TelegramInbound(self._chat, surface, settings.bot)
         secret = stored.webhook_secret(settings.webhook_secret)

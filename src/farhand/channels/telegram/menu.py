@@ -1,12 +1,14 @@
 """Keeps Telegram's menu of commands as the team is, and learns the bot's own name on the way."""
 
+from collections.abc import Callable
+
 import anyio
 import structlog
 from telegram import BotCommand
 from telegram.error import TelegramError
 
 from farhand.channels.kit.health import ChatHealth
-from farhand.channels.kit.who_may_speak import WhoMaySpeak
+from farhand.channels.kit.who_may_speak import WhoMaySpeak, way_in
 from farhand.channels.telegram.gateway import Gateway
 from farhand.channels.telegram.replies import menu
 from farhand.channels.telegram.stored import TelegramStored
@@ -30,6 +32,7 @@ class TelegramMenu:
         stored: TelegramStored,
         health: ChatHealth,
         members: WhoMaySpeak,
+        show: Callable[[str], None],
     ) -> None:
         self._gateway = gateway
         self._hub = hub
@@ -37,6 +40,9 @@ class TelegramMenu:
         self._stored = stored
         self._health = health
         self._members = members
+        # Shows something at the node's terminal.
+        self._show = show
+        self._shown_without_link = False
         self._changed = anyio.Event()
         self._changed.set()
 
@@ -56,6 +62,7 @@ class TelegramMenu:
                 pause = FIRST_PAUSE_SECONDS
             except TelegramError as error:
                 log.info("menu not set", error=self._gateway.redacted(error))
+                self._show_without_link()
                 self._changed.set()
                 await self._clock.sleep(pause)
                 pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
@@ -65,6 +72,19 @@ class TelegramMenu:
         self._stored.keep_bot(me.id, me.username or "")
         if self._health.account != f"@{me.username}":
             self._health.account = f"@{me.username}"
-            self._members.show_code(f"https://t.me/{me.username}?start=" if me.username else "")
+            self._show_way_in(f"https://t.me/{me.username}")
         entries = menu(await self._hub.look())
         await self._gateway.bot.set_my_commands([BotCommand(name, text) for name, text in entries])
+
+    def _show_way_in(self, link: str) -> None:
+        """How to become the manager, while nobody is."""
+        if self._members.wants_code:
+            self._members.show_code(f"{link}?start=")
+        elif not self._members.chat:
+            self._show(way_in(link))
+
+    def _show_without_link(self) -> None:
+        """The code alone, once, while nobody knows what the bot is called."""
+        if not self._shown_without_link and not self._health.account:
+            self._shown_without_link = True
+            self._members.show_code()
