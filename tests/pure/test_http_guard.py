@@ -54,6 +54,20 @@ def test_hosts_of_this_machine() -> None:
     assert not any(is_local_host(one) for one in ("localhost.evil.example", "evil.example:80", "[::1", "", "10.0.0.1"))
 
 
+@pytest.mark.parametrize(
+    "host",
+    [
+        "localhost/x", "localhost?x", "localhost#x", "x@localhost", "localhost@evil.example", "[::1]x", "x[::1]", "::1",
+        "local\thost", "localhost\t", " localhost", "localhost\n", "localhost:", "localhost:8 1", "localhost:+1",
+        "localhost:123456", "localhost:\u0661", "localhost..", "127.0.0.1.", "0x7f.0.0.1", "127.1", "2130706433",
+        "[::1%lo]", "[::ffff:127.0.0.1]", "\u212aocalhost", "lo\u0441alhost", "localho\u017ft",
+        "localhost, evil.example", "x" * 9000,
+    ],
+)  # fmt: skip
+def test_what_only_looks_like_this_machine_is_none_of_it(host: str) -> None:
+    assert not is_local_host(host)
+
+
 def test_a_page_of_another_port_is_foreign() -> None:
     assert is_own_origin("http://localhost:1", "localhost:1")
     assert not is_own_origin("http://localhost:2", "localhost:1")

@@ -13,6 +13,8 @@ import h11
 import structlog
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from farhand.server.strict_requests import StrictConnection
+
 log = structlog.get_logger("http")
 MOST_CONNECTIONS = 2000
 # For one address out there. A tunnel on this machine brings everybody from one address, which has no cap of its own.
@@ -21,6 +23,7 @@ OWN_ADDRESSES = frozenset({"", "127.0.0.1", "::1"})
 # Left for the door, the store, tmux and the agents, however many connect.
 RESERVED_DESCRIPTORS = 256
 WARN_EVERY_SECONDS = 60.0
+LONGEST_HEAD = 16 * 1024
 
 
 def most_connections() -> int:
@@ -107,6 +110,7 @@ class GuardedProtocol(H11Protocol):
 
     def __init__(self, limits: ConnectionLimits, **options: Any) -> None:
         super().__init__(**options)
+        self.conn = StrictConnection(LONGEST_HEAD)
         self._limits = limits
         self._address: str | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -152,6 +156,13 @@ class GuardedProtocol(H11Protocol):
             self._limits.wait_for(self)
             # A request that came together with the last one has its deadline from now on.
             self._set_deadline()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuses what makes no sense; where an answer has begun, or is given, there is none to be added."""
+        if self.conn.our_state is h11.IDLE or self.conn.our_state is h11.SEND_RESPONSE:
+            super().send_400_response(msg)
+        else:
+            self.transport.close()
 
     def _leave(self) -> None:
         """Stops what runs for it, and gives its place back."""
