@@ -128,3 +128,33 @@ async def test_a_workers_programs_may_run_as_somebody_else(team: Team, monkeypat
     assert await anyio.to_thread.run_sync(forward_to_bridge.post, f"{team.url}/response", content) == 403
     content = forward_to_bridge.body("ann", "hello", "1")
     assert await anyio.to_thread.run_sync(forward_to_bridge.post, f"{team.url}/response", content) == 200
+
+
+@pytest.mark.parametrize("whose", ["ann", "", "socket"])
+async def test_a_worker_cannot_use_up_an_id_of_whoever_has_the_nodes_key(
+    tmp_path: Path, bot: FakeBot, whose: str
+) -> None:
+    """Neither of a command over the API, nor of an answer that is given for the worker with the node's key."""
+    async with team_house(tmp_path, bot) as team:
+        await team.asks("/team")
+        await team.hire("ann")
+        poison: dict[str, Any] = {"authorization": bearer(team, "ann")} if whose == "ann" else {}
+        for number in range(3):
+            body = {"session": "ann", "text": "poison", "id": number}
+            assert await call(team, "POST", "/response", body, socket=whose == "socket", **poison) == 200
+        key = {"authorization": bearer(team)}
+        say = {"type": "say", "id": "ann:1", "worker": "ann", "text": "hello"}
+        assert await call(team, "POST", "/api/hub/commands", say, **key) == 200
+        await team.until_told("hello")
+        mine = {"session": "ann", "text": "the real answer", "id": 2}
+        assert await call(team, "POST", "/response", mine, **key) == 200
+        await team.manager.reads("the real answer")
+
+
+async def test_nobody_claims_the_name_of_workers_programs(team: Team) -> None:
+    command = {"type": "say", "id": "1", "worker": "ann", "text": "x"}
+    for name in ("response", "Response"):
+        assert (
+            await call(team, "POST", "/api/hub/commands", command, authorization=bearer(team), x_farhand_via=name)
+            == 403
+        )

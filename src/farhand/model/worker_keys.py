@@ -10,8 +10,13 @@ import re
 # What a worker's programs find it under, and whose they are.
 KEY_VARIABLE = "FARHAND_WORKER_KEY"
 NAME_VARIABLE = "FARHAND_WORKER"
-# Where a guarded route finds the worker whose key a request had.
+# Where a guarded route finds the worker whose key a request had, and whether it had the node's own.
 SCOPE_WORKER = "farhand.worker"
+SCOPE_NODE_KEY = "farhand.node_key"
+# What workers' programs speak as: they cannot use up the ids of whoever has the node's key.
+VIA_WORKERS = "response"
+# What whoever has the node's key speaks as, and gives no name.
+VIA_KEY = "http"
 # The name under which a hiring's agent is held: its wire may add a word of its own, and each life has a number.
 _HELD = re.compile(r"(?P<hiring>(?P<worker>[a-z0-9-]+)-[0-9]+)(-turns)?\.[0-9]+")
 

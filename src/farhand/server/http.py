@@ -21,6 +21,7 @@ from farhand.model.frames import DoorReply
 from farhand.model.http_guard import why_refused
 from farhand.model.wire import decode_command, encode, error_fields
 from farhand.model.words import Sender
+from farhand.model.worker_keys import VIA_KEY
 from farhand.server.callers import Callers, until_revoked
 from farhand.server.connections import ConnectionLimits, GuardedProtocol
 from farhand.server.door import OpenHub
@@ -57,7 +58,7 @@ def routes(
         # It may have been revoked while it sent the rest.
         caller = await callers.check(request, writes=True)
         if caller.device is None:
-            sender = Sender(via=own_name(request.headers.get("x-farhand-via", "http"), reserved))
+            sender = Sender(via=own_name(request.headers.get("x-farhand-via", VIA_KEY), reserved))
         else:
             sender = Sender(via=caller.device.via, who=caller.device.name)
         accepted = await hub.send(command, sender)

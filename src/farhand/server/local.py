@@ -9,7 +9,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from farhand.model.http_guard import bearer, has_bearer, why_not_direct, why_refused
-from farhand.model.worker_keys import SCOPE_WORKER
+from farhand.model.worker_keys import SCOPE_NODE_KEY, SCOPE_WORKER
 from farhand.server.tcp_peer import is_own_user
 
 log = structlog.get_logger("http")
@@ -43,6 +43,7 @@ class RouteGuard:
         headers, caller = headers_of(request), request.scope.get("client")
         if given := bearer(headers):
             if has_bearer(headers, self.key):
+                request.scope[SCOPE_NODE_KEY] = True
                 return ""
             if worker := self.worker_of(given):
                 request.scope[SCOPE_WORKER] = worker

@@ -6,10 +6,11 @@ import struct
 
 from farhand.model.devices import VIA_PREFIX
 from farhand.model.errors import BadInput, NotAllowed
+from farhand.model.worker_keys import VIA_WORKERS
 
 LONGEST_NAME = 32
-# What the node itself and its plain files speak as.
-NODE_NAMES = frozenset({"node", "pipe"})
+# What the node itself, its plain files and workers' programs speak as.
+NODE_NAMES = frozenset({"node", "pipe", VIA_WORKERS})
 
 
 def own_name(via: str, reserved: frozenset[str]) -> str:

@@ -23,6 +23,7 @@ from farhand.model.compat import LAST_ACTIVE_FILE, node_of_prefix
 from farhand.model.errors import EventsGone, NodeError, Refused, StoreError
 from farhand.model.facts import Event
 from farhand.model.words import Sender, Seq
+from farhand.model.worker_keys import VIA_WORKERS
 
 log = structlog.get_logger("files")
 NAME = "files"
@@ -144,7 +145,7 @@ class FilesChannel:
         for answer in read_spooled_answers(self.worker_files.session(worker), self._clock.now()):
             command = Respond(id=f"{worker}:{answer.name}", worker=worker, text=answer.text, html=answer.html)
             try:
-                await self._hub.send(command, Sender(via="http", who=worker))
+                await self._hub.send(command, Sender(via=VIA_WORKERS, who=worker))
             except Refused as error:
                 log.warning("left answer refused", worker=worker, why=error.text)
             except StoreError as error:

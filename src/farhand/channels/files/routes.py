@@ -18,10 +18,9 @@ from farhand.model.errors import BadInput, Refused
 from farhand.model.names import normalize
 from farhand.model.present import Present, Worker
 from farhand.model.words import Sender
-from farhand.model.worker_keys import SCOPE_WORKER
+from farhand.model.worker_keys import SCOPE_NODE_KEY, SCOPE_WORKER, VIA_KEY, VIA_WORKERS
 
 LARGEST_BODY = 4_000_000
-VIA = "http"
 
 
 class ResponseBody(msgspec.Struct):
@@ -76,7 +75,7 @@ class WorkerRoutes:
         identity = f"{name}:{answer.id}" if answer.id is not None else uuid.uuid4().hex
         command = Respond(id=identity, worker=name, text=answer.text, html=not plain)
         try:
-            await self._hub.send(command, Sender(via=VIA, who=name))
+            await self._hub.send(command, Sender(via=via(request), who=name))
         except BadInput as error:
             return Response(error.text, 400)
         except Refused as error:
@@ -116,6 +115,11 @@ class WorkerRoutes:
 def speaking(request: Request) -> str:
     """The worker whose key the request had; empty for a caller that needs none."""
     return str(request.scope.get(SCOPE_WORKER, ""))
+
+
+def via(request: Request) -> str:
+    """The name whose ids an answer uses: that of workers' programs, or of whoever has the node's key."""
+    return VIA_KEY if request.scope.get(SCOPE_NODE_KEY) else VIA_WORKERS
 
 
 def hiring(request: Request) -> str:
