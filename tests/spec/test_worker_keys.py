@@ -142,7 +142,7 @@ async def test_a_worker_cannot_use_up_an_id_of_whoever_has_the_nodes_key(
         for number in range(3):
             body = {"session": "ann", "text": "poison", "id": number}
             assert await call(team, "POST", "/response", body, socket=whose == "socket", **poison) == 200
-        key = {"authorization": bearer(team)}
+        key: dict[str, Any] = {"authorization": bearer(team)}
         say = {"type": "say", "id": "ann:1", "worker": "ann", "text": "hello"}
         assert await call(team, "POST", "/api/hub/commands", say, **key) == 200
         await team.until_told("hello")
