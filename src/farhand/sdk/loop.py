@@ -161,14 +161,14 @@ class TurnLoop:
         if not self._session.is_paused:
             return
         tools = await self._tools()
-        pending = self._session.take_pending()
+        pending = self._session.questions.take_pending()
         await self._run_calls(pending.content, tools, pending.ended)
 
     async def _run_calls(self, content: Content, tools: Mapping[str, Tool], ended: Sequence[CallRecord] = ()) -> None:
         calls = wire.calls_of(content)
         running = ToolCalls(self._session, tools, self._emit)
         running.recall(ended)
-        self._session.watch_calls(running)
+        self._session.questions.watch_calls(running)
         why = NEVER_RAN
         try:
             await running.run(calls)
@@ -176,8 +176,8 @@ class TurnLoop:
             why = NEVER_RAN if isinstance(error, TurnStopped) else CUT_OFF
             raise
         finally:
-            self._session.watch_calls(None)
-            if not self._session.leaves_calls_open:
+            self._session.questions.watch_calls(None)
+            if not self._session.questions.pausing:
                 parts, records = running.close(calls, why)
                 self._session.conversation.add_results({"role": "user", "parts": parts}, records)
         if self._structured is not None and self._structured.done:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from farhand.sdk.authority import from_subagent
 from farhand.sdk.events import Ask, Error
+from farhand.sdk.pending_questions import NOTHING_PENDING, PendingQuestions
 from farhand.sdk.protocols import Question, Reply
 
 if TYPE_CHECKING:
@@ -16,12 +17,18 @@ if TYPE_CHECKING:
 
     from farhand.sdk.protocols import SessionContext
     from farhand.sdk.session import Session
+    from farhand.sdk.tool_calls import ToolCalls
 
 
 class OpenQuestions:
     """The open questions of one session, also those that another process asked and did not live to see answered."""
 
-    def __init__(self, earlier: Sequence[Question] = ()) -> None:
+    def __init__(self, pending: PendingQuestions = NOTHING_PENDING) -> None:
+        earlier = pending.questions
+        self._pending = pending
+        # Whether the running turn ends where it asks, to be gone on with later.
+        self.pausing = False
+        self._calls: ToolCalls | None = None
         self._waiting: dict[str, asyncio.Future[Reply]] = {}
         self._asked: dict[str, Question] = {question.id: question for question in earlier}
         self._earlier = list(earlier)
@@ -38,20 +45,20 @@ class OpenQuestions:
 
         answered = self._take_earlier(question)
         if answered is not None:
-            session.store_questions()
+            self._store(session)
             return answered
         question = self._with_own_id(question)
         waiting: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         self._waiting[question.id] = waiting
         self._asked[question.id] = question
         try:
-            session.store_questions()
+            self._store(session)
             await session.emit(Ask(question))
             return await self._answered(question, waiting, session)
         finally:
             self._waiting.pop(question.id, None)
             self._asked.pop(question.id, None)
-            session.store_questions()
+            self._store(session)
 
     async def _answered(self, question: Question, waiting: asyncio.Future[Reply], session: Session) -> Reply:
         asker = session.agent.asker
@@ -78,6 +85,31 @@ class OpenQuestions:
             return False
         waiting.set_result(as_reply(reply))
         return True
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether a turn waits in the transcript to be gone on with."""
+        return bool(self._pending.content) or self.pausing
+
+    @property
+    def message(self) -> Mapping[str, Any]:
+        """The model's message that asked, as it was recorded."""
+        return self._pending.message
+
+    def take_pending(self) -> PendingQuestions:
+        """What a turn that goes on begins with, once."""
+        pending, self._pending = self._pending, NOTHING_PENDING
+        return pending
+
+    def watch_calls(self, calls: ToolCalls | None) -> None:
+        """Knows whose calls are running: what has ended is stored with each question."""
+        self._calls = calls
+
+    def _store(self, session: Session) -> None:
+        """Stores the open questions, before their events are emitted, so that another process can resume the turn."""
+        if session.is_open and not self.pausing:
+            ended = self._calls.ended() if self._calls is not None else ()
+            session.conversation.write_questions(self.open, ended)
 
     def _with_own_id(self, question: Question) -> Question:
         """The question under an id that no open one has: an answer is for one question alone."""

@@ -137,4 +137,4 @@ class Run(Generic[T]):
 
     async def _begin(self) -> None:
         if self._turn is None:
-            self._turn = await self.session.begin(self._parts_of, self._structured, self._tally, self._budget)
+            self._turn = await self.session.turns.begin(self._parts_of, self._structured, self._tally, self._budget)

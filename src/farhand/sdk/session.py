@@ -19,12 +19,12 @@ from farhand.sdk.pending_questions import NOTHING_PENDING, PendingQuestions
 from farhand.sdk.protocols import Approval, Content, Extender, HookSystem, Memory, Part, Question, Reply, Tool, ToolCall
 from farhand.sdk.questions import ForwardingAsker, OpenQuestions
 from farhand.sdk.recording import new_id
-from farhand.sdk.result import Result, Tally
+from farhand.sdk.result import Result
 from farhand.sdk.said_later import SaidLater
+from farhand.sdk.session_turns import SessionTurns
 from farhand.sdk.spending import Spending
 
 if TYPE_CHECKING:
-    from farhand.sdk.active_turn import ActiveTurn
     from farhand.sdk.additions import Additions
     from farhand.sdk.agent import Agent
     from farhand.sdk.budget import Budget
@@ -33,12 +33,8 @@ if TYPE_CHECKING:
     from farhand.sdk.prompt import Prompt
     from farhand.sdk.run import Run
     from farhand.sdk.settings import AgentSettings
-    from farhand.sdk.structured import Structured
-    from farhand.sdk.tool_calls import ToolCalls
 
 T = TypeVar("T")
-# How long an interrupt waits for tools that do not want to end.
-GRACE_SECONDS = 1.0
 
 
 class Session:
@@ -55,20 +51,15 @@ class Session:
         self.agent = agent
         self.losses: tuple[str, ...] = resumed[1].losses if resumed else ()
         self._resumed = resumed
-        self._open = False
-        self._notices: list[Event] = []
+        self.is_open = False
+        self.turns = SessionTurns(self)
         self.conversation = History(self._recording_failed)
         self._opening_context = ""
         self._number = 0
-        self._running: ActiveTurn | None = None
-        self._questions = OpenQuestions(pending.questions)
-        self._pending = pending
-        self._pausing = False
-        self._calls: ToolCalls | None = None
+        self.questions = OpenQuestions(pending)
         self.subagent_name = ""
         self.parent: Session | None = None
         self._has_tools = True
-        self._stop: str | None = None
         self.authorities: tuple[Authority, ...] = ()
         self.chosen_model: str | Model | None = None
         self._output: type[Any] | None = None
@@ -130,7 +121,7 @@ class Session:
     @property
     def transcript(self) -> list[Content]:
         """The conversation as the next model call sends it."""
-        return self.conversation.contents if self._open else list(self.restored)
+        return self.conversation.contents if self.is_open else list(self.restored)
 
     @property
     def last_prompt(self) -> str:
@@ -150,7 +141,7 @@ class Session:
     @property
     def busy(self) -> bool:
         """Whether a turn is running."""
-        return self._running is not None and not self._running.done
+        return self.turns.busy
 
     # Turns.
 
@@ -216,16 +207,12 @@ class Session:
 
     async def interrupt(self) -> bool:
         """Ends the running turn; the transcript stays whole. Returns whether there was one."""
-        running = self._running
-        if running is None or not running.interrupt():
-            return False
-        await running.ended(GRACE_SECONDS)
-        return True
+        return await self.turns.interrupt()
 
     def use_model(self, model: str | Model) -> None:
         """Goes on with another model, from the next model call on. The agent's other sessions keep theirs."""
         self.chosen_model = model
-        if self._open:
+        if self.is_open:
             self.model, self.model_name = self.agent.open_other(model, self.settings)
 
     def _run(
@@ -236,47 +223,15 @@ class Session:
         self._output = output
         return Run(self, parts_of, output, budget)
 
-    async def begin(
-        self,
-        parts_of: Callable[[], list[Part] | None],
-        structured: Structured[Any] | None,
-        tally: Tally,
-        budget: Budget | None,
-    ) -> ActiveTurn:
-        """Begins a turn for a run."""
-        from farhand.sdk.active_turn import ActiveTurn, perform
-        from farhand.sdk.loop import TurnLoop
-
-        if self._running is not None and self._running.is_forsaken:
-            await self._running.ended()
-        if self.busy:
-            raise SessionBusy(f"Session {self.id} is in a turn. Wait for its end, leave it, or interrupt it.")
-        if self._pausing:
-            raise SessionBusy(f"Session {self.id} was paused. Resume it with agent.resume_session(…).")
-        parts = parts_of()
-        self.later.clear()
-        tally.start(len(self.conversation.added))
-        self.spending.begin_run(budget)
-        turn = TurnLoop(self, self.emit, structured, tally)
-        self._running = ActiveTurn(
-            f"turn of {self.id}", lambda: perform(self, turn, parts), lambda: turn.said, tally.take
-        )
-        return self._running
-
     async def emit(self, event: Event) -> None:
-        """Emits an event to the reader of the running turn, after queued notices; queues it when no turn runs."""
-        if self._running is None or self._running.done:
-            self._notices.append(event)
-            return
-        while self._notices:
-            await self._running.emit(self._notices.pop(0))
-        await self._running.emit(event)
+        """Emits an event to the reader of the running turn; queues it for the next one when none runs."""
+        await self.turns.emit(event)
 
     # Preparation: settings, memory, hooks, tools, recording. Once a session, before its first turn.
 
     async def prepare(self) -> None:
         """Reads and opens what a turn needs, once."""
-        if self._open:
+        if self.is_open:
             return
         from farhand.sdk import session_setup as setup
 
@@ -286,16 +241,16 @@ class Session:
             path = self._resumed[0] if self._resumed else setup.recording_path(self)
             kind = "main" if self.parent is None else "subagent"
             known_bytes = self._resumed[1].recorded_bytes if self._resumed else None
-            self.conversation.record(path, self.id, self.cwd, kind, self._pending.message, known_bytes)
-        self._notices += setup.furnish(self)
+            self.conversation.record(path, self.id, self.cwd, kind, self.questions.message, known_bytes)
+        self.turns.queue(*setup.furnish(self))
         self.conversation.start(setup.opening(self), self.restored)
-        self._open = True
+        self.is_open = True
         source = "resume" if self._resumed else "startup"
         self._opening_context, notices = await setup.fire_start(self, source)
-        self._notices += notices
+        self.turns.queue(*notices)
 
     def _recording_failed(self, message: str) -> None:
-        self._notices.append(Error(message, "recording", fatal=False))
+        self.turns.queue(Error(message, "recording", fatal=False))
 
     @property
     def extenders(self) -> tuple[Extender, ...]:
@@ -310,12 +265,7 @@ class Session:
 
     def stop(self, reason: str) -> None:
         """Ends the running turn after the call that is running, as a hook's `continue: false` does."""
-        self._stop = reason
-
-    def take_stop(self) -> str | None:
-        """Why the turn is to end, once."""
-        reason, self._stop = self._stop, None
-        return reason
+        self.turns.stop(reason)
 
     def remove_tools(self) -> None:
         """Leaves the model nothing but its last words."""
@@ -385,60 +335,39 @@ class Session:
 
     async def ask(self, question: Question) -> Reply:
         """Puts a question to a person: the agent's asker, or whoever reads the events of an interactive agent."""
-        return await self._questions.ask(question, self)
+        return await self.questions.ask(question, self)
 
     def answer(self, question_id: str, reply: Reply | str | bool) -> bool:
         """Answers an `Ask`, or a question that waits in a resumed session. False when it waits no longer."""
-        return self._questions.answer(question_id, reply)
+        return self.questions.answer(question_id, reply)
 
     @property
     def pending(self) -> tuple[Question, ...]:
         """The questions that wait for an answer, also those that another process asked."""
-        return self._questions.open
+        return self.questions.open
 
     @property
     def is_paused(self) -> bool:
         """Whether a turn waits in the transcript to be gone on with."""
-        return bool(self._pending.content) or self._pausing
+        return self.questions.is_paused
 
     async def pause(self) -> None:
         """Ends the running turn where it asks. The session can be resumed, answered and gone on with elsewhere."""
-        if self._running is not None and self._questions.open:
-            self._pausing = True
-            self._running.interrupt("paused")
-
-    def take_pending(self) -> PendingQuestions:
-        """What a turn that goes on begins with, once."""
-        pending, self._pending = self._pending, NOTHING_PENDING
-        return pending
-
-    def watch_calls(self, calls: ToolCalls | None) -> None:
-        """Knows whose calls are running: what has ended is written down with each question."""
-        self._calls = calls
-
-    def store_questions(self) -> None:
-        """Stores the open questions, before their events are emitted, so that another process can resume the turn."""
-        if self._open and not self._pausing:
-            ended = self._calls.ended() if self._calls is not None else ()
-            self.conversation.write_questions(self._questions.open, ended)
-
-    @property
-    def leaves_calls_open(self) -> bool:
-        """Whether the calls of the running turn are to be gone on with later."""
-        return self._pausing
+        if self.turns.has_begun and self.questions.open:
+            self.questions.pausing = True
+            self.turns.pause()
 
     # The end.
 
     async def close(self, reason: str = "exit") -> None:
         """Ends the session: its turn, its hooks hear of it, commands left in the background end. It can be resumed."""
-        if self._running is not None:
-            await self._running.abandon()
-        if self._open and self.hooks.listens("SessionEnd", reason):
+        await self.turns.abandon()
+        if self.is_open and self.hooks.listens("SessionEnd", reason):
             with suppress(Exception):
                 await self.hooks.fire("SessionEnd", {"reason": reason}, self.context)
-        if self._open:
+        if self.is_open:
             await self.context.close()
-        self._open = False
+        self.is_open = False
 
     async def __aenter__(self) -> Session:
         return self

@@ -76,7 +76,7 @@ class ToolCalls:
                 await self._together(group)
             stopped = next((answer.stopped for answer in self._answers.values() if answer.stopped is not None), None)
             if stopped is None:
-                stopped = self._session.take_stop()
+                stopped = self._session.turns.take_stop()
             if stopped is not None:
                 raise TurnStopped(stopped)
 
