@@ -1,0 +1,42 @@
+/** Every sentence of the app in five languages, from one typed table: a key without a translation does not compile. */
+
+import { signal } from "@preact/signals";
+import { ASK_TEXTS } from "./texts/asks";
+import { CONVERSATION_TEXTS } from "./texts/conversation";
+import { GENERAL_TEXTS } from "./texts/general";
+import { MORE_TEXTS } from "./texts/more";
+import { TEAM_TEXTS } from "./texts/team";
+
+export const LANGUAGES = ["en", "de", "fr", "es", "zh"] as const;
+export type Language = (typeof LANGUAGES)[number];
+/** A sentence in each language, in the order of LANGUAGES; `{name}` stands for a value. */
+export type Sentence = readonly [en: string, de: string, fr: string, es: string, zh: string];
+
+export const TEXTS = { ...GENERAL_TEXTS, ...TEAM_TEXTS, ...CONVERSATION_TEXTS, ...ASK_TEXTS, ...MORE_TEXTS };
+export type TextKey = keyof typeof TEXTS;
+
+export const LANGUAGE_NAMES: Readonly<Record<Language, string>> = {
+  en: "English",
+  de: "Deutsch",
+  fr: "Français",
+  es: "Español",
+  zh: "中文",
+};
+
+/** The language that is shown. */
+export const language = signal<Language>("en");
+
+/** The sentence in the language that is shown, with its values put in. */
+export function t(key: TextKey, values: Readonly<Record<string, string | number>> = {}): string {
+  return fill(TEXTS[key][LANGUAGES.indexOf(language.value)] ?? TEXTS[key][0], values);
+}
+
+/** The first language of the person that the app speaks; English where it speaks none. */
+export function preferred(wanted: readonly string[]): Language {
+  const found = wanted.map((one) => LANGUAGES.find((known) => one.toLowerCase().split("-", 1)[0] === known));
+  return found.find((one) => one !== undefined) ?? "en";
+}
+
+function fill(sentence: string, values: Readonly<Record<string, string | number>>): string {
+  return sentence.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
+}
