@@ -341,7 +341,7 @@ export function conversations(at: number, name: string, many: number): readonly 
         },
       ],
     }),
-    said(`${name}-m6`, at - 20, "and bump the version", { receipt: "queued" }),
+    said(`${name}-m6`, at - 20, "and bump the version", { receipt: "queued", id: "web-d1:q1" }),
     said(`${name}-m7`, at - 5, "written in a tunnel", { receipt: "on-phone", id: "" }),
   ];
 }

@@ -2,10 +2,12 @@
 
 import { computed, type Signal, signal } from "@preact/signals";
 import { busyTeam, conversations } from "./fixture-data";
+import { CHANGES, SUNRISE } from "./fixture-files";
 import { USUAL } from "./settings";
 import type {
   Actions,
   App,
+  Attachment,
   Connection,
   Conversation,
   Device,
@@ -96,6 +98,10 @@ class FixtureApp implements App {
     };
     this.open.set(worker, made);
     return made;
+  }
+
+  fileUrl(_worker: string, file: Attachment): string {
+    return file.media_type === "image/png" ? SUNRISE : "";
   }
 
   private change(name: string, change: (worker: Worker) => Worker): void {
@@ -269,6 +275,7 @@ class FixtureApp implements App {
     },
     loadAround: async () => undefined,
     look: (worker) => this.change(worker, (one) => ({ ...one, unread: 0 })),
+    changes: async () => CHANGES,
     search: async (query) =>
       query.length < 2
         ? []

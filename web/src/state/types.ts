@@ -348,6 +348,8 @@ export interface Actions {
   loadAround(worker: string, seq: number): Promise<void>;
   /** Tells the node and this device what is looked at; empty for no worker. Clears its unread mark. */
   look(worker: string): void;
+  /** What is changed in the worker's folder, as `git diff` prints it; rejects with a sentence where that cannot be told. */
+  changes(worker: string): Promise<string>;
   search(query: string, worker?: string): Promise<readonly Found[]>;
   sessions(backend?: string, directory?: string): Promise<readonly SessionFound[]>;
   hireChoices(): Promise<readonly HireChoice[]>;
@@ -380,5 +382,7 @@ export interface App {
   /** Seconds since 1970, once a second while the screen is seen: for times that run. */
   readonly clock: ReadonlySignal<number>;
   conversation(worker: string): Conversation;
+  /** Where a file of a conversation can be fetched from this node; empty where it cannot. */
+  fileUrl(worker: string, file: Attachment): string;
   readonly actions: Actions;
 }

@@ -174,6 +174,12 @@ export class LiveActions implements Actions {
 
   look = (worker: string): void => this.app.look(worker);
 
+  changes = async (worker: string): Promise<string> => {
+    const path = `/api/workers/${encodeURIComponent(worker)}/diff`;
+    const { diff } = await this.app.api.get<{ diff?: { patch?: string } }>(path);
+    return diff?.patch ?? "";
+  };
+
   search = async (query: string, worker = ""): Promise<readonly Found[]> => {
     const { found } = await this.app.api.get<{ found?: readonly wire.Found[] }>("/api/hub/search", { query, worker });
     return (found ?? []).map((one) => ({ ...one, excerpt: one.excerpt ?? "" }));

@@ -6,7 +6,7 @@ import { type Fetch, NodeApi } from "../../wire/http";
 import { browserTimers, Link, type Timers } from "../../wire/link";
 import type * as wire from "../../wire/types";
 import { readSettings } from "../settings";
-import type { App, Device, OpenAsk, OutboxItem, Settings, Toast, Worker } from "../types";
+import type { App, Attachment, Device, OpenAsk, OutboxItem, Settings, Toast, Worker } from "../types";
 import { LiveActions } from "./actions";
 import { ConnectionView } from "./connection";
 import { Conversations, type OpenConversation } from "./conversations";
@@ -127,6 +127,10 @@ export class LiveApp implements App {
       }
     }
     return conversation;
+  }
+
+  fileUrl(worker: string, file: Attachment): string {
+    return `/api/workers/${encodeURIComponent(worker)}/shown?path=${encodeURIComponent(file.path)}`;
   }
 
   look(worker: string): void {
