@@ -1,0 +1,89 @@
+/** An ask in a list: what would be done, whole, and the answer in reach of a thumb. */
+
+import { useApp } from "../state/context";
+import type { OpenAsk, Worker } from "../state/types";
+import { t } from "../texts";
+import { headline, onceOnly, sides, wants, whole } from "./ask-words";
+import { tint } from "./backend";
+import { Icon } from "./icon";
+import { openSheet } from "./route";
+import { useSteady } from "./steady";
+import { ago } from "./times";
+import { Shown } from "./visible";
+
+// More lines than these are read on the sheet.
+const MOST_LINES = 8;
+
+export function AskCard({ ask, worker, place }: { ask: OpenAsk; worker: Worker | undefined; place: number }) {
+  const { clock } = useApp();
+  return (
+    <article class={`card ask-card ${tint(worker?.backend ?? "")}`} aria-label={`${ask.worker} ${wants(ask)}`}>
+      <p class="small dim">
+        <span class="name">{ask.worker}</span> {wants(ask)} · {ago(ask.raisedAt, clock.value)}
+      </p>
+      {ask.about === "permission" ? (
+        <Permission ask={ask} />
+      ) : (
+        <p class="ask-question">{<Shown text={ask.question} />}</p>
+      )}
+      <AskButtons ask={ask} place={place} />
+    </article>
+  );
+}
+
+function Permission({ ask }: { ask: OpenAsk }) {
+  const text = whole(ask);
+  const lines = text.split("\n");
+  const cut = lines.length > MOST_LINES;
+  return (
+    <>
+      {headline(ask) !== text && !text.includes(headline(ask)) ? <p class="ask-question one">{headline(ask)}</p> : null}
+      <code class="command">
+        <Shown text={cut ? lines.slice(0, MOST_LINES).join("\n") : text} strict />
+        {cut ? <span class="dim">{`\n${t("moreLines", { n: lines.length - MOST_LINES })}`}</span> : null}
+      </code>
+      {ask.risks.length ? (
+        <p class="small risk">
+          <Icon name="warn" size={12} /> <Shown text={ask.risks.join(" · ")} />
+        </p>
+      ) : null}
+    </>
+  );
+}
+
+function AskButtons({ ask, place }: { ask: OpenAsk; place: number }) {
+  const { actions } = useApp();
+  const steady = useSteady(ask.id, place);
+  const allow = onceOnly(ask.choices);
+  const deny = sides(ask.choices).denying[0];
+  const open = () => openSheet("ask", ask.id);
+  const cut = whole(ask).split("\n").length > MOST_LINES;
+  const answer = (choice: string) => {
+    if (steady()) actions.answer(ask.id, [choice]);
+  };
+  if (ask.answering) return <p class="small dim">{t("answering")}</p>;
+  // What was not shown whole is not answered from here.
+  if (ask.about !== "permission" || !allow || !deny || cut) {
+    const words = ask.about === "plan" ? t("readPlan") : ask.about === "choice" ? t("answerIt") : t("readAndDecide");
+    return (
+      <div class="buttons">
+        <button type="button" class="button" onClick={open}>
+          {words}
+        </button>
+      </div>
+    );
+  }
+  return (
+    <div class="buttons">
+      <button type="button" class="button danger" onClick={() => answer(deny.id)}>
+        {t("deny")}
+      </button>
+      <button type="button" class="button narrow" aria-label={t("moreChoices")} onClick={open}>
+        <Icon name="dots" />
+      </button>
+      <button type="button" class="button primary" onClick={() => answer(allow.id)}>
+        {t("allowOnce")}
+      </button>
+    </div>
+  );
+}

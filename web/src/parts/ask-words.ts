@@ -1,0 +1,59 @@
+/** What an ask is about, in the app's own words, and how its choices divide. Pure, but for the language. */
+
+import type { Choice, OpenAsk } from "../state/types";
+import { type TextKey, t } from "../texts";
+
+const KINDS: Readonly<Record<string, TextKey>> = {
+  run: "wantsToRun",
+  write: "wantsToWrite",
+  edit: "wantsToEdit",
+  delete: "wantsToDelete",
+  read: "wantsToRead",
+  fetch: "wantsToFetch",
+  call: "wantsToUse",
+};
+
+/** What the worker wants, as the end of a sentence that begins with its name. */
+export function wants(ask: Pick<OpenAsk, "about" | "action">): string {
+  if (ask.about === "plan") return t("hasAPlan");
+  if (ask.about === "choice") return t("hasAQuestion");
+  if (ask.about === "folder") return t("asksToTrustFolder");
+  const key = ask.action ? KINDS[ask.action.kind] : undefined;
+  return key ? t(key, { tool: ask.action?.tool ?? "" }) : t("asksLeave");
+}
+
+/** The whole of what would be done: the detail, or the target where there is none. */
+export function whole(ask: Pick<OpenAsk, "detail" | "action" | "question">): string {
+  return ask.detail || ask.action?.target || ask.question;
+}
+
+export interface Sides {
+  /** What allows or chooses, the narrowest first. */
+  readonly allowing: readonly Choice[];
+  readonly denying: readonly Choice[];
+}
+
+/** The choices that allow and those that refuse. */
+export function sides(choices: readonly Choice[]): Sides {
+  return {
+    allowing: choices.filter((choice) => choice.allows !== false),
+    denying: choices.filter((choice) => choice.allows === false),
+  };
+}
+
+/** The choice that allows this one time and nothing more; nothing where none is plainly that. */
+export function onceOnly(choices: readonly Choice[]): Choice | undefined {
+  const narrow = sides(choices).allowing.filter((choice) => !choice.scope && !choice.words);
+  return narrow.length === 1 ? narrow[0] : undefined;
+}
+
+/** All that a choice allows, as it stands beside it: its scope whole, or that it is this one time. */
+export function scopeOf(choice: Choice, ask: Pick<OpenAsk, "about">): string {
+  if (choice.scope) return choice.scope;
+  return ask.about === "permission" && choice.allows !== false && !choice.words ? t("exactlyThis") : "";
+}
+
+/** A question's headline without the verb that the app says itself. */
+export function headline(ask: Pick<OpenAsk, "question" | "action">): string {
+  return ask.action?.target || ask.question;
+}

@@ -1,0 +1,145 @@
+/** Where one writes: on touch Enter is a newline, Ctrl+Enter always sends; the draft is the state's, and kept. */
+
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { useApp } from "../state/context";
+import type { Worker } from "../state/types";
+import { t } from "../texts";
+import { Pictures } from "./attachments";
+import { Icon } from "./icon";
+import { useVoice } from "./voice";
+
+/** Whether this key press sends, on this kind of device. Pure. */
+export function sends(
+  key: { key: string; ctrlKey: boolean; metaKey: boolean; shiftKey: boolean; isComposing: boolean },
+  touch: boolean,
+  enterSends: boolean,
+): boolean {
+  if (key.key !== "Enter" || key.isComposing) return false;
+  if (key.ctrlKey || key.metaKey) return true;
+  return !touch && enterSends && !key.shiftKey;
+}
+
+export function isTouch(): boolean {
+  return typeof matchMedia !== "undefined" && matchMedia("(pointer: coarse)").matches;
+}
+
+export function Composer({ worker }: { worker: Worker }) {
+  const app = useApp();
+  const { actions, settings, device } = app;
+  const { draft } = app.conversation(worker.name);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const { text, pictures } = draft.value;
+  const empty = text.trim() === "" && pictures.length === 0;
+  useLayoutEffect(() => resize(field.current), [text]);
+
+  const send = () => {
+    if (empty || pictures.some((picture) => picture.progress < 1)) return;
+    actions.say(worker.name, text, { pictures });
+    draft.value = { text: "", pictures: [] };
+    field.current?.focus();
+  };
+  const write = (next: string) => {
+    draft.value = { ...draft.value, text: next };
+  };
+  const attach = (files: FileList | null | undefined) => {
+    if (files?.length) void actions.attach(worker.name, [...files]);
+  };
+
+  if (device.value?.readOnly) return <p class="foot small dim">{t("readOnlyDevice")}</p>;
+  return (
+    <form
+      class="composer foot"
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={(event) => {
+        event.preventDefault();
+        attach(event.dataTransfer?.files);
+      }}
+    >
+      <Pictures pictures={pictures} onRemove={(id) => actions.detach(worker.name, id)} />
+      <div class="composer-row">
+        <label class="icon-button attach" title={t("attach")}>
+          <Icon name="plus" label={t("attach")} />
+          <input
+            type="file"
+            multiple
+            class="unseen"
+            onChange={(event) => {
+              attach(event.currentTarget.files);
+              event.currentTarget.value = "";
+            }}
+          />
+        </label>
+        <textarea
+          ref={field}
+          class="input composer-field"
+          rows={1}
+          value={text}
+          aria-label={t("messageTo", { name: worker.name })}
+          placeholder={t("messageTo", { name: worker.name })}
+          enterkeyhint="enter"
+          autocapitalize="sentences"
+          onInput={(event) => write(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            if (!sends(event, isTouch(), settings.value.enterSends)) return;
+            event.preventDefault();
+            send();
+          }}
+          onPaste={(event) => {
+            if (!event.clipboardData?.files.length) return;
+            event.preventDefault();
+            attach(event.clipboardData.files);
+          }}
+        />
+        <VoiceButton onText={(heard) => write(text ? `${text.trimEnd()} ${heard}` : heard)} />
+        {empty && worker.workingSince !== null ? (
+          <StopButton worker={worker} />
+        ) : (
+          <button type="submit" class="send" disabled={empty} aria-label={t("send")}>
+            <Icon name="send" />
+          </button>
+        )}
+      </div>
+    </form>
+  );
+}
+
+function StopButton({ worker }: { worker: Worker }) {
+  const { actions } = useApp();
+  return (
+    <button
+      type="button"
+      class="send stop"
+      disabled={worker.interrupting}
+      aria-label={worker.interrupting ? t("stopping") : t("stop")}
+      onClick={() => void actions.interrupt(worker.name)}
+    >
+      <Icon name="stop" />
+    </button>
+  );
+}
+
+function VoiceButton({ onText }: { onText: (text: string) => void }) {
+  const voice = useVoice(onText);
+  if (!voice.possible) return null;
+  return (
+    <button
+      type="button"
+      class={voice.listening ? "icon-button listening" : "icon-button"}
+      aria-pressed={voice.listening}
+      aria-label={voice.listening ? t("stopListening") : t("speak")}
+      onClick={voice.toggle}
+    >
+      <Icon name="microphone" />
+    </button>
+  );
+}
+
+function resize(field: HTMLTextAreaElement | null): void {
+  if (!field) return;
+  field.style.height = "auto";
+  field.style.height = `${Math.min(field.scrollHeight + 2, 200)}px`;
+}

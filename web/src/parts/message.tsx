@@ -1,0 +1,79 @@
+/** What a person said, with how far it got, and what can be done when it got nowhere. */
+
+import { useApp } from "../state/context";
+import type { MessageRow, Receipt } from "../state/types";
+import { language, type TextKey, t } from "../texts";
+import { Attachments, Pictures } from "./attachments";
+import { Icon } from "./icon";
+import { clockTime } from "./times";
+import { Shown } from "./visible";
+
+const WORDS: Readonly<Record<Receipt, TextKey>> = {
+  "on-phone": "receiptOnPhone",
+  accepted: "receiptAccepted",
+  queued: "receiptQueued",
+  started: "receiptStarted",
+  "handed-over": "receiptHandedOver",
+  seen: "receiptSeen",
+  answered: "receiptAnswered",
+  refused: "receiptRefused",
+  withdrawn: "receiptWithdrawn",
+  unknown: "receiptUnknown",
+};
+
+export function Message({ row, worker }: { row: MessageRow; worker: string }) {
+  const { clock } = useApp();
+  const trouble = row.receipt === "refused" || row.receipt === "unknown";
+  const who = row.mine || !row.who ? "" : `${row.who} · `;
+  return (
+    <article
+      class={row.mine ? "message mine" : "message"}
+      aria-label={t("messageOf", { name: row.mine ? t("you") : row.who })}
+    >
+      <div class={row.receipt === "withdrawn" ? "bubble gone" : "bubble"}>
+        <Pictures pictures={row.pictures} />
+        <Attachments files={row.attachments} worker={worker} />
+        <Shown text={row.text} />
+      </div>
+      <p class={trouble ? "receipt bad" : "receipt"}>
+        {who}
+        {t(WORDS[row.receipt])} <Ticks receipt={row.receipt} /> {clockTime(row.at, clock.value, language.value)}
+      </p>
+      {row.why ? (
+        <p class="receipt">
+          <Shown text={row.why} />
+        </p>
+      ) : null}
+      {trouble || row.receipt === "on-phone" ? <Remedies row={row} /> : null}
+    </article>
+  );
+}
+
+function Ticks({ receipt }: { receipt: Receipt }) {
+  const count =
+    { "on-phone": 0, accepted: 1, queued: 1, started: 1, "handed-over": 1, seen: 2, answered: 2 }[receipt as string] ??
+    0;
+  return (
+    <span class={receipt === "answered" ? "ticks ok" : "ticks"} aria-hidden="true">
+      {Array.from({ length: count }, (_, index) => (
+        <Icon key={index} name="check" size={12} />
+      ))}
+    </span>
+  );
+}
+
+function Remedies({ row }: { row: MessageRow }) {
+  const { actions } = useApp();
+  return (
+    <p class="remedies">
+      {row.receipt === "on-phone" ? null : (
+        <button type="button" class="text-button" onClick={() => actions.retry(row.key)}>
+          {t("sendAgain")}
+        </button>
+      )}
+      <button type="button" class="text-button quiet" onClick={() => actions.drop(row.key)}>
+        {row.receipt === "unknown" ? t("leaveIt") : t("drop")}
+      </button>
+    </p>
+  );
+}

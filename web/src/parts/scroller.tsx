@@ -1,0 +1,172 @@
+/** The conversation's scroller: it stands at the newest row, and what somebody reads never moves under their eyes. */
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { t } from "../texts";
+import { Icon } from "./icon";
+import { held, NEWEST, newer, older, placesOf, type RowWindow } from "./row-window";
+
+interface Keyed {
+  readonly key: string;
+}
+
+interface ScrollerProps<T extends Keyed> {
+  readonly rows: readonly T[];
+  readonly row: (row: T, before: T | undefined) => ComponentChildren;
+  readonly more: boolean;
+  readonly loading: boolean;
+  readonly onOlder: () => void;
+  readonly label: string;
+  /** Whether rows came that the person has not seen. */
+  readonly fresh: boolean;
+}
+
+// Nearer to the end than this counts as reading the newest.
+const AT_END_PIXELS = 40;
+const AHEAD_PIXELS = 900;
+
+/** Where the eye rests: an element, and how far below the scroller's top it stands. */
+interface Anchor {
+  readonly element: Element;
+  readonly top: number;
+}
+
+export function Scroller<T extends Keyed>({ rows, row, more, loading, onOlder, label, fresh }: ScrollerProps<T>) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const content = useRef<HTMLDivElement>(null);
+  const anchor = useRef<Anchor | null>(null);
+  const [window, setWindow] = useState<RowWindow>(NEWEST);
+  const [atEnd, setAtEnd] = useState(true);
+  const { from, to } = placesOf(rows, window);
+  const latest = useRef({ rows, window, from, to, more, loading, onOlder });
+  latest.current = { rows, window, from, to, more, loading, onOlder };
+
+  useKeptPlace(scroller, content, anchor);
+
+  // Somebody who reads at the end keeps what is above, however much comes in.
+  useEffect(() => {
+    if (window.start === null && rows.length) setWindow(held(rows, window));
+  }, [rows, window]);
+
+  const onScroll = () => {
+    const box = scroller.current;
+    if (!box || !content.current) return;
+    const fromEnd = -box.scrollTop;
+    const fromStart = box.scrollHeight - box.clientHeight - fromEnd;
+    const now = latest.current;
+    const newest = now.to >= now.rows.length;
+    setAtEnd(newest && fromEnd < AT_END_PIXELS);
+    anchor.current = newest && fromEnd < 2 ? null : firstSeen(box, content.current);
+    if (fromStart < AHEAD_PIXELS && now.from > 0) setWindow(older(now.rows, now.window));
+    else if (fromStart < AHEAD_PIXELS && now.more && !now.loading) now.onOlder();
+    else if (fromEnd < AHEAD_PIXELS && !newest) setWindow(newer(now.rows, now.window));
+  };
+
+  const jump = () => {
+    anchor.current = null;
+    setWindow(NEWEST);
+    setAtEnd(true);
+    requestAnimationFrame(() => scroller.current?.scrollTo({ top: 0 }));
+  };
+
+  // Opening a fold keeps the tapped line where it is; what it holds comes below it.
+  const onToggle = (event: Event) => {
+    const line = (event.target as Element).closest("summary");
+    if (line && scroller.current) anchor.current = placed(scroller.current, line);
+  };
+
+  return (
+    <div class="scroller-box">
+      <div
+        class="scroller"
+        ref={scroller}
+        onScroll={onScroll}
+        onClickCapture={onToggle}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroller must be reachable by keyboard
+        tabIndex={0}
+        role="log"
+        aria-label={label}
+      >
+        <div class="rows" ref={content}>
+          {from > 0 || more ? (
+            <div class="older small dim">
+              {loading ? (
+                t("loadingOlder")
+              ) : (
+                <button
+                  type="button"
+                  class="text-button"
+                  onClick={() => (from > 0 ? setWindow(older(rows, window)) : onOlder())}
+                >
+                  {t("older")}
+                </button>
+              )}
+            </div>
+          ) : null}
+          {rows.slice(from, to).map((one, index) => row(one, rows[from + index - 1]))}
+        </div>
+      </div>
+      {atEnd ? null : (
+        <button type="button" class="jump" onClick={jump} aria-label={fresh ? t("jumpToNew") : t("jumpToNewest")}>
+          <Icon name="jump" />
+          {fresh ? <span class="small">{t("newHere")}</span> : null}
+        </button>
+      )}
+    </div>
+  );
+}
+
+type Box = { readonly current: HTMLDivElement | null };
+
+/** Moves the scroller by as much as what is read was moved, after every change of a row's height and before it is painted. */
+function useKeptPlace(scroller: Box, content: Box, anchor: { current: Anchor | null }): void {
+  const keep = () => {
+    const box = scroller.current;
+    const kept = anchor.current;
+    if (!box || !kept?.element.isConnected) return;
+    const moved = topOf(box, kept.element) - kept.top;
+    if (Math.abs(moved) >= 1) box.scrollTop += moved;
+  };
+  // After rows were added or taken away.
+  useLayoutEffect(keep);
+  // After a row grew: streaming, a picture, a fold.
+  useEffect(() => {
+    if (!content.current || typeof ResizeObserver === "undefined") return undefined;
+    const observer = new ResizeObserver(keep);
+    observer.observe(content.current);
+    return () => observer.disconnect();
+  }, []);
+}
+
+function topOf(box: Element, element: Element): number {
+  return element.getBoundingClientRect().top - box.getBoundingClientRect().top;
+}
+
+function placed(box: Element, element: Element): Anchor {
+  return { element, top: topOf(box, element) };
+}
+
+/** The first row that is seen, by bisection: rows stand in order. */
+function firstSeen(box: Element, content: Element): Anchor | null {
+  const children = content.children;
+  let low = 0;
+  let high = children.length - 1;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const child = children[middle];
+    if (child && child.getBoundingClientRect().bottom > box.getBoundingClientRect().top + 1) high = middle;
+    else low = middle + 1;
+  }
+  const found = children[low];
+  return found ? placed(box, deepest(box, found)) : null;
+}
+
+/** Inside a long row, the first of its blocks that is seen: the row itself may begin far above. */
+function deepest(box: Element, row: Element): Element {
+  const top = box.getBoundingClientRect().top;
+  for (const block of row.querySelectorAll(":scope > *, :scope .md > *")) {
+    const place = block.getBoundingClientRect();
+    if (place.top >= top && place.height > 0) return block;
+  }
+  return row;
+}

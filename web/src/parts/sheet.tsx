@@ -1,0 +1,54 @@
+/** A sheet over the screen: from below on a phone, in the middle on a desk. The browser keeps the focus inside. */
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef } from "preact/hooks";
+import { t } from "../texts";
+import { Icon } from "./icon";
+import { closeSheet } from "./route";
+
+interface SheetProps {
+  readonly title: ComponentChildren;
+  readonly children: ComponentChildren;
+  /** What stays in reach of the thumb, however long the sheet is. */
+  readonly foot?: ComponentChildren;
+  readonly tint?: string;
+  readonly onClose?: () => void;
+}
+
+export function Sheet({ title, children, foot, tint = "", onClose = closeSheet }: SheetProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const heading = useId();
+  useEffect(() => {
+    const shown = dialog.current;
+    if (shown && !shown.open) shown.showModal();
+    return () => shown?.close();
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      class={`sheet ${tint}`}
+      aria-labelledby={heading}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onMouseDown={(event) => {
+        if (event.target === dialog.current) onClose();
+      }}
+    >
+      <div class="sheet-box">
+        <header class="sheet-top">
+          {/* biome-ignore lint/a11y/noAutofocus: the browser would focus the close button, and a reader should hear the title */}
+          <h2 id={heading} class="grow" tabIndex={-1} autoFocus>
+            {title}
+          </h2>
+          <button type="button" class="icon-button" aria-label={t("close")} onClick={onClose}>
+            <Icon name="cross" />
+          </button>
+        </header>
+        <div class="sheet-body">{children}</div>
+        {foot ? <footer class="sheet-foot">{foot}</footer> : null}
+      </div>
+    </dialog>
+  );
+}

@@ -1,0 +1,48 @@
+/** Times and sums as a person reads them on a small screen. Pure, but for the language. */
+
+import { t } from "../texts";
+
+/** How long something has been running: 0:42, 2:14, 1:03:20. */
+export function running(seconds: number): string {
+  const whole = Math.max(0, Math.floor(seconds));
+  const hours = Math.floor(whole / 3600);
+  const minutes = Math.floor((whole % 3600) / 60);
+  const rest = String(whole % 60).padStart(2, "0");
+  return hours ? `${hours}:${String(minutes).padStart(2, "0")}:${rest}` : `${minutes}:${rest}`;
+}
+
+/** How long ago: now, 3 min, 1 h, 2 d. */
+export function ago(at: number, now: number): string {
+  const seconds = Math.max(0, now - at);
+  if (seconds < 10) return t("now");
+  if (seconds < 60) return t("seconds", { n: Math.floor(seconds) });
+  if (seconds < 3600) return t("minutes", { n: Math.floor(seconds / 60) });
+  if (seconds < 86_400) return t("hours", { n: Math.floor(seconds / 3600) });
+  return t("days", { n: Math.floor(seconds / 86_400) });
+}
+
+/** The time of the day, in the person's way; with the day where it is not today. */
+export function clockTime(at: number, now: number, language: string): string {
+  const date = new Date(at * 1000);
+  const time = date.toLocaleTimeString(language, { hour: "numeric", minute: "2-digit" });
+  if (new Date(now * 1000).toDateString() === date.toDateString()) return time;
+  return `${date.toLocaleDateString(language, { day: "numeric", month: "short" })} ${time}`;
+}
+
+/** Dollars: $0.42, and <$0.01 for what is less. */
+export function dollars(sum: number | null | undefined): string {
+  if (!sum) return "";
+  return sum < 0.01 ? "<$0.01" : `$${sum.toFixed(2)}`;
+}
+
+/** Bytes: 640 kB, 1.2 MB. */
+export function bytes(count: number): string {
+  if (count < 1000) return `${count} B`;
+  return count < 1_000_000 ? `${Math.round(count / 1000)} kB` : `${(count / 1_000_000).toFixed(1)} MB`;
+}
+
+/** Tokens: 950, 21k, 1.2M. */
+export function tokens(count: number): string {
+  if (count < 1000) return String(count);
+  return count < 1_000_000 ? `${Math.round(count / 1000)}k` : `${(count / 1_000_000).toFixed(1)}M`;
+}

@@ -1,0 +1,185 @@
+/** A turn in the conversation: what was thought and done, folded, then what was said. */
+
+import { useEffect, useState } from "preact/hooks";
+import { useApp } from "../state/context";
+import type { AskedInTurn, ToolCall, TurnRow } from "../state/types";
+import { t } from "../texts";
+import { headline } from "./ask-words";
+import { Attachments } from "./attachments";
+import { DiffLines } from "./diff/diff-lines";
+import { parseDiff } from "./diff/parse";
+import { Fold } from "./fold";
+import { Icon } from "./icon";
+import { Markdown } from "./markdown/markdown";
+import { dollars, running, tokens } from "./times";
+import { Shown } from "./visible";
+
+export function Turn({ row, worker }: { row: TurnRow; worker: string }) {
+  return (
+    <article class="turn" aria-label={t("answerOf", { name: worker })} aria-busy={row.live}>
+      {row.thought ? <Thought text={row.thought} live={row.live && !row.text && row.tools.length === 0} /> : null}
+      {row.tools.map((tool) => (
+        <Tool key={tool.call} tool={tool} live={row.live} />
+      ))}
+      {row.asks.map((ask) => (ask.settled || ask.problem ? <Settled key={ask.id} ask={ask} /> : null))}
+      {row.text ? <Words text={row.text} live={row.live} /> : null}
+      {row.live && !row.text ? <Waiting /> : null}
+      <Attachments files={row.files} worker={worker} />
+      {row.notes.map((note, index) => (
+        <p class="note small dim" key={index}>
+          <Shown text={note} />
+        </p>
+      ))}
+      <End row={row} />
+    </article>
+  );
+}
+
+/** An answer; while it streams it is painted once a frame, however many pieces came. */
+function Words({ text, live }: { text: string; live: boolean }) {
+  const [shown, setShown] = useState(text);
+  useEffect(() => {
+    if (!live || document.hidden) {
+      setShown(text);
+      return undefined;
+    }
+    const frame = requestAnimationFrame(() => setShown(text));
+    return () => cancelAnimationFrame(frame);
+  }, [text, live]);
+  return <Markdown text={live ? shown : text} streaming={live} />;
+}
+
+function Waiting() {
+  return (
+    <p class="dim" role="status">
+      <span class="working-sign" aria-hidden="true" /> <span class="unseen">{t("working")}</span>
+    </p>
+  );
+}
+
+function Thought({ text, live }: { text: string; live: boolean }) {
+  const first = text.trim().split("\n", 1)[0] ?? "";
+  return (
+    <Fold
+      line={
+        <>
+          {live ? t("thinking") : t("thought")}: <Shown text={first.replace(/[*_#`]/g, "")} />
+        </>
+      }
+    >
+      {() => <Markdown text={text} />}
+    </Fold>
+  );
+}
+
+function Tool({ tool, live }: { tool: ToolCall; live: boolean }) {
+  const diff = parseDiff(tool.detail);
+  const added = diff.reduce((sum, file) => sum + file.added, 0);
+  const removed = diff.reduce((sum, file) => sum + file.removed, 0);
+  const title = tool.title.startsWith(tool.tool) ? tool.title : `${tool.tool} ${tool.title}`;
+  return (
+    <Fold
+      line={
+        <>
+          <Shown text={title.split("\n", 1)[0] ?? ""} strict />
+          {diff.length ? (
+            <>
+              {" "}
+              <span class="ok">+{added}</span> <span class="bad">−{removed}</span>
+            </>
+          ) : null}
+        </>
+      }
+      result={<ToolResult tool={tool} live={live} />}
+    >
+      {() => (
+        <>
+          {diff.length ? (
+            diff.map((file) => <DiffLines file={file} wrapped={false} />)
+          ) : tool.detail && tool.detail !== tool.title ? (
+            <pre class="command">
+              <Shown text={tool.detail} strict />
+            </pre>
+          ) : null}
+          {tool.output ? (
+            <pre class="command output">
+              <Shown text={tool.output} strict />
+            </pre>
+          ) : null}
+          {!tool.output && !tool.detail ? <p class="small dim">{t("noOutput")}</p> : null}
+        </>
+      )}
+    </Fold>
+  );
+}
+
+function ToolResult({ tool, live }: { tool: ToolCall; live: boolean }) {
+  const { clock } = useApp();
+  if (tool.ok === true)
+    return (
+      <span class="ok fold-result">
+        <Icon name="check" size={12} label={t("worked")} />
+      </span>
+    );
+  if (tool.ok === false)
+    return (
+      <span class="bad fold-result">
+        <Icon name="cross" size={12} label={t("failed")} />
+      </span>
+    );
+  if (!live) return null;
+  return (
+    <span class="accent fold-result">
+      <span class="working-sign" aria-hidden="true" /> {running(clock.value - tool.startedAt)}
+    </span>
+  );
+}
+
+function Settled({ ask }: { ask: AskedInTurn }) {
+  const made = ask.settled?.choice.split(",").map((id) => ask.choices.find((choice) => choice.id === id)) ?? [];
+  const label = made.map((choice) => choice?.label ?? "").join(", ");
+  const denied = made.some((choice) => choice?.allows === false);
+  const how = ask.settled?.how === "expired" ? t("expired") : ask.settled?.how === "desk" ? t("settledAtDesk") : label;
+  return (
+    <div class="fold settled">
+      <span class={denied ? "bad fold-sign" : "ok fold-sign"}>
+        <Icon name={denied ? "cross" : "check"} size={12} />
+      </span>
+      <span class="grow">
+        {how}: <Shown text={headline(ask)} strict />
+        {ask.settled?.note ? <span class="dim"> — “{ask.settled.note}”</span> : null}
+        {ask.problem ? <span class="bad"> — {ask.problem}</span> : null}
+      </span>
+    </div>
+  );
+}
+
+function End({ row }: { row: TurnRow }) {
+  if (row.live) return null;
+  const seconds = row.endedAt === null ? 0 : row.endedAt - row.startedAt;
+  const used = (row.usage?.input_tokens ?? 0) + (row.usage?.output_tokens ?? 0);
+  const parts = [
+    seconds >= 1 ? running(seconds) : "",
+    used ? `${tokens(used)} tok` : "",
+    dollars(row.usage?.cost_dollars),
+  ];
+  const words = parts.filter(Boolean).join(" · ");
+  if (row.how === "completed" || row.how === null) return words ? <p class="turn-end tiny faint">{words}</p> : null;
+  const told = {
+    failed: t("turnFailed"),
+    interrupted: t("turnInterrupted"),
+    lost: t("turnLost"),
+    parked: t("turnParked"),
+  };
+  return (
+    <p class={row.how === "failed" || row.how === "lost" ? "turn-end small bad" : "turn-end small dim"}>
+      {told[row.how]}
+      {row.error ? (
+        <>
+          {" "}
+          <Shown text={row.error} />
+        </>
+      ) : null}
+    </p>
+  );
+}

@@ -1,0 +1,86 @@
+/** Who else may speak to this node: every paired device, when it was last there, and a way to end it at once. */
+
+import { useEffect, useState } from "preact/hooks";
+import { Icon } from "../parts/icon";
+import { Loading, Notice } from "../parts/notice";
+import { address } from "../parts/route";
+import { ago } from "../parts/times";
+import { Shown } from "../parts/visible";
+import { useApp } from "../state/context";
+import type { Device } from "../state/types";
+import { t } from "../texts";
+
+export function DevicesScreen() {
+  const { actions } = useApp();
+  const [devices, setDevices] = useState<readonly Device[]>();
+  const [problem, setProblem] = useState("");
+  const load = () => void actions.devices().then(setDevices, () => setProblem(t("couldNotLoad")));
+  useEffect(load, []);
+  const revoke = async (device: Device) => {
+    if (device.me) {
+      await actions.logout();
+      return;
+    }
+    const outcome = await actions.revoke(device.id);
+    setProblem(outcome.ok ? "" : outcome.why);
+    if (outcome.ok) setDevices((known) => known?.filter((one) => one.id !== device.id));
+  };
+  return (
+    <>
+      <header class="top">
+        <a class="icon-button" href={address({ screen: "more" })} aria-label={t("back")}>
+          <Icon name="back" />
+        </a>
+        <h1 class="grow">{t("devices")}</h1>
+      </header>
+      <div class="body">
+        <p class="small dim">{t("devicesExplained")}</p>
+        {problem ? (
+          <p class="bad small" role="alert">
+            <Shown text={problem} />
+          </p>
+        ) : null}
+        {devices === undefined && !problem ? <Loading text={t("loading")} rows={2} /> : null}
+        {devices?.length === 0 ? <Notice icon="phone" text={t("noDevices")} inline /> : null}
+        <ul class="workers">
+          {devices?.map((device) => (
+            <DeviceRow key={device.id} device={device} onRevoke={() => void revoke(device)} />
+          ))}
+        </ul>
+        <h2 class="section">{t("pairAnother")}</h2>
+        <p class="small dim">{t("pairAnotherExplained")}</p>
+        <code class="command">farhand pair</code>
+      </div>
+    </>
+  );
+}
+
+function DeviceRow({ device, onRevoke }: { device: Device; onRevoke: () => void }) {
+  const { clock } = useApp();
+  const [sure, setSure] = useState(false);
+  return (
+    <li class="worker of-other">
+      <span class="sign of-other">
+        <Icon name="phone" />
+      </span>
+      <span class="grow">
+        <span class="worker-first">
+          <b class="one">
+            <Shown text={device.name} />
+          </b>
+          {device.me ? <span class="chip accent">{t("thisDevice")}</span> : null}
+          {device.readOnly ? <span class="chip">{t("readOnly")}</span> : null}
+        </span>
+        <span class="small dim one session-where">
+          {clock.value - device.lastSeen < 60
+            ? t("hereNow")
+            : t("seenAgo", { time: ago(device.lastSeen, clock.value) })}{" "}
+          · {t("pairedAgo", { time: ago(device.pairedAt, clock.value) })}
+        </span>
+      </span>
+      <button type="button" class="button danger" onClick={() => (sure ? onRevoke() : setSure(true))}>
+        {sure ? t("really") : device.me ? t("signOut") : t("revoke")}
+      </button>
+    </li>
+  );
+}

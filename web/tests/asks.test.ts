@@ -1,0 +1,40 @@
+/** What an ask offers: nothing wider than this one time is ever chosen beforehand or hidden behind a button. */
+
+import { expect, test } from "vitest";
+import { onceOnly, scopeOf, sides, wants, whole } from "../src/parts/ask-words";
+import { firstMade } from "../src/screens/ask-sheet";
+import type { Choice } from "../src/state/types";
+
+const ONCE: Choice = { id: "once", label: "Allow once" };
+const SESSION: Choice = { id: "session", label: "For this session", scope: "git push … until it ends" };
+const WORDS: Choice = { id: "other", label: "Something else", words: true };
+const DENY: Choice = { id: "deny", label: "Deny", allows: false, words: true };
+
+test("allow once is the choice without a scope, and only where there is one", () => {
+  expect(onceOnly([SESSION, ONCE, DENY])).toBe(ONCE);
+  expect(onceOnly([SESSION, DENY])).toBeUndefined();
+  expect(onceOnly([ONCE, { id: "also", label: "Yes" }, DENY])).toBeUndefined();
+  expect(onceOnly([WORDS, DENY])).toBeUndefined();
+  expect(sides([ONCE, SESSION, DENY])).toEqual({ allowing: [ONCE, SESSION], denying: [DENY] });
+});
+
+test("the sheet opens with the narrowest leave, and a questionnaire with none", () => {
+  expect(firstMade({ about: "permission", choices: [SESSION, ONCE, DENY] })).toEqual(["once"]);
+  expect(firstMade({ about: "permission", choices: [SESSION, DENY] })).toEqual([]);
+  expect(firstMade({ about: "choice", choices: [ONCE, SESSION] })).toEqual([]);
+});
+
+test("a scope is shown whole, and its absence means exactly this one time", () => {
+  expect(scopeOf(SESSION, { about: "permission" })).toBe("git push … until it ends");
+  expect(scopeOf(ONCE, { about: "permission" })).toBe("exactly this, one time");
+  expect(scopeOf(DENY, { about: "permission" })).toBe("");
+  expect(scopeOf(ONCE, { about: "choice" })).toBe("");
+});
+
+test("what runs is told whole, and what is asked for in words", () => {
+  expect(whole({ question: "Run: a", detail: "a\nb", action: { kind: "run", target: "a" } })).toBe("a\nb");
+  expect(whole({ question: "Run: a", detail: "", action: { kind: "run", target: "a" } })).toBe("a");
+  expect(wants({ about: "permission", action: { kind: "call", tool: "Browser" } })).toBe("wants to use Browser");
+  expect(wants({ about: "permission", action: null })).toBe("asks for leave");
+  expect(wants({ about: "plan", action: null })).toBe("has a plan");
+});
