@@ -5,7 +5,7 @@ PYTEST = .venv/bin/python -m pytest -q -p no:cacheprovider
 ON_ALL_CORES = -n auto --dist loadgroup --no-loadscope-reorder
 
 help:
-	@echo "make run        a node with a demo worker, and a chat with it in this terminal"
+	@echo "make run        a node with a demo worker: the phone app in your browser, and a chat in this terminal"
 	@echo "make web        the phone app, built into the package"
 	@echo "make test       every test, with all that the tests need"
 	@echo "make test-fast  pure, contract and house tests, but for those that need the fake Telegram"
@@ -19,6 +19,7 @@ help:
 	@echo "make picture    the picture of the README, anew, from a real terminal"
 
 run: setup-run
+	@sh scripts/build-web.sh || echo "The phone app could not be built; the conversation in this terminal needs none."
 	@FARHAND_HOST=127.0.0.1 FARHAND_HIRE_BACKEND=demo .venv/bin/farhand run --node demo --no-telegram --no-tunnel --demo --end-workers
 
 web: setup-run
@@ -35,7 +36,7 @@ setup-tests: setup-dev
 
 # Every worker reads all test files: compiled once, they cost each of them a third of the processor time.
 test: export PYTHONDONTWRITEBYTECODE :=
-test: setup-tests
+test: setup-tests web
 	$(PYTEST) $(ON_ALL_CORES) tests
 
 test-fast: setup-dev

@@ -39,6 +39,7 @@ from farhand.server.local import RouteGuard, closed
 from farhand.server.sockets import listen
 from farhand.server.speaker import NODE_NAMES
 from farhand.server.stream import stream_routes
+from farhand.server.web_app import web_app_routes
 from farhand.store import folder
 from farhand.store.database import Database
 from farhand.store.devices import SqliteDevices
@@ -118,11 +119,12 @@ async def _running(
     built.channels = channels(channel_context(built, drivers, clock, SqliteManagers(database)))
     deadlines = Deadlines(hub, clock)
     key, devices = folder.key(settings.key), Devices(SqliteDevices(database), clock)
-    callers = Callers(key, devices)
+    built.devices, callers = devices, Callers(key, devices)
     live = [
         *http.history_routes(hub, callers),
         *stream_routes(hub, callers, clock, __version__),
         *device_routes(callers),
+        *web_app_routes(),
     ]
     app = http.application([*_routes(built, drivers, key, callers), *live])
     async with anyio.create_task_group() as tasks:

@@ -22,6 +22,7 @@ from farhand.model.channel_ports import (
     KeepsInboxes,
     ReachesManager,
 )
+from farhand.model.devices import DeviceRegistry
 from farhand.model.present import Worker
 from farhand.store.journal import SqliteJournal
 from farhand.store.outbox import SqliteOutbox
@@ -62,6 +63,8 @@ class Node:
     started_at: float = field(default_factory=time.time)
     channels: list[Channel] = field(default_factory=list)
     retention: Retention | None = None
+    # Who may speak to it over HTTP.
+    devices: DeviceRegistry | None = None
     # Whoever else wants to hear what the node says of itself: the terminal that it runs in.
     listeners: list[Callable[[str], None]] = field(default_factory=list)
 

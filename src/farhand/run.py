@@ -85,12 +85,15 @@ async def drain(running: Node) -> None:
 
 async def converse(running: Node, signals: AsyncIterator[signal.Signals], warning: str = "") -> None:
     """A conversation with the team in this terminal, until the person leaves or a signal comes."""
+    from farhand.cli.app_link import greeting
     from farhand.cli.conversation import TerminalConversation
     from farhand.cli.terminal import open_terminal
 
     environment = running.settings.environment
     with open_terminal(colours="NO_COLOR" not in environment) as terminal:
         terminal.tell(f"Node '{running.settings.node}' is ready on port {running.port}.", "green")
+        for line in greeting(running):
+            terminal.tell(line, "cyan")
         if warning:
             terminal.tell(warning, "yellow")
         running.listeners.append(lambda text: terminal.tell(text, "yellow"))

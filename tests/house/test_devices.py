@@ -10,9 +10,9 @@ import httpx2
 import pytest
 
 from farhand.client.door import SocketHub
-from farhand.devices.registry import ALPHABET, CODE_LENGTH, CODE_SECONDS
+from farhand.devices.registry import ALPHABET, CODE_LENGTH
 from farhand.model import errors
-from farhand.model.devices import Device
+from farhand.model.devices import CODE_SECONDS, Device
 from farhand.model.facts import Queued
 from farhand.testing.clock import ManualClock
 from farhand.testing.house import SAFETY_SECONDS, House, open_house

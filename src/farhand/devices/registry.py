@@ -7,13 +7,12 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from farhand.model.devices import LONGEST_NAME, Device, DevicePairing, DeviceStore, digest
+from farhand.model.devices import CODE_SECONDS, LONGEST_NAME, Device, DevicePairing, DeviceStore, digest
 from farhand.model.errors import BadInput, TooManyTries, UnknownDevice, WrongCode
 from farhand.model.ports import Clock
 from farhand.model.visible import visible
 from farhand.model.words import replace
 
-CODE_SECONDS = 120.0
 # Letters and digits that nobody mistakes for one another. Ten of them are 50 bits: two minutes of guessing at any rate
 # that a node can answer find nothing, so that a right code never has to wait behind wrong ones.
 ALPHABET = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
@@ -36,10 +35,10 @@ class Devices:
         self._wrong: deque[float] = deque(maxlen=MOST_WRONG)
         self._connections: dict[str, set[asyncio.Event]] = {}
 
-    def invite(self, *, read_only: bool = False) -> DevicePairing:
-        """A one-time code for one device, good for two minutes. Of more than a few, the oldest ends."""
+    def invite(self, *, read_only: bool = False, seconds: float = CODE_SECONDS) -> DevicePairing:
+        """A one-time code for one device. Of more than a few, the oldest ends."""
         code = "".join(secrets.choice(ALPHABET) for _ in range(CODE_LENGTH))
-        made = DevicePairing(code=code, expires_at=self._clock.now() + CODE_SECONDS, read_only=read_only)
+        made = DevicePairing(code=code, expires_at=self._clock.now() + seconds, read_only=read_only)
         self._invitations = [*self._open_invitations(), made][-MOST_INVITATIONS:]
         return made
 

@@ -9,6 +9,8 @@ from farhand.model.words import Word
 
 DeviceId: TypeAlias = str
 LONGEST_NAME = 60
+# How long a code pairs that somebody types.
+CODE_SECONDS = 120.0
 # What a device speaks as: this and its id. Nobody else can.
 VIA_PREFIX = "web-"
 
@@ -72,8 +74,8 @@ class DeviceStore(Protocol):
 class DeviceRegistry(Protocol):
     """Who may speak to the node over its HTTP listener, beside whoever has its key."""
 
-    def invite(self, *, read_only: bool = False) -> DevicePairing:
-        """A one-time code for one device."""
+    def invite(self, *, read_only: bool = False, seconds: float = CODE_SECONDS) -> DevicePairing:
+        """A one-time code for one device, good for that long."""
         ...
 
     async def pair(self, code: str, name: str) -> tuple[Device, str]:

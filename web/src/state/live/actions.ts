@@ -213,7 +213,8 @@ export class LiveActions implements Actions {
     }
     history.replaceState(null, "", location.pathname + location.search);
     // A browser that is paired already stays the device that it is.
-    if (!(await this.whoAmI().catch(() => false))) {
+    const isPaired = this.app.device.peek() !== null && (await this.whoAmI().catch(() => false));
+    if (!isPaired) {
       const outcome = await this.pairOnce(code, "");
       if (!outcome.ok) {
         this.app.toast("error", outcome.why);
