@@ -44,6 +44,7 @@ def many(name: str) -> Schema:
 
 TEXT: Schema = {"type": "string"}
 WORKER = Query("worker", "the name of a worker")
+PATH = Query("path", "from the worker's folder on")
 LIMIT = Query("limit", "how many at the most", "integer")
 OPERATIONS = (
     Operation("post", "/api/pair", "Pairs a device", {"device": ref("Device")}, takes=ref("PairRequest")),
@@ -80,6 +81,49 @@ OPERATIONS = (
         {},
         (Query("after", "the last event that is known", "integer"),),
         streams="application/x-ndjson",
+    ),
+    Operation("get", "/api/hire", "What can be chosen at a hiring", {"hire": ref("HireChoices")}),
+    Operation("get", "/api/workers", "What each worker can do", {"workers": many("WorkerAbilities")}),
+    Operation("get", "/api/workers/{worker}", "What a worker can do", {"worker": ref("WorkerAbilities")}),
+    Operation("get", "/api/workers/{worker}/tree", "A folder", {"tree": ref("FolderListing")}, (PATH,)),
+    Operation(
+        "get",
+        "/api/workers/{worker}/file",
+        "A file as text, or its bytes",
+        {"file": ref("FileText")},
+        (PATH, Query("raw", "1 for its bytes")),
+    ),
+    Operation("get", "/api/workers/{worker}/git", "What git says of the folder", {"git": ref("GitStatus")}),
+    Operation("get", "/api/workers/{worker}/commits", "The newest commits", {"commits": many("GitCommit")}, (LIMIT,)),
+    Operation(
+        "get",
+        "/api/workers/{worker}/diff",
+        "What differs from the last commit; what a turn, or a commit, changed",
+        {"diff": ref("WorkdirDiff")},
+        (
+            PATH,
+            Query("turn", "what that turn changed"),
+            Query("commit", "what that commit changed"),
+            Query("base", "the commit that it is compared with"),
+        ),
+    ),
+    Operation(
+        "get",
+        "/api/workers/{worker}/shown",
+        "A file that may be shown",
+        {},
+        (Query("path", "its whole path"),),
+        streams="application/octet-stream",
+    ),
+    Operation("post", "/api/uploads", "Begins an upload", {"upload": ref("UploadState")}, takes=ref("NewUpload")),
+    Operation("get", "/api/uploads/{upload}", "How far an upload came", {"upload": ref("UploadState")}),
+    Operation(
+        "put",
+        "/api/uploads/{upload}",
+        "Takes the next piece of a file",
+        {"upload": ref("UploadState")},
+        (Query("offset", "where the piece begins", "integer"),),
+        takes={"type": "string", "format": "binary"},
     ),
     Operation("get", "/api/hub/stream", "The live wire, from a Last-Event-ID", {}, streams="text/event-stream"),
     Operation(
@@ -123,7 +167,8 @@ def _operation(one: Operation) -> Schema:
     if parameters := [*_in_path(one.path), *(_in_query(query) for query in one.query)]:
         written["parameters"] = parameters
     if one.takes is not None:
-        written["requestBody"] = {"content": {"application/json": {"schema": one.takes}}}
+        kind = "application/octet-stream" if one.takes.get("format") == "binary" else "application/json"
+        written["requestBody"] = {"content": {kind: {"schema": one.takes}}}
     if one.path == "/api/pair":
         written["security"] = []
     return written

@@ -8,13 +8,26 @@ from typing import Any, TypeAlias, get_args
 
 import msgspec
 
-from farhand.model import commands, devices, facts, history, ports, present, stream, team_view, wire
+from farhand.model import (
+    abilities,
+    commands,
+    devices,
+    facts,
+    history,
+    ports,
+    present,
+    stream,
+    team_view,
+    uploads,
+    wire,
+    workdir,
+)
 from farhand.server import devices as device_routes
 
 Schema: TypeAlias = dict[str, Any]
 REF = "#/$defs/"
 # What a client sends, and what it gets.
-SENT = (*get_args(commands.Command), stream.Opening, stream.ViewFrame, device_routes.PairRequest)
+SENT = (*get_args(commands.Command), stream.Opening, stream.ViewFrame, device_routes.PairRequest, uploads.NewUpload)
 GOT: tuple[type[Any], ...] = (
     commands.Accepted,
     facts.Event,
@@ -29,6 +42,14 @@ GOT: tuple[type[Any], ...] = (
     devices.Device,
     device_routes.PairReply,
     wire.RemoteError,
+    abilities.WorkerAbilities,
+    abilities.HireChoices,
+    uploads.UploadState,
+    workdir.FolderListing,
+    workdir.FileText,
+    workdir.GitStatus,
+    workdir.GitCommit,
+    workdir.WorkdirDiff,
 )
 # Unions that have a name of their own, told apart by `type`, or by the field that only one of them has.
 UNIONS: Mapping[str, tuple[Any, ...]] = {

@@ -14,6 +14,9 @@ import structlog
 from starlette.routing import BaseRoute
 
 from farhand import __version__
+from farhand.channels.kit.media import is_picture, keep
+from farhand.channels.kit.sendable_files import SendableFiles
+from farhand.choices import NodeChoices
 from farhand.config.launch import launch_of
 from farhand.config.settings import Settings
 from farhand.core.clock import SystemClock
@@ -28,6 +31,7 @@ from farhand.model.channel_ports import Channel, ChannelContext, ServesLocalRout
 from farhand.model.driver_ports import HasTmuxHost, RunsInBackground, ServesHooks
 from farhand.model.errors import NodeRunning, PortTaken
 from farhand.model.ports import Clock, Driver
+from farhand.model.present import Worker
 from farhand.model.worker_keys import hiring_of
 from farhand.node import Node
 from farhand.roster import asking_events, channel_names, installed_backends
@@ -39,15 +43,20 @@ from farhand.server.local import RouteGuard, closed
 from farhand.server.sockets import listen
 from farhand.server.speaker import NODE_NAMES
 from farhand.server.stream import stream_routes
+from farhand.server.uploads import Uploads, upload_routes
 from farhand.server.web_app import web_app_routes
+from farhand.server.worker_routes import worker_routes
 from farhand.store import folder
 from farhand.store.database import Database
 from farhand.store.devices import SqliteDevices
 from farhand.store.journal import SqliteJournal
 from farhand.store.managers import SqliteManagers
 from farhand.store.outbox import SqliteOutbox
+from farhand.workdir.snapshots import Snapshots
+from farhand.workdir.workdirs import LocalWorkdirs
 
 log = structlog.get_logger("node")
+OTHERS_FOLDERS = "The agents of this node run as another user, whose folders it does not look into."
 PRUNE_EVERY_SECONDS = 6 * 3600.0
 
 # Builds the channels of a node, once it has a hub.
@@ -117,13 +126,14 @@ async def _running(
         journal, hub, clock, built.announce, days=settings.retention_days, megabytes=settings.journal_megabytes
     )
     built.channels = channels(channel_context(built, drivers, clock, SqliteManagers(database)))
-    deadlines = Deadlines(hub, clock)
+    deadlines, snapshots = Deadlines(hub, clock), Snapshots(settings.folder / "snapshots", _finder(hub))
     key, devices = folder.key(settings.key), Devices(SqliteDevices(database), clock)
     built.devices, callers = devices, Callers(key, devices)
     live = [
         *http.history_routes(hub, callers),
         *stream_routes(hub, callers, clock, __version__),
         *device_routes(callers),
+        *_worker_routes(built, drivers, callers, snapshots),
         *web_app_routes(),
     ]
     app = http.application([*_routes(built, drivers, key, callers), *live])
@@ -134,6 +144,9 @@ async def _running(
         tasks.start_soon(team.run, name="team")
         tasks.start_soon(deadlines.run, name="deadlines")
         tasks.start_soon(retention.run, name="retention")
+        if settings.agent_user is None:
+            hub.listen(snapshots.hear)
+            tasks.start_soon(snapshots.run, name="snapshots")
         for channel in built.channels:
             tasks.start_soon(channel.run, name=f"channel {channel.name}")
         log.info("node ready", node=settings.node, port=port, workers=len(hub.present.workers), seq=hub.present.seq)
@@ -190,6 +203,38 @@ def _routes(node: Node, drivers: Mapping[str, Driver], key: str, callers: Caller
     guard = RouteGuard(key, partial(_worker_of, node, key), keyless_tcp=node.settings.keyless_tcp)
     own = http.routes(node.hub, node.status, key, callers, _reserved(node))
     return [*own, *public, *closed([*local, *hooks], guard), *closed(own_key, guard, has_own_key=True)]
+
+
+def _finder(hub: LocalHub) -> Callable[[str], Worker | None]:
+    """Finds workers on the team as it is at that moment."""
+
+    def find(name: str) -> Worker | None:
+        return hub.present.workers.get(name)
+
+    return find
+
+
+def _worker_routes(
+    node: Node, drivers: Mapping[str, Driver], callers: Callers, snapshots: Snapshots
+) -> list[BaseRoute]:
+    """What devices may ask of workers, and the files that they send and get."""
+    settings = node.settings
+    sendable = SendableFiles(settings.sessions, settings.working_directory, node=settings.folder)
+
+    def shown(path: str, directory: Path) -> bytes:
+        return sendable.read(path, picture=is_picture(path), directory=directory)
+
+    def place(worker: str, name: str, content: bytes) -> Path:
+        path = node.inbox(worker) / name
+        keep(path, content)
+        return path
+
+    folders = LocalWorkdirs(snapshots, OTHERS_FOLDERS if settings.agent_user else "")
+    choices, uploads = NodeChoices(node, drivers), Uploads(settings.folder / "uploads", place)
+    return [
+        *worker_routes(node.hub, callers, choices, folders, shown),
+        *upload_routes(node.hub, callers, uploads),
+    ]
 
 
 def _worker_of(node: Node, key: str, given: str) -> str:

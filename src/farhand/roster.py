@@ -125,6 +125,12 @@ def asking_events() -> dict[str, frozenset[str]]:
     return found
 
 
+def model_names() -> dict[str, tuple[str, ...]]:
+    """The models of each backend that are known by name, as its manifest says."""
+    abouts = [manifest(DRIVERS, name) for name in packages()]
+    return {str(about.get("backend", "")): tuple(map(str, about.get("models", ()))) for about in abouts}
+
+
 def hook_settings_of(backend: str) -> ModuleType:
     """What puts hooks into the settings of that backend's CLI; raises UnknownBackend with those that have any."""
     known = {name: f"farhand.drivers.{name}.hook_settings" for name in packages()}

@@ -1,6 +1,7 @@
 """Devices: no device, no data; a code pairs once; what is revoked is out at once; nobody speaks as another."""
 
 import json
+import subprocess
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -28,8 +29,23 @@ READS = [
     ("GET", "/api/hub/stream"),
     ("POST", "/api/hub/stream"),
     ("GET", "/api/devices"),
+    ("GET", "/api/hire"),
+    ("GET", "/api/workers"),
+    ("GET", "/api/workers/ann"),
+    ("GET", "/api/workers/ann/tree"),
+    ("GET", "/api/workers/ann/file?path=seen.txt"),
+    ("GET", "/api/workers/ann/file?path=seen.txt&raw=1"),
+    ("GET", "/api/workers/ann/git"),
+    ("GET", "/api/workers/ann/commits"),
+    ("GET", "/api/workers/ann/diff"),
+    ("GET", "/api/workers/ann/shown?path={folder}/seen.txt"),
 ]
-WRITES = [("POST", "/api/hub/commands"), ("DELETE", "/api/devices/nobody")]
+WRITES = [
+    ("POST", "/api/hub/commands"),
+    ("DELETE", "/api/devices/nobody"),
+    ("POST", "/api/uploads"),
+    ("PUT", "/api/uploads/12345678"),
+]
 
 
 @pytest.fixture
@@ -57,6 +73,9 @@ async def _status(client: httpx2.AsyncClient, method: str, path: str, headers: d
 
 async def test_who_may_call_what(house: House, client: httpx2.AsyncClient) -> None:
     await house.hire("ann")
+    folder = house.node.settings.working_directory
+    (folder / "seen.txt").write_text("for whoever may")
+    subprocess.run(["git", "init", "-q", folder], check=True)
     _, whole = await _paired(house, client)
     _, looks = await _paired(house, client, read_only=True)
     gone, revoked = await _paired(house, client)
@@ -87,7 +106,8 @@ async def test_who_may_call_what(house: House, client: httpx2.AsyncClient) -> No
     }
     for name, (headers, reads, writes) in callers.items():
         for method, path in READS:
-            assert (await _status(client, method, path, headers) == 200) is reads, (name, method, path)
+            status = await _status(client, method, path.format(folder=folder), headers)
+            assert (status == 200) is reads, (name, method, path, status)
         for method, path in WRITES:
             # A device that does not exist is told to whoever may ask.
             assert (await _status(client, method, path, headers) != 403) is writes, (name, method, path)

@@ -16,7 +16,6 @@ from tests.spec.test_http import DOT, known
 
 from farhand.channels.kit.inbox import as_size
 from farhand.channels.kit.sendable_files import (
-    BLOCKED_ENDINGS,
     DOCUMENTS,
     IMAGES,
     LARGEST_BYTES,
@@ -27,6 +26,7 @@ from farhand.channels.kit.sendable_files import (
 from farhand.channels.kit.tags import take_tags
 from farhand.model.facts import Said, TurnEnded
 from farhand.model.ports import Deliver
+from farhand.model.secret_names import BLOCKED_ENDINGS
 from farhand.model.words import HowEnded
 
 pytestmark = pytest.mark.anyio

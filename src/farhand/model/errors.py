@@ -5,9 +5,9 @@ FarhandError
 │   ├── BadInput                BadName, BadFrame, TooLarge
 │   ├── Unknown…                UnknownWorker, UnknownBackend, UnknownAsk, UnknownMessage, UnknownSession
 │   ├── NameTaken, IdTaken, SessionTaken, NoFocus, NothingRunning, AskGone, MessageGone, Leaving, Offline, CannotDo,
-│   │                           NotAllowed
+│   │                           NotAllowed, NotInFolder, NoRepository, UploadConflict, UnknownUpload
 ├── StoreError                  StoreCorrupt, StoreLocked, StoreNewer, StoreFull
-├── DriverError                 AgentMissing, AgentNotStarted, AgentEnded, AgentGone
+├── DriverError                 AgentMissing, AgentNotStarted, AgentEnded, AgentGone, GitFailed
 ├── ChannelError
 └── NodeError                   NodeRunning, NodeNotRunning, PortTaken, BadUsage, SettingMissing, SettingWrong,
                                 NodeUnreachable, ProgramMissing
@@ -245,6 +245,33 @@ class NotAllowed(Refused):
     code = "not_allowed"
 
 
+class NotInFolder(Refused):
+    """There is no such thing in the worker's folder that may be shown."""
+
+    code = "not_in_folder"
+
+
+class NoRepository(Refused):
+    """The worker's folder belongs to no git repository that can be read."""
+
+    code = "no_repository"
+
+
+class UploadConflict(Refused):
+    """The upload stands elsewhere than the sender believes, or its id was used for another file."""
+
+    code = "upload_conflict"
+
+
+class UnknownUpload(Refused):
+    """There is no such upload of this device, or it is forgotten."""
+
+    code = "unknown_upload"
+
+    def __init__(self, upload: str) -> None:
+        super().__init__("No upload has that id; begin it again.", upload=upload[:80])
+
+
 class StoreError(FarhandError):
     """The node's store cannot be used as it is."""
 
@@ -304,6 +331,12 @@ class AgentGone(DriverError):
     """The agent's process is no more."""
 
     code = "agent_gone"
+
+
+class GitFailed(DriverError):
+    """Git could not do what it was asked for."""
+
+    code = "git_failed"
 
 
 class ChannelError(FarhandError):

@@ -16,7 +16,16 @@ from uvicorn.server import ServerState
 
 from farhand.model import compat, frames
 from farhand.model.bounded import read_bounded
-from farhand.model.errors import BadInput, FarhandError, NotAllowed, PortTaken, StoreError, TooLarge, TooManyTries
+from farhand.model.errors import (
+    BadInput,
+    FarhandError,
+    NotAllowed,
+    PortTaken,
+    StoreError,
+    TooLarge,
+    TooManyTries,
+    UploadConflict,
+)
 from farhand.model.frames import DoorReply
 from farhand.model.http_guard import why_refused
 from farhand.model.wire import decode_command, encode, error_fields
@@ -28,7 +37,13 @@ from farhand.server.door import OpenHub
 from farhand.server.local import CONNECTION
 from farhand.server.speaker import own_name
 
-STATUSES: dict[type[FarhandError], int] = {NotAllowed: 403, TooLarge: 413, TooManyTries: 429, StoreError: 503}
+STATUSES: dict[type[FarhandError], int] = {
+    NotAllowed: 403,
+    UploadConflict: 409,
+    TooLarge: 413,
+    TooManyTries: 429,
+    StoreError: 503,
+}
 
 
 def routes(

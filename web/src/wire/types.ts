@@ -104,6 +104,19 @@ export interface Attachment {
   readonly caption?: string; // ""
 }
 
+/** One kind of agent that can be hired here; `found` says whether its program is on this machine. */
+export interface BackendChoice {
+  readonly backend: string;
+  readonly wires: readonly WireChoice[];
+  readonly found?: boolean; // true
+  readonly version?: string; // ""
+  readonly tested?: string; // ""
+  readonly install?: string; // ""
+  readonly logged_in?: boolean | null; // null
+  readonly how_to_log_in?: string; // ""
+  readonly models?: readonly string[]; // []
+}
+
 /** The agent runs and can be spoken to. */
 export interface CameOnline {
   readonly type: "came_online";
@@ -111,6 +124,27 @@ export interface CameOnline {
   readonly adopted?: boolean; // false
   readonly back?: boolean; // false
   readonly incident?: string; // ""
+}
+
+/** What a driver can do; nobody asks what it is called. */
+export interface Can {
+  readonly interrupt?: boolean; // false
+  readonly steer?: boolean; // false
+  readonly images?: boolean; // false
+  readonly files?: boolean; // false
+  readonly models?: boolean; // false
+  readonly modes?: readonly string[]; // []
+  readonly ids?: boolean; // false
+  readonly terminal?: boolean; // false
+  readonly sessions?: boolean; // false
+}
+
+/** One file that differs from the last commit: git's letters for the index and for the folder, `?` for unknown. */
+export interface ChangedFile {
+  readonly path: string;
+  readonly index?: string; // ""
+  readonly worktree?: string; // ""
+  readonly was?: string; // ""
 }
 
 /** One answer that an ask offers: what is sent back, and what the button says. */
@@ -139,6 +173,15 @@ export interface Device {
   readonly paired_at: number;
   readonly last_seen?: number; // 0.0
   readonly read_only?: boolean; // false
+}
+
+/** One file of a diff; lines are counted where it is text. */
+export interface DiffFile {
+  readonly path: string;
+  readonly how: string;
+  readonly was?: string; // ""
+  readonly added?: number | null; // null
+  readonly removed?: number | null; // null
 }
 
 /** Nobody can tell whether the message arrived; it is not sent again by itself. */
@@ -192,6 +235,14 @@ export interface FactEntry {
   readonly event: Event;
 }
 
+/** A file as text, or none when it is not text; `cut` says that there is more of it. */
+export interface FileText {
+  readonly path: string;
+  readonly size: number;
+  readonly text?: string | null; // null
+  readonly cut?: boolean; // false
+}
+
 /** Send what is said without a name to this worker. */
 export interface Focus {
   readonly type: "focus";
@@ -205,12 +256,46 @@ export interface Focused {
   readonly by: Sender;
 }
 
+/** One thing in a folder; a link is shown and never followed. */
+export interface FolderEntry {
+  readonly name: string;
+  readonly kind: "file" | "folder" | "link" | "other";
+  readonly size?: number; // 0
+  readonly at?: number; // 0.0
+}
+
+/** What is in a folder, folders first; `more` says that it is cut. */
+export interface FolderListing {
+  readonly path: string;
+  readonly entries?: readonly FolderEntry[]; // []
+  readonly more?: boolean; // false
+}
+
 /** A place in the past where all the words that were searched for occur. */
 export interface Found {
   readonly worker: string;
   readonly seq: number;
   readonly at: number;
   readonly excerpt?: string; // ""
+}
+
+/** One commit. */
+export interface GitCommit {
+  readonly id: string;
+  readonly title: string;
+  readonly author?: string; // ""
+  readonly at?: number; // 0.0
+}
+
+/** How the folder stands to its repository. */
+export interface GitStatus {
+  readonly branch?: string; // ""
+  readonly head?: string; // ""
+  readonly upstream?: string; // ""
+  readonly ahead?: number; // 0
+  readonly behind?: number; // 0
+  readonly files?: readonly ChangedFile[]; // []
+  readonly more?: boolean; // false
 }
 
 /** There is proof that the agent's wire took the message. */
@@ -232,6 +317,15 @@ export interface Hire {
   readonly focus?: boolean; // true
   readonly session?: string; // ""
   readonly anyway?: boolean; // false
+}
+
+/** What can be chosen when a worker is hired, and what is taken where nothing is. */
+export interface HireChoices {
+  readonly backend: string;
+  readonly directory: string;
+  readonly mode: Mode;
+  readonly backends?: readonly BackendChoice[]; // []
+  readonly folders?: readonly string[]; // []
 }
 
 /** A worker joined the team. */
@@ -316,6 +410,15 @@ export interface Message {
 
 /** What a worker may do without asking. */
 export type Mode = "auto_edit" | "default" | "plan" | "yolo";
+
+/** What a device is about to send. The id is the sender's: begun twice, it is the same upload. */
+export interface NewUpload {
+  readonly id: string;
+  readonly worker: string;
+  readonly name: string;
+  readonly size: number;
+  readonly media_type?: string; // ""
+}
 
 /** Something a person should know that is no part of the answer. */
 export interface Noted {
@@ -661,6 +764,15 @@ export interface TurnView {
   readonly ended_at?: number | null; // null
 }
 
+/** How far an upload came: send on from `offset`, at most `chunk` bytes at once. When all is there, the attachment for a `Say` to that worker. */
+export interface UploadState {
+  readonly id: string;
+  readonly offset: number;
+  readonly size: number;
+  readonly chunk?: number; // 1048576
+  readonly attachment?: Attachment | null; // null
+}
+
 /** What a turn cost, as far as the agent tells. */
 export interface Usage {
   readonly input_tokens?: number; // 0
@@ -691,6 +803,13 @@ export interface WentOffline {
   readonly starting?: number; // 0
 }
 
+/** One way in which an agent can be reached; the first of a backend is the usual one. */
+export interface WireChoice {
+  readonly wire: string;
+  readonly can: Can;
+  readonly modes?: readonly Mode[]; // []
+}
+
 /** Take back a message that still waits. */
 export interface Withdraw {
   readonly type: "withdraw";
@@ -703,6 +822,16 @@ export interface Withdrawn {
   readonly type: "withdrawn";
   readonly message: string;
   readonly by: Sender;
+}
+
+/** What changed between two trees, and the patch of it; `cut` says that the patch is not whole. */
+export interface WorkdirDiff {
+  readonly base: string;
+  readonly head: string;
+  readonly files?: readonly DiffFile[]; // []
+  readonly patch?: string; // ""
+  readonly cut?: boolean; // false
+  readonly running?: boolean; // false
 }
 
 /** One worker as it is now. `since` is the seq of its hiring, so that a name used again is somebody else. */
@@ -729,4 +858,16 @@ export interface Worker {
   readonly limits?: number; // 0
   readonly resumes_at?: number | null; // null
   readonly spent?: Spent; // {}
+}
+
+/** What one worker's agent can do; an empty list where nobody knows. */
+export interface WorkerAbilities {
+  readonly worker: string;
+  readonly backend: string;
+  readonly wire: string;
+  readonly can: Can;
+  readonly models?: readonly string[]; // []
+  readonly modes?: readonly Mode[]; // []
+  readonly effort?: readonly string[]; // []
+  readonly context_window?: number | null; // null
 }

@@ -5,8 +5,8 @@ import stat
 from collections.abc import Iterable
 from pathlib import Path, PurePath
 
-from farhand.model import compat
 from farhand.model.errors import ChannelError
+from farhand.model.secret_names import may_hold_secret
 
 LARGEST_BYTES = 20 * 1024 * 1024
 IMAGES = frozenset(".jpg .jpeg .png .gif .webp .bmp".split())
@@ -16,15 +16,6 @@ DOCUMENTS = frozenset(
         ".go .rs .java .kt .swift .rb .php .c .cpp .h .hpp .sh .html .css .scss"
     ).split()
 )
-BLOCKED_ENDINGS = frozenset(".pem .key .p12 .pfx .crt .cer .der .jks .keystore .kdb .pgp .gpg .asc".split())
-BLOCKED_NAMES = frozenset(
-    (
-        ".env .npmrc .pypirc .netrc .git-credentials id_rsa id_ed25519 id_dsa credentials kubeconfig "
-        # What agents and their neighbours sign in with.
-        ".credentials.json auth.json oauth_creds.json google_accounts.json mcp-oauth-tokens.json "
-        "application_default_credentials.json credentials.json access_tokens.db hosts.yml token.json"
-    ).split()
-).union(compat.ACCOUNT_FILES)
 # Folders of a home that hold nothing else but keys.
 BLOCKED_FOLDERS = (
     ".ssh",
@@ -51,8 +42,8 @@ def refusal(
 ) -> str:
     """Why the file may not be shown; empty when it may. `real` is where `given` leads to. Pure."""
     for path in (given, real):
-        name, ending = path.name.lower(), path.suffix.lower()
-        if name in BLOCKED_NAMES or name.startswith(".env") or ending in BLOCKED_ENDINGS:
+        ending = path.suffix.lower()
+        if may_hold_secret(path):
             return "It may hold a secret."
         if ending not in (IMAGES if picture else DOCUMENTS):
             return f"Files that end with '{ending}' are not sent."

@@ -1,0 +1,1 @@
+"""Looks into the folders that workers work in."""

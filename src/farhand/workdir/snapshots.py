@@ -1,0 +1,170 @@
+"""Keeps how a worker's folder was at the start and at the end of each turn: as trees beside its repository.
+
+Objects and index are ours: the repository itself is not written to. What git ignores, files that may hold a secret and
+large files are left out."""
+
+import asyncio
+import os
+import shutil
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import anyio
+import anyio.to_thread
+import msgspec
+import structlog
+
+from farhand.disk.atomic import append
+from farhand.model import facts
+from farhand.model.errors import GitFailed, NoRepository
+from farhand.model.facts import Event
+from farhand.model.present import Worker
+from farhand.model.secret_names import may_hold_secret
+from farhand.model.words import TurnId, Word
+from farhand.workdir.git import Git
+from farhand.workdir.repository import Repository, find_repository, split_z
+
+log = structlog.get_logger("workdir")
+LARGEST_FILE = 10 * 1024 * 1024
+MOST_FILES = 20_000
+LOG = "turns.jsonl"
+INDEX = "snapshot-index"
+CHANGED = ("--others", "--modified", "--deleted", "--exclude-standard")
+# Of several workers at the same time.
+AT_ONCE = 4
+MOST_WAITING = 1000
+_LONGEST_LOG = 4 * 1024 * 1024
+
+
+class TurnSnapshot(Word):
+    """A tree of a worker's folder, taken when a turn started or ended."""
+
+    turn: TurnId
+    tree: str
+    ended: bool = False
+
+
+_decoder = msgspec.json.Decoder(TurnSnapshot)
+
+
+def paths_to_take(top: Path, listed: Iterable[str]) -> list[str]:
+    """Those of the changed paths that are taken: no folders of other repositories, nothing secret, nothing large."""
+    return [path for path in dict.fromkeys(listed) if path and not path.endswith("/") and _is_taken(top, path)]
+
+
+def _is_taken(top: Path, path: str) -> bool:
+    if may_hold_secret(path):
+        return False
+    try:
+        return os.lstat(top / path).st_size <= LARGEST_FILE
+    except (FileNotFoundError, NotADirectoryError):
+        # It was deleted, which is a change like any other.
+        return True
+    except OSError:
+        return False
+
+
+class Snapshots:
+    """Takes and keeps snapshots, one at a time for each hiring, in a folder of its own."""
+
+    def __init__(self, folder: Path, worker: Callable[[str], Worker | None]) -> None:
+        self._folder = folder
+        self._worker = worker
+        self._locks: dict[str, anyio.Lock] = {}
+        self._places = anyio.Semaphore(AT_ONCE)
+        self._waiting: asyncio.Queue[tuple[Worker, Event]] = asyncio.Queue(MOST_WAITING)
+
+    def hear(self, events: Sequence[Event]) -> None:
+        """Listens to what was just written; never waits. What comes too fast is left out: a turn then has no diff."""
+        for event in events:
+            worker = self._worker(event.worker)
+            if isinstance(event.fact, facts.TurnStarted | facts.TurnEnded) and worker is not None and event.turn:
+                try:
+                    self._waiting.put_nowait((worker, event))
+                except asyncio.QueueFull:
+                    log.warning("no snapshot", worker=event.worker, turn=event.turn)
+
+    async def run(self) -> None:
+        """Takes snapshots until it is cancelled."""
+        await anyio.to_thread.run_sync(self._forget_gone)
+        async with anyio.create_task_group() as tasks:
+            while True:
+                worker, event = await self._waiting.get()
+                tasks.start_soon(self._keep, worker, event)
+
+    def _forget_gone(self) -> None:
+        """Removes what was kept for workers that are no more."""
+        for kept in self._folder.iterdir() if self._folder.is_dir() else ():
+            worker = self._worker(kept.name.rpartition("-")[0])
+            if worker is None or worker.hiring_id != kept.name:
+                shutil.rmtree(kept, ignore_errors=True)
+
+    async def _keep(self, worker: Worker, event: Event) -> None:
+        try:
+            async with self._lock(worker), self._places:
+                repository = await anyio.to_thread.run_sync(find_repository, Path(worker.directory))
+                tree = await self._take(worker, repository)
+        except NoRepository:
+            return
+        except (GitFailed, OSError) as error:
+            log.warning("no snapshot", worker=worker.name, turn=event.turn, why=str(error))
+            return
+        taken = TurnSnapshot(turn=event.turn or "", tree=tree, ended=isinstance(event.fact, facts.TurnEnded))
+        append(self.ours(worker) / LOG, msgspec.json.encode(taken) + b"\n")
+
+    def ours(self, worker: Worker) -> Path:
+        """The folder for what is kept for that hiring."""
+        return self._folder / worker.hiring_id
+
+    def _lock(self, worker: Worker) -> anyio.Lock:
+        return self._locks.setdefault(worker.hiring_id, anyio.Lock())
+
+    async def take(self, worker: Worker, repository: Repository) -> str:
+        """The tree of the folder as it is now."""
+        async with self._lock(worker):
+            return await self._take(worker, repository)
+
+    async def _take(self, worker: Worker, repository: Repository) -> str:
+        ours = self.ours(worker)
+        git = Git(repository, ours)
+        await git.open()
+        index = ours / INDEX
+        if not index.exists() and repository.index.is_file():
+            # Its times spare git the reading of every file.
+            await anyio.to_thread.run_sync(shutil.copyfile, repository.index, index)
+        listed = await git.run("ls-files", "-z", *CHANGED, index=index)
+        names = list(split_z(listed.data))
+        if listed.cut or len(names) > MOST_FILES:
+            raise GitFailed(f"More than {MOST_FILES:,} files changed.")
+        taken = await anyio.to_thread.run_sync(paths_to_take, repository.top, names)
+        if taken:
+            stdin = b"".join(os.fsencode(name) + b"\0" for name in taken)
+            await git.run("update-index", "-z", "--add", "--remove", "--stdin", index=index, stdin=stdin)
+        return (await git.run("write-tree", index=index)).data.decode().strip()
+
+    def of_turn(self, worker: Worker, turn: TurnId) -> tuple[str, str]:
+        """The trees at the start and at the end of the turn; empty where there is none."""
+        start = end = ""
+        for one in self._kept(worker):
+            if one.turn == turn and one.ended:
+                end = one.tree
+            elif one.turn == turn:
+                start = one.tree
+        return start, end
+
+    def _kept(self, worker: Worker) -> list[TurnSnapshot]:
+        path = self.ours(worker) / LOG
+        try:
+            with path.open("rb") as file:
+                file.seek(max(0, path.stat().st_size - _LONGEST_LOG))
+                lines = file.read(_LONGEST_LOG).split(b"\n")
+        except FileNotFoundError:
+            return []
+        return [one for line in lines if (one := _read(line)) is not None]
+
+
+def _read(line: bytes) -> TurnSnapshot | None:
+    try:
+        return _decoder.decode(line)
+    except msgspec.MsgspecError:
+        return None
