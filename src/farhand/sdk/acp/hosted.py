@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from farhand.sdk import events
+from farhand.sdk.acp.lasting import lasting_permission
 from farhand.sdk.acp.report import STOP_REASONS, described, replayed, update_of
 from farhand.sdk.acp.rpc import INTERNAL_ERROR, INVALID_PARAMS, Params, Peer, RpcError
 from farhand.sdk.agent import Agent
 from farhand.sdk.errors import SessionBusy
 from farhand.sdk.policies.guard import mode_of, modes_in
-from farhand.sdk.policies.protected_paths import edited_paths, is_build_file, is_protected
 from farhand.sdk.protocols import Extender, Question, Reply, SessionContext, ToolCall
 from farhand.sdk.session import Session
 
@@ -23,11 +23,8 @@ MODES = {
     "plan": "Looks and plans, changes nothing",
     "yolo": "Asks nothing",
 }
-PERMISSIONS = [
-    {"optionId": "allow_once", "name": "Allow", "kind": "allow_once"},
-    {"optionId": "allow_always", "name": "Allow for this session", "kind": "allow_always"},
-    {"optionId": "reject_once", "name": "Reject", "kind": "reject_once"},
-]
+ALLOW_ONCE = {"optionId": "allow_once", "name": "Allow", "kind": "allow_once"}
+REJECT_ONCE = {"optionId": "reject_once", "name": "Reject", "kind": "reject_once"}
 
 
 class HostedSession:
@@ -38,7 +35,7 @@ class HostedSession:
     def __init__(self, agent: Agent, cwd: Path, peer: Peer, mcp_servers: Any = None) -> None:
         self._peer = peer
         self._has_modes = agent.approver is None or agent.mode is not None or agent.policies is not None
-        self._always: set[tuple[str, str]] = set()
+        self._always: set[tuple[str, ...]] = set()
         self._kinds: dict[str, str] = {}
         self._cancelled = False
         self._turn = asyncio.Lock()
@@ -147,7 +144,7 @@ class HostedSession:
 
     async def _ask(self, question: Question, context: SessionContext) -> Reply:  # noqa: ARG002
         if question.kind == "permission" and question.call is not None:
-            return await self._ask_permission(question.call)
+            return await self._ask_permission(question, question.call)
         if not question.choices:
             return Reply(answered=False)
         options = [{"optionId": each, "name": each, "kind": "allow_once"} for each in question.choices]
@@ -158,20 +155,16 @@ class HostedSession:
             return Reply(answered=False)
         return Reply(answered=True, choice=chosen, text=chosen, chosen=(chosen,))
 
-    async def _ask_permission(self, call: ToolCall) -> Reply:
-        remembered = (call.name, str(call.arguments) if self._is_particular(call) else "")
-        if remembered in self._always:
+    async def _ask_permission(self, question: Question, call: ToolCall) -> Reply:
+        lasting = lasting_permission(question, call, self.agent.cwd)
+        if lasting.key in self._always:
             return Reply(answered=True, choice="allow")
-        chosen = await self._request(described(call, self._kinds, self.agent.cwd), PERMISSIONS)
+        for_session = {"optionId": "allow_always", "name": lasting.words, "kind": "allow_always"}
+        options = [ALLOW_ONCE, for_session, REJECT_ONCE]
+        chosen = await self._request(described(call, self._kinds, self.agent.cwd), options)
         if chosen == "allow_always":
-            self._always.add(remembered)
+            self._always.add(lasting.key)
         return Reply(answered=True, choice="allow" if chosen in ("allow_once", "allow_always") else "deny")
-
-    def _is_particular(self, call: ToolCall) -> bool:
-        """Whether a permission for the session holds for this very call alone."""
-        cwd = self.agent.cwd
-        configures = any(is_build_file(path, cwd) or is_protected(path, cwd) for path in edited_paths(call))
-        return configures or self._kinds.get(call.name) == "execute"
 
     async def _request(self, call: Params, options: list[dict[str, str]]) -> str:
         """The option that the client chose; empty when it chose none, and what is no answer is none."""

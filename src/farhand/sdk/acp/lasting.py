@@ -1,0 +1,47 @@
+"""What a permission for the session gives over ACP: this very command, one file, or this very call, and no more."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from farhand.model.visible import visible
+from farhand.sdk import wire
+from farhand.sdk.policies.matching import SHELL_TOOLS
+from farhand.sdk.policies.protected_paths import is_build_file, is_protected
+from farhand.sdk.protocols import Question, ToolCall
+
+_EDITS = frozenset({"write_file", "replace"})
+_BEFORE_CALL = "permission-"
+
+
+@dataclass(frozen=True, slots=True)
+class LastingPermission:
+    """What the option says that it gives, and by what the same thing is known again."""
+
+    words: str
+    key: tuple[str, ...]
+
+
+def lasting_permission(question: Question, call: ToolCall, cwd: Path) -> LastingPermission:
+    """What *for this session* means for that call."""
+    # A subagent may work in another folder: what it was permitted is its own.
+    asker = question.id.partition(_BEFORE_CALL)[0]
+    if call.name in SHELL_TOOLS:
+        given = {name: value for name, value in call.arguments.items() if name != "description"}
+        return LastingPermission("Allow this command for this session", (asker, "command", wire.compact(given)))
+    path = call.arguments.get("file_path")
+    if call.name in _EDITS and not asker and isinstance(path, str) and _is_plain(path, cwd):
+        real = os.path.realpath(cwd / Path(path).expanduser())
+        shown = os.path.relpath(real, os.path.realpath(cwd))
+        told = real if shown.startswith("..") else shown
+        return LastingPermission(f"Allow every change of {visible(told)} for this session", (asker, "file", real))
+    return LastingPermission(
+        "Allow this very call for this session", (asker, "call", call.name, wire.compact(call.arguments))
+    )
+
+
+def _is_plain(path: str, cwd: Path) -> bool:
+    """Whether a file neither configures a tool nor a build: what is written into it runs nothing by itself."""
+    return "\0" not in path and not is_build_file(path, cwd) and not is_protected(path, cwd)
