@@ -63,13 +63,24 @@ def test_a_change_is_another_finding() -> None:
     assert one[0].digest != two[0].digest
 
 
-def test_everything_up_to_the_repository_counts_and_nothing_above(tmp_path: Path) -> None:
-    inner = tmp_path / "above/repository/inner"
+def test_everything_above_counts_also_beyond_the_repository_and_without_one(tmp_path: Path) -> None:
+    inner = tmp_path / "home/above/repository/inner"
     inner.mkdir(parents=True)
-    (tmp_path / "above/repository/.git").mkdir()
-    for folder in (tmp_path / "above", inner.parent, inner):
+    for folder in (tmp_path, tmp_path / "home", tmp_path / "home/above", inner.parent, inner):
         (folder / "s.json").write_text(json.dumps(HOOK))
-    assert [one.file for one in look(inner, READS)] == ["s.json", str(inner.parent / "s.json")]
+    every = ["s.json", *(str(folder / "s.json") for folder in inner.parents if folder.is_relative_to(tmp_path))]
+    assert [one.file for one in look(inner, READS)] == every
+    (inner.parent / ".git").mkdir()
+    assert [one.file for one in look(inner, READS)] == every
+    # What lies in the agent's home is the person's own; the home itself may be a folder to work in, too.
+    (tmp_path / "link").symlink_to(tmp_path / "home")
+    assert [one.file for one in look(inner, READS, tmp_path / "link")] == [
+        one for one in every if one != str(tmp_path / "home/s.json")
+    ]
+    assert [one.file for one in look(tmp_path / "home", READS, tmp_path / "home")] == [
+        "s.json",
+        str(tmp_path / "s.json"),
+    ]
 
 
 def test_what_cannot_be_looked_at_is_a_finding_and_hangs_nobody(tmp_path: Path) -> None:
@@ -200,6 +211,12 @@ async def test_a_damaged_memory_trusts_nothing(tmp_path: Path) -> None:
         ("gemini", ".gemini/.env", "GEMINI_API_KEY=x"),
         ("opencode", "opencode.jsonc", '{"mcp": {"a": {"command": ["x", "y"]}}}'),
         ("opencode", ".opencode/plugin/x.js", "run()"),
+        ("opencode", "bunfig.toml", 'preload = ["./x.ts"]'),
+        ("opencode", ".npmrc", "registry=http://x"),
+        ("opencode", ".opencode/.npmrc", "registry=http://x"),
+        ("opencode", ".opencode/package-lock.json", "{}"),
+        ("opencode", ".env", "NODE_OPTIONS=--require ./x.js"),
+        ("opencode", ".env.local", "OPENCODE_CONFIG=./x.json"),
         ("acp", ".claude/settings.json", json.dumps(HOOK)),
         ("acp", ".opencode/plugin/x.js", "run()"),
     ],

@@ -36,4 +36,5 @@ class DriverContext:
         """What asks before an agent with that manifest is started in a folder that configures it; without a manifest
         nobody knows which CLI it is, and what any of them reads counts."""
         reads = reads_of(manifest) if manifest is not None else reads_of_every_driver()
-        return FolderGate(FolderCheck(self.folder, self.ask_seconds), reads)
+        home = self.child({}).get("HOME")
+        return FolderGate(FolderCheck(self.folder, self.ask_seconds, Path(home) if home else None), reads)

@@ -26,9 +26,10 @@ _remembered = msgspec.json.Decoder(dict[str, list[str]])
 class FolderCheck:
     """The folders that the manager trusts, by their real paths, each with what was found there when he did."""
 
-    def __init__(self, node_folder: Path, ask_seconds: float = 3600.0) -> None:
+    def __init__(self, node_folder: Path, ask_seconds: float = 3600.0, home: Path | None = None) -> None:
         self._path = node_folder / FILE
         self._seconds = ask_seconds
+        self._home = home
         # What nobody could look into is trusted as long as the node lives, and asked about at its next start.
         self._unseen: dict[str, set[str]] = {}
 
@@ -38,7 +39,7 @@ class FolderCheck:
 
     def _check(self, directory: str, reads: FolderReads) -> None:
         folder = str(Path(directory).resolve())
-        found = look(Path(folder), reads)
+        found = look(Path(folder), reads, self._home)
         trusted = {*self._trusted().get(folder, ()), *self._unseen.get(folder, ())}
         new = [one for one in found if one.digest not in trusted]
         if not new:
@@ -86,10 +87,10 @@ def listed(found: Iterable[Finding], new: Iterable[Finding]) -> str:
     return "\n".join([*lines, f"(and {known} that you trusted before)"] if known else lines)
 
 
-def look(folder: Path, reads: FolderReads) -> list[Finding]:
-    """All that the folder, and the repository that it lies in, give the agent."""
+def look(folder: Path, reads: FolderReads, home: Path | None = None) -> list[Finding]:
+    """All that the folder, and those above it, give the agent whose home that is."""
     found: list[Finding] = []
-    for place in _up_to_repository(folder):
+    for place in _places(folder, home):
         for patterns, in_file in ((reads.settings, partial(_settings, reads.harmless)), (reads.code, _code)):
             files, too_many = matching(place, patterns)
             for file in files:
@@ -115,8 +116,10 @@ def _code(file: Path, name: str) -> list[Finding]:
     return [unseen(name, digest.why, digest.mark) if isinstance(digest, Unseen) else as_code(name, digest)]
 
 
-def _up_to_repository(folder: Path) -> list[Path]:
-    """The folder, and those above it up to the one that is a repository, if there is one."""
-    above = [folder, *folder.parents]
-    root = next((number for number, place in enumerate(above) if (place / ".git").exists()), 0)
-    return above[: root + 1]
+def _places(folder: Path, home: Path | None) -> list[Path]:
+    """The folder and all above it: agents read upwards, beyond the repository and where there is none.
+
+    What lies in the agent's home is the person's own, and read wherever the agent works.
+    """
+    own = home.resolve() if home is not None else None
+    return [folder, *(place for place in folder.parents if place != own)]
