@@ -18,7 +18,7 @@ from farhand.sdk.policies import Judge, Surroundings, allow, deny, plain_reposit
 from farhand.sdk.policies.defaults import default_rules
 from farhand.sdk.policies.judge import PROTECTED, UNKNOWN_NAME
 from farhand.sdk.policies.plain_repository import is_harmless_config
-from farhand.sdk.policies.protected_paths import is_protected
+from farhand.sdk.policies.protected_paths import edit_risk
 from farhand.sdk.protocols import ToolCall
 from farhand.sdk.workspace import OutsideWorkspace, Workspace
 
@@ -257,6 +257,14 @@ def test_a_redirection_in_auto_edit_writes_plain_files_of_the_workspace_alone(
     assert ruling.decision == decision
 
 
+@pytest.mark.parametrize("folder", [".git", ".git/hooks", "gitlink", "src/../.git"])
+def test_a_redirection_in_a_folder_that_configures_a_tool_is_asked_for(world: ShellWorld, folder: str) -> None:
+    line = {"command": "echo x > config", "dir_path": folder}
+    judge = Judge([allow("run_shell_command", prefix="echo"), *default_rules()])
+    call = ToolCall("1", "run_shell_command", line)
+    assert judge.decide(call, Surroundings("auto_edit", cwd=world.workspace)).decision == "ask"
+
+
 def test_a_line_that_moves_redirects_nowhere_unasked(world: ShellWorld) -> None:
     for line in ("cd .git && echo x > config", "pushd src; echo x > a"):
         assert decided(world, line, allow("run_shell_command"), mode="auto_edit").decision == "ask"
@@ -284,7 +292,7 @@ def test_what_the_tool_would_open_is_what_is_judged(world: ShellWorld, path: str
     except (OutsideWorkspace, ValueError, RuntimeError):
         return
     if opened.parts and opened.parts[0] in (".git", ".gemini"):
-        assert is_protected(path, world.workspace)
+        assert edit_risk(path, world.workspace) == "configures"
 
 
 GIT_LINES = ("git status", "git log --all", "git show HEAD", "git diff", "git branch -a -vv")

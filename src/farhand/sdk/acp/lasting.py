@@ -9,7 +9,7 @@ from pathlib import Path
 from farhand.model.visible import visible
 from farhand.sdk import wire
 from farhand.sdk.policies.matching import SHELL_TOOLS
-from farhand.sdk.policies.protected_paths import is_build_file, is_protected
+from farhand.sdk.policies.protected_paths import edit_risk
 from farhand.sdk.protocols import Question, ToolCall
 
 _EDITS = frozenset({"write_file", "replace"})
@@ -32,7 +32,7 @@ def lasting_permission(question: Question, call: ToolCall, cwd: Path) -> Lasting
         given = {name: value for name, value in call.arguments.items() if name != "description"}
         return LastingPermission("Allow this command for this session", (asker, "command", wire.compact(given)))
     path = call.arguments.get("file_path")
-    if call.name in _EDITS and not asker and isinstance(path, str) and _is_plain(path, cwd):
+    if call.name in _EDITS and not asker and isinstance(path, str) and edit_risk(path, cwd) is None:
         real = os.path.realpath(cwd / Path(path).expanduser())
         shown = os.path.relpath(real, os.path.realpath(cwd))
         told = real if shown.startswith("..") else shown
@@ -40,8 +40,3 @@ def lasting_permission(question: Question, call: ToolCall, cwd: Path) -> Lasting
     return LastingPermission(
         "Allow this very call for this session", (asker, "call", call.name, wire.compact(call.arguments))
     )
-
-
-def _is_plain(path: str, cwd: Path) -> bool:
-    """Whether a file neither configures a tool nor a build: what is written into it runs nothing by itself."""
-    return "\0" not in path and not is_build_file(path, cwd) and not is_protected(path, cwd)

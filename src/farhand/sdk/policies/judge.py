@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from farhand.sdk.policies.matching import SHELL_TOOLS, Candidates, PolicyQuery, Surroundings, applies, server_of
-from farhand.sdk.policies.protected_paths import edited_paths, is_build_file, is_protected
+from farhand.sdk.policies.protected_paths import EditRisk, edit_risk, edited_paths
 from farhand.sdk.policies.rules import HARDNESS, Decision, Rule
 from farhand.sdk.protocols import ToolCall
 
@@ -24,8 +24,13 @@ OUTSIDE = "the command would run outside the workspace."
 UNTRUSTED_GIT = "git runs what a folder's configuration says, and this folder is not trusted."
 UNKNOWN_NAME = "a shell would make up the command's name, so nobody can say whether it is a denied one."
 PROTECTED = "this file configures a tool that will run what it says; changing it needs a person's word."
+RUN_BY_HOOK = (
+    "a hook, a tool server or a task of this folder names this file, and runs it unasked;"
+    " changing it needs a person's word."
+)
 _MOVES = (("cd",), ("pushd",), ("popd",))
 BUILD_FILE = "a build file decides what is run later; changing it needs a person's word."
+_RISKS: dict[EditRisk, str] = {"build": BUILD_FILE, "configures": PROTECTED, "hook": RUN_BY_HOOK}
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +209,7 @@ def _may_write(call: ToolCall, line: ShellLine, around: Surroundings) -> bool:
 def _is_plain_file(target: str | None, folder: Path, around: Surroundings) -> bool:
     if target is None or not _within(folder / target, around):
         return False
-    return not is_protected(target, folder) and not is_build_file(target, folder)
+    return edit_risk(str(folder / target), around.cwd) is None
 
 
 def _first_hardest(one: Ruling, other: Ruling, *, first: bool) -> Ruling:
@@ -236,10 +241,9 @@ def _within(folder: Any, around: Surroundings) -> bool:
 def _edit_looked_at(call: ToolCall, ruling: Ruling, around: Surroundings) -> Ruling:
     """Whoever changes what a tool runs later runs it: a person's word is needed, whichever rule allowed the edit."""
     for path in edited_paths(call):
-        if is_build_file(path, around.cwd):
-            return Ruling("ask", BUILD_FILE)
-        if around.mode != "yolo" and is_protected(path, around.cwd):
-            return Ruling("ask", PROTECTED)
+        risk = edit_risk(path, around.cwd, builds_only=around.mode == "yolo")
+        if risk is not None:
+            return Ruling("ask", _RISKS[risk])
     return ruling
 
 

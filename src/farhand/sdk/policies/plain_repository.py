@@ -44,7 +44,7 @@ def is_plain_repository(git: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Listing:
+class _GitFolder:
     """What a folder holds: how many entries, which of them are folders, and whether all the others are plain files."""
 
     mark: tuple[int, int, int]
@@ -55,7 +55,7 @@ class _Listing:
 
 
 # Folders that were looked at, as they were then: nothing in one becomes a link without another time of its change.
-_listings: dict[str, _Listing] = {}
+_listings: dict[str, _GitFolder] = {}
 
 
 def _has_no_links(git: str) -> bool:
@@ -78,7 +78,7 @@ def _has_no_links(git: str) -> bool:
     return True
 
 
-def _listing(folder: str) -> _Listing:
+def _listing(folder: str) -> _GitFolder:
     about = os.lstat(folder)
     mark = (about.st_dev, about.st_ino, about.st_ctime_ns)
     known = _listings.get(folder)
@@ -92,13 +92,13 @@ def _listing(folder: str) -> _Listing:
     return made
 
 
-def _listed(folder: str, mark: tuple[int, int, int]) -> _Listing:
+def _listed(folder: str, mark: tuple[int, int, int]) -> _GitFolder:
     with os.scandir(folder) as found:
         entries = list(islice(found, MOST_ENTRIES + 1))
     folders = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
     files = [entry.name for entry in entries if entry.is_file(follow_symlinks=False)]
     plain = len(folders) + len(files) == len(entries)
-    return _Listing(mark, len(entries), tuple(folders), plain, _COMMON in files)
+    return _GitFolder(mark, len(entries), tuple(folders), plain, _COMMON in files)
 
 
 def _is_of_this(folder: str) -> bool:

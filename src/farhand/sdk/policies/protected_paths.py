@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import Path, PurePosixPath
+from pathlib import Path
+from typing import Literal, TypeAlias
 
+from farhand.sdk.policies.hook_scripts import is_hook_script
 from farhand.sdk.protocols import ToolCall
 
+# A build takes its orders from the file, a tool does, or a hook, a tool server or a task runs it.
+EditRisk: TypeAlias = Literal["build", "configures", "hook"]
 _EDIT_WORDS = frozenset("write edit replace patch update create append save move rename copy delete".split())
 _PATH_ARGUMENTS = ("file_path", "path", "filePath", "file", "filename", "target", "destination", "new_path", "paths")
 _BUILD_FILES = frozenset(
@@ -45,27 +49,34 @@ def edited_paths(call: ToolCall) -> list[str]:
     return [one.strip().replace("\0", "") for one in named if isinstance(one, str) and one.strip()]
 
 
-def is_build_file(path: str, cwd: Path) -> bool:
-    """Whether a build takes its orders from this file."""
-    real = (os.path.realpath(cwd / os.path.expanduser(one)) for one in (path, path.replace("\\", "/")))  # noqa: PTH111
-    names = [os.path.basename(one) for one in real]  # noqa: PTH119
-    return any(name in _BUILD_FILES or _BUILD_PATTERN.fullmatch(name) for name in names)
-
-
-def is_protected(path: str, cwd: Path) -> bool:
-    """Whether a tool takes its orders from this file, under the name that is given or the one it really has."""
+def edit_risk(path: str, cwd: Path, *, builds_only: bool = False) -> EditRisk | None:
+    """What would later run because of this file, under the name that is given or the one it really has."""
     root = os.path.realpath(cwd)
+    found = _readings(path, root)
+    if any(_is_build_file(one) for one in found):
+        return "build"
+    if builds_only:
+        return None
+    if any(_configures(one, root) for one in found) and not all(_PLAN.fullmatch(one) for one in found):
+        return "configures"
+    return "hook" if is_hook_script(found, root) else None
+
+
+def _readings(path: str, root: str) -> set[str]:
+    """What a path may mean: as a tool opens it, links before `..`, and as it is written, for whoever reads it so."""
     named = [os.path.join(root, os.path.expanduser(one)) for one in {path, path.replace("\\", "/")}]  # noqa: PTH111, PTH118
-    # As a tool opens it: links are followed before `..` is. And as it is written, for whoever reads it otherwise.
-    found = {reading(one) for one in named for reading in (os.path.realpath, os.path.normpath)}
-    if all(_PLAN.fullmatch(one) for one in found):
-        return False
-    return any(_configures(PurePosixPath(one), root) for one in found)
+    return {reading(one) for one in named for reading in (os.path.realpath, os.path.normpath)}
 
 
-def _configures(path: PurePosixPath, root: str) -> bool:
+def _is_build_file(path: str) -> bool:
+    name = path.rpartition("/")[2]
+    return name in _BUILD_FILES or _BUILD_PATTERN.fullmatch(name) is not None
+
+
+def _configures(path: str, root: str) -> bool:
     # Folders above the workspace do not count: it may well lie in somebody's ~/.config.
-    parts = [part.lower() for part in (path.relative_to(root) if path.is_relative_to(root) else path).parts]
-    if any(part in PROTECTED_FOLDERS for part in parts):
+    inside = path == root or path.startswith(f"{root.rstrip('/')}/")
+    parts = (path[len(root) :] if inside else path).lower().strip("/").split("/")
+    if not PROTECTED_FOLDERS.isdisjoint(parts):
         return True
-    return bool(parts) and (parts[-1] in PROTECTED_FILES or PROTECTED_PATTERN.fullmatch(parts[-1]) is not None)
+    return parts[-1] in PROTECTED_FILES or PROTECTED_PATTERN.fullmatch(parts[-1]) is not None
