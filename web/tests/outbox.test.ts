@@ -42,6 +42,8 @@ async function opened(node: FakeNode, database?: PhoneDatabase) {
   const told: string[] = [];
   const kept = await store.read();
   const outbox = new Outbox(kept.outbox, store, new NodeApi(node.fetch), {
+    prepared: async (parcel) => parcel,
+    delivered: (parcel) => told.push(`delivered ${parcel.id}`),
     changed: () => undefined,
     refused: (parcel) => told.push(`refused ${parcel.id}`),
     stranger: () => told.push("stranger"),

@@ -17,6 +17,8 @@ export class NodeFailure extends Error {
 export type Fetch = (address: string, options?: RequestInit) => Promise<Response>;
 
 const LIMIT_MILLISECONDS = 15_000;
+// A piece of a file over a thin network.
+const PIECE_MILLISECONDS = 60_000;
 
 export class NodeApi {
   private readonly fetch: Fetch;
@@ -39,15 +41,19 @@ export class NodeApi {
     return this.ask<T>("DELETE", path);
   }
 
-  private async ask<T>(method: string, path: string, body?: string): Promise<T> {
+  async put<T>(path: string, body: Blob): Promise<T> {
+    return this.ask<T>("PUT", path, body, PIECE_MILLISECONDS);
+  }
+
+  private async ask<T>(method: string, path: string, body?: string | Blob, limit = LIMIT_MILLISECONDS): Promise<T> {
     let answer: Response;
     try {
       answer = await this.fetch(path, {
         method,
-        ...(body === undefined ? {} : { body, headers: { "Content-Type": "application/json" } }),
+        ...(body === undefined ? {} : { body, headers: { "Content-Type": typeOf(body) } }),
         cache: "no-store",
         credentials: "same-origin",
-        signal: AbortSignal.timeout(LIMIT_MILLISECONDS),
+        signal: AbortSignal.timeout(limit),
       });
     } catch {
       throw new NodeFailure("unreachable", "The node did not answer.");
@@ -57,6 +63,10 @@ export class NodeApi {
     }
     return (await read(answer)) as T;
   }
+}
+
+function typeOf(body: string | Blob): string {
+  return typeof body === "string" ? "application/json" : "application/octet-stream";
 }
 
 async function read(answer: Response): Promise<unknown> {

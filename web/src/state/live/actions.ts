@@ -201,7 +201,18 @@ export class LiveActions implements Actions {
     }));
   };
 
-  hireChoices = async (): Promise<readonly HireChoice[]> => [];
+  hireChoices = async (): Promise<readonly HireChoice[]> => {
+    const { hire } = await this.app.api.get<{ hire: wire.HireChoices }>("/api/hire");
+    return (hire.backends ?? []).map((one) => ({
+      backend: one.backend,
+      title: one.backend,
+      installed: one.found ?? true,
+      hint: (one.found ?? true) ? (one.how_to_log_in ?? "") : (one.install ?? ""),
+      wires: one.wires.map((by) => by.wire),
+      models: one.models ?? [],
+      modes: one.wires[0]?.modes ?? [],
+    }));
+  };
 
   /* --- this device */
 

@@ -73,8 +73,10 @@ export class LiveApp implements App {
     this.settings.value = readSettings(kept.settings);
     this.state = new TeamState(kept);
     this.reads = new Map(kept.reads);
-    this.pictures = new Pictures(kept.pictures, around.database, this.api);
+    this.pictures = new Pictures(kept.pictures, around.database, this.api, () => this.draw());
     this.parcels = new Outbox(kept.outbox, around.database, this.api, {
+      prepared: (parcel) => this.pictures.brought(parcel),
+      delivered: (parcel) => this.pictures.forget(parcel.pictures),
       changed: () => this.draw(),
       refused: (parcel) => this.toast("error", parcel.why),
       stranger: () => this.view.unpaired(),

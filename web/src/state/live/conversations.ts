@@ -4,8 +4,6 @@ import { effect, type Signal, signal } from "@preact/signals";
 import type { Conversation, Draft, Picture, Row } from "../types";
 import type { KeptDraft, PhoneDatabase } from "./database";
 
-const DRAFT_MILLISECONDS = 250;
-
 export interface OpenConversation extends Conversation {
   readonly rows: Signal<readonly Row[]>;
   readonly status: Signal<"loading" | "cached" | "ready" | "failed">;
@@ -19,7 +17,7 @@ export class Conversations {
   private readonly drafts: Map<string, KeptDraft>;
   private readonly database: PhoneDatabase;
   private readonly pictures: (ids: readonly string[]) => readonly Picture[];
-  private readonly unsaved = new Map<string, ReturnType<typeof setTimeout>>();
+  private readonly saving = new Map<string, Promise<void>>();
 
   constructor(
     drafts: ReadonlyMap<string, KeptDraft>,
@@ -56,12 +54,12 @@ export class Conversations {
     return this.open.values();
   }
 
-  /** Writes every draft down now: the screen may be gone in a moment. */
+  /** Returns when every draft is written down: the screen may be gone in a moment. */
   async saveDrafts(): Promise<void> {
-    const workers = [...this.unsaved.keys()];
-    await Promise.all(workers.map((worker) => this.save(worker)));
+    await Promise.all(this.saving.values());
   }
 
+  /** Every letter at once, for nobody knows when a phone ends an app; what comes while one is written follows it. */
   private keepDraft(conversation: OpenConversation): void {
     const { worker, draft } = conversation;
     let first = true;
@@ -69,32 +67,25 @@ export class Conversations {
       draft.value;
       if (first) {
         first = false;
-        return;
+      } else if (!this.saving.has(worker)) {
+        const saving = this.save(conversation).finally(() => this.saving.delete(worker));
+        this.saving.set(worker, saving);
       }
-      clearTimeout(this.unsaved.get(worker));
-      this.unsaved.set(
-        worker,
-        setTimeout(() => void this.save(worker), DRAFT_MILLISECONDS),
-      );
     });
   }
 
-  private async save(worker: string): Promise<void> {
-    clearTimeout(this.unsaved.get(worker));
-    this.unsaved.delete(worker);
-    const draft = this.open.get(worker)?.draft.value;
-    if (draft) {
-      await this.database.keepDraft(worker, { text: draft.text, pictures: draft.pictures.map((one) => one.id) });
+  private async save({ worker, draft }: OpenConversation): Promise<void> {
+    for (let kept: Draft | null = null; kept !== draft.peek(); ) {
+      kept = draft.peek();
+      await this.database.keepDraft(worker, { text: kept.text, pictures: kept.pictures.map((one) => one.id) });
     }
   }
 
-  /** The draft was sent, and is gone in the same transaction: a write that waits must not bring it back. */
+  /** The draft was sent, and is gone in the same transaction. */
   sent(worker: string): void {
     const conversation = this.open.get(worker);
     if (conversation) {
       conversation.draft.value = { text: "", pictures: [] };
     }
-    clearTimeout(this.unsaved.get(worker));
-    this.unsaved.delete(worker);
   }
 }

@@ -42,8 +42,6 @@ export interface KeptPicture {
   readonly name: string;
   readonly mediaType: string;
   readonly blob: Blob;
-  /** Where it is on the node, once it is there. */
-  readonly path: string;
 }
 
 export interface KeptDraft {

@@ -11,7 +11,11 @@ export interface OutboxStore {
 }
 
 export interface OutboxEvents {
+  /** The command as it is sent: with where its pictures are on the node. Throws NodeFailure when they cannot be brought there. */
+  prepared(parcel: Parcel): Promise<Parcel>;
   changed(parcels: readonly Parcel[]): void;
+  /** The node shows the message: what the phone kept for it is not needed any more. */
+  delivered(parcel: Parcel): void;
   /** A command that is no message was refused: the person is told. */
   refused(parcel: Parcel): void;
   /** The node does not know this device. */
@@ -81,6 +85,7 @@ export class Outbox {
     );
     for (const parcel of gone) {
       await this.drop(parcel.id);
+      this.events.delivered(parcel);
     }
   }
 
@@ -109,7 +114,8 @@ export class Outbox {
       return true;
     }
     try {
-      const { accepted } = await this.api.post<{ accepted: Accepted }>("/api/hub/commands", tried.command);
+      const ready = await this.events.prepared(tried);
+      const { accepted } = await this.api.post<{ accepted: Accepted }>("/api/hub/commands", ready.command);
       await this.accepted(tried, accepted);
       return true;
     } catch (error) {
