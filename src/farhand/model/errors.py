@@ -10,7 +10,7 @@ FarhandError
 ├── DriverError                 AgentMissing, AgentNotStarted, AgentEnded, AgentGone, GitFailed
 ├── ChannelError
 └── NodeError                   NodeRunning, NodeNotRunning, PortTaken, BadUsage, SettingMissing, SettingWrong,
-                                NodeUnreachable, ProgramMissing
+                                NodeUnreachable, ProgramMissing, ReachFailed
 """
 
 from collections.abc import Iterable
@@ -401,3 +401,9 @@ class ProgramMissing(NodeError):
 
     code = "program_missing"
     exit_code = 4
+
+
+class ReachFailed(NodeError):
+    """A way to the node from outside could not be opened."""
+
+    code = "reach_failed"
