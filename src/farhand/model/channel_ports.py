@@ -60,6 +60,16 @@ class HasHealth(Protocol):
 
 
 @runtime_checkable
+class HasReceiveStatus(Protocol):
+    """It can prove that it hears."""
+
+    @property
+    def receive_status(self) -> ReceiveStatus:
+        """When it heard last, and what keeps it from hearing."""
+        ...
+
+
+@runtime_checkable
 class ServesPublicRoutes(Protocol):
     """The node's HTTP listener serves routes of its own for everyone; it checks its callers itself."""
 
@@ -109,7 +119,35 @@ class KeepsInboxes(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class ReceiveStatus:
+    """Whether a chat is heard: over what, when it last was, since when it is not, and why."""
+
+    mode: str = ""
+    account: str = ""
+    heard_at: float | None = None
+    deaf_since: float | None = None
+    problem: str = ""
+
+
 # --- what a channel is built from
+
+
+class Tunnel(Protocol):
+    """A tunnel that the node keeps up itself; its address comes, changes and goes."""
+
+    @property
+    def url(self) -> str:
+        """Where anybody can reach the node now; empty while nobody can."""
+        ...
+
+    async def changed(self, seen: str) -> str:
+        """Returns the address as soon as it is another than that."""
+        ...
+
+    def report_unreachable(self, url: str, why: str) -> None:
+        """Somebody out there cannot reach that address: the tunnel is opened anew."""
+        ...
 
 
 class Manager(Word):
@@ -201,6 +239,8 @@ class ChannelContext:
     port: int
     bridge_url: str
     public_url: str = ""
+    # The tunnel that the node keeps up for those that have no address of their own.
+    tunnel: Tunnel | None = None
     # The kinds of workers whose agents run in tmux; those that take a message in mid-turn.
     terminals: frozenset[str] = frozenset()
     steers: frozenset[str] = frozenset()

@@ -27,7 +27,7 @@ from farhand.channels.kit.outbound import Outbound
 from farhand.channels.kit.surface import ChatSurface, RateLimits, SeesEvents
 from farhand.channels.kit.texts import About
 from farhand.channels.kit.who_may_speak import WhoMaySpeak
-from farhand.model.channel_ports import ChannelContext
+from farhand.model.channel_ports import ChannelContext, ReceiveStatus
 from farhand.model.errors import StoreError
 
 log = structlog.get_logger("chat")
@@ -93,6 +93,11 @@ class Chat:
         return self._parts.health.line()
 
     @property
+    def receive_status(self) -> ReceiveStatus:
+        """Whether the chat is heard."""
+        return self._parts.health.receive_status()
+
+    @property
     def manager_chat(self) -> str:
         """The manager's chat; empty while nobody is known."""
         return self._parts.members.chat
@@ -106,7 +111,7 @@ class Chat:
 
     async def announce(self, text: str) -> None:
         """Tells the manager something about the node itself, unless the surface is out of reach."""
-        if not self._parts.health.problem:
+        if self._parts.health.can_speak:
             await self._outbound.queue.show(plain_notice(f"announce:{self._context.clock.now()}", text))
 
     async def notify(self, text: str) -> None:

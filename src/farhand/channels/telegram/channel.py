@@ -20,7 +20,8 @@ from farhand.channels.telegram.outbound import NAME, TelegramSurface, WorkerFold
 from farhand.channels.telegram.receive import PollingReceiver, WebhookReceiver
 from farhand.channels.telegram.settings import TelegramSettings, manager_of, read_settings
 from farhand.channels.telegram.stored import TelegramStored
-from farhand.model.channel_ports import Channel, ChannelContext
+from farhand.channels.telegram.switch import SwitchingReceiver
+from farhand.model.channel_ports import Channel, ChannelContext, ReceiveStatus
 
 
 def build(context: ChannelContext) -> list[Channel]:
@@ -30,7 +31,8 @@ def build(context: ChannelContext) -> list[Channel]:
 
 
 class TelegramChannel:
-    """One bot, one manager, the whole team. A node with a public address uses the webhook, any other one polls."""
+    """One bot, one manager, the whole team. While the node has a public address, the bot has a webhook there; else it
+    polls."""
 
     name = NAME
 
@@ -68,11 +70,9 @@ class TelegramChannel:
         self._chat = Chat(parts, context)
         inbound = TelegramInbound(self._chat, surface, settings.bot)
         secret = stored.webhook_secret(settings.webhook_secret)
-        self._webhook = WebhookReceiver(
-            self._gateway, inbound, health, context.clock, stored, context.public_url, secret
-        )
+        self._webhook = WebhookReceiver(self._gateway, inbound, health, context.clock, stored, secret)
         polling = PollingReceiver(self._gateway, inbound, health, context.clock, stored)
-        self._receiver = self._webhook if context.public_url else polling
+        self._receiver = SwitchingReceiver(polling, self._webhook, context.public_url, context.tunnel, context.peers)
 
     async def run(self) -> None:
         """Serves until it is cancelled."""
@@ -88,6 +88,11 @@ class TelegramChannel:
     def health(self) -> str:
         """One line for `status`."""
         return self._chat.health
+
+    @property
+    def receive_status(self) -> ReceiveStatus:
+        """When we heard Telegram last, and what keeps us from it."""
+        return self._chat.receive_status
 
     @property
     def manager_chat(self) -> str:
@@ -107,9 +112,14 @@ class TelegramChannel:
         await self._chat.drain()
 
 
+def address_of(context: ChannelContext) -> str:
+    """Where Telegram can call the node now."""
+    return context.public_url or (context.tunnel.url if context.tunnel else "")
+
+
 def about_bot(settings: TelegramSettings, context: ChannelContext, stored: TelegramStored, who: KnowsManager) -> About:
     """What `/settings` says of the bot; its secrets are cut short."""
-    secret = settings.webhook_secret or (stored.webhook_secret("") if context.public_url else "")
+    secret = settings.webhook_secret or (stored.webhook_secret("") if address_of(context) else "")
     return About(
         version=context.version,
         token=redacted(settings.token),

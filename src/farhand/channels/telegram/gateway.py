@@ -118,6 +118,10 @@ class Gateway:
                 await self._requests.shutdown()
                 await self._polls.shutdown()
 
+    def poll_looks(self, every_seconds: float) -> int:
+        """How many looks at that distance a poll may take before it has surely failed."""
+        return int((self._poll_seconds + SLACK_SECONDS) // every_seconds)
+
     async def updates(self, offset: int | None, *, at_once: bool = False) -> list[msgspec.Raw]:
         """Waits for updates, each as it came, or asks for those that are there. An offset confirms all before it."""
         query = {
