@@ -55,6 +55,10 @@ OVERRULED = {
     "media.10": "A picture that Telegram cannot draw is sent again as a file before it counts as failed.",
     "cli.37": "farhand is itself a Python program. tmux is asked for unless the node runs with `--demo` or without "
     "Telegram.",
+    "cli.38": "With `--reach cloudflared` it is required; without a word (`--reach auto`) a node takes the way that is "
+    "there, and polls Telegram where none is.",
+    "cli.42": "The tunnel is ended and nothing of it is left; the bridge goes on, for Telegram is polled: a node that "
+    "gives up hears nobody.",
     "cli.49": "It is `send-to-telegram.py`: a program without a shell and without `jq`. A `send-to-telegram.sh` of the "
     "original is told of by `farhand hook status`.",
     "cli.51": "Merged in Python, atomically and with a backup; what is not ours stays to the byte.",

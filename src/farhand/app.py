@@ -27,14 +27,20 @@ from farhand.core.retention import Retention
 from farhand.core.sessions import AgentSessions
 from farhand.core.team import Team
 from farhand.devices.registry import Devices
+from farhand.disk.atomic import write_private
 from farhand.model.channel_ports import Channel, ChannelContext, ServesLocalRoutes, ServesPublicRoutes
+from farhand.model.compat import TUNNEL_URL_FILE
 from farhand.model.driver_ports import HasTmuxHost, RunsInBackground, ServesHooks
 from farhand.model.errors import NodeRunning, PortTaken
 from farhand.model.ports import Clock, Driver
 from farhand.model.present import Worker
 from farhand.model.worker_keys import hiring_of
 from farhand.node import Node
+from farhand.reach.address import TunnelAddress
+from farhand.reach.choose import ReachOptions, choose, close_left_behind
+from farhand.reach.supervisor import ReachSupervisor
 from farhand.roster import asking_events, channel_names, installed_backends
+from farhand.sandbox.environment import child_environment
 from farhand.server import http
 from farhand.server.callers import Callers
 from farhand.server.devices import device_routes
@@ -125,7 +131,8 @@ async def _running(
     retention = built.retention = Retention(
         journal, hub, clock, built.announce, days=settings.retention_days, megabytes=settings.journal_megabytes
     )
-    built.channels = channels(channel_context(built, drivers, clock, SqliteManagers(database)))
+    tunnel = TunnelAddress()
+    built.channels = channels(channel_context(built, drivers, clock, SqliteManagers(database), tunnel))
     deadlines, snapshots = Deadlines(hub, clock), Snapshots(settings.folder / "snapshots", _finder(hub))
     key, devices = folder.key(settings.key), Devices(SqliteDevices(database), clock)
     built.devices, callers = devices, Callers(key, devices)
@@ -149,6 +156,7 @@ async def _running(
             tasks.start_soon(snapshots.run, name="snapshots")
         for channel in built.channels:
             tasks.start_soon(channel.run, name=f"channel {channel.name}")
+        tasks.start_soon(keep_reachable, built, tunnel, clock, name="reach")
         log.info("node ready", node=settings.node, port=port, workers=len(hub.present.workers), seq=hub.present.seq)
         try:
             yield built
@@ -156,8 +164,29 @@ async def _running(
             tasks.cancel_scope.cancel()
 
 
+async def keep_reachable(node: Node, address: TunnelAddress, clock: Clock) -> None:
+    """Keeps the way in open that the settings want, if there is one; what an earlier run has left is closed first."""
+    settings = node.settings
+    options = ReachOptions(
+        mode=settings.reach,
+        folder=settings.folder,
+        target=settings.tunnel_target(node.port),
+        public_url=settings.public_url,
+        tunnel_name=settings.tunnel_name,
+        wants_public=any(isinstance(channel, ServesPublicRoutes) for channel in node.channels),
+        environment=child_environment(settings.environment, {}),
+    )
+    way = await choose(options, clock)
+    await close_left_behind(options, way)
+    if way is not None:
+        node.reach = ReachSupervisor(way, address, clock, node.tell_manager)
+        await node.reach.run()
+    elif settings.public_url:
+        write_private(settings.folder / TUNNEL_URL_FILE, settings.public_url)
+
+
 def channel_context(
-    node: Node, drivers: Mapping[str, Driver], clock: Clock, managers: SqliteManagers
+    node: Node, drivers: Mapping[str, Driver], clock: Clock, managers: SqliteManagers, tunnel: TunnelAddress
 ) -> ChannelContext:
     """What the node's channels are built from."""
     settings = node.settings
@@ -176,7 +205,8 @@ def channel_context(
         tmux_prefix=settings.tmux_prefix,
         port=node.port,
         bridge_url=settings.bridge_url(node.port),
-        public_url=settings.public_url,
+        public_url="" if settings.tunnel_name else settings.public_url,
+        tunnel=tunnel,
         terminals=frozenset(name for name, driver in drivers.items() if driver.can.terminal),
         agent_group=settings.agent_user.gid if settings.agent_user else None,
         steers=frozenset(name for name, driver in drivers.items() if driver.can.steer),

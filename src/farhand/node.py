@@ -4,7 +4,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +19,13 @@ from farhand.model.channel_ports import (
     Channel,
     FollowsManagerChat,
     HasHealth,
+    HasReceiveStatus,
     KeepsInboxes,
     ReachesManager,
 )
 from farhand.model.devices import DeviceRegistry
 from farhand.model.present import Worker
+from farhand.reach.supervisor import ReachSupervisor
 from farhand.store.journal import SqliteJournal
 from farhand.store.outbox import SqliteOutbox
 
@@ -65,6 +67,7 @@ class Node:
     retention: Retention | None = None
     # Who may speak to it over HTTP.
     devices: DeviceRegistry | None = None
+    reach: ReachSupervisor | None = None
     # Whoever else wants to hear what the node says of itself: the terminal that it runs in.
     listeners: list[Callable[[str], None]] = field(default_factory=list)
 
@@ -88,8 +91,20 @@ class Node:
             "channels": {
                 channel.name: channel.health if isinstance(channel, HasHealth) else "" for channel in self.channels
             },
+            "reach": asdict(self.reach.status) if self.reach else None,
+            "hearing": {
+                channel.name: asdict(channel.receive_status)
+                for channel in self.channels
+                if isinstance(channel, HasReceiveStatus)
+            },
             "workers": [worker_status(worker, now) for worker in present.workers.values()],
         }
+
+    async def tell_manager(self, text: str) -> None:
+        """Brings the text to the manager's chats as soon as each can be reached, and to the terminal now."""
+        for listener in self.listeners:
+            listener(text)
+        await self.notify(text)
 
     # --- what a channel may ask of the others (`Peers`)
 

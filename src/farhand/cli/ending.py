@@ -1,6 +1,7 @@
 """Ends a node and what belongs to it: its process, its tunnel, its agents in tmux and in holders."""
 
 import os
+import shutil
 import signal
 import time
 from pathlib import Path
@@ -9,11 +10,12 @@ from farhand.cli.tmux_sessions import end_session, sessions_of
 from farhand.config.launch import read_launch
 from farhand.config.places import node_folder
 from farhand.disk import processes
-from farhand.model.compat import TUNNEL_PID_FILE, TUNNEL_URL_FILE
+from farhand.model.compat import SERVE_FILE, TUNNEL_PID_FILE, TUNNEL_URL_FILE
 from farhand.model.errors import NodeError
 from farhand.store.folder import running
 
-PATIENCE_SECONDS = 15.0
+PATIENCE_SECONDS = 25.0
+TUNNEL_SECONDS = 3.0
 LOOK_SECONDS = 0.02
 
 
@@ -35,11 +37,30 @@ def end_bridge(node: str, folder: Path) -> int | None:
 
 
 def end_tunnel(folder: Path) -> bool:
-    """Ends the tunnel that the node has started, if it still runs; whether it did."""
-    ended = processes.end(folder / TUNNEL_PID_FILE) is not None
+    """Ends the tunnel that the node has started, if it still runs; whether it did. One that does not obey is killed."""
+    file = folder / TUNNEL_PID_FILE
+    ended = processes.end(file) is not None
+    deadline = time.monotonic() + TUNNEL_SECONDS
+    while ended and processes.read_identity(file) is not None:
+        if time.monotonic() > deadline:
+            processes.end(file, signal.SIGKILL)
+            break
+        time.sleep(LOOK_SECONDS)
+    ended = _end_served(folder) or ended
     for name in (TUNNEL_PID_FILE, TUNNEL_URL_FILE):
         (folder / name).unlink(missing_ok=True)
     return ended
+
+
+def _end_served(folder: Path) -> bool:
+    """Takes away what a killed node has left on the tailnet; whether there was something."""
+    if not (folder / SERVE_FILE).exists() or (program := shutil.which("tailscale")) is None:
+        return False
+    import anyio
+
+    from farhand.reach.tailscale import Tailscale, close_served
+
+    return anyio.run(close_served, Tailscale(program, os.environ), folder)
 
 
 def end_agents(node: str, folder: Path) -> list[str]:

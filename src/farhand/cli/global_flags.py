@@ -22,6 +22,7 @@ GLOBAL_FLAGS = (
     GlobalFlag("-p --port", "the port of the node's HTTP listener (run, restart)", "PORT"),
     GlobalFlag("--no-tunnel", "no tunnel and no webhook: Telegram is polled (run, restart)"),
     GlobalFlag("--tunnel-url", "use this public address (run, restart)", "URL"),
+    GlobalFlag("--reach", "the way in: auto, tailscale, cloudflared or none (run, restart)", "WAY"),
     GlobalFlag("--headless", "ask nothing"),
     GlobalFlag("-q --quiet", "errors only"),
     GlobalFlag("-v --verbose", "more about what happens"),

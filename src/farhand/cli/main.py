@@ -50,6 +50,7 @@ variables:
   ADMIN_CHAT_ID         the manager's chat (else: the first who writes)
   NODE_NAME, PORT       as --node, --port
   TUNNEL_URL            as --tunnel-url
+  FARHAND_REACH         as --reach
   TELEGRAM_WEBHOOK_SECRET, SESSIONS_DIR, TMUX_PREFIX, BRIDGE_URL and more: docs/reference/settings.md
 
 `farhand <command> --help` tells more.

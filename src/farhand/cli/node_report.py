@@ -48,6 +48,18 @@ class NodeReport:
     token: bool = False
     bot: BotReport = field(default_factory=BotReport)
 
+    @property
+    def tunnel_url(self) -> str:
+        """Where the node is found from outside, as far as anybody can tell."""
+        reach = self.said.get("reach")
+        return str(reach["url"]) if reach else self.launch.public_url
+
+    @property
+    def webhook_url(self) -> str:
+        """Where its webhook must lead; empty for a node that polls."""
+        hearing = self.said.get("hearing", {}).get("telegram", {})
+        return self.tunnel_url if hearing.get("mode", "webhook") == "webhook" else ""
+
     def tags(self, session: TmuxSession) -> list[str]:
         """What is wrong with a session: it has another port, folder or prefix, or hooks older than the settings."""
         said = session.variables
@@ -103,7 +115,8 @@ def _bot(folder: Path, environ: Mapping[str, str], said: Mapping[str, Any], laun
         return BotReport()
     name, number = _read(folder / "bot_username"), _read(folder / "bot_id")
     state = "online" if name and str(health).startswith(("polling", "webhook")) else "error"
-    return BotReport(state, name, number, _read(folder / "webhook_url") if launch.public_url else "")
+    is_called = said.get("hearing", {}).get("telegram", {}).get("mode") == "webhook" or launch.public_url
+    return BotReport(state, name, number, _read(folder / "webhook_url") if is_called else "")
 
 
 def ask_bot(environ: Mapping[str, str]) -> BotReport:

@@ -15,6 +15,7 @@ from farhand.config.process import make_undumpable
 from farhand.config.secret_files import secret_in_file
 from farhand.config.settings import Settings, port_number, read_settings
 from farhand.model.errors import NodeRunning, PortTaken, ProgramMissing, SettingMissing, SettingWrong
+from farhand.model.reach import ReachMode, reach_mode
 from farhand.model.variables import is_yes
 from farhand.store.folder import running
 
@@ -29,6 +30,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-telegram", action="store_true", help="run without the Telegram channel")
     parser.add_argument("--no-tunnel", action="store_true", help="no tunnel and no webhook: Telegram is polled")
     parser.add_argument("--tunnel-url", help="use this public address for the webhook")
+    parser.add_argument(
+        "--reach", choices=[mode.value for mode in ReachMode], help="the way in from outside (default: auto)"
+    )
     parser.add_argument("--headless", action="store_true", help="ask nothing, show no conversation")
     parser.add_argument("--detach", action="store_true", help="run behind, and come back when it is ready")
     parser.add_argument("--demo", action="store_true", help="put a demo worker on an empty team")
@@ -70,8 +74,20 @@ def check(arguments: argparse.Namespace) -> None:
         raise SettingMissing(
             "TELEGRAM_BOT_TOKEN not set", hints=("set it, or try farhand without it: farhand run --no-telegram --demo",)
         )
+    if not arguments.no_tunnel:
+        _check_reach(arguments)
     if shutil.which("tmux") is None and not arguments.demo and not arguments.no_telegram:
         raise tmux_missing()
+
+
+def _check_reach(arguments: argparse.Namespace) -> None:
+    """Raises when the way in that was asked for by name needs a program that is not here."""
+    mode = reach_mode(arguments.reach or os.environ.get("FARHAND_REACH", ""))
+    if mode in (ReachMode.TAILSCALE, ReachMode.CLOUDFLARED):
+        from farhand.reach.choose import check_programs
+
+        url = arguments.tunnel_url or os.environ.get("TUNNEL_URL", "").strip()
+        check_programs(mode, os.environ.get("FARHAND_TUNNEL_NAME", "").strip(), url, os.environ.get("PATH"))
 
 
 def tmux_missing() -> ProgramMissing:
@@ -84,6 +100,7 @@ def flags_of(arguments: argparse.Namespace) -> list[str]:
     """The flags by which the same node is run again; nothing secret is among them."""
     flags = [f"--{name.replace('_', '-')}" for name in KEPT if vars(arguments)[name]]
     flags += [f"--port={arguments.port}"] if arguments.port is not None else []
+    flags += [f"--reach={arguments.reach}"] if arguments.reach else []
     return flags + ([f"--tunnel-url={arguments.tunnel_url}"] if arguments.tunnel_url else [])
 
 
@@ -99,6 +116,7 @@ def _run_here(arguments: argparse.Namespace) -> int:
         verbose=arguments.verbose,
         tunnel_url=arguments.tunnel_url or "",
         tunnel=not arguments.no_tunnel,
+        reach=arguments.reach or "",
         secret_names=channel_secrets(),
         environ=os.environ,
     )

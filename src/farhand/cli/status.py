@@ -104,7 +104,7 @@ def as_text(one: NodeReport, now: float) -> list[str]:
     lines = [f"Node: {one.node} [{'running' if one.running else 'stopped'}]"]
     if one.running:
         lines.append(f"  port:     {one.port}")
-        lines += [f"  tunnel:   {visible(one.launch.public_url)}"] if one.launch.public_url else []
+        lines += [f"  tunnel:   {visible(one.tunnel_url)}"] if one.tunnel_url else []
     lines += _sessions(one)
     lines.append(f"  hook:     {'installed' if one.hook and one.settings else 'not installed'}")
     lines.append(f"  bot:      {_bot(one)}")
@@ -139,7 +139,7 @@ def _bot(one: NodeReport) -> str:
 
 def _webhook(one: NodeReport) -> list[str]:
     """Whether Telegram calls this node; a node that polls is deaf while any webhook is set."""
-    actual, expected = one.bot.webhook, one.launch.public_url
+    actual, expected = one.bot.webhook, one.webhook_url
     if actual is None:
         return []
     if not actual:
@@ -164,9 +164,32 @@ def _life(said: Mapping[str, Any], now: float) -> list[str]:
     if said.get("run_as"):
         lines.append(f"  run as:   {visible(str(said['run_as']))}")
     lines += [f"  {name + ':':<10}{visible(str(one)) or 'serving'}" for name, one in said.get("channels", {}).items()]
+    lines += _reach(said, now) + _receiving(said, now)
     lines.append("  team:     " + (str(len(said["workers"])) if said["workers"] else "none"))
     for worker in said["workers"]:
         lines += worker_lines(worker, said["focus"], now)
+    return lines
+
+
+def _reach(said: Mapping[str, Any], now: float) -> list[str]:
+    """How the way in that the node keeps open stands."""
+    reach = said.get("reach")
+    if not reach:
+        return []
+    line = f"  reach:    {visible(reach['way'])}, {reach['state']} for {_ago(now - reach['since'])}"
+    return [
+        line,
+        *([f"            {on_one_line(visible(reach['problem']), LONGEST_QUESTION)}"] if reach["problem"] else []),
+    ]
+
+
+def _receiving(said: Mapping[str, Any], now: float) -> list[str]:
+    """When each chat was heard last."""
+    lines = []
+    for name, one in said.get("hearing", {}).items():
+        heard = f"heard {_ago(now - one['heard_at'])} ago" if one["heard_at"] else "not heard yet"
+        deaf = f" ⚠ deaf for {_ago(now - one['deaf_since'])}" if one["deaf_since"] else ""
+        lines.append(f"  hearing:  {visible(name)} {heard}{deaf}")
     return lines
 
 

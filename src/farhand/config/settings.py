@@ -12,6 +12,7 @@ from farhand.config.secret_files import secret_in_file
 from farhand.model import compat
 from farhand.model.errors import SettingWrong
 from farhand.model.names import node_name
+from farhand.model.reach import ReachMode, reach_mode
 from farhand.model.variables import is_yes, number
 from farhand.model.words import Mode
 
@@ -52,8 +53,10 @@ class Settings:
     agent_user: AgentUser | None = None
     # The socket of the tmux server that workers run in; the person's own server when empty.
     tmux_socket: str = ""
-    # The node's public address, if it has one.
+    # The node's public address, if it has one; the way in that it opens itself, and whose tunnel that address is.
     public_url: str = ""
+    reach: ReachMode = ReachMode.AUTO
+    tunnel_name: str = ""
     # Where a worker's small files, its pipe and its inbox are; what its tmux session's name begins with.
     sessions_folder: Path | None = None
     temporary: Path = Path(compat.TEMPORARY_FOLDER)
@@ -110,6 +113,10 @@ class Settings:
     def bridge_url(self, port: int) -> str:
         """Where workers find the node."""
         return self.given_bridge_url or f"http://localhost:{port}"
+
+    def tunnel_target(self, port: int) -> str:
+        """Where a tunnel on this machine leads to."""
+        return f"http://{'127.0.0.1' if self.host == Settings.host else self.host}:{port}"
 
     @property
     def store(self) -> Path:
@@ -181,6 +188,7 @@ def read_settings(
     quiet: bool = False,
     tunnel_url: str = "",
     tunnel: bool = True,
+    reach: str = "",
     secret_names: Iterable[str] = (),
     environ: MutableMapping[str, str] | None = None,
 ) -> Settings:
@@ -211,6 +219,8 @@ def read_settings(
         keyless_tcp=keyless_tcp(environ.get("FARHAND_KEYLESS", "")),
         hire_backend=environ.get("FARHAND_HIRE_BACKEND", "").strip().lower() or Settings.hire_backend,
         public_url=(tunnel_url or environ.get("TUNNEL_URL", "").strip()) if tunnel else "",
+        reach=reach_mode(reach or environ.get("FARHAND_REACH", "")) if tunnel else ReachMode.NONE,
+        tunnel_name=environ.get("FARHAND_TUNNEL_NAME", "").strip(),
         host=environ.get("FARHAND_HOST", "").strip() or Settings.host,
         sessions_folder=Path(environ["SESSIONS_DIR"]).expanduser() if environ.get("SESSIONS_DIR") else None,
         temporary=Path(environ.get("FARHAND_TEMPORARY", "").strip() or compat.TEMPORARY_FOLDER),

@@ -15,6 +15,7 @@ from farhand.model.facts import AskRaised, CameOnline, Event
 from farhand.model.folder_trust import TRUST
 from farhand.model.ports import Clock, Driver
 from farhand.model.present import Present, Worker
+from farhand.model.reach import ReachMode
 from farhand.model.words import AskKind, Mode, Sender
 from farhand.node import Node
 from farhand.testing.clock import ManualClock
@@ -144,6 +145,7 @@ def settings_in(folder: Path, node: str = "test") -> Settings:
         working_directory=folder,
         headless=True,
         drain_seconds=1.0,
+        reach=ReachMode.NONE,
         temporary=folder / "tmp",
     )
 
