@@ -6,7 +6,7 @@ import { asMessage, commentOn } from "../src/parts/diff/comments";
 import { changedWords, parseDiff } from "../src/parts/diff/parse";
 import { PIXEL_NAMES, rows as pixelRows, SIZE } from "../src/parts/pixels";
 import { address, readRoute } from "../src/parts/route";
-import { MOST_ROWS, NEWEST, newer, older, placesOf } from "../src/parts/row-window";
+import { isNearlyFull, MOST_ROWS, NEWEST, newer, older, pinned, placesOf } from "../src/parts/row-window";
 import { ago, dollars, running } from "../src/parts/times";
 import { pieces } from "../src/parts/visible";
 import { freeName } from "../src/screens/hire-sheet";
@@ -17,14 +17,14 @@ const LONG = Array.from({ length: 5000 }, (_, n) => ({ key: `k${n}` }));
 
 test("of 5,000 rows never more than 300 are on the screen, whichever way one reads", () => {
   let window = NEWEST;
-  expect(placesOf(LONG, window)).toEqual({ from: 4960, to: 5000 });
-  for (let step = 0; step < 120; step += 1) {
+  expect(placesOf(LONG, window)).toEqual({ from: 4984, to: 5000 });
+  for (let step = 0; step < 300; step += 1) {
     window = older(LONG, window);
     const { from, to } = placesOf(LONG, window);
     expect(to - from).toBeLessThanOrEqual(MOST_ROWS);
   }
   expect(placesOf(LONG, window).from).toBe(0);
-  for (let step = 0; step < 120; step += 1) window = newer(LONG, window);
+  for (let step = 0; step < 300; step += 1) window = newer(LONG, window);
   expect(placesOf(LONG, window).to).toBe(5000);
   expect(window.end).toBeNull();
 });
@@ -34,6 +34,17 @@ test("older rows that come in before the window leave it where it is", () => {
   const before = placesOf(LONG, window);
   const more = [...Array.from({ length: 60 }, (_, n) => ({ key: `old${n}` })), ...LONG];
   expect(placesOf(more, window)).toEqual({ from: before.from + 60, to: before.to + 60 });
+});
+
+test("what is read further up is not evicted, however many rows come in", () => {
+  let window = NEWEST;
+  for (let step = 0; step < 13; step += 1) window = older(LONG, window);
+  expect(isNearlyFull(LONG, window)).toBe(true);
+  const before = placesOf(LONG, window);
+  const kept = pinned(LONG, window);
+  const more = [...LONG, ...Array.from({ length: 500 }, (_, n) => ({ key: `new${n}` }))];
+  expect(placesOf(more, kept)).toEqual(before);
+  expect(placesOf(more, newer(more, kept)).to).toBe(before.to + 20);
 });
 
 test("characters that deceive are told by their code, and what is honest is left alone", () => {

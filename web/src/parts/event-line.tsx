@@ -37,9 +37,9 @@ function Quiet({ row, worker }: { row: EventRow; worker: string }) {
   return (
     <p class={bad ? "event small bad" : "event small dim"}>
       <span class="grow">
-        <Shown text={sentence(row.what, worker, clock.value)} />
+        <Shown text={sentence(row.what, worker, clock.peek())} />
       </span>
-      <time class="faint tiny">{clockTime(row.at, clock.value, language.value)}</time>
+      <time class="faint tiny">{clockTime(row.at, clock.peek(), language.value)}</time>
     </p>
   );
 }

@@ -37,7 +37,7 @@ export function Message({ row, worker }: { row: MessageRow; worker: string }) {
       </div>
       <p class={trouble ? "receipt bad" : "receipt"}>
         {who}
-        {t(WORDS[row.receipt])} <Ticks receipt={row.receipt} /> {clockTime(row.at, clock.value, language.value)}
+        {t(WORDS[row.receipt])} <Ticks receipt={row.receipt} /> {clockTime(row.at, clock.peek(), language.value)}
       </p>
       {row.why ? (
         <p class="receipt">

@@ -1,8 +1,11 @@
 /** Which rows of a long conversation are on the screen: at most 300, trimmed on the side away from the reader. Pure. */
 
 export const MOST_ROWS = 300;
-export const FIRST_ROWS = 40;
-const STEP = 60;
+// Enough for the first look; more are made while nobody waits for them.
+export const FIRST_ROWS = 16;
+// So few that the pause in which they are made is not felt.
+const STEP = 20;
+const AROUND = 40;
 
 /** The first and the last row that are shown, by their keys; none means the beginning of a fresh look, or the newest. */
 export interface RowWindow {
@@ -43,13 +46,25 @@ export function newer(rows: readonly Keyed[], window: RowWindow): RowWindow {
 export function around(rows: readonly Keyed[], key: string): RowWindow {
   const place = placeOf(rows, key);
   if (place < 0) return NEWEST;
-  return made(rows, Math.max(0, place - STEP), Math.min(rows.length, place + STEP));
+  return made(rows, Math.max(0, place - AROUND), Math.min(rows.length, place + AROUND));
 }
 
 /** While somebody reads at the end, rows that come in stay, and their number is bounded at the beginning. */
 export function held(rows: readonly Keyed[], window: RowWindow): RowWindow {
   const { from } = placesOf(rows, window);
   return { start: rows[from]?.key ?? null, end: window.end };
+}
+
+/** Whether the next rows that come in at the end would push rows out at the beginning. */
+export function isNearlyFull(rows: readonly Keyed[], window: RowWindow): boolean {
+  const { from, to } = placesOf(rows, window);
+  return window.end === null && to - from > MOST_ROWS - 2 * STEP;
+}
+
+/** The same rows, whatever comes in. */
+export function pinned(rows: readonly Keyed[], window: RowWindow): RowWindow {
+  const { from, to } = placesOf(rows, window);
+  return { start: rows[from]?.key ?? null, end: rows[to - 1]?.key ?? null };
 }
 
 function made(rows: readonly Keyed[], from: number, to: number): RowWindow {

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { t } from "../texts";
 import { Icon } from "./icon";
-import { held, NEWEST, newer, older, placesOf, type RowWindow } from "./row-window";
+import { held, isNearlyFull, NEWEST, newer, older, pinned, placesOf, type RowWindow } from "./row-window";
 
 interface Keyed {
   readonly key: string;
@@ -23,7 +23,8 @@ interface ScrollerProps<T extends Keyed> {
 
 // Nearer to the end than this counts as reading the newest.
 const AT_END_PIXELS = 40;
-const AHEAD_PIXELS = 900;
+const AHEAD_PIXELS = 1500;
+const LATER_MILLISECONDS = 150;
 
 /** Where the eye rests: an element, and how far below the scroller's top it stands. */
 interface Anchor {
@@ -46,7 +47,15 @@ export function Scroller<T extends Keyed>({ rows, row, more, loading, onOlder, l
   // Somebody who reads at the end keeps what is above, however much comes in.
   useEffect(() => {
     if (window.start === null && rows.length) setWindow(held(rows, window));
-  }, [rows, window]);
+    // Somebody who reads further up keeps it, too: what comes in stays outside until they come back to it.
+    else if (!atEnd && isNearlyFull(rows, window)) setWindow(pinned(rows, window));
+  }, [rows, window, atEnd]);
+
+  // The first look is short; the rows above it are made when it has been painted.
+  useEffect(() => {
+    const timer = setTimeout(() => setWindow((now) => older(latest.current.rows, now)), LATER_MILLISECONDS);
+    return () => clearTimeout(timer);
+  }, []);
 
   const onScroll = () => {
     const box = scroller.current;

@@ -23,10 +23,11 @@ export function ago(at: number, now: number): string {
 
 /** The time of the day, in the person's way; with the day where it is not today. */
 export function clockTime(at: number, now: number, language: string): string {
+  const locale = localeOf(language);
   const date = new Date(at * 1000);
-  const time = date.toLocaleTimeString(language, { hour: "numeric", minute: "2-digit" });
+  const time = date.toLocaleTimeString(locale, { hour: "numeric", minute: "2-digit" });
   if (new Date(now * 1000).toDateString() === date.toDateString()) return time;
-  return `${date.toLocaleDateString(language, { day: "numeric", month: "short" })} ${time}`;
+  return `${date.toLocaleDateString(locale, { day: "numeric", month: "short" })} ${time}`;
 }
 
 /** Dollars: $0.42, and <$0.01 for what is less. */
@@ -45,4 +46,9 @@ export function bytes(count: number): string {
 export function tokens(count: number): string {
   if (count < 1000) return String(count);
   return count < 1_000_000 ? `${Math.round(count / 1000)}k` : `${(count / 1_000_000).toFixed(1)}M`;
+}
+
+/** The person's own way of writing times in this language: English is read with and without a.m. */
+function localeOf(language: string): string {
+  return globalThis.navigator?.languages?.find((one) => one.split("-", 1)[0] === language) ?? language;
 }

@@ -11,6 +11,7 @@ import { parseDiff } from "./diff/parse";
 import { Fold } from "./fold";
 import { Icon } from "./icon";
 import { Markdown } from "./markdown/markdown";
+import { Same } from "./same";
 import { dollars, running, tokens } from "./times";
 import { Shown } from "./visible";
 
@@ -19,7 +20,7 @@ export function Turn({ row, worker }: { row: TurnRow; worker: string }) {
     <article class="turn" aria-label={t("answerOf", { name: worker })} aria-busy={row.live}>
       {row.thought ? <Thought text={row.thought} live={row.live && !row.text && row.tools.length === 0} /> : null}
       {row.tools.map((tool) => (
-        <Tool key={tool.call} tool={tool} live={row.live} />
+        <Same key={tool.call} of={tool} and={row.live} show={(one) => <Tool tool={one} live={row.live} />} />
       ))}
       {row.asks.map((ask) => (ask.settled || ask.problem ? <Settled key={ask.id} ask={ask} /> : null))}
       {row.text ? <Words text={row.text} live={row.live} /> : null}

@@ -96,7 +96,7 @@ function Trouble({ worker }: { worker: Worker }) {
     return (
       <div class="banner" role="status">
         <span class="grow">
-          {worker.limitText || t("limited")} <StateWords worker={worker} />
+          {worker.limitText || t("limited")} · <StateWords worker={worker} />
         </span>
         <button type="button" class="text-button" onClick={() => void actions.tryAgain(worker.name)}>
           {t("tryNow")}
