@@ -4,9 +4,11 @@ import { expect, test } from "vitest";
 import { sends } from "../src/parts/composer";
 import { asMessage, commentOn } from "../src/parts/diff/comments";
 import { changedWords, parseDiff } from "../src/parts/diff/parse";
+import { shortFolder } from "../src/parts/folders";
 import { PIXEL_NAMES, rows as pixelRows, SIZE } from "../src/parts/pixels";
 import { address, readRoute } from "../src/parts/route";
 import { isNearlyFull, MOST_ROWS, NEWEST, newer, older, pinned, placesOf } from "../src/parts/row-window";
+import { rowOf } from "../src/parts/seek";
 import { ago, dollars, running } from "../src/parts/times";
 import { pieces } from "../src/parts/visible";
 import { freeName } from "../src/screens/hire-sheet";
@@ -133,4 +135,17 @@ test("times, sums and names are short", () => {
   expect([dollars(0), dollars(0.004), dollars(2.412), dollars(null)]).toEqual(["", "<$0.01", "$2.41", ""]);
   expect(freeName(["ann", "ben"])).toBe("cora");
   expect(deviceName("Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Safari/604.1")).toBe("Safari, iPhone");
+});
+
+test("a place that was found is the row with that number, once it is loaded", () => {
+  const rows = [
+    { key: "a", kind: "turn", seq: 10 },
+    { key: "b", kind: "message" },
+    { key: "c", kind: "turn", seq: 20 },
+  ];
+  expect(rowOf(rows, { worker: "ann", seq: 20 }, "ann")).toBe("c");
+  expect(rowOf(rows, { worker: "ann", seq: 15 }, "ann")).toBe("a");
+  expect(rowOf(rows, { worker: "ann", seq: 5 }, "ann")).toBe("");
+  expect(rowOf(rows, { worker: "ann", seq: 20 }, "gus")).toBe("");
+  expect([shortFolder("~/code/shop"), shortFolder("/home/me/code/big/shop")]).toEqual(["~/code/shop", "…/big/shop"]);
 });

@@ -3,7 +3,7 @@
 import { useApp } from "../state/context";
 import type { OpenAsk, Worker } from "../state/types";
 import { t } from "../texts";
-import { headline, onceOnly, sides, wants, whole } from "./ask-words";
+import { headline, isMild, onceOnly, sides, wants, whole } from "./ask-words";
 import { tint } from "./backend";
 import { Icon } from "./icon";
 import { openSheet } from "./route";
@@ -43,8 +43,8 @@ function Permission({ ask }: { ask: OpenAsk }) {
         {cut ? <span class="dim">{`\n${t("moreLines", { n: lines.length - MOST_LINES })}`}</span> : null}
       </code>
       {ask.risks.length ? (
-        <p class="small risk">
-          <Icon name="warn" size={12} /> <Shown text={ask.risks.join(" · ")} />
+        <p class={ask.risks.every(isMild) ? "small dim" : "small risk"}>
+          {ask.risks.every(isMild) ? null : <Icon name="warn" size={12} />} <Shown text={ask.risks.join(" · ")} />
         </p>
       ) : null}
     </>

@@ -53,6 +53,11 @@ export function scopeOf(choice: Choice, ask: Pick<OpenAsk, "about">): string {
   return ask.about === "permission" && choice.allows !== false && !choice.words ? t("exactlyThis") : "";
 }
 
+/** Whether a risk is what work in a folder is made of anyway: told, but not in red. */
+export function isMild(risk: string): boolean {
+  return /^(reads|writes) in the folder$/.test(risk);
+}
+
 /** A question's headline without the verb that the app says itself. */
 export function headline(ask: Pick<OpenAsk, "question" | "action">): string {
   return ask.action?.target || ask.question;

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { t } from "../texts";
 import { Icon } from "./icon";
-import { held, isNearlyFull, NEWEST, newer, older, pinned, placesOf, type RowWindow } from "./row-window";
+import { around, held, isNearlyFull, NEWEST, newer, older, pinned, placesOf, type RowWindow } from "./row-window";
 
 interface Keyed {
   readonly key: string;
@@ -19,6 +19,9 @@ interface ScrollerProps<T extends Keyed> {
   readonly label: string;
   /** Whether rows came that the person has not seen. */
   readonly fresh: boolean;
+  /** The row to scroll to, by its key; empty for none. */
+  readonly seek: string;
+  readonly onFound: () => void;
 }
 
 // Nearer to the end than this counts as reading the newest.
@@ -32,7 +35,17 @@ interface Anchor {
   readonly top: number;
 }
 
-export function Scroller<T extends Keyed>({ rows, row, more, loading, onOlder, label, fresh }: ScrollerProps<T>) {
+export function Scroller<T extends Keyed>({
+  rows,
+  row,
+  more,
+  loading,
+  onOlder,
+  label,
+  fresh,
+  seek,
+  onFound,
+}: ScrollerProps<T>) {
   const scroller = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const anchor = useRef<Anchor | null>(null);
@@ -56,6 +69,18 @@ export function Scroller<T extends Keyed>({ rows, row, more, loading, onOlder, l
     const timer = setTimeout(() => setWindow((now) => older(latest.current.rows, now)), LATER_MILLISECONDS);
     return () => clearTimeout(timer);
   }, []);
+
+  useLayoutEffect(() => {
+    if (seek) setWindow(around(latest.current.rows, seek));
+  }, [seek]);
+  useEffect(() => {
+    const found = seek ? content.current?.querySelector(`[data-key="${CSS.escape(seek)}"]`) : null;
+    if (!found || !scroller.current) return;
+    found.scrollIntoView({ block: "start" });
+    found.classList.add("found");
+    anchor.current = placed(scroller.current, found);
+    onFound();
+  }, [seek, window]);
 
   const onScroll = () => {
     const box = scroller.current;

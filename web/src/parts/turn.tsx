@@ -24,7 +24,7 @@ export function Turn({ row, worker }: { row: TurnRow; worker: string }) {
       ))}
       {row.asks.map((ask) => (ask.settled || ask.problem ? <Settled key={ask.id} ask={ask} /> : null))}
       {row.text ? <Words text={row.text} live={row.live} /> : null}
-      {row.live && !row.text ? <Waiting /> : null}
+      {row.live && !row.text && row.asks.every((ask) => ask.settled) ? <Waiting /> : null}
       <Attachments files={row.files} worker={worker} />
       {row.notes.map((note, index) => (
         <p class="note small dim" key={index}>

@@ -1,7 +1,7 @@
 /** An ask, whole: what would run, where, at what risk, every choice with its exact scope, and a refusal with words. */
 
 import { useState } from "preact/hooks";
-import { headline, scopeOf, sides, wants, whole } from "../parts/ask-words";
+import { headline, isMild, scopeOf, sides, wants, whole } from "../parts/ask-words";
 import { tint } from "../parts/backend";
 import { CopyButton } from "../parts/copy-button";
 import { DiffLines } from "../parts/diff/diff-lines";
@@ -173,10 +173,10 @@ function Circumstances({ ask }: { ask: OpenAsk }) {
       {ask.risks.length ? (
         <>
           <dt>{t("risk")}</dt>
-          <dd class="risk">
+          <dd>
             {ask.risks.map((risk) => (
-              <span key={risk}>
-                <Icon name="warn" size={12} /> <Shown text={risk} />
+              <span key={risk} class={isMild(risk) ? "one-risk" : "one-risk risk"}>
+                {isMild(risk) ? null : <Icon name="warn" size={12} />} <Shown text={risk} />
               </span>
             ))}
           </dd>

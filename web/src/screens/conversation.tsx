@@ -6,6 +6,7 @@ import { AskCard } from "../parts/ask-card";
 import { brandOf, Sign, tint } from "../parts/backend";
 import { Composer } from "../parts/composer";
 import { EventLine } from "../parts/event-line";
+import { shortFolder } from "../parts/folders";
 import { Icon } from "../parts/icon";
 import { Message } from "../parts/message";
 import { MODE_TEXTS } from "../parts/modes";
@@ -13,6 +14,7 @@ import { Loading, Notice } from "../parts/notice";
 import { QueueLine } from "../parts/queue";
 import { address, openSheet, route } from "../parts/route";
 import { Scroller } from "../parts/scroller";
+import { rowOf, sought } from "../parts/seek";
 import { StateWords } from "../parts/state-words";
 import { Turn } from "../parts/turn";
 import { useApp } from "../state/context";
@@ -42,7 +44,11 @@ export function ConversationScreen({ worker }: { worker: Worker }) {
 }
 
 function ConversationTop({ worker }: { worker: Worker }) {
-  const where = [worker.directory, worker.model || brandOf(worker.backend).name, t(MODE_TEXTS[worker.mode])];
+  const where = [
+    shortFolder(worker.directory),
+    worker.model || brandOf(worker.backend).name,
+    t(MODE_TEXTS[worker.mode]),
+  ];
   const files = route.value.side === "files";
   return (
     <header class="top">
@@ -147,6 +153,10 @@ function Rows({ worker }: { worker: Worker }) {
       onOlder={() => void actions.loadOlder(worker.name)}
       label={t("conversationWith", { name: worker.name })}
       fresh={worker.unread > 0}
+      seek={rowOf(rows, sought.value, worker.name)}
+      onFound={() => {
+        sought.value = null;
+      }}
     />
   );
 }
@@ -159,7 +169,7 @@ class RowView extends Component<{ row: Row; worker: string }> {
 
   override render({ row, worker }: { row: Row; worker: string }) {
     return (
-      <div class="row">
+      <div class="row" data-key={row.key}>
         {row.kind === "message" ? (
           <Message row={row} worker={worker} />
         ) : row.kind === "turn" ? (

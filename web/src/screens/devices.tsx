@@ -64,7 +64,7 @@ function DeviceRow({ device, onRevoke }: { device: Device; onRevoke: () => void 
         <Icon name="phone" />
       </span>
       <span class="grow">
-        <span class="worker-first">
+        <span class="worker-first wrapping">
           <b class="one">
             <Shown text={device.name} />
           </b>

@@ -69,7 +69,7 @@ export function HireSheet() {
             <button
               type="button"
               class="button primary"
-              disabled={!chosen?.installed || name.trim() === "" || busy}
+              disabled={(choices?.length ? !chosen?.installed : !choices) || name.trim() === "" || busy}
               onClick={() => void hire()}
             >
               {busy ? t("hiring") : t("hireNow", { name: name.trim() || "…" })}

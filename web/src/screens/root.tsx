@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { Icon } from "../parts/icon";
+import { WrapCode } from "../parts/markdown/code";
 import { Notice } from "../parts/notice";
 import type { PixelName } from "../parts/pixels";
 import { QueueSheet } from "../parts/queue";
@@ -38,8 +39,10 @@ export function Root() {
   return (
     <>
       <Banner />
-      <Panes />
-      <Sheets />
+      <WrapCode.Provider value={settings.value.wrapCode}>
+        <Panes />
+        <Sheets />
+      </WrapCode.Provider>
       {settings.value.toured || route.value.sheet ? null : <Tour />}
       <Toasts />
     </>

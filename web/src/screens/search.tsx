@@ -6,6 +6,7 @@ import { focused } from "../parts/focus";
 import { Icon } from "../parts/icon";
 import { Notice } from "../parts/notice";
 import { address, go } from "../parts/route";
+import { sought } from "../parts/seek";
 import { ago } from "../parts/times";
 import { Shown } from "../parts/visible";
 import { useApp } from "../state/context";
@@ -34,6 +35,7 @@ export function SearchScreen() {
     };
   }, [query, actions]);
   const open = (place: Found) => {
+    sought.value = { worker: place.worker, seq: place.seq };
     go({ worker: place.worker });
     void actions.loadAround(place.worker, place.seq);
   };

@@ -1,6 +1,7 @@
 /** A block of code: its language, copy, wrap, and colours that come later, from a worker. */
 
-import { useEffect, useState } from "preact/hooks";
+import { createContext } from "preact";
+import { useContext, useEffect, useState } from "preact/hooks";
 import { t } from "../../texts";
 import { CopyButton } from "../copy-button";
 import { DiffLines } from "../diff/diff-lines";
@@ -9,10 +10,14 @@ import { Icon } from "../icon";
 import { Shown } from "../visible";
 import { type Coloured, coloursOf, mayBeColoured } from "./colours";
 
+/** Whether code is wrapped before anybody says otherwise. */
+export const WrapCode = createContext(false);
+
 type CodeProps = { text: string; language: string; open?: boolean };
 
 export function Code({ text, language, open = false }: CodeProps) {
-  const [wrapped, setWrapped] = useState(false);
+  const wrap = useContext(WrapCode);
+  const [wrapped, setWrapped] = useState(wrap);
   const name = language.trim().split(/[\s{,:]/, 1)[0] ?? "";
   const diff = !open && (name === "diff" || name === "patch") ? parseDiff(text) : [];
   return (
