@@ -88,16 +88,23 @@ async def converse(running: Node, signals: AsyncIterator[signal.Signals], warnin
     from farhand.cli.app_link import greeting
     from farhand.cli.conversation import TerminalConversation
     from farhand.cli.terminal import open_terminal
+    from farhand.cli.while_away import ChatPlace
 
     environment = running.settings.environment
-    with open_terminal(colours="NO_COLOR" not in environment) as terminal:
+    with open_terminal(environment) as terminal:
         terminal.tell(f"Node '{running.settings.node}' is ready on port {running.port}.", "green")
         for line in greeting(running):
             terminal.tell(line, "cyan")
         if warning:
             terminal.tell(warning, "yellow")
         running.listeners.append(lambda text: terminal.tell(text, "yellow"))
-        talk = TerminalConversation(running.hub, terminal, who=environment.get("USER", ""), leaving="stops the node")
+        talk = TerminalConversation(
+            running.hub,
+            terminal,
+            who=environment.get("USER", ""),
+            leaving="stops the node",
+            place=ChatPlace(running.settings.folder),
+        )
         async with anyio.create_task_group() as tasks:
 
             async def leave() -> None:

@@ -216,7 +216,7 @@ def test_rows_fit_and_lose_no_letter(text: str, columns: int) -> None:
 
 def test_rows_are_cut_between_words() -> None:
     assert editing.rows("one two three", 8) == ["one two", "three"]
-    assert editing.rows("  - indented words", 12) == ["  - indented", "words"]
+    assert editing.rows("  - indented words", 12) == ["  - indented", "  words"]
     assert editing.rows("abcdefgh", 3) == ["abc", "def", "gh"]
 
 

@@ -23,16 +23,18 @@ from farhand.cli.conversation_lines import (
     team_lines,
 )
 from farhand.cli.terminal import ConversationTerminal
-from farhand.model import facts, grammar, slash, wishes
+from farhand.cli.while_away import KeepsPlace, missed_lines
+from farhand.model import asking, facts, grammar, slash, wishes
 from farhand.model.answers import Answered, OutOfRange, denial, read_answer
 from farhand.model.commands import Answer, Focus, Say
 from farhand.model.errors import FarhandError
 from farhand.model.facts import Event
 from farhand.model.ports import Hub
-from farhand.model.present import Present, fold
+from farhand.model.present import Ask, Present, fold
 from farhand.model.slash import Surface
+from farhand.model.visible import visible
 from farhand.model.wishes import InfoRequest, Listing, Quit, Tell, Wish, Wrong
-from farhand.model.words import Sender, Word, replace
+from farhand.model.words import AskKind, Sender, Word, replace
 
 TERMINAL = slash.terminal()
 MOST_PATHS = 200
@@ -66,13 +68,18 @@ class TerminalConversation:
         who: str = "",
         leaving: str = "leaves",
         surface: Surface = TERMINAL,
+        place: KeepsPlace | None = None,
     ) -> None:
+        self._place = place
         self._hub = hub
         self._terminal = terminal
         self._sender = Sender(via="chat", who=who)
         self._leaving = leaving
         self._surface = surface
         self._asked_back: AskedBack | None = None
+        # The calls of tools behind which their worker has spoken already.
+        self._open_calls: dict[str, set[str]] = {}
+        self._spoken_over: set[str] = set()
         # The present as it has been shown: it moves with every event.
         self._present = Present()
 
@@ -83,13 +90,19 @@ class TerminalConversation:
         self._ask_for_input()
         self._terminal.tell(f"Type a message. /help tells what else there is, /quit {self._leaving}.", "dim")
         self._terminal.tell(team_lines(present, time.time()), "dim")
+        if missed := await missed_lines(self._hub, present, self._place.read() if self._place else None):
+            self._terminal.tell(missed)
         for ask in open_asks(present):
-            self._terminal.tell(ask_lines(ask.worker, ask), "yellow")
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._show, present.seq)
-            while (line := await self._terminal.line()) is not None and await self._take(line.strip()):
-                pass
-            tasks.cancel_scope.cancel()
+            self._show_ask(ask.worker, ask)
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._show, present.seq)
+                while (line := await self._terminal.line()) is not None and await self._take(line.strip()):
+                    pass
+                tasks.cancel_scope.cancel()
+        finally:
+            if self._place:
+                self._place.keep(self._present.seq)
 
     def _candidates(self, word: str) -> list[str]:
         """What a word may become: a command, a worker's name, a path."""
@@ -193,6 +206,7 @@ class TerminalConversation:
                 self._terminal.finish(event.worker)
                 self._print(settled_line(event.worker, fact, before.ask(fact.ask)))
             case facts.Said(text=text):
+                self._spoken_over |= self._open_calls.pop(event.worker, set())
                 self._terminal.stream(event.worker, text)
             case facts.Thought(text=text):
                 self._terminal.stream(event.worker, text, "dim")
@@ -202,14 +216,33 @@ class TerminalConversation:
                 self._terminal.tell(said_line(event.worker, text, by), "cyan")
             case facts.AskRaised():
                 self._terminal.finish(event.worker)
-                self._terminal.tell(ask_lines(event.worker, fact), "yellow")
+                self._show_ask(event.worker, fact)
+            case facts.ToolEnded(ok=True, call=call) if call in self._spoken_over:
+                # The answer stands there already: nobody needs to read behind it that a tool came back.
+                self._spoken_over.discard(call)
             case facts.TurnEnded():
                 self._terminal.finish(event.worker)
+                self._spoken_over -= self._open_calls.pop(event.worker, set())
                 self._print(event_line(event))
             case _:
+                self._note_call(event)
                 if line := event_line(event):
                     self._terminal.finish(event.worker)
                     self._print(line)
+
+    def _note_call(self, event: Event) -> None:
+        if isinstance(event.fact, facts.ToolStarted):
+            self._open_calls.setdefault(event.worker, set()).add(event.fact.call)
+        elif isinstance(event.fact, facts.ToolEnded):
+            self._open_calls.get(event.worker, set()).discard(event.fact.call)
+
+    def _show_ask(self, worker: str, ask: Ask | facts.AskRaised) -> None:
+        """A question; a plan is Markdown, and shown as what its worker says."""
+        is_plan = ask.about is AskKind.PLAN
+        if is_plan and (plan := asking.whole(ask)):
+            self._terminal.stream(worker, visible(plan))
+            self._terminal.finish(worker)
+        self._terminal.tell(ask_lines(worker, ask, whole=not is_plan), "yellow")
 
     def _print(self, line: str) -> None:
         if line:

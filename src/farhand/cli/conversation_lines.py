@@ -172,10 +172,11 @@ def _until(until: float | None) -> str:
     return f" until {time.strftime('%d %B %H:%M', time.localtime(until))}" if until else ""
 
 
-def ask_lines(worker: str, ask: Ask | facts.AskRaised) -> str:
-    """A question with what it is about and its numbered choices, each with all that it allows."""
+def ask_lines(worker: str, ask: Ask | facts.AskRaised, *, whole: bool = True) -> str:
+    """A question with what it is about, unless that is shown already, and its numbered choices, each with all that it
+    allows."""
     lines = [f"? {worker} asks: {ask.question}"]
-    lines += [whole] if (whole := asking.whole(ask)) else []
+    lines += [text] if whole and (text := asking.whole(ask)) else []
     lines += [f"  {line}" for line in asking.circumstances(ask)]
     lines += [f"  {number}. {_choice_line(choice)}" for number, choice in enumerate(ask.choices, 1)]
     lines += ["  Several may be chosen, with commas between them: 1,2"] if ask.several else []

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 _KEY = re.compile(r"\x1b\[[0-9;?]*[@-~]|\x1bO[A-Za-z]|\x1b[\r\n]|\x1b(?=[^\[O])|[^\x1b]")
+_STYLE_CODE = re.compile(r"\x1b\[[0-9;]*m")
 _PASTE_BEGINS, _PASTE_ENDS = "\x1b[200~", "\x1b[201~"
 _LEFT = {"\x1b[D", "\x1bOD", "\x02"}
 _RIGHT = {"\x1b[C", "\x1bOC", "\x06"}
@@ -138,19 +139,34 @@ def on_one_row(text: str) -> str:
 
 
 def rows(text: str, columns: int) -> list[str]:
-    """One line of text cut into rows, between words where it can be."""
-    found: list[str] = []
-    while width(text) > columns:
-        end = _fitting(text, columns)
-        space = text.rfind(" ", 0, end + 1)
+    """One line of text cut into rows, between words where it can be; what follows keeps the line's indent."""
+    hang = min(len(text) - len(text.lstrip(" ")), columns // 2)
+    pieces = (text[start:end] for start, end in cuts(text, columns, hang))
+    return [f"{' ' * hang if number else ''}{piece}" for number, piece in enumerate(pieces)]
+
+
+def cuts(text: str, columns: int, hang: int = 0, *, words: bool = True) -> list[tuple[int, int]]:
+    """Where one line of text is cut into rows, of which all but the first have `hang` columns less.
+
+    Between words where it can be; the blanks there belong to no row."""
+    found: list[tuple[int, int]] = []
+    place = 0
+    while width(rest := text[place:]) > (room := columns - (hang if found else 0)):
+        end = fitting(rest, room)
+        space = rest.rfind(" ", 0, end + 1) if words else -1
         # A space that only indents the line is no place for a cut.
-        cut = space if text[: max(space, 0)].strip() else end
-        found.append(text[:cut].rstrip())
-        text = text[cut:].lstrip(" ")
-    return [*found, text]
+        cut = space if rest[: max(space, 0)].strip() else end
+        found.append((place, place + (len(rest[:cut].rstrip()) if words else cut)))
+        place += cut + (len(rest[cut:]) - len(rest[cut:].lstrip(" ")) if words else 0)
+    return [*found, (place, len(text))]
 
 
-def _fitting(text: str, columns: int) -> int:
+def without_codes(text: str) -> str:
+    """The text without the codes that style it."""
+    return _STYLE_CODE.sub("", text)
+
+
+def fitting(text: str, columns: int) -> int:
     """How many characters fit into so many columns; one at least."""
     taken = 0
     for place, character in enumerate(text):
@@ -168,4 +184,4 @@ def window(text: str, place: int, columns: int) -> tuple[str, int]:
         start += max(1, columns // 2)
         start = min(start, place)
     rest = shown[start:]
-    return rest[: _fitting(rest, columns)] if rest else "", width(shown[start:place])
+    return rest[: fitting(rest, columns)] if rest else "", width(shown[start:place])

@@ -24,8 +24,9 @@ TABLE_COLUMNS = 44
 class Page:
     """The styled text while it grows."""
 
-    def __init__(self, keeps_link: KeepsLink) -> None:
+    def __init__(self, keeps_link: KeepsLink, table_columns: int) -> None:
         self.keeps_link = keeps_link
+        self.table_columns = table_columns
         self.parts: list[str] = []
         self.length = 0
         self.spans: list[Span] = []
@@ -72,12 +73,13 @@ def _parser(tables: bool, links: bool) -> MarkdownIt:
     return parser
 
 
-def read_markdown(source: str, keeps_link: KeepsLink) -> Styled:
-    """The text as people shall see it. What the surface has no link for is written out behind its text."""
+def read_markdown(source: str, keeps_link: KeepsLink, table_columns: int = TABLE_COLUMNS) -> Styled:
+    """The text as people shall see it. What the surface has no link for is written out behind its text; a table that is
+    wider than `table_columns` is shown row below row."""
     source = LONE_SURROGATES.sub("\ufffd", source.replace("\r\n", "\n").replace("\r", "\n"))
     links = source.count("[") <= MOST_BRACKETS
     for tables in (True, False):
-        page = Page(keeps_link)
+        page = Page(keeps_link, table_columns)
         try:
             _blocks(page, _parser(tables, links).parse(source))
         except RecursionError:
@@ -238,7 +240,7 @@ def _rows(place: Iterator[Token]) -> list[list[str]]:
         if token.type == "tr_open":
             rows.append([])
         elif token.type == "inline":
-            cell = Page(lambda _: False)
+            cell = Page(lambda _: False, 0)
             _inline(cell, token.children or [])
             rows[-1].append("".join(cell.parts).replace("\n", " "))
     return rows
@@ -246,7 +248,7 @@ def _rows(place: Iterator[Token]) -> list[list[str]]:
 
 def _table(page: Page, rows: list[list[str]]) -> None:
     widths = [max(len(row[column]) for row in rows if column < len(row)) for column in range(len(rows[0]))]
-    if sum(widths) + 3 * (len(widths) - 1) <= TABLE_COLUMNS:
+    if sum(widths) + 3 * (len(widths) - 1) <= page.table_columns:
         padded = ([cell.ljust(width) for cell, width in zip(row, widths, strict=False)] for row in rows)
         lines = [" │ ".join(row).rstrip() for row in padded]
         lines.insert(1, "─┼─".join("─" * width for width in widths))
