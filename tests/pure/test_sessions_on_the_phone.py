@@ -68,6 +68,10 @@ def test_the_list_offers_those_that_nobody_has() -> None:
     assert [ago(seconds) for seconds in (5, 3600, 200_000)] == ["just now", "1 hour ago", "2 days ago"]
     assert "claude aaaa-2" in session_lines([ONE, OPEN])
     assert "open at the desk" in session_lines([OPEN])
+    assert session_lines([OPEN], "farhand adopt --node dev").endswith(
+        f"\n    farhand adopt --node dev claude {OPEN.id} --anyway"
+    )
+    assert session_lines([ONE]).endswith(f"\n    /adopt claude {ONE.id}")
 
 
 def test_a_tap_takes_one_up_however_long_its_id_is() -> None:

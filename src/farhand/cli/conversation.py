@@ -9,6 +9,7 @@ import anyio
 
 from farhand.channels.kit import overview, texts
 from farhand.channels.kit.bot import told_history
+from farhand.channels.kit.said_elsewhere import desk_line
 from farhand.cli.conversation_lines import (
     ask_lines,
     done_line,
@@ -214,6 +215,9 @@ class TerminalConversation:
                 # What was said elsewhere, so that an answer never comes without its question.
                 self._terminal.finish(event.worker)
                 self._terminal.tell(said_line(event.worker, text, by), "cyan")
+            case facts.TurnStarted(message=None, text=text) if text.strip():
+                self._terminal.finish(event.worker)
+                self._terminal.tell(desk_line(event.worker, text), "cyan")
             case facts.AskRaised():
                 self._terminal.finish(event.worker)
                 self._show_ask(event.worker, fact)

@@ -2,7 +2,7 @@
 
 import time
 
-from farhand.channels.kit import texts
+from farhand.channels.kit import said_elsewhere, texts
 from farhand.channels.kit.ask_cards import settlement
 from farhand.channels.kit.fact_cards import notice
 from farhand.channels.kit.lifecycle import sentence
@@ -13,6 +13,7 @@ from farhand.model.facts import Event
 from farhand.model.ports import SessionFound
 from farhand.model.present import Ask, Present, Worker
 from farhand.model.slash import Surface, help_names, help_of
+from farhand.model.slash_argument import ANYWAY
 from farhand.model.visible import visible
 from farhand.model.words import Choice, HowEnded, Sender
 
@@ -105,7 +106,7 @@ def event_line(event: Event) -> str:
 
 def said_line(worker: str, text: str, by: Sender) -> str:
     """What somebody said to a worker on another surface."""
-    return f"{by.who or 'you'} ({by.via}) → {worker}: {text}"
+    return said_elsewhere.line(worker, text, by)
 
 
 def settled_line(worker: str, settled: facts.AskSettled, ask: Ask | None) -> str:
@@ -114,8 +115,8 @@ def settled_line(worker: str, settled: facts.AskSettled, ask: Ask | None) -> str
     return f"  {worker}: {settlement(settled, labels)}"
 
 
-def session_lines(found: list[SessionFound]) -> str:
-    """Conversations that could be taken up, a line each."""
+def session_lines(found: list[SessionFound], adopt: str = "/adopt") -> str:
+    """Conversations that could be taken up, and what takes up each that nobody has; one that is open is taken over."""
     if not found:
         return "No agent has a conversation there."
     lines = []
@@ -123,6 +124,8 @@ def session_lines(found: list[SessionFound]) -> str:
         whose = f", {one.worker} has it" if one.worker else ", open at the desk" if one.open else ""
         when = time.strftime("%d %b %H:%M", time.localtime(one.at))
         lines.append(f"{one.backend} {one.id}  {when}{whose}\n    {one.title or '(no title)'}  [{one.directory}]")
+        if not one.worker:
+            lines.append(f"    {adopt} {one.backend} {one.id}{f' {ANYWAY}' if one.open else ''}")
     return "\n".join(lines)
 
 

@@ -4,6 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from farhand.cli.node_choice import choose
 from farhand.cli.node_flag import add_node
 from farhand.cli.options import with_hub
 
@@ -27,5 +28,10 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         sys.stdout.write("".join(encode(one).decode() + "\n" for one in found))
     else:
-        sys.stdout.write(session_lines(found) + "\n")
+        sys.stdout.write(session_lines(found, adopt(choose(arguments))) + "\n")
     return 0
+
+
+def adopt(node: str) -> str:
+    """The command that takes a conversation up at that node."""
+    return f"farhand adopt --node {node}"

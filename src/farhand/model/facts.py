@@ -187,6 +187,8 @@ class TurnStarted(Word, tag="turn_started"):
     """A turn began: with a message, or at the desk when there is none."""
 
     message: MessageId | None = None
+    # What was typed at the desk, where the agent tells it.
+    text: str = ""
 
 
 class Said(Word, tag="said"):

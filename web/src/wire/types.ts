@@ -741,6 +741,7 @@ export interface TurnEntry {
 export interface TurnStarted {
   readonly type: "turn_started";
   readonly message?: string | null; // null
+  readonly text?: string; // ""
 }
 
 /** One turn, from its first fact to its last. */

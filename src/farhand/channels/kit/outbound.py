@@ -13,6 +13,7 @@ from farhand.channels.kit.long_answers import AnswerLimits, answer_cards
 from farhand.channels.kit.outbox import Dispatcher
 from farhand.channels.kit.pace import Pace
 from farhand.channels.kit.progress import Progress
+from farhand.channels.kit.said_elsewhere import said_elsewhere
 from farhand.channels.kit.surface import ChatSurface, KnowsManager, RateLimits, SeesEvents
 from farhand.channels.kit.typing import TypingIndicator
 from farhand.model.channel_ports import ChannelContext
@@ -77,7 +78,9 @@ class CardComposer:
         chat = self._manager.chat
         if not chat:
             return ()
-        whole = [*cards(event, turn, waited=self._turns.waited(event)), *lifecycle_cards(event)]
+        waited = self._turns.waited(event)
+        elsewhere = said_elsewhere(event, self._surface.name, waits=waited)
+        whole = [*elsewhere, *cards(event, turn, waited=waited), *lifecycle_cards(event)]
         parts = [part for card in whole for part in answer_cards(card, self._answers)]
         return [parcel for part in parts for parcel in parcels(self._surface, part, chat)]
 

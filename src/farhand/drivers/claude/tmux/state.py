@@ -115,7 +115,7 @@ def prompted(text: str, prompt: str, state: ClaudeState) -> Translated:
     # The agent began something new: what ran before is over, though the transcript is late to say so.
     before, state = end_turn(state, state.prompt, HowEnded.COMPLETED) if turn != state.turn else ([], state)
     arrived, state = seen(found, turn, state)
-    started = [] if found is not None and found.turn else [Heard(fact=TurnStarted(), turn=turn)]
+    started = [] if found is not None and found.turn else [Heard(fact=TurnStarted(text=text), turn=turn)]
     return [*before, *started, *arrived], began(state, turn, prompt)
 
 

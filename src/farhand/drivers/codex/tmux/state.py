@@ -81,7 +81,7 @@ def prompted(text: str, turn: str, state: CodexRolloutState) -> Translated:
         return _seen(found, turn, state) if found is not None else ([], state)
     before, state = end_turn(state, state.running, HowEnded.COMPLETED) if state.running else ([], state)
     ours = found.turn if found is not None and found.turn else f"desk-{turn}"
-    started = [] if found is not None and found.turn else [Heard(fact=TurnStarted(), turn=ours)]
+    started = [] if found is not None and found.turn else [Heard(fact=TurnStarted(text=text), turn=ours)]
     state = began(state, turn, ours)
     seen, state = _seen(found, turn, state) if found is not None else ([], state)
     return [*before, *started, *seen], state
