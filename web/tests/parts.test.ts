@@ -98,9 +98,9 @@ test("comments become one message with path, side, lines and quote", () => {
 });
 
 test("an address is read back as it was written, and nonsense is the team", () => {
-  const there = { screen: "team", worker: "än n/1", side: "files", sheet: "ask:a!1" } as const;
+  const there = { screen: "team", worker: "än n/1", side: "files", about: "t/1", sheet: "ask:a!1" } as const;
   expect(readRoute(address(there))).toEqual(there);
-  expect(readRoute("#/inbox")).toEqual({ screen: "inbox", worker: "", side: "", sheet: "" });
+  expect(readRoute("#/inbox")).toEqual({ screen: "inbox", worker: "", side: "", about: "", sheet: "" });
   expect(readRoute("#pair=ABCDE-12345").screen).toBe("team");
   expect(readRoute("#/%E0%A4%A!x").worker).toBe("");
 });

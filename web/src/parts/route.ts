@@ -11,6 +11,8 @@ export interface Route {
   readonly worker: string;
   /** What is open beside the conversation, or over it on a phone. */
   readonly side: Side | "";
+  /** What the side is about: a turn, for its changes; empty for the whole folder. */
+  readonly about: string;
   /** The sheet that is open: its kind and what it is about, as `ask:a1`. */
   readonly sheet: string;
 }
@@ -23,17 +25,21 @@ export function readRoute(hash: string): Route {
   const whole = hash.replace(/^#?\/?/, "");
   const mark = whole.indexOf("!");
   const [path, sheet] = mark < 0 ? [whole, ""] : [whole.slice(0, mark), whole.slice(mark + 1)];
-  const [first = "", second = "", third = ""] = path.split("/").map(decode);
+  const [first = "", second = "", third = "", fourth = ""] = path.split("/").map(decode);
   const screen = SCREENS.find((one) => one === first) ?? "team";
   const worker = first === "w" ? second : "";
   const side = (worker && SIDES.find((one) => one === third)) || "";
-  return { screen, worker, side, sheet: decode(sheet) };
+  return { screen, worker, side, about: side ? fourth : "", sheet: decode(sheet) };
 }
 
 /** The address of a route, with its `#`. */
 export function address(route: Partial<Route>): string {
-  const { screen = "team", worker = "", side = "", sheet = "" } = route;
-  const path = worker ? `w/${encoded(worker)}${side ? `/${side}` : ""}` : screen === "team" ? "" : screen;
+  const { screen = "team", worker = "", side = "", about = "", sheet = "" } = route;
+  const path = worker
+    ? `w/${encoded(worker)}${side ? `/${side}` : ""}${side && about ? `/${encoded(about)}` : ""}`
+    : screen === "team"
+      ? ""
+      : screen;
   return `#/${path}${sheet ? `!${encodeURIComponent(sheet)}` : ""}`;
 }
 

@@ -11,6 +11,7 @@ import { parseDiff } from "./diff/parse";
 import { Fold } from "./fold";
 import { Icon } from "./icon";
 import { Markdown } from "./markdown/markdown";
+import { address } from "./route";
 import { Same } from "./same";
 import { dollars, running, tokens } from "./times";
 import { Shown } from "./visible";
@@ -31,7 +32,7 @@ export function Turn({ row, worker }: { row: TurnRow; worker: string }) {
           <Shown text={note} />
         </p>
       ))}
-      <End row={row} />
+      <End row={row} worker={worker} />
     </article>
   );
 }
@@ -155,7 +156,7 @@ function Settled({ ask }: { ask: AskedInTurn }) {
   );
 }
 
-function End({ row }: { row: TurnRow }) {
+function End({ row, worker }: { row: TurnRow; worker: string }) {
   if (row.live) return null;
   const seconds = row.endedAt === null ? 0 : row.endedAt - row.startedAt;
   const used = (row.usage?.input_tokens ?? 0) + (row.usage?.output_tokens ?? 0);
@@ -165,7 +166,18 @@ function End({ row }: { row: TurnRow }) {
     dollars(row.usage?.cost_dollars),
   ];
   const words = parts.filter(Boolean).join(" · ");
-  if (row.how === "completed" || row.how === null) return words ? <p class="turn-end tiny faint">{words}</p> : null;
+  if (row.how === "completed" || row.how === null) {
+    return (
+      <p class="turn-end tiny faint">
+        {words}
+        {row.tools.some(isChange) ? (
+          <a class="text-button small" href={address({ worker, side: "files", about: row.turn })}>
+            {t("changes")}
+          </a>
+        ) : null}
+      </p>
+    );
+  }
   const told = {
     failed: t("turnFailed"),
     interrupted: t("turnInterrupted"),
@@ -183,4 +195,9 @@ function End({ row }: { row: TurnRow }) {
       ) : null}
     </p>
   );
+}
+
+/** Whether a tool is one of those that change files, by what agents call them. */
+function isChange(tool: ToolCall): boolean {
+  return tool.ok !== false && /edit|write|patch|replace|create|delete|apply|save|rename|move/i.test(tool.tool);
 }

@@ -12,17 +12,23 @@ import { Shown } from "../parts/visible";
 import { useApp } from "../state/context";
 import type { Worker } from "../state/types";
 import { t } from "../texts";
+import { FolderView } from "./folder";
 
-export function FilesScreen({ worker }: { worker: Worker }) {
+export function FilesScreen({ worker, turn }: { worker: Worker; turn: string }) {
   const { actions } = useApp();
   const [files, setFiles] = useState<readonly FileDiff[]>();
+  const [cut, setCut] = useState(false);
+  const [browsing, setBrowsing] = useState(false);
   const [problem, setProblem] = useState("");
   const [place, setPlace] = useState(-1);
   const [comments, setComments] = useComments(worker.name);
   const load = () => {
     setProblem("");
-    actions.changes(worker.name).then(
-      (text) => setFiles(parseDiff(text)),
+    actions.changes(worker.name, turn || undefined).then(
+      ({ patch, cut }) => {
+        setFiles(parseDiff(patch));
+        setCut(cut);
+      },
       (error: unknown) => setProblem(error instanceof Error ? error.message : t("couldNotLoad")),
     );
   };
@@ -38,9 +44,12 @@ export function FilesScreen({ worker }: { worker: Worker }) {
       {file ? (
         <FileTop file={file} place={place} all={files?.length ?? 0} onBack={() => setPlace(-1)} onMove={setPlace} />
       ) : (
-        <FilesTop worker={worker} files={files} onReload={load} />
+        <FilesTop worker={worker} files={files} turn={turn} onReload={load} />
       )}
-      {problem ? (
+      {file || turn ? null : <Tabs browsing={browsing} onPick={setBrowsing} />}
+      {browsing ? (
+        <FolderView worker={worker} />
+      ) : problem ? (
         <Notice icon="warn" text={problem}>
           <button type="button" class="button" onClick={load}>
             {t("tryAgain")}
@@ -53,7 +62,7 @@ export function FilesScreen({ worker }: { worker: Worker }) {
       ) : file ? (
         <OneFile key={file.path} file={file} comments={comments} onComments={setComments} />
       ) : (
-        <FileList files={files} comments={comments} onOpen={setPlace} />
+        <FileList files={files} cut={cut} comments={comments} onOpen={setPlace} />
       )}
       {comments.length ? (
         <div class="foot buttons">
@@ -69,15 +78,14 @@ export function FilesScreen({ worker }: { worker: Worker }) {
   );
 }
 
-function FilesTop({
-  worker,
-  files,
-  onReload,
-}: {
-  worker: Worker;
-  files: readonly FileDiff[] | undefined;
-  onReload: () => void;
-}) {
+interface FilesTopProps {
+  readonly worker: Worker;
+  readonly files: readonly FileDiff[] | undefined;
+  readonly turn: string;
+  readonly onReload: () => void;
+}
+
+function FilesTop({ worker, files, turn, onReload }: FilesTopProps) {
   const added = (files ?? []).reduce((sum, file) => sum + file.added, 0);
   const removed = (files ?? []).reduce((sum, file) => sum + file.removed, 0);
   return (
@@ -86,7 +94,7 @@ function FilesTop({
         <Icon name="back" />
       </a>
       <div class="grow">
-        <h1 class="one">{t("changes")}</h1>
+        <h1 class="one">{turn ? t("changesOfTurn") : t("filesAndChanges")}</h1>
         <p class="small dim one">
           <Shown text={worker.directory} strict /> · <span class="ok">+{added}</span>{" "}
           <span class="bad">−{removed}</span>
@@ -154,15 +162,28 @@ function FileTop({ file, place, all, onBack, onMove }: FileTopProps) {
   );
 }
 
-function FileList({
-  files,
-  comments,
-  onOpen,
-}: {
-  files: readonly FileDiff[];
-  comments: readonly LineComment[];
-  onOpen: (place: number) => void;
-}) {
+/** What is changed, or all that is in the folder. */
+function Tabs({ browsing, onPick }: { browsing: boolean; onPick: (browsing: boolean) => void }) {
+  return (
+    <div class="tabs">
+      <button type="button" aria-pressed={!browsing} onClick={() => onPick(false)}>
+        {t("changes")}
+      </button>
+      <button type="button" aria-pressed={browsing} onClick={() => onPick(true)}>
+        {t("files")}
+      </button>
+    </div>
+  );
+}
+
+interface FileListProps {
+  readonly files: readonly FileDiff[];
+  readonly cut: boolean;
+  readonly comments: readonly LineComment[];
+  readonly onOpen: (place: number) => void;
+}
+
+function FileList({ files, cut, comments, onOpen }: FileListProps) {
   if (files.length === 0) return <Notice icon="check" text={t("nothingChanged")} />;
   return (
     <ul class="body links">
@@ -183,6 +204,7 @@ function FileList({
           </li>
         );
       })}
+      {cut ? <li class="small dim">{t("patchCut")}</li> : null}
     </ul>
   );
 }

@@ -71,7 +71,10 @@ function Panes() {
   const worker = team.value?.find((one) => one.name === now.worker);
   const unknown = now.worker !== "" && team.value !== null && !worker;
   const talk = worker ? <ConversationScreen worker={worker} /> : unknown ? <Gone name={now.worker} /> : null;
-  const side = worker && now.side === "files" ? <FilesScreen key={worker.name} worker={worker} /> : null;
+  const side =
+    worker && now.side === "files" ? (
+      <FilesScreen key={`${worker.name} ${now.about}`} worker={worker} turn={now.about} />
+    ) : null;
   if (width === 1) {
     if (side)
       return (

@@ -49,6 +49,34 @@ new file mode 100644
 +    assert session.load("ann") is session.load("ann")
 `;
 
+export const FOLDER = [
+  { name: "cart", kind: "folder", size: 0 },
+  { name: "docs", kind: "folder", size: 0 },
+  { name: "tests", kind: "folder", size: 0 },
+  { name: "lock.py", kind: "file", size: 1240 },
+  { name: "session.py", kind: "file", size: 5210 },
+  { name: "README.md", kind: "file", size: 890 },
+  { name: "latest", kind: "link", size: 0 },
+] as const;
+
+export const FILE = `"""One person's cart, kept over requests."""
+
+from cart.lock import Lock
+
+
+class CartSession:
+    """Loads and saves a cart, one request at a time."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.lock = Lock()
+
+    def load(self, key: str) -> Cart:
+        with self.lock:
+            cart = self.store.get(key)
+            return cart or Cart.empty()
+`;
+
 /** A sunrise in pixels, as an SVG that is drawn here and nowhere fetched. */
 export const SUNRISE = `data:image/svg+xml,${encodeURIComponent(
   '<svg xmlns="http://www.w3.org/2000/svg" width="320" height="200" viewBox="0 0 32 20" shape-rendering="crispEdges">' +

@@ -2,7 +2,7 @@
 
 import { computed, type Signal, signal } from "@preact/signals";
 import { busyTeam, conversations } from "./fixture-data";
-import { CHANGES, SUNRISE } from "./fixture-files";
+import { CHANGES, FILE, FOLDER, SUNRISE } from "./fixture-files";
 import { USUAL } from "./settings";
 import type {
   Actions,
@@ -275,7 +275,9 @@ class FixtureApp implements App {
     },
     loadAround: async () => undefined,
     look: (worker) => this.change(worker, (one) => ({ ...one, unread: 0 })),
-    changes: async () => CHANGES,
+    changes: async () => ({ patch: CHANGES, cut: false }),
+    folder: async (_worker, path) => ({ entries: path === "" ? FOLDER : FOLDER.slice(3), more: false }),
+    fileText: async () => ({ text: FILE, size: FILE.length, cut: false }),
     search: async (query) =>
       query.length < 2
         ? []

@@ -278,6 +278,28 @@ export interface SessionFound {
   readonly open: boolean;
 }
 
+/** A patch as `git diff` prints it; `cut` says that there is more of it. */
+export interface Changes {
+  readonly patch: string;
+  readonly cut: boolean;
+}
+
+export interface FolderListing {
+  readonly entries: readonly {
+    readonly name: string;
+    readonly kind: "file" | "folder" | "link" | "other";
+    readonly size: number;
+  }[];
+  readonly more: boolean;
+}
+
+/** A file as text; null when it is no text. */
+export interface FileText {
+  readonly text: string | null;
+  readonly size: number;
+  readonly cut: boolean;
+}
+
 export interface HireRequest {
   readonly name: string;
   readonly backend: string;
@@ -348,8 +370,11 @@ export interface Actions {
   loadAround(worker: string, seq: number): Promise<void>;
   /** Tells the node and this device what is looked at; empty for no worker. Clears its unread mark. */
   look(worker: string): void;
-  /** What is changed in the worker's folder, as `git diff` prints it; rejects with a sentence where that cannot be told. */
-  changes(worker: string): Promise<string>;
+  /** What is changed in the worker's folder, or what a turn of it changed; rejects with a sentence where nobody can tell. */
+  changes(worker: string, turn?: string): Promise<Changes>;
+  /** What is in a folder of the worker's; the path is from its own folder on. */
+  folder(worker: string, path: string): Promise<FolderListing>;
+  fileText(worker: string, path: string): Promise<FileText>;
   search(query: string, worker?: string): Promise<readonly Found[]>;
   sessions(backend?: string, directory?: string): Promise<readonly SessionFound[]>;
   hireChoices(): Promise<readonly HireChoice[]>;

@@ -14,6 +14,13 @@ export const CONVERSATION_TEXTS = {
     "添加图片或文件",
   ],
   changes: ["Changes", "Änderungen", "Changements", "Cambios", "改动"],
+  changesOfTurn: [
+    "Changes of one turn",
+    "Änderungen eines Zugs",
+    "Changements d’un tour",
+    "Cambios de un turno",
+    "单回合的改动",
+  ],
   closeFiles: [
     "Close files and changes",
     "Dateien und Änderungen schließen",
@@ -40,6 +47,13 @@ export const CONVERSATION_TEXTS = {
   done: ["done", "erledigt", "fait", "hecho", "已完成"],
   dropComments: ["Drop", "Verwerfen", "Supprimer", "Descartar", "放弃"],
   earlier: ["Earlier", "Früher", "Plus tôt", "Antes", "提前"],
+  emptyFolder: [
+    "Nothing is in this folder.",
+    "In diesem Ordner ist nichts.",
+    "Ce dossier est vide.",
+    "Esta carpeta está vacía.",
+    "此文件夹为空。",
+  ],
   eventAskedOffline: [
     "{name} was stopped.",
     "{name} wurde angehalten.",
@@ -84,6 +98,14 @@ export const CONVERSATION_TEXTS = {
   ],
   eventOnline: ["{name} is ready.", "{name} ist bereit.", "{name} est prêt.", "{name} está listo.", "{name} 已就绪。"],
   eventTuned: ["Changed: {what}.", "Geändert: {what}.", "Changé : {what}.", "Cambiado: {what}.", "已更改：{what}。"],
+  fileCut: [
+    "Only its beginning is shown.",
+    "Nur der Anfang ist zu sehen.",
+    "Seul le début est montré.",
+    "Solo se muestra el principio.",
+    "仅显示开头部分。",
+  ],
+  files: ["Files", "Dateien", "Fichiers", "Archivos", "文件"],
   filesAndChanges: [
     "Files and changes",
     "Dateien und Änderungen",
@@ -102,6 +124,13 @@ export const CONVERSATION_TEXTS = {
   jumpToNewest: ["Jump to the newest", "Zum Neuesten", "Aller au plus récent", "Ir a lo último", "跳到最新"],
   later: ["Later", "Später", "Plus tard", "Después", "推后"],
   leaveIt: ["Leave it", "Lassen", "Laisser", "Dejarlo", "不再处理"],
+  listCut: [
+    "There is more here than is listed.",
+    "Hier ist mehr, als aufgeführt ist.",
+    "Il y a plus que ce qui est listé.",
+    "Hay más de lo que se muestra.",
+    "还有未列出的内容。",
+  ],
   loadingConversation: [
     "Loading the conversation…",
     "Das Gespräch lädt …",
@@ -114,6 +143,13 @@ export const CONVERSATION_TEXTS = {
   messageTo: ["Message {name}…", "An {name} …", "Écrire à {name}…", "Mensaje a {name}…", "发消息给 {name}…"],
   newHere: ["new", "neu", "nouveau", "nuevo", "新"],
   nextFile: ["Next file", "Nächste Datei", "Fichier suivant", "Archivo siguiente", "下一个文件"],
+  noText: [
+    "This is no text to show ({size}).",
+    "Das ist kein Text zum Zeigen ({size}).",
+    "Ce n’est pas un texte à montrer ({size}).",
+    "No es un texto que mostrar ({size}).",
+    "无法显示为文本（{size}）。",
+  ],
   noOutput: ["No output.", "Keine Ausgabe.", "Aucune sortie.", "Sin salida.", "无输出。"],
   notDone: ["open", "offen", "à faire", "pendiente", "未完成"],
   nothingChanged: [
@@ -124,6 +160,13 @@ export const CONVERSATION_TEXTS = {
     "此文件夹没有改动。",
   ],
   older: ["Older", "Älteres", "Plus ancien", "Anteriores", "更早"],
+  patchCut: [
+    "There are more changes than can be shown here.",
+    "Es gibt mehr Änderungen, als hier zu zeigen sind.",
+    "Il y a plus de changements que montré ici.",
+    "Hay más cambios de los que caben aquí.",
+    "改动过多，未全部显示。",
+  ],
   previousFile: ["Previous file", "Vorige Datei", "Fichier précédent", "Archivo anterior", "上一个文件"],
   queueEmpty: [
     "Nothing waits any more.",

@@ -4,7 +4,10 @@ import { NodeFailure } from "../../wire/http";
 import type * as wire from "../../wire/types";
 import type {
   Actions,
+  Changes,
   Device,
+  FileText,
+  FolderListing,
   Found,
   HireChoice,
   HireRequest,
@@ -27,6 +30,10 @@ const PAIR_LINK = /^#pair=([0-9A-Za-z-]{4,40})$/;
 
 type Queued = Extract<wire.Command, { type: "say" | "answer" | "reword" | "steer" | "withdraw" }>;
 type WithoutId<T> = T extends wire.Command ? Omit<T, "id"> : never;
+
+function inFolderOf(worker: string, what: "diff" | "tree" | "file"): string {
+  return `/api/workers/${encodeURIComponent(worker)}/${what}`;
+}
 
 export class LiveActions implements Actions {
   private readonly app: LiveApp;
@@ -174,10 +181,19 @@ export class LiveActions implements Actions {
 
   look = (worker: string): void => this.app.look(worker);
 
-  changes = async (worker: string): Promise<string> => {
-    const path = `/api/workers/${encodeURIComponent(worker)}/diff`;
-    const { diff } = await this.app.api.get<{ diff?: { patch?: string } }>(path);
-    return diff?.patch ?? "";
+  changes = async (worker: string, turn = ""): Promise<Changes> => {
+    const { diff } = await this.app.api.get<{ diff: wire.WorkdirDiff }>(inFolderOf(worker, "diff"), { turn });
+    return { patch: diff.patch ?? "", cut: diff.cut ?? false };
+  };
+
+  folder = async (worker: string, path: string): Promise<FolderListing> => {
+    const { tree } = await this.app.api.get<{ tree: wire.FolderListing }>(inFolderOf(worker, "tree"), { path });
+    return { entries: (tree.entries ?? []).map((one) => ({ ...one, size: one.size ?? 0 })), more: tree.more ?? false };
+  };
+
+  fileText = async (worker: string, path: string): Promise<FileText> => {
+    const { file } = await this.app.api.get<{ file: wire.FileText }>(inFolderOf(worker, "file"), { path });
+    return { text: file.text ?? null, size: file.size, cut: file.cut ?? false };
   };
 
   search = async (query: string, worker = ""): Promise<readonly Found[]> => {
