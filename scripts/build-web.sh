@@ -21,6 +21,7 @@ cache=$PWD/.cache/npm-downloads
 cd web
 PATH=$wheel/bin:$PWD/node_modules/.bin:$PATH
 export PATH
+export NO_COLOR=1
 if ! [ node_modules/.ready -nt package-lock.json ]; then
     echo "setup: installing what the phone app is made of"
     # Not `npm ci`: it wants every platform's optional package, and some are not to be had everywhere.

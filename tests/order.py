@@ -14,6 +14,7 @@ SLOW_FIRST = (
     "tests/live/test_telegram_kills.py",
     "tests/live/test_kills.py",
     "tests/live/opencode/",
+    "tests/live/app/",
     "tests/sdk/test_hook_typing.py",
     "tests/spec/test_desk.py",
     "tests/live/test_telegram_docs.py",

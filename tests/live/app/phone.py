@@ -1,0 +1,143 @@
+"""The phone app in a real Chromium, as a person holds it, and the node that it belongs to."""
+
+import json
+import shutil
+import subprocess
+import time
+from contextlib import suppress
+
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+from playwright.sync_api import TimeoutError as NotInTime
+from tests.live.nodes import SAFETY_SECONDS, Home
+
+from farhand.testing.ports import lasting_port
+
+CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
+ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage"]
+PHONE = {"width": 390, "height": 844}
+DESK = {"width": 1280, "height": 800}
+NODE = "app"
+
+
+class AppNode:
+    """A node with a demo worker on a port that stays the same over kills."""
+
+    def __init__(self, home: Home) -> None:
+        self.home = home
+        self.port = lasting_port()
+        self.process = self.start()
+
+    def start(self) -> "subprocess.Popen[bytes]":
+        """Starts the node, again after a kill."""
+        self.process = self.home.start(NODE, "--demo", "-p", str(self.port))
+        return self.process
+
+    def kill(self) -> None:
+        """As a power cut would."""
+        self.process.kill()
+        self.process.wait()
+
+    def code(self) -> str:
+        """A code that pairs one device."""
+        return self.home.farhand("pair", "--node", NODE).stdout.splitlines()[0].removeprefix("Code: ")
+
+    def address(self, code: str = "") -> str:
+        """Where the app is; with a code, a link that pairs."""
+        return f"http://127.0.0.1:{self.port}/app/" + (f"#pair={code}" if code else "")
+
+    def said(self) -> list[str]:
+        """Every message that reached the node, in order."""
+        told = self.home.farhand("events", "--node", NODE)
+        facts = [json.loads(line)["fact"] for line in told.stdout.splitlines() if line.startswith("{")]
+        return [fact["text"] for fact in facts if fact["type"] == "queued"]
+
+
+class Phone:
+    """One browser with the app: what is read off its screen, and what is tapped and typed."""
+
+    def __init__(self, browser: Browser, node: AppNode, size: dict[str, int] = PHONE) -> None:
+        touch = size["width"] < 700
+        self.node = node
+        self.context: BrowserContext = browser.new_context(
+            viewport={"width": size["width"], "height": size["height"]}, has_touch=touch, is_mobile=touch, locale="en"
+        )
+        self.context.set_default_timeout(SAFETY_SECONDS * 1000)
+        self.page: Page = self.context.new_page()
+        self.problems: list[str] = []
+        self.page.on("pageerror", lambda error: self.problems.append(str(error)))
+        self.page.on("console", lambda line: self._console(line.type, line.text))
+
+    def _console(self, kind: str, text: str) -> None:
+        # The network is cut on purpose here and there; a policy that is broken never is.
+        if kind == "error" and ("Content Security Policy" in text or "Refused to" in text):
+            self.problems.append(text)
+
+    def pair(self) -> None:
+        """Opens the link that pairs, and leaves the tour."""
+        self.page.goto(self.node.address(self.node.code()))
+        self.tap(self.button("Skip"))
+        self.is_live()
+
+    @property
+    def is_touch(self) -> bool:
+        """Whether fingers tap it."""
+        return bool(self.page.evaluate("matchMedia('(pointer: coarse)').matches"))
+
+    def tap(self, what: Locator) -> None:
+        """With a finger, or with a mouse."""
+        what.tap() if self.is_touch else what.click()
+
+    def button(self, name: str) -> Locator:
+        """A button by what it says."""
+        return self.page.get_by_role("button", name=name, exact=True)
+
+    def is_live(self) -> None:
+        """Waits until what is shown is what is."""
+        expect(self.page.locator(".team-link", has_text="live")).to_be_visible()
+
+    def open_worker(self, name: str) -> None:
+        """Opens a conversation from the team."""
+        self.tap(self.page.locator(f'a[href="#/w/{name}"]'))
+        expect(self.composer(name)).to_be_visible()
+
+    def composer(self, name: str) -> Locator:
+        """Where one writes to that worker."""
+        return self.page.get_by_role("textbox", name=f"Message {name}…")
+
+    def say(self, name: str, text: str) -> None:
+        """Writes and sends."""
+        self.composer(name).fill(text)
+        self.tap(self.button("Send"))
+
+    def receipt(self, text: str) -> Locator:
+        """What is told of the message that says this."""
+        message = self.page.get_by_role("article", name="Message of you").filter(has_text=text)
+        return message.locator(".receipt").first
+
+    def answer(self, name: str) -> Locator:
+        """The worker's newest answer."""
+        return self.page.get_by_role("article", name=f"{name}’s answer").last
+
+    def answer_ask(self, choice: str) -> None:
+        """Taps until it counts: a tap on what has just come is taken for one that was meant for something else."""
+        button = self.button(choice).last
+        expect(button).to_be_visible()
+        while button.is_visible():
+            # It may be gone before the finger is down.
+            with suppress(NotInTime):
+                button.tap(timeout=2000) if self.is_touch else button.click(timeout=2000)
+
+    def draft_is_kept(self, text: str) -> None:
+        """Waits until the phone has written the draft down."""
+        deadline = time.monotonic() + SAFETY_SECONDS
+        while not self.page.evaluate(_HAS_DRAFT, text):
+            assert time.monotonic() < deadline, "the draft was never written down"
+
+
+_HAS_DRAFT = """text => new Promise(done => {
+  const opening = indexedDB.open('farhand');
+  opening.onsuccess = () => {
+    const asking = opening.result.transaction('drafts').objectStore('drafts').getAll();
+    asking.onsuccess = () => { opening.result.close(); done(asking.result.some(one => one.text === text)); };
+  };
+})"""

@@ -1,0 +1,171 @@
+"""The phone app end to end, in a real Chromium on a real node: nothing lost, nothing twice, back by itself."""
+
+import re
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from playwright.sync_api import Browser, FilePayload, expect, sync_playwright
+from tests.live.app.phone import ARGUMENTS, CHROMIUM, DESK, PHONE, AppNode, Phone
+from tests.live.nodes import SAFETY_SECONDS, Home
+
+from farhand.drivers.demo.replies import sunrise
+
+SMALL = {"width": 360, "height": 740}
+Opens = Callable[..., Phone]
+expect.set_options(timeout=SAFETY_SECONDS * 1000)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """One Chromium for all tests of this file; each has a profile of its own."""
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def node() -> Iterator[AppNode]:
+    with TemporaryDirectory(prefix="farhand-", ignore_cleanup_errors=True) as folder:
+        home = Home(Path(folder))
+        try:
+            yield AppNode(home)
+        finally:
+            # In a thread of its own: the browser's driver has an event loop in this one.
+            with ThreadPoolExecutor(1) as pool:
+                pool.submit(home.end_agents).result()
+
+
+@pytest.fixture
+def phone(browser: Browser, node: AppNode) -> Iterator[Opens]:
+    """Opens phones; whatever a page complained about fails the test."""
+    opened: list[Phone] = []
+
+    def opens(size: dict[str, int] = PHONE) -> Phone:
+        opened.append(Phone(browser, node, size))
+        return opened[-1]
+
+    yield opens
+    for one in opened:
+        assert one.problems == []
+        one.context.close()
+
+
+@pytest.mark.parametrize("size", [PHONE, SMALL, DESK], ids=["390x844", "360x740", "1280x800"])
+def test_pair_say_stream_and_approve(phone: Opens, node: AppNode, size: dict[str, int]) -> None:
+    opened = phone(size)
+    opened.pair()
+    assert "pair=" not in opened.page.url
+    opened.open_worker("demo")
+    opened.say("demo", "stream")
+    expect(opened.answer("demo")).to_contain_text("lighthouse keeper")
+    expect(opened.answer("demo")).to_contain_text("as I would write code for you.")
+    expect(opened.receipt("stream")).to_contain_text("answered")
+    opened.say("demo", "ask")
+    opened.answer_ask("Allow once")
+    expect(opened.answer("demo")).to_contain_text("The note is written")
+    assert node.said() == ["stream", "ask"]
+
+
+def test_a_typed_code_pairs_and_a_wrong_one_says_so(phone: Opens, node: AppNode) -> None:
+    opened = phone()
+    opened.page.goto(node.address())
+    code = opened.page.get_by_label("Code")
+    code.fill("AAAAA-AAAAA")
+    pair = opened.page.get_by_role("button", name=re.compile("Pair"))
+    opened.tap(pair)
+    expect(opened.page.get_by_role("alert")).to_be_visible()
+    code.fill(node.code())
+    opened.tap(pair)
+    opened.tap(opened.button("Skip"))
+    opened.is_live()
+
+
+def test_a_killed_node_comes_back_and_nothing_is_missing_or_twice(phone: Opens, node: AppNode) -> None:
+    opened = phone()
+    opened.pair()
+    opened.open_worker("demo")
+    opened.say("demo", "slow")
+    expect(opened.answer("demo")).to_contain_text("I count to 10, slowly. Stop me whenever you like. 1")
+    node.kill()
+    # Cut off, and still there to read and to write.
+    opened.say("demo", "written while the node was dead")
+    expect(opened.receipt("written while")).to_contain_text("on this")
+    node.start()
+    expect(opened.answer("demo")).to_contain_text("You said: “written while the node was dead”")
+    slow = opened.page.get_by_role("article", name="demo’s answer").first
+    expect(slow).to_contain_text("1 2 3 4 5 6 7 8 9 10 Done, and nobody stopped me.")
+    expect(opened.page.get_by_role("article", name="demo’s answer")).to_have_count(2)
+    assert node.said() == ["slow", "written while the node was dead"]
+
+
+def test_a_draft_written_offline_outlives_a_reload_and_is_sent_once(phone: Opens, node: AppNode) -> None:
+    opened = phone()
+    opened.pair()
+    opened.open_worker("demo")
+    opened.say("demo", "hello")
+    expect(opened.receipt("hello")).to_contain_text("answered")
+    opened.page.evaluate("navigator.serviceWorker.ready.then(() => true)")
+    opened.context.set_offline(True)
+    opened.say("demo", "sent in a tunnel")
+    opened.composer("demo").fill("half a thought")
+    expect(opened.receipt("sent in a tunnel")).to_contain_text("on this")
+    opened.draft_is_kept("half a thought")
+    opened.page.reload()
+    # The app opens without a network, with the last state, the draft and what waits.
+    expect(opened.composer("demo")).to_have_value("half a thought")
+    expect(opened.receipt("sent in a tunnel")).to_contain_text("on this")
+    expect(opened.page.get_by_role("article", name="demo’s answer").first).to_contain_text("Hello! I am the demo.")
+    assert node.said() == ["hello"]
+    opened.context.set_offline(False)
+    expect(opened.receipt("sent in a tunnel")).to_contain_text("answered")
+    expect(opened.composer("demo")).to_have_value("half a thought")
+    assert node.said() == ["hello", "sent in a tunnel"]
+
+
+def test_a_revoked_device_is_out_at_once_and_can_be_paired_again(phone: Opens, node: AppNode) -> None:
+    opened = phone()
+    opened.pair()
+    device = node.home.farhand("devices", "--node", "app").stdout.split()[0]
+    node.home.farhand("devices", "--node", "app", "revoke", device)
+    expect(opened.page.get_by_label("Code")).to_be_visible()
+    opened.page.get_by_label("Code").fill(node.code())
+    opened.tap(opened.page.get_by_role("button", name=re.compile("Pair")))
+    opened.is_live()
+
+
+def test_a_worker_is_hired_and_spoken_to(phone: Opens) -> None:
+    opened = phone()
+    opened.pair()
+    opened.tap(opened.button("Hire"))
+    sheet = opened.page.get_by_role("dialog")
+    opened.tap(sheet.get_by_text("Demo", exact=True))
+    opened.tap(sheet.get_by_role("button", name=re.compile("^Hire ")))
+    expect(opened.composer("ann")).to_be_visible()
+    opened.say("ann", "hello")
+    expect(opened.answer("ann")).to_contain_text("Hello! I am the demo.")
+
+
+def test_a_picture_goes_along(phone: Opens, node: AppNode) -> None:
+    opened = phone()
+    opened.pair()
+    opened.open_worker("demo")
+    picture: FilePayload = {"name": "dot.png", "mimeType": "image/png", "buffer": sunrise()}
+    opened.page.locator("input[type=file]").set_input_files(files=[picture])
+    expect(opened.page.get_by_role("button", name="Remove dot.png")).to_be_visible()
+    opened.tap(opened.button("Send"))
+    expect(opened.answer("demo")).to_contain_text(f"{len(sunrise()):,} bytes of it")
+
+
+def test_two_phones_see_the_same(phone: Opens) -> None:
+    one, other = phone(), phone(DESK)
+    for opened in (one, other):
+        opened.pair()
+        opened.open_worker("demo")
+    one.say("demo", "think")
+    expect(other.answer("demo")).to_contain_text("I have thought about it")
+    other.say("demo", "choose")
+    expect(one.page.get_by_text("It is a long day. What shall I bring you?").first).to_be_visible()
