@@ -42,6 +42,7 @@ export class Link {
   private failures = 0;
   private wokenAt = Number.NEGATIVE_INFINITY;
   private stopped = false;
+  private isRunning = false;
 
   constructor(dial: Dial, events: LinkEvents, timers: Timers) {
     this.dial = dial;
@@ -52,6 +53,15 @@ export class Link {
   /** Runs until it is stopped, or until the node does not know this device. */
   async run(): Promise<void> {
     this.stopped = false;
+    if (!this.isRunning) {
+      this.isRunning = true;
+      await this.connections().finally(() => {
+        this.isRunning = false;
+      });
+    }
+  }
+
+  private async connections(): Promise<void> {
     while (!this.stopped) {
       const failure = await this.connection();
       if (this.stopped || failure.kind === "stranger") {

@@ -1,7 +1,7 @@
 /** The app's state, from this device and from the node: what was kept is shown at once, then the live wire brings it up to date. */
 
 import { batch, computed, signal } from "@preact/signals";
-import { dialEvents } from "../../wire/dial";
+import { WireDialler } from "../../wire/dial";
 import { type Fetch, NodeApi } from "../../wire/http";
 import { browserTimers, Link, type Timers } from "../../wire/link";
 import type * as wire from "../../wire/types";
@@ -22,11 +22,15 @@ import { AppUpdates } from "./updates";
 const PAGE = 60;
 const FIRST_PAGE = 30;
 const KEEP_MILLISECONDS = 1_000;
+/** The node forgets after 45 s what a device looks at. */
+const TELL_MILLISECONDS = 25_000;
 const OUTBOX_PAUSE_MILLISECONDS = 5_000;
 
 /** What the app has of its surroundings; a test hands in its own. */
 export interface Surroundings {
   readonly fetch: Fetch;
+  /** Opens a WebSocket to the node; null where there is none. */
+  readonly connect: (() => WebSocket) | null;
   readonly timers: Timers;
   /** Calls back before the next picture is drawn. */
   readonly onFrame: (call: () => void) => void;
@@ -55,6 +59,7 @@ export class LiveApp implements App {
   readonly conversations: Conversations;
   readonly state: TeamState;
   readonly link: Link;
+  private readonly dialler: WireDialler;
   private readonly around: Surroundings;
   private readonly view: ConnectionView;
   private readonly reads: Map<string, number>;
@@ -64,6 +69,7 @@ export class LiveApp implements App {
   private isDrawing = false;
   private isKeeping = false;
   private build = "";
+  private toldAt = 0;
 
   constructor(kept: Kept, around: Surroundings) {
     this.around = around;
@@ -84,13 +90,19 @@ export class LiveApp implements App {
     });
     this.conversations = new Conversations(kept.drafts, around.database, (ids) => this.pictures.of(ids));
     this.actions = new LiveActions(this);
+    this.dialler = new WireDialler(around.fetch, around.connect, around.timers);
     this.link = new Link(
-      dialEvents(around.fetch),
+      this.dialler.dial,
       {
         opening: () => this.opening(),
         frame: (frame) => this.frame(frame),
         opened: () => undefined,
-        lost: (failure, pause) => this.view.lost(failure, pause),
+        lost: (failure, pause) => {
+          this.view.lost(failure, pause);
+          if (failure.kind === "stranger") {
+            void this.forgetNode();
+          }
+        },
       },
       around.timers,
     );
@@ -137,6 +149,7 @@ export class LiveApp implements App {
 
   look(worker: string): void {
     this.looked = worker;
+    this.tellView();
     this.markRead();
     this.draw();
   }
@@ -154,6 +167,15 @@ export class LiveApp implements App {
     this.view.unpaired();
   }
 
+  /** A device that is not known any more keeps nothing of the node; what was written on it and not sent stays. */
+  private async forgetNode(): Promise<void> {
+    this.state.forget();
+    this.device.value = null;
+    this.conversations.clear();
+    await this.database.forgetNode();
+    this.drawNow();
+  }
+
   async forget(): Promise<void> {
     this.link.stop();
     for (const parcel of this.parcels.all) {
@@ -161,6 +183,7 @@ export class LiveApp implements App {
     }
     this.state.forget();
     this.device.value = null;
+    this.conversations.clear();
     await this.database.forget();
     this.view.unpaired();
     this.drawNow();
@@ -172,8 +195,20 @@ export class LiveApp implements App {
     const { cursor } = this.state;
     return {
       ...(cursor ? { resume: { journal: cursor.journal, after: cursor.after } } : {}),
-      view: { worker: this.looked, visible: this.around.isVisible() },
+      view: this.looking(),
     };
+  }
+
+  private looking(): wire.Looking {
+    return { worker: this.looked, visible: this.around.isVisible() };
+  }
+
+  /** The node asks nobody to come who is here already. */
+  tellView(): void {
+    if (this.connection.peek().link === "live") {
+      this.toldAt = this.around.timers.now();
+      this.dialler.tell(this.looking());
+    }
   }
 
   private async frame(frame: wire.ServerFrame): Promise<void> {
@@ -366,6 +401,9 @@ export class LiveApp implements App {
 
   tick(): void {
     this.clock.value = Date.now() / 1000;
+    if (this.around.timers.now() - this.toldAt >= TELL_MILLISECONDS) {
+      this.tellView();
+    }
     const limited = (this.team.peek() ?? []).some((worker) => worker.state === "limited");
     if (limited) {
       this.draw();
@@ -376,6 +414,7 @@ export class LiveApp implements App {
   woke(): void {
     this.markRead();
     this.link.wake();
+    void this.parcels.flush();
     this.draw();
   }
 
@@ -389,10 +428,11 @@ export class LiveApp implements App {
   }
 
   /** The cursor with all that was folded up to it. */
-  async keep(): Promise<void> {
+  async keep(isLast = false): Promise<void> {
     this.isKeeping = false;
     const { cursor, present, logs, changed } = this.state;
-    if (cursor === null) {
+    // Of several windows only the one that is seen writes: each has all that changed since it last did.
+    if (cursor === null || !(this.around.isVisible() || isLast)) {
       return;
     }
     const kept = new Map(
@@ -403,7 +443,7 @@ export class LiveApp implements App {
   }
 
   async keepAll(): Promise<void> {
-    await Promise.all([this.keep(), this.conversations.saveDrafts()]);
+    await Promise.all([this.keep(true), this.conversations.saveDrafts()]);
   }
 }
 
@@ -445,6 +485,7 @@ export async function openApp(): Promise<App> {
   const kept = await database.read().catch(() => NOTHING);
   const app = new LiveApp(kept, {
     fetch: (address, options) => fetch(address, options),
+    connect: () => new WebSocket(`${location.origin.replace(/^http/, "ws")}/api/hub/socket`, "farhand.1"),
     timers: browserTimers,
     onFrame: (call) => (document.visibilityState === "visible" ? requestAnimationFrame(call) : setTimeout(call, 100)),
     isVisible: () => document.visibilityState === "visible",
@@ -463,6 +504,7 @@ function listen(app: LiveApp): void {
     if (document.visibilityState === "visible") {
       app.woke();
     } else {
+      app.tellView();
       void app.keepAll();
     }
   });

@@ -54,6 +54,14 @@ export class Conversations {
     return this.open.values();
   }
 
+  /** Shows nothing any more of what the node said. */
+  clear(): void {
+    for (const { rows, status } of this.open.values()) {
+      rows.value = [];
+      status.value = "loading";
+    }
+  }
+
   /** Returns when every draft is written down: the screen may be gone in a moment. */
   async saveDrafts(): Promise<void> {
     await Promise.all(this.saving.values());

@@ -193,6 +193,17 @@ export class PhoneDatabase {
     await this.db.delete("outbox", id);
   }
 
+  /** Forgets what the node said; what was written here and not confirmed stays. */
+  async forgetNode(): Promise<void> {
+    const write = this.db.transaction(["meta", "logs", "reads"], "readwrite");
+    await Promise.all([
+      ...["cursor", "present", "device"].map((name) => write.objectStore("meta").delete(name)),
+      write.objectStore("logs").clear(),
+      write.objectStore("reads").clear(),
+      write.done,
+    ]);
+  }
+
   /** Forgets everything but the settings. */
   async forget(): Promise<void> {
     const settings = await this.db.get("meta", "settings");
