@@ -82,6 +82,7 @@ OPERATIONS = (
         (Query("after", "the last event that is known", "integer"),),
         streams="application/x-ndjson",
     ),
+    Operation("post", "/api/hub/view", "What the device looks at", {}, takes=ref("ViewFrame")),
     Operation("get", "/api/hire", "What can be chosen at a hiring", {"hire": ref("HireChoices")}),
     Operation("get", "/api/workers", "What each worker can do", {"workers": many("WorkerAbilities")}),
     Operation("get", "/api/workers/{worker}", "What a worker can do", {"worker": ref("WorkerAbilities")}),

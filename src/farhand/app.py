@@ -27,6 +27,7 @@ from farhand.core.retention import Retention
 from farhand.core.sessions import AgentSessions
 from farhand.core.team import Team
 from farhand.devices.registry import Devices
+from farhand.devices.views import DeviceViews
 from farhand.disk.atomic import write_private
 from farhand.model.channel_ports import Channel, ChannelContext, ServesLocalRoutes, ServesPublicRoutes
 from farhand.model.compat import TUNNEL_URL_FILE
@@ -46,6 +47,7 @@ from farhand.server.callers import Callers
 from farhand.server.devices import device_routes
 from farhand.server.door import Door
 from farhand.server.local import RouteGuard, closed
+from farhand.server.socket import socket_routes
 from farhand.server.sockets import listen
 from farhand.server.speaker import NODE_NAMES
 from farhand.server.stream import stream_routes
@@ -127,7 +129,8 @@ async def _running(
     await journal.begin_epoch(epoch)
     hub = LocalHub(journal, clock, policy, present, AgentSessions(drivers), epoch)
     team = Team(hub, journal, drivers, clock, settings.open_asks)
-    built = Node(settings=settings, hub=hub, port=port, journal=journal, outbox=outbox)
+    views = DeviceViews(clock)
+    built = Node(settings=settings, hub=hub, port=port, journal=journal, outbox=outbox, views=views)
     retention = built.retention = Retention(
         journal, hub, clock, built.announce, days=settings.retention_days, megabytes=settings.journal_megabytes
     )
@@ -138,7 +141,8 @@ async def _running(
     built.devices, callers = devices, Callers(key, devices)
     live = [
         *http.history_routes(hub, callers),
-        *stream_routes(hub, callers, clock, __version__),
+        *stream_routes(hub, callers, built.views, clock, __version__),
+        *socket_routes(hub, callers, built.views, clock, __version__),
         *device_routes(callers),
         *_worker_routes(built, drivers, callers, snapshots),
         *web_app_routes(),

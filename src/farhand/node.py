@@ -14,6 +14,7 @@ from farhand import __version__
 from farhand.config.settings import Settings
 from farhand.core.hub import LocalHub
 from farhand.core.retention import Retention
+from farhand.devices.views import DeviceViews
 from farhand.model.channel_ports import (
     Announces,
     Channel,
@@ -62,6 +63,8 @@ class Node:
     port: int
     journal: SqliteJournal
     outbox: SqliteOutbox
+    # What the people at devices look at: whom a notification would tell nothing new.
+    views: DeviceViews
     started_at: float = field(default_factory=time.time)
     channels: list[Channel] = field(default_factory=list)
     retention: Retention | None = None

@@ -2,10 +2,12 @@
 
 import asyncio
 import hashlib
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Protocol, TypeAlias
 
-from farhand.model.words import Word
+from farhand.model.stream import Looking
+from farhand.model.words import Word, WorkerName
 
 DeviceId: TypeAlias = str
 LONGEST_NAME = 60
@@ -96,4 +98,20 @@ class DeviceRegistry(Protocol):
 
     def connected(self, device: DeviceId) -> AbstractContextManager[asyncio.Event]:
         """For as long as a connection of the device is open: the event is set when the device is revoked."""
+        ...
+
+
+class ViewRegistry(Protocol):
+    """What the people at devices look at right now; nothing of it is written down."""
+
+    def connected(self, device: DeviceId) -> AbstractContextManager[Callable[[Looking | None], None]]:
+        """For as long as a connection of the device is open: what is called with each view that it tells of."""
+        ...
+
+    def tell(self, device: DeviceId, view: Looking) -> None:
+        """What a device looks at that cannot say so on its connection."""
+        ...
+
+    def looking_at(self, worker: WorkerName) -> frozenset[DeviceId]:
+        """The devices on whose screens that worker is, as far as they were heard of lately."""
         ...

@@ -85,6 +85,7 @@ class _Number(msgspec.Struct):
 
 _numbers = msgspec.json.Decoder(_Number)
 _openings = msgspec.json.Decoder(Opening)
+_views = msgspec.json.Decoder(ViewFrame)
 _encoder = msgspec.json.Encoder()
 
 
@@ -94,6 +95,14 @@ def read_opening(data: bytes) -> Opening:
         return _openings.decode(data) if data.strip() else Opening()
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise BadFrame(f"That opens nothing: {error}") from None
+
+
+def read_view(data: bytes) -> Looking:
+    """What a client tells that it looks at, or BadFrame with what is wrong with it."""
+    try:
+        return _views.decode(data).view
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise BadFrame(f"That is no view: {error}") from None
 
 
 def read_event_id(text: str) -> ResumePoint | None:

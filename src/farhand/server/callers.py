@@ -1,7 +1,7 @@
 """Who is behind a request to the node's API: a paired device, or whoever holds the node's key. Nobody else gets in."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass
 
 from starlette.requests import HTTPConnection
@@ -67,7 +67,7 @@ def set_cookie(response: Response, request: HTTPConnection, key: str) -> None:
     )
 
 
-async def until_revoked(devices: DeviceRegistry, caller: Caller, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+async def until_revoked(devices: DeviceRegistry, caller: Caller, pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
     """The pieces of a stream, which ends at once when the device that reads it is revoked."""
     if caller.device is None:
         async for piece in pieces:

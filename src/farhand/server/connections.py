@@ -7,11 +7,13 @@ import resource
 import time
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
 import h11
 import structlog
 from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from farhand.server.strict_requests import StrictConnection
 
@@ -112,6 +114,8 @@ class GuardedProtocol(H11Protocol):
         super().__init__(**options)
         self.conn = StrictConnection(LONGEST_HEAD)
         self._limits = limits
+        # A WebSocket goes on in the place of the connection that it came over.
+        self.ws_protocol_class: Any = partial(GuardedSocket, self)
         self._address: str | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._unread: asyncio.TimerHandle | None = None
@@ -133,7 +137,8 @@ class GuardedProtocol(H11Protocol):
         if self._address is None:
             return
         super().data_received(data)
-        self._set_deadline()
+        if self._address is not None:
+            self._set_deadline()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Gives its place back."""
@@ -148,6 +153,14 @@ class GuardedProtocol(H11Protocol):
             self._leave()
             self.transport.abort()
             super().connection_lost(None)
+
+    def hand_over(self) -> tuple[ConnectionLimits, str]:
+        """Its place is another protocol's from now on: the limits, and the address that it is counted for."""
+        self._stop_timer()
+        self._stop_unread()
+        self._limits.wait_no_more(self)
+        address, self._address = self._address or "", None
+        return self._limits, address
 
     def on_response_complete(self) -> None:
         """What comes next is waited for again."""
@@ -211,3 +224,33 @@ class GuardedProtocol(H11Protocol):
     def _cut_off(self) -> None:
         self._timer = None
         self.transport.abort()
+
+
+class GuardedSocket(WebSocketsSansIOProtocol):
+    """Uvicorn's protocol for one WebSocket, in the place among the limits that its HTTP connection had."""
+
+    def __init__(self, before: GuardedProtocol, **options: Any) -> None:
+        super().__init__(**options)
+        self._limits, self._address = before.hand_over()
+        self._unread: asyncio.TimerHandle | None = None
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Gives its place back."""
+        self._stop_unread()
+        self._limits.release(self._address)
+        super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """The client does not read: it has so long to begin."""
+        super().pause_writing()
+        self._unread = self.loop.call_later(self._limits.deadlines.unread_seconds, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """It reads again."""
+        self._stop_unread()
+        super().resume_writing()
+
+    def _stop_unread(self) -> None:
+        if self._unread is not None:
+            self._unread.cancel()
+            self._unread = None

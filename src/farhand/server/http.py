@@ -9,7 +9,7 @@ import anyio
 import anyio.abc
 import uvicorn
 from starlette.applications import Starlette
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 from uvicorn.server import ServerState
@@ -37,6 +37,8 @@ from farhand.server.door import OpenHub
 from farhand.server.local import CONNECTION
 from farhand.server.speaker import own_name
 
+# What a client sends over a WebSocket: where it was, and what it looks at.
+LONGEST_SOCKET_FRAME = 64 * 1024
 STATUSES: dict[type[FarhandError], int] = {
     NotAllowed: 403,
     UploadConflict: 409,
@@ -160,7 +162,7 @@ def json_response(reply: DoorReply) -> Response:
     return Response(encode(reply), media_type="application/json")
 
 
-async def error_response(_: Request, error: Exception) -> Response:
+async def error_response(_: HTTPConnection, error: Exception) -> Response:
     """An error of our tree as a response."""
     if not isinstance(error, FarhandError):
         raise error
@@ -197,7 +199,17 @@ async def serve(
     """Serves until it is cancelled; open streams are cut then, their readers come back with `after`.
 
     Uvicorn's protocol without its server loop, which would tick ten times a second for nothing."""
-    config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", server_header=False)
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        lifespan="off",
+        server_header=False,
+        ws="websockets-sansio",
+        ws_max_size=LONGEST_SOCKET_FRAME,
+        # Most frames are small, and a tunnel compresses: it would cost a core more than it saves a phone.
+        ws_per_message_deflate=False,
+    )
     config.load()
     state = ServerState()
     given = limits or ConnectionLimits()

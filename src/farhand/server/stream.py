@@ -1,7 +1,7 @@
 """The live wire `farhand.1` as server-sent events: over GET, and over POST where a tunnel holds back a GET."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 
 import anyio
 from starlette.requests import Request
@@ -9,18 +9,19 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
 from farhand.model import stream
+from farhand.model.devices import ViewRegistry
 from farhand.model.ports import Clock
 from farhand.model.stream import Opening
 from farhand.model.words import Seq
-from farhand.server.callers import Callers, until_revoked
+from farhand.server.callers import Caller, Callers, until_revoked
 from farhand.server.door import OpenHub
 from farhand.server.http import body
 
 _HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
-def stream_routes(hub: OpenHub, callers: Callers, clock: Clock, build: str) -> list[BaseRoute]:
-    """`/api/hub/stream` for devices, and for whoever has the node's key."""
+def stream_routes(hub: OpenHub, callers: Callers, views: ViewRegistry, clock: Clock, build: str) -> list[BaseRoute]:
+    """`/api/hub/stream` for devices, and for whoever has the node's key; `/api/hub/view` for what is looked at."""
 
     async def follow(request: Request) -> Response:
         caller = await callers.check(request)
@@ -28,10 +29,34 @@ def stream_routes(hub: OpenHub, callers: Callers, clock: Clock, build: str) -> l
             opening = stream.read_opening(await body(request))
         else:
             opening = Opening(resume=stream.read_event_id(request.headers.get("last-event-id", "")))
-        events = until_revoked(callers.devices, caller, _sse(hub, opening, clock, build))
+        pieces = _viewed(views, _name(caller), opening, _sse(hub, opening, clock, build))
+        events = until_revoked(callers.devices, caller, pieces)
         return StreamingResponse(events, media_type="text/event-stream", headers=_HEADERS)
 
-    return [Route("/api/hub/stream", follow, methods=["GET", "POST"])]
+    async def look(request: Request) -> Response:
+        await callers.check(request)
+        view = stream.read_view(await body(request))
+        views.tell(_name(await callers.check(request)), view)
+        return Response(status_code=204)
+
+    return [
+        Route("/api/hub/stream", follow, methods=["GET", "POST"]),
+        Route("/api/hub/view", look, methods=["POST"]),
+    ]
+
+
+def _name(caller: Caller) -> str:
+    return caller.device.id if caller.device else ""
+
+
+async def _viewed(
+    views: ViewRegistry, device: str, opening: Opening, pieces: AsyncIterator[bytes]
+) -> AsyncIterator[bytes]:
+    """The pieces of a stream; while it is open, its device looks at what it last told."""
+    with views.connected(device) as looks:
+        looks(opening.view)
+        async for piece in pieces:
+            yield piece
 
 
 async def _sse(hub: OpenHub, opening: Opening, clock: Clock, build: str) -> AsyncIterator[bytes]:
@@ -41,7 +66,7 @@ async def _sse(hub: OpenHub, opening: Opening, clock: Clock, build: str) -> Asyn
         yield name + b"data: " + frame + b"\n\n"
 
 
-async def frames(hub: OpenHub, opening: Opening, clock: Clock, build: str) -> AsyncIterator[tuple[bytes, Seq | None]]:
+async def frames(hub: OpenHub, opening: Opening, clock: Clock, build: str) -> AsyncGenerator[tuple[bytes, Seq | None]]:
     """Every frame that a client gets after its opening, with the number of the last event in it if it has events."""
     hello = await hub.hello(opening.resume)
     yield stream.hello_frame(hello, build), None
