@@ -1,5 +1,6 @@
 /** What a person said, with how far it got, and what can be done when it got nowhere. */
 
+import { useState } from "preact/hooks";
 import { useApp } from "../state/context";
 import type { MessageRow, Receipt } from "../state/types";
 import { language, type TextKey, t } from "../texts";
@@ -21,6 +22,9 @@ const WORDS: Readonly<Record<Receipt, TextKey>> = {
   unknown: "receiptUnknown",
 };
 
+const MOST_OF_MINE = 2400;
+const MOST_OF_OTHERS = 200;
+
 export function Message({ row, worker }: { row: MessageRow; worker: string }) {
   const { clock } = useApp();
   const trouble = row.receipt === "refused" || row.receipt === "unknown";
@@ -33,7 +37,7 @@ export function Message({ row, worker }: { row: MessageRow; worker: string }) {
       <div class={row.receipt === "withdrawn" ? "bubble gone" : "bubble"}>
         <Pictures pictures={row.pictures} />
         <Attachments files={row.attachments} worker={worker} />
-        <Shown text={row.text} />
+        <MessageText text={row.text} mine={row.mine} />
       </div>
       <p class={trouble ? "receipt bad" : "receipt"}>
         {who}
@@ -46,6 +50,21 @@ export function Message({ row, worker }: { row: MessageRow; worker: string }) {
       ) : null}
       {trouble || row.receipt === "on-phone" ? <Remedies row={row} /> : null}
     </article>
+  );
+}
+
+/** A long text of somebody else, as the node's own welcome, is shown by its beginning. */
+function MessageText({ text, mine }: { text: string; mine: boolean }) {
+  const most = mine ? MOST_OF_MINE : MOST_OF_OTHERS;
+  const [whole, setWhole] = useState(false);
+  if (whole || text.length <= most * 1.5) return <Shown text={text} />;
+  return (
+    <>
+      <Shown text={`${text.slice(0, most).trimEnd()}… `} />
+      <button type="button" class="text-button" onClick={() => setWhole(true)}>
+        {t("showAll")}
+      </button>
+    </>
   );
 }
 

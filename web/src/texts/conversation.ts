@@ -232,6 +232,7 @@ export const CONVERSATION_TEXTS = {
     "将 {n} 条合并发送",
   ],
   sendNow: ["Now", "Jetzt", "Maintenant", "Ahora", "立即"],
+  showAll: ["Show all", "Alles zeigen", "Tout montrer", "Mostrar todo", "显示全部"],
   speak: ["Speak", "Sprechen", "Dicter", "Hablar", "语音"],
   stop: ["Stop", "Anhalten", "Arrêter", "Parar", "停止"],
   stopListening: ["Stop listening", "Nicht mehr zuhören", "Ne plus écouter", "Dejar de escuchar", "停止聆听"],
