@@ -60,6 +60,14 @@ async def test_a_round_of_calls_by_aiogram(bot: FakeBot) -> None:
         topic = await client.create_forum_topic(-100500, "Ann")
         within = await client.send_message(-100500, "here", message_thread_id=topic.message_thread_id)
         assert within.message_thread_id == topic.message_thread_id
+        assert await client.close_forum_topic(-100500, topic.message_thread_id)
+        assert (await bot.topics(-100500))[topic.message_thread_id].closed
+        assert await client.reopen_forum_topic(-100500, topic.message_thread_id)
+        assert not (await client.get_me()).has_topics_enabled
+        await bot.private_topics()
+        assert (await client.get_me()).has_topics_enabled
+        own = await client.create_forum_topic(12, "Ann")
+        assert (await bot.topics(12))[own.message_thread_id].name == "Ann"
         assert await client.set_webhook(f"{bot.address}/nowhere", secret_token="s")
         assert (await client.get_webhook_info()).pending_update_count == 1
         assert await client.delete_webhook()

@@ -51,7 +51,8 @@ class Bot:
         """The answer to a question about the team or the node."""
         match question.about:
             case "progress":
-                return texts.progress(present, self._about().terminals, time.time())
+                about = replace(present, focus=question.of) if question.of else present
+                return texts.progress(about, self._about().terminals, time.time())
             case "settings":
                 return texts.settings(present, self._about())
             case "start":

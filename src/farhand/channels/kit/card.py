@@ -101,6 +101,8 @@ class Card(Word):
     key: str
     slot: str = ""
     worker: str = ""
+    # The worker in whose part of the chat it belongs, where a chat has parts; empty for the team's.
+    topic: str = ""
     # Our own words, then the agent's Markdown, then text shown letter by letter, then our own words again.
     head: str = ""
     markdown: str = ""

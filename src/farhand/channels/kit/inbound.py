@@ -15,6 +15,7 @@ from farhand.channels.kit.outbound import Outbound
 from farhand.channels.kit.surface import ChatMessage, ChatSurface, ChatTap, NotFetched
 from farhand.channels.kit.tap_data import held_choice
 from farhand.channels.kit.taps import Taps
+from farhand.channels.kit.topic_wishes import named_command, with_worker
 from farhand.channels.kit.who_may_speak import WhoMaySpeak
 from farhand.channels.kit.word_answers import WordAnswers
 from farhand.model import commands, grammar
@@ -172,7 +173,8 @@ class Inbound:
 
 
 def _reply_card(message: ChatMessage, text: str) -> Card:
-    return plain_notice(f"reply:{message.id}", text, answers_reference=message.reference)
+    notice = plain_notice(f"reply:{message.id}", text, answers_reference=message.reference)
+    return replace(notice, topic=message.topic)
 
 
 def _asks_for_team(wish: Wish | None, present: Present) -> bool:
@@ -199,11 +201,17 @@ def read_message(message: ChatMessage, present: Present, surface: Surface = CHAT
 
 
 def _read_text(message: ChatMessage, present: Present, surface: Surface) -> Wish | None:
+    topic = message.topic if message.topic in present.workers else ""
+    wish = _read_bare(message, present, surface, topic)
+    return with_worker(wish, topic) if wish is not None and topic else wish
+
+
+def _read_bare(message: ChatMessage, present: Present, surface: Surface, topic: str) -> Wish | None:
     text = message.text or message.caption
     if message.foreign:
         # Behind a line of ours, for an agent's own commands begin a text, too.
         return Tell(id=message.id, text=f"{FORWARDED}\n{text}", needs_focus=True) if text.strip() else None
-    wish = grammar.read(message.id, text, present, surface)
+    wish = grammar.read(message.id, named_command(text, topic, surface) if topic else text, present, surface)
     context = message.quoted.text if message.quoted else ""
     is_bare = isinstance(wish, Tell) and not wish.worker and not wish.everybody and not text.startswith("/")
     if not is_bare or message.quoted is None or not context.strip():

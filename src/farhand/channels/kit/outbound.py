@@ -17,7 +17,7 @@ from farhand.channels.kit.said_elsewhere import said_elsewhere
 from farhand.channels.kit.surface import ChatSurface, KnowsManager, RateLimits, SeesEvents
 from farhand.channels.kit.typing import TypingIndicator
 from farhand.model.channel_ports import ChannelContext
-from farhand.model.facts import Event
+from farhand.model.facts import Ended, Event, Hired
 from farhand.model.ports import Hub
 from farhand.model.store_ports import Outbox, Parcel, Waiting
 from farhand.model.view import TurnView
@@ -81,8 +81,14 @@ class CardComposer:
         waited = self._turns.waited(event)
         elsewhere = said_elsewhere(event, self._surface.name, waits=waited)
         whole = [*elsewhere, *cards(event, turn, waited=waited), *lifecycle_cards(event)]
-        parts = [part for card in whole for part in answer_cards(card, self._answers)]
+        topic = topic_of(event)
+        parts = [replace(part, topic=topic) for card in whole for part in answer_cards(card, self._answers)]
         return [parcel for part in parts for parcel in parcels(self._surface, part, chat)]
+
+
+def topic_of(event: Event) -> str:
+    """In whose part of the chat it is shown; who comes and who goes is told to the team."""
+    return "" if isinstance(event.fact, Hired | Ended) else event.worker
 
 
 def is_urgent(card: Card) -> bool:

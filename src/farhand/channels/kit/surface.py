@@ -58,6 +58,8 @@ class ChatMessage(Word):
     foreign: bool = False
     # Whether the person is alone with us in that chat.
     private: bool = True
+    # The worker in whose part of the chat it was written; empty for the team's.
+    topic: str = ""
     # When it was written, in seconds since 1970; 0 where nobody tells.
     at: float = 0.0
     quoted: QuotedMessage | None = None

@@ -95,4 +95,6 @@ def request_for_words(tap: str, ask: Ask, chosen: tuple[int, ...]) -> Card:
     made = ", ".join(ask.choices[place].label for place in chosen)
     text = f"{ask.worker}: write what goes with “{shortened(made, 200)}” {REPLY_TO_THIS}"
     slot = f"{WORDS}:{mask(chosen)}:{tap}:{ask.id}"
-    return Card(key=slot, slot=slot, head=text, wants_reply=True, answers_slot=f"ask:{ask.id}", silent=True)
+    return Card(
+        key=slot, slot=slot, head=text, wants_reply=True, answers_slot=f"ask:{ask.id}", silent=True, topic=ask.worker
+    )

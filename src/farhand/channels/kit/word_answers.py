@@ -159,6 +159,7 @@ def asked_back(message: ChatMessage, ask: Ask, text: str) -> Card:
         key=f"{HELD}{message.id}",
         slot=slot,
         worker=ask.worker,
+        topic=ask.worker,
         head=f"{ask.worker} waits for your answer above. “{shortened(text, 80)}” is none of its choices.",
         buttons=(tuple(buttons),),
         answers_reference=message.reference,

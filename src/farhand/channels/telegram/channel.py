@@ -21,6 +21,7 @@ from farhand.channels.telegram.receive import PollingReceiver, WebhookReceiver
 from farhand.channels.telegram.settings import TelegramSettings, manager_of, read_settings
 from farhand.channels.telegram.stored import TelegramStored
 from farhand.channels.telegram.switch import SwitchingReceiver
+from farhand.channels.telegram.topics import WorkerTopics
 from farhand.model.channel_ports import Channel, ChannelContext, ReceiveStatus
 
 
@@ -53,7 +54,8 @@ class TelegramChannel:
             poll_seconds=settings.poll_seconds,
         )
         background = BackgroundJobs()
-        surface = TelegramSurface(self._gateway, settings.bot, context.outbox, context.clock, background)
+        self._topics = WorkerTopics(self._gateway, context.hub, context.clock, stored)
+        surface = TelegramSurface(self._gateway, settings.bot, context.outbox, context.clock, background, self._topics)
         self._menu = TelegramMenu(self._gateway, context.hub, context.clock, stored, health, members, show)
         about = partial(about_bot, settings, context, stored, members)
         parts = ChatParts(
@@ -63,12 +65,12 @@ class TelegramChannel:
             settings.limits,
             about,
             background,
-            (self._menu,),
+            (self._menu, self._topics),
             settings.answers,
             link_follows=True,
         )
         self._chat = Chat(parts, context)
-        inbound = TelegramInbound(self._chat, surface, settings.bot)
+        inbound = TelegramInbound(self._chat, surface, settings.bot, self._topics)
         secret = stored.webhook_secret(settings.webhook_secret)
         self._webhook = WebhookReceiver(self._gateway, inbound, health, context.clock, stored, secret)
         polling = PollingReceiver(self._gateway, inbound, health, context.clock, stored)
@@ -78,6 +80,7 @@ class TelegramChannel:
         """Serves until it is cancelled."""
         async with self._gateway.open(), self._chat.opened(), anyio.create_task_group() as tasks:
             tasks.start_soon(self._menu.run, name="telegram menu")
+            tasks.start_soon(self._topics.run, name="telegram topics")
             await self._receiver.run()
 
     def public_routes(self) -> Sequence[BaseRoute]:

@@ -9,8 +9,10 @@ from farhand.channels.kit.inbound import Inbound
 from farhand.channels.kit.surface import ChatMessage, ChatTap
 from farhand.channels.telegram.outbound import NAME, TelegramSurface
 from farhand.channels.telegram.parse import decode_update, to_message, to_tap
+from farhand.channels.telegram.topics import WorkerTopics
 from farhand.channels.telegram.words import CallbackQuery, TelegramMessage, UpdateContent
 from farhand.model.errors import FarhandError
+from farhand.model.words import replace
 
 log = structlog.get_logger("telegram")
 MOST_FAILURES = 3
@@ -20,7 +22,8 @@ GIVEN_UP = "One of your messages tripped an error in farhand and was not obeyed.
 class TelegramInbound:
     """Takes the updates of one bot."""
 
-    def __init__(self, chat: Chat, surface: TelegramSurface, bot: str) -> None:
+    def __init__(self, chat: Chat, surface: TelegramSurface, bot: str, topics: WorkerTopics) -> None:
+        self._topics = topics
         self._chat = chat
         self._inbound: Inbound = chat.inbound
         self._surface = surface
@@ -48,7 +51,7 @@ class TelegramInbound:
         said: ChatMessage | ChatTap | None = None
         match content:
             case TelegramMessage():
-                said = to_message(content, NAME, self._bot)
+                said = replace(to_message(content, NAME, self._bot), topic=self._topic(content))
                 if self._chat.manager_chat in {"", said.chat}:
                     self._surface.note_received(content.chat.id, content.message_id)
             case CallbackQuery():
@@ -57,3 +60,9 @@ class TelegramInbound:
                 pass
         if said is None or not await self._inbound.take(said):
             log.info("update passed over", update=number, kind=type(content).__name__)
+
+    def _topic(self, message: TelegramMessage) -> str:
+        """The worker in whose topic it was written."""
+        if not message.is_topic_message or message.message_thread_id is None:
+            return ""
+        return self._topics.worker_in(message.chat.id, message.message_thread_id)

@@ -14,9 +14,11 @@ from farhand.channels.kit.surface import SentFile
 from farhand.channels.telegram.gateway import MOST_CANDIDATES, Gateway
 from farhand.channels.telegram.media import download
 from farhand.channels.telegram.render import render
-from farhand.channels.telegram.words import Amend, Post, React, Remove, Show, decode_outgoing
+from farhand.channels.telegram.topics import WorkerTopics
+from farhand.channels.telegram.words import Amend, Outgoing, Post, React, Remove, Show, decode_outgoing
 from farhand.model.ports import Clock, Hub
 from farhand.model.store_ports import Outbox, Parcel, Waiting
+from farhand.model.words import replace
 
 log = structlog.get_logger("telegram")
 NAME = "telegram"
@@ -30,8 +32,17 @@ class TelegramSurface:
     name = NAME
     title = "Telegram"
 
-    def __init__(self, gateway: Gateway, bot: str, outbox: Outbox, clock: Clock, background: BackgroundJobs) -> None:
+    def __init__(
+        self,
+        gateway: Gateway,
+        bot: str,
+        outbox: Outbox,
+        clock: Clock,
+        background: BackgroundJobs,
+        topics: WorkerTopics | None = None,
+    ) -> None:
         self._gateway = gateway
+        self._topics = topics
         self._bot = bot
         self._store = outbox
         self._clock = clock
@@ -66,10 +77,25 @@ class TelegramSurface:
                 pass
             case None:
                 raise SendRefused("another version of farhand wrote it")
-        sent = await self._gateway.send(outgoing, reference, reply_to)
+        sent = await self._send(outgoing, reference, reply_to)
         if waiting.doubtful and isinstance(outgoing, Post):
             self._background.start("telegram duplicate", self._remove_duplicate, outgoing, int(sent))
         return sent
+
+    async def _send(self, outgoing: Outgoing, reference: str, reply_to: int | None) -> str:
+        """Into the topic of its worker, where the chat has topics; one that somebody took away is made anew."""
+        if self._topics is None or not isinstance(outgoing, Post | Show) or not outgoing.topic:
+            return await self._gateway.send(outgoing, reference, reply_to)
+        chat, worker = outgoing.chat, outgoing.topic
+        thread = await self._topics.thread(chat, worker)
+        try:
+            return await self._gateway.send(replace(outgoing, thread=thread), reference, reply_to)
+        except SendRefused as error:
+            if thread is None or "thread not found" not in error.text.lower():
+                raise
+        self._topics.forget(chat, worker)
+        anew = replace(outgoing, thread=await self._topics.thread(chat, worker))
+        return await self._gateway.send(anew, reference, None)
 
     async def _remove_duplicate(self, outgoing: Post, newest: int) -> None:
         """A message was sent again because its answer never came: if it had arrived, the first copy goes."""

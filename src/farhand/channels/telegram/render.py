@@ -85,7 +85,8 @@ def whole_name(card: Card) -> str:
 
 def _whole(card: Card, chat: int) -> Parcel:
     file = Attachment(path=whole_name(card), name=whole_name(card))
-    show = Show(chat=chat, file=file, text=visible(card.verbatim), caption="", photo=False, silent=True)
+    text = visible(card.verbatim)
+    show = Show(chat=chat, file=file, text=text, caption="", photo=False, silent=True, topic=card.topic)
     return Parcel(key=f"{card.key}#whole", chat=str(chat), body=encode_outgoing(show))
 
 
@@ -133,6 +134,7 @@ def _posts(card: Card, chat: int, via: str, bot: str) -> list[Parcel]:
         slot = card.slot if last else f"{card.key}#{number}"
         post = Post(
             chat=chat,
+            topic=card.topic,
             html=html,
             plain=plain,
             keys=_keys(card) if last else (),
@@ -178,6 +180,7 @@ def _show(card: Card, file: Attachment, chat: int) -> Show:
         photo=PurePath(file.path).suffix.lower() in IMAGES if card.picture is None else card.picture,
         silent=card.silent,
         worker=card.worker,
+        topic=card.topic,
     )
 
 

@@ -69,6 +69,7 @@ class TelegramMessage(msgspec.Struct, frozen=True):
     video_note: msgspec.Raw = msgspec.Raw(b"")
     reply_to_message: Quoted | None = None
     message_thread_id: int | None = None
+    is_topic_message: bool = False
     # A channel or a nameless admin that speaks in the place of a person.
     sender_chat: TelegramChat | None = None
     # Whose words they were; Telegram has had several names for it.
@@ -129,6 +130,8 @@ class Post(Word, tag="post"):
     silent: bool = False
     # The phone opens a reply to this message.
     wants_reply: bool = False
+    # The worker in whose topic it goes, and that topic, once it is known.
+    topic: str = ""
     thread: int | None = None
     # The message that it answers: by its number, or by the slot of one of ours.
     reply_to: int | None = None
@@ -170,6 +173,7 @@ class Show(Word, tag="show"):
     photo: bool
     worker: str = ""
     silent: bool = False
+    topic: str = ""
     thread: int | None = None
 
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import httpx2
 import msgspec
 
-from farhand.testing.telegram.words import BotStatus, Fault, Kind, Rates, RecordedCall, ShownMessage, Spoken
+from farhand.testing.telegram.words import BotStatus, Fault, Kind, Rates, RecordedCall, ShownMessage, ShownTopic, Spoken
 
 Known = TypeVar("Known")
 # Only a net for a test that hangs; a busy machine is no failure.
@@ -61,7 +61,9 @@ class FakeBot:
     def person(self, person_id: int, name: str = "Mo") -> Person:
         return Person(self, person_id, name)
 
-    async def group(self, chat_id: int, title: str = "Team", *, topics: dict[int, str] | None = None) -> None:
+    async def group(
+        self, chat_id: int, title: str = "Team", *, topics: dict[int, str] | None = None, makes_topics: bool = True
+    ) -> None:
         await self.order(
             "chat",
             bool,
@@ -70,7 +72,20 @@ class FakeBot:
             type="supergroup",
             is_forum=topics is not None,
             topics={str(key): name for key, name in (topics or {}).items()},
+            makes_topics=makes_topics,
         )
+
+    async def private_topics(self, on: bool = True) -> None:
+        """Private chats with the bot have topics from now on, or none."""
+        await self.order("private-topics", bool, on=on)
+
+    async def remove_topic(self, chat_id: int, thread: int) -> None:
+        """A person takes a topic away."""
+        await self.order("remove-topic", bool, chat_id=chat_id, thread=thread)
+
+    async def topics(self, chat_id: int) -> dict[int, ShownTopic]:
+        """The topics of a chat."""
+        return await self.order("topics", dict[int, ShownTopic], chat_id=chat_id)
 
     async def standing(self) -> BotStatus:
         return await self.order("standing", BotStatus)

@@ -20,7 +20,7 @@ from farhand.testing.telegram.bell import Bell
 from farhand.testing.telegram.messages import described, keep_file, photo_sizes
 from farhand.testing.telegram.push import push_once
 from farhand.testing.telegram.requests import Upload
-from farhand.testing.telegram.words import Fault, Rates
+from farhand.testing.telegram.words import Fault, Rates, ShownTopic
 from farhand.testing.telegram.world import FakeChat, FakeMessage, FakeQuery, World, spoken
 
 Door = Callable[[World, dict[str, Any]], Any]
@@ -212,10 +212,32 @@ def deliver_again(world: World, order: dict[str, Any]) -> bool:
 
 
 def new_chat(world: World, order: dict[str, Any]) -> bool:
-    about = {key: value for key, value in order.items() if key != "topics"}
-    world.chats[int(about["id"])] = FakeChat(about, topics={int(key): str(one) for key, one in order["topics"].items()})
+    about = {key: value for key, value in order.items() if key not in {"topics", "makes_topics"}}
+    topics = {int(key): str(one) for key, one in order["topics"].items()}
+    made = FakeChat(about, topics=topics, makes_topics=bool(order.get("makes_topics", True)))
+    world.chats[int(about["id"])] = made
     world.bell.ring()
     return True
+
+
+def private_topics(world: World, order: dict[str, Any]) -> bool:
+    """Private chats with the bot have topics from now on, or none."""
+    world.private_topics = bool(order["on"])
+    return True
+
+
+def remove_topic(world: World, order: dict[str, Any]) -> bool:
+    """A person takes a topic away, with all that was said in it."""
+    chat = world.chats[int(order["chat_id"])]
+    del chat.topics[int(order["thread"])]
+    world.bell.ring()
+    return True
+
+
+def shown_topics(world: World, order: dict[str, Any]) -> dict[str, ShownTopic]:
+    """The topics of a chat by their numbers."""
+    chat = world.chats.get(int(order["chat_id"]), FakeChat({}))
+    return {str(key): ShownTopic(name=name, closed=key in chat.closed) for key, name in chat.topics.items()}
 
 
 def block(world: World, order: dict[str, Any]) -> bool:
@@ -260,6 +282,9 @@ DOORS: dict[str, Door] = {
     "update": raw_update,
     "again": deliver_again,
     "chat": new_chat,
+    "private-topics": private_topics,
+    "remove-topic": remove_topic,
+    "topics": shown_topics,
     "block": block,
     "fault": order_fault,
     "clear": clear_faults,

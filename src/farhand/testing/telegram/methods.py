@@ -36,7 +36,7 @@ def get_me(world: World, _: BotRequest) -> dict[str, Any]:
         "supports_inline_queries": False,
         "can_connect_to_business": False,
         "has_main_web_app": False,
-        "has_topics_enabled": False,
+        "has_topics_enabled": world.private_topics,
         "allows_users_to_create_topics": False,
         "can_manage_bots": False,
         "supports_guest_queries": False,
@@ -113,8 +113,10 @@ def get_chat(world: World, asked: BotRequest) -> dict[str, Any]:
 def create_topic(world: World, asked: BotRequest) -> dict[str, Any]:
     chat = world.chat(asked.parameters.get("chat_id"))
     name = str(asked.parameters["name"])
-    if not chat.about.get("is_forum"):
+    if not (chat.about.get("is_forum") or (world.private_topics and chat.about["type"] == "private")):
         raise bad_request("the chat is not a forum")
+    if not chat.makes_topics:
+        raise bad_request("not enough rights to create a topic")
     if not 1 <= len(name) <= 128:
         raise bad_request("TOPIC_TITLE_INVALID")
     color = int(asked.parameters.get("icon_color", 7322096))
@@ -148,8 +150,24 @@ def delete_topic(world: World, asked: BotRequest) -> bool:
     return True
 
 
-def keep_topic(world: World, asked: BotRequest) -> bool:
-    _topic(world, asked)
+def close_topic(world: World, asked: BotRequest) -> bool:
+    chat, thread = _topic(world, asked)
+    if thread in chat.closed:
+        raise bad_request("TOPIC_NOT_MODIFIED")
+    chat.closed.add(thread)
+    world.put(
+        chat,
+        {"from": world.me(), "message_thread_id": thread, "is_topic_message": True, "forum_topic_closed": {}},
+    )
+    return True
+
+
+def reopen_topic(world: World, asked: BotRequest) -> bool:
+    chat, thread = _topic(world, asked)
+    if thread not in chat.closed:
+        raise bad_request("TOPIC_NOT_MODIFIED")
+    chat.closed.discard(thread)
+    world.bell.ring()
     return True
 
 
@@ -230,8 +248,8 @@ METHODS: dict[str, Effect] = {
     "getChat": get_chat,
     "createForumTopic": create_topic,
     "editForumTopic": edit_topic,
-    "closeForumTopic": keep_topic,
-    "reopenForumTopic": keep_topic,
+    "closeForumTopic": close_topic,
+    "reopenForumTopic": reopen_topic,
     "deleteForumTopic": delete_topic,
     "pinChatMessage": pin,
     "unpinChatMessage": lambda world, asked: bool(world.chat(asked.parameters.get("chat_id"))),

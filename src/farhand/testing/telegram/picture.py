@@ -60,6 +60,7 @@ def _bubble(message: ShownMessage, known: dict[int, ShownMessage]) -> str:
             "buzz" if message.buzzed else "",
             "edited" if message.versions else "",
             "".join(message.reactions),
+            f"topic {message.thread}" if message.thread else "",
             f"#{message.message_id}",
         ]
     )

@@ -62,6 +62,13 @@ class ShownMessage(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(button.text for row in self.buttons for button in row)
 
 
+class ShownTopic(msgspec.Struct, frozen=True, kw_only=True):
+    """A topic of a chat."""
+
+    name: str
+    closed: bool = False
+
+
 class RecordedCall(msgspec.Struct, frozen=True, kw_only=True):
     """One call of the Bot API by the bot: what it asked, and how it ended (`hung`, `cut`, or a status)."""
 

@@ -23,6 +23,9 @@ class FakeChat:
     about: dict[str, Any]
     messages: dict[int, FakeMessage] = field(default_factory=dict)
     topics: dict[int, str] = field(default_factory=dict)
+    closed: set[int] = field(default_factory=set)
+    # Whether the bot has the right to make topics there.
+    makes_topics: bool = True
     blocked: bool = False
     last_id: int = 0
     allowance: float = 0.0
@@ -81,6 +84,8 @@ class World:
         self.bot_id = int(token.split(":", maxsplit=1)[0])
         self.username = username
         self.revoked = False
+        # Whether private chats with this bot have topics.
+        self.private_topics = False
         self.chats: dict[int, FakeChat] = {}
         self.pending: deque[dict[str, Any]] = deque()
         self.past: dict[int, dict[str, Any]] = {}
