@@ -1,8 +1,10 @@
 """The phone app end to end, in a real Chromium on a real node: nothing lost, nothing twice, back by itself."""
 
 import re
+import shutil
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -11,6 +13,7 @@ from playwright.sync_api import Browser, FilePayload, expect, sync_playwright
 from tests.live.app.phone import ARGUMENTS, CHROMIUM, DESK, PHONE, AppNode, Phone
 from tests.live.nodes import SAFETY_SECONDS, Home
 
+import farhand
 from farhand.drivers.demo.replies import sunrise
 
 SMALL = {"width": 360, "height": 740}
@@ -27,16 +30,24 @@ def browser() -> Iterator[Browser]:
         opened.close()
 
 
+@contextmanager
+def running(home: Home) -> Iterator[AppNode]:
+    """A node in that home, ended with all its agents."""
+    try:
+        yield AppNode(home)
+    finally:
+        # In a thread of its own: the browser's driver has an event loop in this one.
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(home.end_agents).result()
+
+
 @pytest.fixture
 def node() -> Iterator[AppNode]:
-    with TemporaryDirectory(prefix="farhand-", ignore_cleanup_errors=True) as folder:
-        home = Home(Path(folder))
-        try:
-            yield AppNode(home)
-        finally:
-            # In a thread of its own: the browser's driver has an event loop in this one.
-            with ThreadPoolExecutor(1) as pool:
-                pool.submit(home.end_agents).result()
+    with (
+        TemporaryDirectory(prefix="farhand-", ignore_cleanup_errors=True) as folder,
+        running(Home(Path(folder))) as made,
+    ):
+        yield made
 
 
 @pytest.fixture
@@ -160,6 +171,20 @@ def test_a_picture_goes_along(phone: Opens, node: AppNode) -> None:
     expect(opened.answer("demo")).to_contain_text(f"{len(sunrise()):,} bytes of it")
 
 
+def test_what_an_agent_writes_is_shown_and_never_run(phone: Opens) -> None:
+    hostile = (
+        "<script>window.ran = 1</script><img src=x onerror='window.ran = 1'> [tap](javascript:window.ran=1) **bold**"
+    )
+    opened = phone()
+    opened.pair()
+    opened.open_worker("demo")
+    opened.say("demo", hostile)
+    expect(opened.answer("demo")).to_contain_text("<script>window.ran = 1</script><img src=x onerror=")
+    expect(opened.answer("demo").locator("strong")).to_have_text("bold")
+    expect(opened.answer("demo").locator("script, img, a")).to_have_count(0)
+    assert opened.page.evaluate("window.ran") is None
+
+
 def test_two_phones_see_the_same(phone: Opens) -> None:
     one, other = phone(), phone(DESK)
     for opened in (one, other):
@@ -169,3 +194,38 @@ def test_two_phones_see_the_same(phone: Opens) -> None:
     expect(other.answer("demo")).to_contain_text("I have thought about it")
     other.say("demo", "choose")
     expect(one.page.get_by_text("It is a long day. What shall I bring you?").first).to_be_visible()
+
+
+def test_a_new_version_is_taken_when_the_person_says_so_and_no_draft_is_lost(browser: Browser, tmp_path: Path) -> None:
+    package = tmp_path / "source" / "farhand"
+    shutil.copytree(Path(farhand.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    home = Home(tmp_path / "home", PYTHONPATH=str(package.parent))
+    home.folder.mkdir()
+    with running(home) as node:
+        opened = Phone(browser, node)
+        opened.pair()
+        opened.open_worker("demo")
+        opened.page.evaluate("navigator.serviceWorker.ready.then(() => true)")
+        # The first worker takes the page over only when it is loaded again.
+        opened.page.reload()
+        expect(opened.composer("demo")).to_be_visible()
+        build_anew(package / "server" / "app_files")
+        opened.page.reload()
+        expect(opened.composer("demo")).to_be_visible()
+        assert opened.page.title() == "farhand"
+        opened.composer("demo").fill("half a thought")
+        opened.tap(opened.button("Take it"))
+        expect(opened.page).to_have_title("farhand, the next")
+        expect(opened.composer("demo")).to_have_value("half a thought")
+        assert opened.problems == []
+        opened.context.close()
+
+
+def build_anew(files: Path) -> None:
+    """Another build of the app: a page with another title, and a service worker that knows of it."""
+    for name, old, new in (("index.html", "<title>farhand<", "<title>farhand, the next<"), ("sw.js", '="', '="next-')):
+        for ending in (".br", ".gz"):
+            (files / f"{name}{ending}").unlink()
+        text = (files / name).read_text()
+        assert old in text
+        (files / name).write_text(text.replace(old, new, 1))
