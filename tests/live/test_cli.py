@@ -101,6 +101,8 @@ def test_a_device_is_paired_listed_and_revoked(lived_in: Home) -> None:
     assert lived_in.farhand("devices", "--node", "test").stdout == "No device is paired.\n→ farhand pair\n"
     told = lived_in.farhand("pair", "--node", "test").stdout.splitlines()
     code = told[0].removeprefix("Code: ")
+    assert f"/app/#pair={code.replace('-', '')}" in told[2]
+    assert told[3].startswith("A phone cannot reach this node yet: ")
     port = json.loads(lived_in.farhand("status", "--node", "test", "--json").stdout)["port"]
     sent = json.dumps({"code": code, "name": "my phone"}).encode()
     request = urllib.request.Request(f"http://127.0.0.1:{port}/api/pair", data=sent)

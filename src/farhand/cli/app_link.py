@@ -1,21 +1,21 @@
 """The links that open the phone app and pair the browser that opens them: on this machine, and on a phone."""
 
-from farhand.config.settings import Settings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from farhand.config.launch import read_launch
 from farhand.node import Node
 from farhand.server.web_app import NOT_BUILT, WebApp
 
 # For a link that is printed when a node starts: whoever reads it is about to open it.
 LINK_SECONDS = 900.0
+NO_WAY_IN = "A phone cannot reach this node yet: farhand run --reach, see docs/how-to/reach.md."
 
 
 def app_link(address: str, code: str) -> str:
     """The code stands behind the #: no server, no proxy and no log ever gets it from a browser."""
     return f"{address.rstrip('/')}/app/#pair={code}"
-
-
-def phone_address(settings: Settings) -> str:
-    """Where a phone finds the node; empty when it listens on this machine alone."""
-    return settings.public_url
 
 
 def greeting(running: Node) -> tuple[str, ...]:
@@ -25,15 +25,30 @@ def greeting(running: Node) -> tuple[str, ...]:
     if not WebApp().files():
         return (NOT_BUILT.strip(),)
     code = running.devices.invite(seconds=LINK_SECONDS).code
-    here = app_link(f"http://127.0.0.1:{running.port}", code)
-    return (f"Open the app in your browser: {here}", *_for_phone(running))
+    local = f"http://127.0.0.1:{running.port}"
+    here = f"Open the app in your browser: {app_link(local, code)}"
+    address = running.settings.public_url
+    if not address:
+        return (here,)
+    return (here, *_for_phone(address, running.devices.invite(seconds=LINK_SECONDS).code))
 
 
-def _for_phone(running: Node) -> tuple[str, ...]:
+def links(status: Mapping[str, Any], code: str) -> tuple[str, ...]:
+    """Both links for a code, by what a node says of itself; without a way in, how to get one."""
+    local = f"http://127.0.0.1:{status['port']}"
+    here = f"In the browser of this machine: {app_link(local, code)}"
+    address = outside(status)
+    return (here, *(_for_phone(address, code) if address else (NO_WAY_IN,)))
+
+
+def outside(status: Mapping[str, Any]) -> str:
+    """Where the node is found from outside; empty when it is not, as far as anybody can tell."""
+    reach = status.get("reach")
+    return str(reach["url"]) if reach else read_launch(Path(status["folder"]), status["node"]).public_url
+
+
+def _for_phone(address: str, code: str) -> tuple[str, ...]:
     from farhand.channels.kit.who_may_speak import as_qr
 
-    address = phone_address(running.settings)
-    if running.devices is None or not address:
-        return ()
-    link = app_link(address, running.devices.invite(seconds=LINK_SECONDS).code)
-    return (f"and on your phone: {link}", as_qr(link))
+    link = app_link(address, code)
+    return (f"On a phone: {link}", as_qr(link))
