@@ -85,7 +85,7 @@ async def drain(running: Node) -> None:
 
 async def converse(running: Node, signals: AsyncIterator[signal.Signals], warning: str = "") -> None:
     """A conversation with the team in this terminal, until the person leaves or a signal comes."""
-    from farhand.cli.app_link import greeting
+    from farhand.cli.app_link import greeting, open_in_browser
     from farhand.cli.conversation import TerminalConversation
     from farhand.cli.terminal import open_terminal
     from farhand.cli.while_away import ChatPlace
@@ -93,8 +93,11 @@ async def converse(running: Node, signals: AsyncIterator[signal.Signals], warnin
     environment = running.settings.environment
     with open_terminal(environment) as terminal:
         terminal.tell(f"Node '{running.settings.node}' is ready on port {running.port}.", "green")
-        for line in greeting(running):
+        greeted = greeting(running)
+        for line in greeted.lines:
             terminal.tell(line, "cyan")
+        if running.settings.opens_app and greeted.link:
+            open_in_browser(greeted.link, running.settings.folder, environment)
         if warning:
             terminal.tell(warning, "yellow")
         running.listeners.append(lambda text: terminal.tell(text, "yellow"))

@@ -145,3 +145,23 @@ def test_a_busy_worker_is_told_and_the_message_waits(desk: Desk) -> None:
     desk.type("/stop\r")
     desk.see("demo: ✗ interrupted")
     desk.see("You said: “and then this please”")
+
+
+def test_the_app_is_opened_in_the_desktops_browser_and_its_code_is_nobody_elses(tmp_path: Path) -> None:
+    programs, seen = tmp_path / "programs", tmp_path / "opened"
+    programs.mkdir()
+    (programs / "xdg-open").write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {seen}.new && mv {seen}.new {seen}\n')
+    (programs / "xdg-open").chmod(0o755)
+    home = Home(tmp_path, DISPLAY=":9", PATH=f"{programs}:{os.environ['PATH']}")
+    desk = Desk(home, "run", "--node", "desk", "-p", "0", "--no-telegram", "--no-tunnel", "--demo", "--open")
+    try:
+        desk.see("Open the app in your browser: ")
+        desk.wait(seen.exists, "the browser")
+        page = Path(seen.read_text().strip())
+        found = re.search(r"http://127\.0\.0\.1:\d+/app/#pair=(\w+)", _CODES.sub("", desk.shown))
+        assert found
+        assert found[0] in page.read_text()
+        assert found[1] not in seen.read_text()
+        assert page.stat().st_mode & 0o077 == 0
+    finally:
+        desk.close()

@@ -1,10 +1,14 @@
 """The links that open the phone app and pair the browser that opens them: on this machine, and on a phone."""
 
+import shutil
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from farhand.config.launch import read_launch
+from farhand.disk.atomic import write_private
 from farhand.node import Node
 from farhand.server.web_app import NOT_BUILT, WebApp
 
@@ -18,19 +22,39 @@ def app_link(address: str, code: str) -> str:
     return f"{address.rstrip('/')}/app/#pair={code}"
 
 
-def greeting(running: Node) -> tuple[str, ...]:
-    """What a terminal shows when its node is ready: the app for this machine's browser, and a QR code for a phone."""
+class Greeting(NamedTuple):
+    """What a terminal shows when its node is ready, and the link among it that this machine's browser opens."""
+
+    lines: tuple[str, ...] = ()
+    link: str = ""
+
+
+def greeting(running: Node) -> Greeting:
+    """The app for this machine's browser, and a QR code for a phone where the node has a public address."""
     if running.devices is None:
-        return ()
+        return Greeting()
     if not WebApp().files():
-        return (NOT_BUILT.strip(),)
-    code = running.devices.invite(seconds=LINK_SECONDS).code
-    local = f"http://127.0.0.1:{running.port}"
-    here = f"Open the app in your browser: {app_link(local, code)}"
-    address = running.settings.public_url
+        return Greeting((NOT_BUILT.strip(),))
+    link = app_link(f"http://127.0.0.1:{running.port}", running.devices.invite(seconds=LINK_SECONDS).code)
+    here, address = f"Open the app in your browser: {link}", running.settings.public_url
     if not address:
-        return (here,)
-    return (here, *_for_phone(address, running.devices.invite(seconds=LINK_SECONDS).code))
+        return Greeting((here,), link)
+    return Greeting((here, *_for_phone(address, running.devices.invite(seconds=LINK_SECONDS).code)), link)
+
+
+def open_in_browser(link: str, folder: Path, environment: Mapping[str, str]) -> None:
+    """Opens the link in a window of the desktop, where there is one; never a browser that would take the terminal.
+
+    By way of a file for the owner alone: everybody on the machine sees the arguments of a program, the code among them.
+    """
+    is_mac = sys.platform == "darwin"
+    program = shutil.which("open" if is_mac else "xdg-open", path=environment.get("PATH"))
+    if program is None or not (is_mac or environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY")):
+        return
+    page = folder / "open-app.html"
+    write_private(page, f'<!doctype html><meta http-equiv="refresh" content="0; url={link}">\n')
+    silent = subprocess.DEVNULL
+    subprocess.Popen([program, str(page)], stdin=silent, stdout=silent, stderr=silent, start_new_session=True)
 
 
 def links(status: Mapping[str, Any], code: str) -> tuple[str, ...]:

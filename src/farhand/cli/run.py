@@ -36,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--headless", action="store_true", help="ask nothing, show no conversation")
     parser.add_argument("--detach", action="store_true", help="run behind, and come back when it is ready")
     parser.add_argument("--demo", action="store_true", help="put a demo worker on an empty team")
+    parser.add_argument("--open", action="store_true", help="open the phone app in the browser of this machine")
     parser.add_argument("--end-workers", action="store_true", help="end the agents, too, when the node is left")
     parser.add_argument("-q", "--quiet", action="store_true", help="log errors only")
     parser.add_argument("-v", "--verbose", action="store_true", help="log everything")
@@ -120,7 +121,12 @@ def _run_here(arguments: argparse.Namespace) -> int:
         secret_names=channel_secrets(),
         environ=os.environ,
     )
-    settings = replace(settings, flags=tuple(flags_of(arguments)), ends_workers=arguments.end_workers)
+    settings = replace(
+        settings,
+        flags=tuple(flags_of(arguments)),
+        ends_workers=arguments.end_workers,
+        opens_app=arguments.open,
+    )
     talks = sys.stdin.isatty() and sys.stdout.isatty() and not settings.headless
     try:
         _serve(settings, talks=talks, without=frozenset({"telegram"} if arguments.no_telegram else ()))

@@ -65,6 +65,8 @@ class Settings:
     # The flags that it was started with, and whether its agents end with it.
     flags: tuple[str, ...] = ()
     ends_workers: bool = False
+    # The app is opened in this machine's browser when the node is ready.
+    opens_app: bool = False
     # The node's own variables, from which the environments of children are built.
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     # What channels sign in with: taken out of the environment, so that no child ever gets it.
