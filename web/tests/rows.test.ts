@@ -107,3 +107,22 @@ test("a refused message stays where it was written, and what waits stands last",
   const keys = story.rows([], [refused]).map((row) => row.key);
   expect(keys).toEqual(["event:1", "01A", "x", expect.stringContaining("turn:x")]);
 });
+
+test("a piece of text costs the running turn alone, however long the conversation is", () => {
+  const story = hired();
+  for (let n = 0; n < 1500; n += 1) {
+    const name = `m${n}`;
+    story.hear({ type: "queued", message: name, text: name, by: ME });
+    story.hear({ type: "turn_started", message: name }, name);
+    story.hear({ type: "said", text: "one" }, name);
+    if (n < 1499) {
+      story.hear({ type: "turn_ended", how: "completed" }, name);
+    }
+  }
+  const before = story.rows();
+  story.hear({ type: "said", text: " two" }, "m1499");
+  // No message row is even made anew: what is compared is what was there.
+  const after = story.rows([...before]);
+  expect(after.slice(0, -1).every((row, place) => row === before[place])).toBe(true);
+  expect(after.at(-1)).not.toBe(before.at(-1));
+});

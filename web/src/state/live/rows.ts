@@ -49,17 +49,34 @@ function inOrder({ entries, open }: Log): readonly wire.HistoryEntry[] {
   return [...entries.slice(0, place), open, ...entries.slice(place)];
 }
 
+interface EntryRows {
+  readonly receipts: Receipts;
+  readonly via: string;
+  readonly rows: readonly Row[];
+}
+
+const entryRows = new WeakMap<wire.TurnEntry, EntryRows>();
+
 function rowsOfEntry(entry: wire.HistoryEntry, log: Log, sources: RowSources, shown: Set<string>): readonly Row[] {
   if (entry.type === "fact") {
     const row = eventRow(entry.event, log);
     return row === null ? [] : [row];
   }
-  const said = (entry.messages ?? []).map((message) => {
+  for (const message of entry.messages ?? []) {
     shown.add(message.id);
-    const receipt = sources.receipts[message.id] ?? receiptOfTurn(entry);
-    return messageRow(message, asReceipt(receipt), sources.via, entry.view.doubted ?? "");
-  });
-  return [...said, turnRow(entry.view, entry.seq)];
+  }
+  const { receipts, via } = sources;
+  const known = entryRows.get(entry);
+  // While text streams no receipt changes: of thousands of entries only the running turn is made anew.
+  if (known?.receipts === receipts && known.via === via) {
+    return known.rows;
+  }
+  const said = (entry.messages ?? []).map((message) =>
+    messageRow(message, asReceipt(receipts[message.id] ?? receiptOfTurn(entry)), via, entry.view.doubted ?? ""),
+  );
+  const rows = [...said, turnRow(entry.view, entry.seq)];
+  entryRows.set(entry, { receipts, via, rows });
+  return rows;
 }
 
 function asReceipt(receipt: wire.Receipt): Receipt {
@@ -228,10 +245,14 @@ function settlementOf(ask: string, log: Log): wire.AskSettled | null {
 }
 
 function kept(rows: readonly Row[], before: readonly Row[]): readonly Row[] {
-  const known = new Map(before.map((row) => [row.key, row]));
-  const same = rows.map((row) => {
+  let known: Map<string, Row> | null = null;
+  const same = rows.map((row, place) => {
+    if (row === before[place]) {
+      return row;
+    }
+    known ??= new Map(before.map((old) => [old.key, old]));
     const old = known.get(row.key);
-    return old !== undefined && (old === row || isSame(old, row)) ? old : row;
+    return old !== undefined && isSame(old, row) ? old : row;
   });
   return same.length === before.length && same.every((row, place) => row === before[place]) ? before : same;
 }
