@@ -15,6 +15,7 @@ from tests.live.nodes import SAFETY_SECONDS, Home
 
 import farhand
 from farhand.drivers.demo.replies import sunrise
+from farhand.server.web_app import NOT_BUILT, WebApp
 
 SMALL = {"width": 360, "height": 740}
 Opens = Callable[..., Phone]
@@ -24,6 +25,7 @@ expect.set_options(timeout=SAFETY_SECONDS * 1000)
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """One Chromium for all tests of this file; each has a profile of its own."""
+    assert WebApp().files(), NOT_BUILT
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         yield opened
