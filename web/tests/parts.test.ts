@@ -9,6 +9,7 @@ import { PIXEL_NAMES, rows as pixelRows, SIZE } from "../src/parts/pixels";
 import { address, readRoute } from "../src/parts/route";
 import { isNearlyFull, MOST_ROWS, NEWEST, newer, older, pinned, placesOf } from "../src/parts/row-window";
 import { rowOf } from "../src/parts/seek";
+import { paletteColour } from "../src/parts/terminal/runs";
 import { ago, dollars, running } from "../src/parts/times";
 import { pieces } from "../src/parts/visible";
 import { freeName } from "../src/screens/hire-sheet";
@@ -148,4 +149,14 @@ test("a place that was found is the row with that number, once it is loaded", ()
   expect(rowOf(rows, { worker: "ann", seq: 5 }, "ann")).toBe("");
   expect(rowOf(rows, { worker: "ann", seq: 20 }, "gus")).toBe("");
   expect([shortFolder("~/code/shop"), shortFolder("/home/me/code/big/shop")]).toEqual(["~/code/shop", "…/big/shop"]);
+});
+
+test("the 256 colours of a terminal are the usual ones", () => {
+  expect([paletteColour(1), paletteColour(16), paletteColour(196), paletteColour(231), paletteColour(244)]).toEqual([
+    "#ff6b6b",
+    "#000000",
+    "#ff0000",
+    "#ffffff",
+    "#808080",
+  ]);
 });

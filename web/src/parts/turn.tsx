@@ -6,6 +6,7 @@ import type { AskedInTurn, ToolCall, TurnRow } from "../state/types";
 import { t } from "../texts";
 import { headline } from "./ask-words";
 import { Attachments } from "./attachments";
+import { CopyButton } from "./copy-button";
 import { DiffLines } from "./diff/diff-lines";
 import { parseDiff } from "./diff/parse";
 import { Fold } from "./fold";
@@ -170,6 +171,7 @@ function End({ row, worker }: { row: TurnRow; worker: string }) {
     return (
       <p class="turn-end tiny faint">
         {words}
+        {row.text ? <CopyButton text={row.text} label={t("copyAnswer")} /> : null}
         {row.tools.some(isChange) ? (
           <a class="text-button small" href={address({ worker, side: "files", about: row.turn })}>
             {t("changes")}

@@ -65,6 +65,11 @@ function ConversationTop({ worker }: { worker: Worker }) {
         </h1>
         <p class="small dim one">{where.join(" · ")}</p>
       </div>
+      {worker.wire === "tmux" ? (
+        <a class="icon-button" href={address({ worker: worker.name, side: "terminal" })} aria-label={t("terminal")}>
+          <Icon name="terminal" />
+        </a>
+      ) : null}
       <a
         class="icon-button"
         href={address({ worker: worker.name, side: files ? "" : "files" })}

@@ -11,6 +11,7 @@ import { useShortcuts } from "../parts/shortcuts";
 import { Banner, Toasts } from "../parts/telling";
 import { useVisibleHeight, watchWidth } from "../parts/viewport";
 import { useApp } from "../state/context";
+import type { Worker } from "../state/types";
 import { language, preferred, type TextKey, t } from "../texts";
 import { AskSheet } from "./ask-sheet";
 import { ConversationScreen } from "./conversation";
@@ -24,9 +25,12 @@ import { PairingScreen } from "./pairing";
 import { SearchScreen } from "./search";
 import { SessionsScreen } from "./sessions";
 import { TeamScreen } from "./team";
+import { TerminalScreen } from "./terminal";
 import { Tour } from "./tour";
 import { WorkerSheet } from "./worker-sheet";
 
+// What the phone puts around the app has the colour of its ground.
+const BAR_COLOURS = { dark: "#0b0c0f", light: "#fbfaf7" };
 const TWO_PANES = 720;
 const THREE_PANES = 1180;
 
@@ -58,6 +62,10 @@ function useSettings(): void {
     if (theme === "system") delete page.dataset.theme;
     else page.dataset.theme = theme;
     page.dataset.text = textSize;
+    for (const bar of document.querySelectorAll<HTMLMetaElement>("meta[name=theme-color]")) {
+      const own = bar.media.includes("light") ? BAR_COLOURS.light : BAR_COLOURS.dark;
+      bar.content = theme === "system" ? own : BAR_COLOURS[theme];
+    }
     page.lang = shown;
     language.value = shown;
   }, [theme, textSize, shown]);
@@ -71,10 +79,7 @@ function Panes() {
   const worker = team.value?.find((one) => one.name === now.worker);
   const unknown = now.worker !== "" && team.value !== null && !worker;
   const talk = worker ? <ConversationScreen worker={worker} /> : unknown ? <Gone name={now.worker} /> : null;
-  const side =
-    worker && now.side === "files" ? (
-      <FilesScreen key={`${worker.name} ${now.about}`} worker={worker} turn={now.about} />
-    ) : null;
+  const side = worker ? sideOf(now, worker) : null;
   if (width === 1) {
     if (side)
       return (
@@ -114,6 +119,11 @@ function Panes() {
       ) : null}
     </div>
   );
+}
+
+function sideOf({ side, about }: Route, worker: Worker) {
+  if (side === "terminal") return <TerminalScreen key={worker.name} worker={worker} />;
+  return side === "files" ? <FilesScreen key={`${worker.name} ${about}`} worker={worker} turn={about} /> : null;
 }
 
 function useWidth(): 1 | 2 | 3 {

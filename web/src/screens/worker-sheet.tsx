@@ -56,6 +56,13 @@ export function WorkerSheet({ worker }: { worker: Worker }) {
         onPick={(mode) => void tell(actions.tune(worker.name, { mode }))}
       />
       <div class="stack">
+        <button
+          type="button"
+          class="button"
+          onClick={() => go({ worker: worker.name, side: "terminal" }, { replace: true })}
+        >
+          {t("terminal")}
+        </button>
         {worker.focused ? null : (
           <button type="button" class="button" onClick={() => void tell(actions.focus(worker.name), closeSheet)}>
             {t("focusIt")}

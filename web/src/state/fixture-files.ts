@@ -77,6 +77,31 @@ class CartSession:
             return cart or Cart.empty()
 `;
 
+const ORANGE = "\u001b[38;2;217;119;87m";
+const GREEN = "\u001b[32m";
+const PLAIN = "\u001b[0m";
+
+/** What an agent's own terminal shows. */
+export const PANE = [
+  `${ORANGE}╭──────────────────────────────────────────────╮`,
+  "│ ✻ Claude Code                                │",
+  `╰──────────────────────────────────────────────╯${PLAIN}`,
+  "",
+  "\u001b[1m❯\u001b[0m The checkout test fails now and then.",
+  "",
+  `${GREEN}●${PLAIN} I will look at the cart’s lock first.`,
+  "",
+  `${GREEN}●${PLAIN} \u001b[1mBash\u001b[0m(pytest -q tests/checkout)`,
+  "  ⎿  24 passed in 3.12s",
+  "",
+  "\u001b[33m✶ Herding… (42s · ↑ 1.2k tokens)\u001b[0m",
+  "",
+  "────────────────────────────────────────────────",
+  "❯ ",
+  "────────────────────────────────────────────────",
+  "\u001b[2m  ? for shortcuts\u001b[0m\u001b[2A\r\u001b[2C",
+].join("\r\n");
+
 /** A sunrise in pixels, as an SVG that is drawn here and nowhere fetched. */
 export const SUNRISE = `data:image/svg+xml,${encodeURIComponent(
   '<svg xmlns="http://www.w3.org/2000/svg" width="320" height="200" viewBox="0 0 32 20" shape-rendering="crispEdges">' +

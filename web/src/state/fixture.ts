@@ -2,7 +2,7 @@
 
 import { computed, type Signal, signal } from "@preact/signals";
 import { busyTeam, conversations } from "./fixture-data";
-import { CHANGES, FILE, FOLDER, SUNRISE } from "./fixture-files";
+import { CHANGES, FILE, FOLDER, PANE, SUNRISE } from "./fixture-files";
 import { USUAL } from "./settings";
 import type {
   Actions,
@@ -278,6 +278,11 @@ class FixtureApp implements App {
     changes: async () => ({ patch: CHANGES, cut: false }),
     folder: async (_worker, path) => ({ entries: path === "" ? FOLDER : FOLDER.slice(3), more: false }),
     fileText: async () => ({ text: FILE, size: FILE.length, cut: false }),
+    watchPane: (_worker, piece) => {
+      piece({ bytes: new TextEncoder().encode(PANE), columns: 60, rows: 22, reset: true });
+      return () => undefined;
+    },
+    type: async () => DONE,
     search: async (query) =>
       query.length < 2
         ? []

@@ -300,6 +300,21 @@ export interface FileText {
   readonly cut: boolean;
 }
 
+/** What a terminal wrote; after a `reset` it is the whole screen. */
+export interface PanePiece {
+  readonly bytes: Uint8Array;
+  readonly columns: number;
+  readonly rows: number;
+  readonly reset: boolean;
+}
+
+/** A text, then keys by tmux's names for them; a paste is one, whatever is in it. */
+export interface PaneInput {
+  readonly text?: string;
+  readonly keys?: readonly string[];
+  readonly paste?: boolean;
+}
+
 export interface HireRequest {
   readonly name: string;
   readonly backend: string;
@@ -375,6 +390,10 @@ export interface Actions {
   /** What is in a folder of the worker's; the path is from its own folder on. */
   folder(worker: string, path: string): Promise<FolderListing>;
   fileText(worker: string, path: string): Promise<FileText>;
+  /** Watches the worker's own terminal until the returned function is called; `end` says why it is over, if it is known. */
+  watchPane(worker: string, piece: (piece: PanePiece) => void, end: (why: string) => void): () => void;
+  /** Types into the worker's terminal. */
+  type(worker: string, input: PaneInput): Promise<Outcome>;
   search(query: string, worker?: string): Promise<readonly Found[]>;
   sessions(backend?: string, directory?: string): Promise<readonly SessionFound[]>;
   hireChoices(): Promise<readonly HireChoice[]>;

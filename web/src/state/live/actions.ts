@@ -13,6 +13,8 @@ import type {
   HireRequest,
   Mode,
   Outcome,
+  PaneInput,
+  PanePiece,
   Picture,
   SessionFound,
   Settings,
@@ -20,6 +22,7 @@ import type {
 import type { LiveApp } from "./app";
 import type { Parcel } from "./database";
 import { deviceName } from "./device-name";
+import { typeInto, watchPane } from "./pane";
 import { keyOf } from "./rows";
 import { ulid } from "./ulid";
 
@@ -195,6 +198,11 @@ export class LiveActions implements Actions {
     const { file } = await this.app.api.get<{ file: wire.FileText }>(inFolderOf(worker, "file"), { path });
     return { text: file.text ?? null, size: file.size, cut: file.cut ?? false };
   };
+
+  watchPane = (worker: string, piece: (piece: PanePiece) => void, end: (why: string) => void): (() => void) =>
+    watchPane(this.app.fetch, worker, piece, end);
+
+  type = (worker: string, input: PaneInput): Promise<Outcome> => typeInto(this.app.fetch, worker, input);
 
   search = async (query: string, worker = ""): Promise<readonly Found[]> => {
     const { found } = await this.app.api.get<{ found?: readonly wire.Found[] }>("/api/hub/search", { query, worker });

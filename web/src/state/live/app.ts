@@ -147,6 +147,10 @@ export class LiveApp implements App {
     return `/api/workers/${encodeURIComponent(worker)}/shown?path=${encodeURIComponent(file.path)}`;
   }
 
+  get fetch(): Fetch {
+    return this.around.fetch;
+  }
+
   look(worker: string): void {
     this.looked = worker;
     this.tellView();

@@ -1,0 +1,180 @@
+/** A worker's own terminal, live: its screen as text, a row of keys, and a line whose text is typed as one paste. */
+
+import { useEffect, useState } from "preact/hooks";
+import { Icon } from "../parts/icon";
+import { Loading, Notice } from "../parts/notice";
+import { address } from "../parts/route";
+import { type Emulator, openEmulator, type Screen } from "../parts/terminal/emulator";
+import type { Run } from "../parts/terminal/runs";
+import { useApp } from "../state/context";
+import type { PaneInput, Worker } from "../state/types";
+import { t } from "../texts";
+
+const KEYS: readonly { readonly label: string; readonly key: string }[] = [
+  { label: "esc", key: "Escape" },
+  { label: "tab", key: "Tab" },
+  { label: "s-tab", key: "BTab" },
+  { label: "^C", key: "C-c" },
+  { label: "↑", key: "Up" },
+  { label: "↓", key: "Down" },
+  { label: "←", key: "Left" },
+  { label: "→", key: "Right" },
+  { label: "enter", key: "Enter" },
+];
+
+export function TerminalScreen({ worker }: { worker: Worker }) {
+  const { actions, device } = useApp();
+  const { screen, problem, again } = usePane(worker.name);
+  const [refused, setRefused] = useState("");
+  const type = async (input: PaneInput) => {
+    const outcome = await actions.type(worker.name, input);
+    setRefused(outcome.ok ? "" : outcome.why);
+  };
+  return (
+    <>
+      <header class="top">
+        <a class="icon-button" href={address({ worker: worker.name })} aria-label={t("backTo", { name: worker.name })}>
+          <Icon name="back" />
+        </a>
+        <div class="grow">
+          <h1>
+            <span class="one">{worker.name}</span>
+            <span class="small dim one">{t("terminalLive")}</span>
+          </h1>
+        </div>
+        {screen ? (
+          <span class="chip">
+            {screen.columns}×{screen.rows}
+          </span>
+        ) : null}
+      </header>
+      {problem ? (
+        <Notice icon="terminal" text={problem}>
+          <button type="button" class="button" onClick={again}>
+            {t("tryAgain")}
+          </button>
+        </Notice>
+      ) : screen ? (
+        <ScreenText screen={screen} name={worker.name} />
+      ) : (
+        <div class="body">
+          <Loading text={t("loading")} />
+        </div>
+      )}
+      {refused ? (
+        <p class="bad small banner" role="alert">
+          {refused}
+        </p>
+      ) : null}
+      {device.value?.readOnly ? null : <Keyboard onType={(input) => void type(input)} />}
+    </>
+  );
+}
+
+/** What the terminal shows; watched anew after `again`. */
+function usePane(worker: string): { screen: Screen | undefined; problem: string; again: () => void } {
+  const { actions } = useApp();
+  const [screen, setScreen] = useState<Screen>();
+  const [problem, setProblem] = useState("");
+  const [tries, setTries] = useState(0);
+  useEffect(() => {
+    let emulator: Emulator | undefined;
+    let wanted = true;
+    let unwatch: () => void = () => undefined;
+    void openEmulator(setScreen).then((opened) => {
+      if (!wanted) {
+        opened.end();
+        return;
+      }
+      emulator = opened;
+      unwatch = actions.watchPane(worker, opened.write, (why) => setProblem(why || t("terminalEnded")));
+    });
+    return () => {
+      wanted = false;
+      unwatch();
+      emulator?.end();
+    };
+  }, [worker, tries]);
+  const again = () => {
+    setProblem("");
+    setScreen(undefined);
+    setTries(tries + 1);
+  };
+  return { screen, problem, again };
+}
+
+function ScreenText({ screen, name }: { screen: Screen; name: string }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    <section class="terminal" tabIndex={0} aria-label={t("terminalOf", { name })}>
+      <pre>
+        {screen.lines.map((line, row) => (
+          <div class="terminal-line" key={row}>
+            {line.map((run, place) => (
+              <RunText key={place} run={run} />
+            ))}
+          </div>
+        ))}
+      </pre>
+    </section>
+  );
+}
+
+function RunText({ run }: { run: Run }) {
+  if (!run.ink && !run.ground && !run.bold && !run.dim && !run.underline) return <>{run.text}</>;
+  const looks = [run.bold ? "bold" : "", run.dim ? "faded" : "", run.underline ? "underlined" : ""]
+    .filter(Boolean)
+    .join(" ");
+  return (
+    <span class={looks || undefined} style={{ color: run.ink || undefined, backgroundColor: run.ground || undefined }}>
+      {run.text}
+    </span>
+  );
+}
+
+function Keyboard({ onType }: { onType: (input: PaneInput) => void }) {
+  const [text, setText] = useState("");
+  const send = () => {
+    onType(text ? { text, paste: true, keys: ["Enter"] } : { keys: ["Enter"] });
+    setText("");
+  };
+  return (
+    <>
+      <div class="terminal-keys">
+        {KEYS.map(({ label, key }) => (
+          <button
+            type="button"
+            key={key}
+            aria-label={label.length > 1 ? undefined : key}
+            onClick={() => onType({ keys: [key] })}
+          >
+            {label}
+          </button>
+        ))}
+      </div>
+      <form
+        class="composer foot"
+        onSubmit={(event) => {
+          event.preventDefault();
+          send();
+        }}
+      >
+        <div class="composer-row">
+          <input
+            class="input grow"
+            value={text}
+            aria-label={t("terminalTyping")}
+            placeholder={t("terminalTyping")}
+            autocapitalize="none"
+            autocomplete="off"
+            spellcheck={false}
+            onInput={(event) => setText(event.currentTarget.value)}
+          />
+          <button type="submit" class="send" aria-label={t("send")}>
+            <Icon name="send" />
+          </button>
+        </div>
+      </form>
+    </>
+  );
+}
