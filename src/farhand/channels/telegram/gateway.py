@@ -249,12 +249,15 @@ class Gateway:
             # A picture that Telegram cannot draw is still a file.
             return await show(False)
 
-    async def remove_duplicate(self, outgoing: Post, candidates: Sequence[int]) -> bool:
-        """Takes away the first copy of a message that was sent twice because nobody knew.
+    async def remove_duplicates(self, outgoing: Post, candidates: Sequence[int]) -> int:
+        """Takes away the first copy of a message that was sent twice because nobody knew. How many messages went.
 
-        It is among the candidates, newest first. An edit to the very same text finds it:
-        Telegram refuses that for the duplicate alone with the words that it is not modified."""
+        It is among the candidates, newest first. An edit to the very same text finds it: Telegram refuses that for the
+        copy alone with the words that it is not modified. Another one that can be edited is a copy, too: every message
+        of ours that is none is known, and no candidate."""
+        gone = 0
         for candidate in candidates:
+            found = False
             try:
                 await self.bot.edit_message_text(
                     outgoing.html or outgoing.plain,
@@ -265,13 +268,14 @@ class Gateway:
                     link_preview_options=LinkPreviewOptions(is_disabled=True),
                 )
             except BadRequest as error:
-                if "not modified" not in str(error).lower():
+                found = "not modified" in str(error).lower()
+                if not found:
                     continue
-            except TelegramError:
-                return False
             await _settle(self.bot.delete_message(outgoing.chat, candidate))
-            return True
-        return False
+            gone += 1
+            if found:
+                break
+        return gone
 
     def verdict(self, error: TelegramError, *, again: bool) -> ChannelError:
         """What an error proves: refused for good, certainly not taken, or unknown. `again`: a repeat does no harm."""

@@ -24,6 +24,13 @@ log = structlog.get_logger("telegram")
 NAME = "telegram"
 # What is said in place of a text that could not be sent as a file.
 FALLBACK_CHARACTERS = 40_000
+# So many of the newest messages are known to be no leftover copies of others.
+MOST_KNOWN = 100
+# How often it is looked whether other messages are still in doubt.
+FIRST_LOOK_SECONDS = 0.2
+LONGEST_LOOK_SECONDS = 30.0
+# The pauses before each search for a copy: a call that fails in the middle of one is no reason to leave it.
+SEARCH_PAUSES_SECONDS = (0.0, 1.0, 5.0, 30.0, 120.0)
 
 
 class TelegramSurface:
@@ -79,7 +86,7 @@ class TelegramSurface:
                 raise SendRefused("another version of farhand wrote it")
         sent = await self._send(outgoing, reference, reply_to)
         if waiting.doubtful and isinstance(outgoing, Post):
-            self._background.start("telegram duplicate", self._remove_duplicate, outgoing, int(sent))
+            self._background.start("telegram duplicate", self._remove_duplicates, outgoing, waiting, int(sent))
         return sent
 
     async def _send(self, outgoing: Outgoing, reference: str, reply_to: int | None) -> str:
@@ -97,19 +104,36 @@ class TelegramSurface:
         anew = replace(outgoing, thread=await self._topics.thread(chat, worker))
         return await self._gateway.send(anew, reference, None)
 
-    async def _remove_duplicate(self, outgoing: Post, newest: int) -> None:
-        """A message was sent again because its answer never came: if it had arrived, the first copy goes."""
-        references = await self._store.references(self.outbox, str(outgoing.chat), 20)
-        known = [int(one) for one in references if one.isdigit()]
-        try:
-            # With nothing of ours known, only what came after the first message that we received can be ours.
-            floor = min((one for one in known if one < newest), default=self._first_received.get(outgoing.chat, newest))
-            # What the other lane sent meanwhile stands between the two copies, and is none of them.
-            candidates = [one for one in range(newest - 1, floor, -1) if one not in known]
-            gone = await self._gateway.remove_duplicate(outgoing, candidates[:MOST_CANDIDATES])
-            log.info("sent again after no answer", chat=outgoing.chat, message=newest, duplicate_removed=gone)
-        except TelegramError as error:
-            log.info("duplicate not removed", error=self._gateway.redacted(error))
+    async def _remove_duplicates(self, outgoing: Post, waiting: Waiting, newest: int) -> None:
+        """A message was sent again because its answer never came: if it had arrived, the first copy goes.
+
+        It need not stand right before the newest: what the other lane sent meanwhile is between them."""
+        await self._until_others_are_certain(waiting)
+        references = await self._store.references(self.outbox, str(outgoing.chat), MOST_KNOWN)
+        known = {int(one) for one in references if one.isdigit()}
+        # Of a chat with nothing older of ours, only what came after the first message that we received can be ours.
+        older = {one for one in known if one < newest} | {self._first_received.get(outgoing.chat, newest)}
+        candidates = [one for one in range(newest - 1, min(older), -1) if one not in known]
+        for pause in SEARCH_PAUSES_SECONDS:
+            await self._clock.sleep(pause)
+            try:
+                gone = await self._gateway.remove_duplicates(outgoing, candidates[:MOST_CANDIDATES])
+                log.info("sent again after no answer", chat=outgoing.chat, message=newest, duplicates_removed=gone)
+                return
+            except TelegramError as error:
+                log.info("duplicate not removed", error=self._gateway.redacted(error))
+
+    async def _until_others_are_certain(self, waiting: Waiting) -> None:
+        """Waits until every other message to the chat is known or waits unsent: looking for a copy would take away
+        one whose answer has not come yet."""
+        pause = FIRST_LOOK_SECONDS
+        while await self._is_in_doubt(waiting):
+            await self._clock.sleep(pause)
+            pause = min(pause * 2, LONGEST_LOOK_SECONDS)
+
+    async def _is_in_doubt(self, but: Waiting) -> bool:
+        lanes = [await self._store.waiting(self.outbox, but.parcel.chat, urgent=urgent) for urgent in (True, False)]
+        return any(one.doubtful and one.id != but.id for lane in lanes for one in lane)
 
     def failure(self, waiting: Waiting, why: str) -> str:
         """What the manager reads in place of a message or a file; of edits and reactions nothing is missed."""
