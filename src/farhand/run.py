@@ -1,7 +1,11 @@
 """Runs a node until a signal or its conversation ends it, then lets its channels finish."""
 
+import asyncio
+import faulthandler
+import os
 import signal
-from collections.abc import AsyncIterator, Iterator, Mapping
+import threading
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 
 import anyio
@@ -50,21 +54,21 @@ async def run_until_signal(settings: Settings, drivers: Mapping[str, Driver], ch
     """Runs the node until SIGTERM, SIGINT or SIGHUP; then what is under way is finished, within a limit."""
     warn(settings)
     # Before the door opens: whoever sees a node may stop it.
-    with stop_signals() as signals:
+    with stop_signal(settings) as signalled:
         async with node(settings, drivers, channels) as running:
             if settings.demo:
                 await hire_demo(running.hub)
-            await first_of(signals)
+            await signalled.wait()
             await drain(running)
 
 
 async def run_with_conversation(settings: Settings, drivers: Mapping[str, Driver], channels: Channels) -> None:
     """Runs the node with a conversation in this terminal; leaving it, a signal or a closed terminal stops the node."""
-    with stop_signals() as signals:
+    with stop_signal(settings) as signalled:
         async with node(settings, drivers, channels) as running:
             if settings.demo:
                 await hire_demo(running.hub)
-            await converse(running, signals, warn(settings))
+            await converse(running, signalled, warn(settings))
             await drain(running)
 
 
@@ -83,7 +87,7 @@ async def drain(running: Node) -> None:
                 await channel.drain()
 
 
-async def converse(running: Node, signals: AsyncIterator[signal.Signals], warning: str = "") -> None:
+async def converse(running: Node, signalled: anyio.Event, warning: str = "") -> None:
     """A conversation with the team in this terminal, until the person leaves or a signal comes."""
     from farhand.cli.app_link import greeting, open_in_browser
     from farhand.cli.conversation import TerminalConversation
@@ -111,7 +115,7 @@ async def converse(running: Node, signals: AsyncIterator[signal.Signals], warnin
         async with anyio.create_task_group() as tasks:
 
             async def leave() -> None:
-                await first_of(signals)
+                await signalled.wait()
                 tasks.cancel_scope.cancel()
 
             tasks.start_soon(leave, name="signals")
@@ -124,15 +128,45 @@ async def converse(running: Node, signals: AsyncIterator[signal.Signals], warnin
 
 
 @contextmanager
-def stop_signals() -> Iterator[AsyncIterator[signal.Signals]]:
-    """The signals that want the node to stop. One that was to be ignored (nohup) stays ignored."""
+def stop_signal(settings: Settings) -> Iterator[anyio.Event]:
+    """Set at the first signal that wants the node to stop, also while it starts; from then on its time is limited.
+
+    A signal that was to be ignored (nohup) stays ignored."""
     wanted = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
     heeded = [number for number in wanted if signal.getsignal(number) is not signal.SIG_IGN]
-    with anyio.open_signal_receiver(*heeded) as signals:
-        yield signals
+    signalled, limit, loop = anyio.Event(), stop_limit(settings), asyncio.get_running_loop()
+
+    def stop(number: signal.Signals) -> None:
+        if not signalled.is_set():
+            log.info("node stops", signal=number.name)
+            limit.start()
+            signalled.set()
+
+    for number in heeded:
+        loop.add_signal_handler(number, stop, number)
+    try:
+        yield signalled
+    finally:
+        for number in heeded:
+            loop.remove_signal_handler(number)
+        if settings.ends_workers:
+            # Its agents end after it, and have their own limits. Else the interpreter's end is under the limit, too.
+            limit.cancel()
 
 
-async def first_of(signals: AsyncIterator[signal.Signals]) -> None:
-    """Returns at the first signal."""
-    number = await anext(signals)
-    log.info("node stops", signal=signal.Signals(number).name)
+def stop_limit(settings: Settings) -> threading.Timer:
+    """A thread that ends the process when its stop takes too long: what blocks the event loop does not block it.
+
+    Nothing is lost by it. A node may be killed at any moment, and the next start goes on from what is on the disk."""
+
+    def give_up() -> None:
+        path = settings.folder / compat.LOG_FILE
+        with suppress(OSError), open(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "w") as file:  # noqa: PTH123
+            file.write(f"The node did not stop within {settings.stop_seconds:g} s. What its threads are doing:\n")
+            file.flush()
+            faulthandler.dump_traceback(file)
+        os._exit(1)
+
+    limit = threading.Timer(settings.stop_seconds, give_up)
+    limit.daemon = True
+    return limit

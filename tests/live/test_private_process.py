@@ -77,7 +77,7 @@ async def test_everything_in_a_nodes_folder_is_its_owners_alone(tmp_path: Path, 
         await until(lambda: (folder / "http.sock").exists() and (folder / "hub.sock").exists())
         found = [folder, *folder.rglob("*")]
         open_to_others = [str(path) for path in found if not path.is_symlink() and mode(path) & 0o077]
-        node.kill()
-        await node.wait()
+        node.terminate()
+        assert await node.wait() == 0
     assert open_to_others == []
     assert len(found) > 5

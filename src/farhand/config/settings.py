@@ -39,6 +39,8 @@ class Settings:
     retention_days: float = 90.0
     ask_deadline_seconds: float = 3600.0
     drain_seconds: float = 5.0
+    # How long a stop may take before the process ends all the same.
+    stop_seconds: float = 60.0
     # How many questions of one worker wait at once, and how large the journal may become.
     open_asks: int = 20
     journal_megabytes: float = 2000.0
