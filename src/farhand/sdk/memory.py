@@ -57,7 +57,7 @@ class Discovery:
     def __init__(self, cwd: Path, settings: AgentSettings) -> None:
         self._cwd, self._settings = cwd, settings
         self._names = memory_names(settings)
-        self._told = {os.path.realpath(path) for path in _project_files(cwd, self._names, settings)}
+        self._loaded_paths = {os.path.realpath(path) for path in _project_files(cwd, self._names, settings)}
 
     def at(self, *targets: Path) -> str:
         """What the folders between the session's own and the targets say, as far as it was not told yet."""
@@ -67,8 +67,8 @@ class Discovery:
             if not folder.is_relative_to(self._cwd):
                 continue
             steps = [self._cwd, *(self._cwd / step for step in _steps(folder.relative_to(self._cwd)))]
-            fresh = [path for path in _existing(steps, self._names) if os.path.realpath(path) not in self._told]
-            self._told |= {os.path.realpath(path) for path in fresh}
+            fresh = [path for path in _existing(steps, self._names) if os.path.realpath(path) not in self._loaded_paths]
+            self._loaded_paths |= {os.path.realpath(path) for path in fresh}
             found += fresh
         return joined(found, allowed=(project_root(self._cwd, _boundaries(self._settings)),))
 

@@ -47,14 +47,14 @@ def furnish(session: Session) -> list[Event]:
     session.system_prompt = system_prompt(session.environ, agent.cwd) if own is None else own
     session.hooks, hook_warnings = load_session_hooks(session)
     session.authorities = authorities_of(session)
-    told = {
+    warnings = {
         "hooks": hook_warnings,
         "policies": warnings_of(session.authorities, session),
         "resume": session.losses,
         "settings": settings.warnings,
         "extensions": additions.complaints,
     }
-    return [Notice(message, source) for source, messages in told.items() for message in messages]
+    return [Notice(message, source) for source, messages in warnings.items() for message in messages]
 
 
 def load_session_hooks(session: Session) -> tuple[HookSystem, Sequence[str]]:

@@ -291,9 +291,9 @@ def _answered(call: ToolCall, result: ToolResult) -> CallAnswer:
 
 
 def _failed(call: ToolCall, result: ToolResult, status: str = "error") -> CallAnswer:
-    told = str(result.error) if result.visible_error else HIDDEN_ERROR
+    text = str(result.error) if result.visible_error else HIDDEN_ERROR
     return CallAnswer(
-        call, replace(result, content=result.content or told), tuple(wire.error_response(call, told)), status
+        call, replace(result, content=result.content or text), tuple(wire.error_response(call, text)), status
     )
 
 

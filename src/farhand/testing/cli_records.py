@@ -85,10 +85,10 @@ def kind_of(line: Mapping[str, Any]) -> str:
     inner = [
         part.get("type") or part.get("sessionUpdate") for name in INNER if isinstance(part := line.get(name), dict)
     ]
-    told = [name for name in (*names, *inner) if isinstance(name, str)]
+    texts = [name for name in (*names, *inner) if isinstance(name, str)]
     marks = sorted(name for name in line if name.startswith("$"))
     calls = "rpc " if isinstance(line.get("method"), str) else ""
-    return calls + "/".join(told or marks) if told or marks else NO_TYPE
+    return calls + "/".join(texts or marks) if texts or marks else NO_TYPE
 
 
 def fields_of(line: Mapping[str, Any]) -> dict[str, str]:

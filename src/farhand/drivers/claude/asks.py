@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from farhand.drivers.claude.permission_rules import is_told, lasting_label, lasting_scope, session_rule
+from farhand.drivers.claude.permission_rules import is_understood, lasting_label, lasting_scope, session_rule
 from farhand.drivers.claude.titles import detail
 from farhand.drivers.wires.asks.actions import action_of
 from farhand.drivers.wires.asks.answers import PartAnswer
@@ -119,7 +119,7 @@ def _permission_choices(question: ClaudeQuestion) -> tuple[Choice, ...]:
 
 def _pattern(question: ClaudeQuestion) -> Fields | None:
     """The rule that Claude Code itself proposes, if it proposes one that allows and whose reach can be told."""
-    return next((one for one in map(Fields, question.suggestions) if is_told(one)), None)
+    return next((one for one in map(Fields, question.suggestions) if is_understood(one)), None)
 
 
 def decision(question: ClaudeQuestion, picked: tuple[PartAnswer, ...]) -> JsonObject:

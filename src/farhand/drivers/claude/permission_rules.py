@@ -89,7 +89,7 @@ def _for_host(address: str) -> SessionRule | None:
     return SessionRule(label=label, scope=scope, tool="WebFetch", content=f"domain:{host}")
 
 
-def is_told(suggestion: Fields) -> bool:
+def is_understood(suggestion: Fields) -> bool:
     """Whether a rule that Claude Code proposes allows something, and its reach and lifetime are known."""
     allows = suggestion.text("type") == "addRules" and suggestion.text("behavior") == "allow"
     return allows and bool(suggestion.list("rules")) and suggestion.text("destination") in _LIFETIMES

@@ -264,8 +264,8 @@ def _action(question: GeminiQuestion) -> Action:
 
 def _unsure(question: GeminiQuestion) -> str:
     """What it may be about, and why it cannot be allowed."""
-    told = [detail(call.tool, Fields(call.arguments)) for call in fitting(question)]
-    return "\n\n".join([UNSURE, *(told or [pretty_json(question.details)])])
+    details = [detail(call.tool, Fields(call.arguments)) for call in fitting(question)]
+    return "\n\n".join([UNSURE, *(details or [pretty_json(question.details)])])
 
 
 def pressed(question: GeminiQuestion, dialog: Dialog, choice: str, note: str) -> tuple[str, str]:
@@ -368,8 +368,10 @@ def _informed(dialog: Dialog, prompt: str) -> bool:
     """Whether it shows this and nothing else but the addresses in it; signs that it draws as a style are left out."""
     name = _named(dialog)
     shown = "".join(dialog.words[dialog.words.index(name) + 1 : -1]) if name else ""
-    told, asked = (bare(text).translate(_DRAWN) for text in (shown, prompt))
-    return bool(asked) and told.startswith(asked) and (told == asked or told[len(asked) :].startswith("URLstofetch:"))
+    drawn, asked = (bare(text).translate(_DRAWN) for text in (shown, prompt))
+    return (
+        bool(asked) and drawn.startswith(asked) and (drawn == asked or drawn[len(asked) :].startswith("URLstofetch:"))
+    )
 
 
 def _asks(dialog: Dialog, asked: Fields | None) -> bool:

@@ -116,7 +116,7 @@ class HostedSession:
             raise RpcError(INTERNAL_ERROR, failure or finish.detail)
         if finish.reason in ("stopped", "blocked") and finish.detail:
             await self._tell(_said(finish.detail))
-        told = {
+        counts = {
             "inputTokens": usage.input_tokens,
             "outputTokens": usage.output_tokens,
             "totalTokens": usage.total_tokens,
@@ -124,7 +124,7 @@ class HostedSession:
             "cachedReadTokens": usage.cached_tokens,
         }
         reason = "cancelled" if self._cancelled else STOP_REASONS.get(finish.reason, "end_turn")
-        return {"stopReason": reason, "usage": told}
+        return {"stopReason": reason, "usage": counts}
 
     async def cancel(self) -> None:
         """Stops the running turn; without one it does nothing."""

@@ -65,8 +65,8 @@ def described(call: ToolCall, kinds: Mapping[str, str], cwd: Path) -> dict[str, 
 def title(call: ToolCall) -> str:
     """A tool call in a line."""
     texts = [value for value in call.arguments.values() if isinstance(value, str)]
-    told = next(filter(None, texts), "")
-    line = f"{call.name}: {' '.join(told.split())}" if told else call.name
+    text = next(filter(None, texts), "")
+    line = f"{call.name}: {' '.join(text.split())}" if text else call.name
     return line if len(line) <= TITLE_CHARACTERS else line[: TITLE_CHARACTERS - 1] + "…"
 
 
@@ -93,8 +93,8 @@ def replayed(contents: Sequence[Content], kinds: Mapping[str, str], cwd: Path) -
 
 
 def _replayed_response(response: Mapping[str, Any]) -> dict[str, Any]:
-    told = response.get("response")
-    fields = told if isinstance(told, Mapping) else {}
+    content = response.get("response")
+    fields = content if isinstance(content, Mapping) else {}
     shown = str(fields.get("error") or fields.get("output") or "")
     return {
         "sessionUpdate": "tool_call_update",

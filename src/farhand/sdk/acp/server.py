@@ -73,9 +73,9 @@ class AcpConnection:
     async def _read(self) -> None:
         # Every message of a peer is one line and one send.
         while line := await self._near.receive():
-            told = self._on_message(msgspec.json.decode(line))
-            if inspect.isawaitable(told):
-                await told
+            handled = self._on_message(msgspec.json.decode(line))
+            if inspect.isawaitable(handled):
+                await handled
 
     async def close(self) -> None:
         """Hangs up; a running turn ends."""

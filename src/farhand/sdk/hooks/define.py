@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 I = TypeVar("I", bound=w.HookInput)  # noqa: E741
 O = TypeVar("O", bound=w.HookOutput)  # noqa: E741
-Told = TypeVar("Told", bound=w.HookInput)
+Input = TypeVar("Input", bound=w.HookInput)
 Answered = TypeVar("Answered", bound=w.HookOutput)
 DEFAULT_TIMEOUT_SECONDS = 60.0
 
 if TYPE_CHECKING:
     Handler: TypeAlias = (
-        Callable[[Told], Answered | Awaitable[Answered | None] | None]
-        | Callable[[Told, SessionContext], Answered | Awaitable[Answered | None] | None]
+        Callable[[Input], Answered | Awaitable[Answered | None] | None]
+        | Callable[[Input, SessionContext], Answered | Awaitable[Answered | None] | None]
     )
 
 

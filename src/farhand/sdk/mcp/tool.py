@@ -37,11 +37,11 @@ class McpTool:
     def mcp_context(self) -> dict[str, Any]:
         """What hooks are told of the server, in the CLI's words."""
         server = self._connection.server
-        told: dict[str, Any] = {"server_name": server.name, "tool_name": self.server_tool_name}
+        fields: dict[str, Any] = {"server_name": server.name, "tool_name": self.server_tool_name}
         if server.transport != "stdio":
-            return {**told, "url": server.url}
+            return {**fields, "url": server.url}
         cwd = {"cwd": server.cwd} if server.cwd else {}
-        return {**told, "command": server.command, "args": list(server.arguments), **cwd}
+        return {**fields, "command": server.command, "args": list(server.arguments), **cwd}
 
     async def run(self, arguments: dict[str, Any], context: SessionContext) -> ToolResult:  # noqa: ARG002
         """Calls the server's tool."""

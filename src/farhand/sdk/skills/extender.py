@@ -85,11 +85,11 @@ class ActivateSkill:
             known = ", ".join(sorted(self._skills))
             return ToolResult(error=f"There is no skill {arguments.get('name')!r}. Known: {known}.")
         complaints = self._owner.activate(skill, context)
-        told = "".join(f"\n  <problem>{escape(complaint)}</problem>" for complaint in complaints)
+        more = "".join(f"\n  <problem>{escape(complaint)}</problem>" for complaint in complaints)
         content = (
             f'<activated_skill name="{escape(skill.name)}">\n'
             f"  <instructions>\n    {skill.body}\n  </instructions>\n\n"
-            f"  <available_resources>\n    {directory_tree(skill.folder, MOST_FILES)}\n  </available_resources>{told}\n"
+            f"  <available_resources>\n    {directory_tree(skill.folder, MOST_FILES)}\n  </available_resources>{more}\n"
             "</activated_skill>"
         )
         return ToolResult(content=content, display=f"The skill {skill.name} is active.")

@@ -61,8 +61,8 @@ async def _follow(session: Session, prompt: str, one: Subagent, parent: Session)
     finish = Finish("error")
     call_id = current_call_id()
     async for event in session.send_stream(prompt):
-        told = SubagentEvent(one.name, session.id, parent.id, call_id, event)
-        await parent.emit(event if isinstance(event, SubagentEvent) else told)
+        wrapped = SubagentEvent(one.name, session.id, parent.id, call_id, event)
+        await parent.emit(event if isinstance(event, SubagentEvent) else wrapped)
         match event:
             case ToolRequest(name=name):
                 await parent.emit(Notice(f"{one.name} uses {name}.", "subagent"))

@@ -118,7 +118,7 @@ async def grep_search(
         "after": max(0, after, context),
     }
     found, ended_early = await _searched(request, own.cwd)
-    return _told(own, found, pattern, _place(own, root), names_only=names_only, ended_early=ended_early)
+    return _report(own, found, pattern, _place(own, root), names_only=names_only, ended_early=ended_early)
 
 
 def _check(expression: str, name: str) -> None:
@@ -172,7 +172,7 @@ async def _searched(request: dict[str, Any], cwd: str) -> tuple[list[dict[str, A
     return found, result.timed_out
 
 
-def _told(
+def _report(
     context: LiveContext,
     found: list[dict[str, Any]],
     pattern: str,

@@ -128,9 +128,9 @@ def _wrapped(record: Fields, text: str, state: ClaudeState) -> Translated:
         return [], state
     printed = _without_colours(_between(text, "<local-command-stdout>", "</local-command-stdout>"))
     said, state = say(printed, state)
-    told = _heard(said, state)
+    heard = _heard(said, state)
     ended, state = end_turn(state, state.prompt, HowEnded.COMPLETED)
-    return told + ended, state
+    return heard + ended, state
 
 
 def _between(text: str, start: str, end: str) -> str:
@@ -260,9 +260,9 @@ def _unknown_command(content: str, state: ClaudeState) -> Translated:
     if not state.running or not state.prompt.startswith(COMMAND_PROMPT):
         return heard, state
     said, state = say(content, state)
-    told = _heard(said, state)
+    answer = _heard(said, state)
     ended, state = end_turn(state, state.prompt, HowEnded.COMPLETED)
-    return [*heard, *told, *ended], state
+    return [*heard, *answer, *ended], state
 
 
 def _system(record: Fields, state: ClaudeState) -> Translated:

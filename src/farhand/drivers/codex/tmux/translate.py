@@ -119,8 +119,8 @@ def _item(item: Item, turn: str, state: CodexRolloutState) -> Translated:
             pass
     started, state = _resumed(turn, state)
     facts, state = _facts(item, state)
-    told, state = heard_in(facts, turn, state)
-    return started + told, state
+    heard, state = heard_in(facts, turn, state)
+    return started + heard, state
 
 
 def _facts(item: Item, state: CodexRolloutState) -> tuple[list[Fact], CodexRolloutState]:

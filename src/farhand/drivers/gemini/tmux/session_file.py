@@ -58,8 +58,8 @@ def _follow_whole(cursor: GeminiCursor, at: float) -> tuple[list[Heard], GeminiC
     messages, offset = read
     state, heard = cursor.state, []
     for raw in messages:
-        told, state = _message(bytes(raw), state, at)
-        heard += told
+        more, state = _message(bytes(raw), state, at)
+        heard += more
     newest = bytes(messages[-1])[:HEAD_BYTES].decode("utf-8", "replace") if messages else ""
     newest = newest[: _id_end(newest)]
     return heard, replace(cursor, stamp=stamp, offset=offset, newest=newest, state=state)

@@ -136,8 +136,8 @@ def with_tool(tool: GeminiToolState, state: GeminiState) -> GeminiState:
 
 def prompted(text: str, when: float, state: GeminiState, *, hook: bool) -> Translated:
     """A prompt has reached the agent, its hook or file tells: one of ours is seen, any other began at the desk."""
-    told = state.hooked if hook else state.written
-    if state.running and not told and squeezed(text) == state.prompt:
+    reported = state.hooked if hook else state.written
+    if state.running and not reported and squeezed(text) == state.prompt:
         return [], replace(state, hooked=state.hooked or hook, written=state.written or not hook)
     if when and when <= state.began:
         # Told late, of a turn before this one.

@@ -77,15 +77,15 @@ def translate_record(record: Fields, state: GeminiState, at: float = 0.0) -> Tra
 
 
 def _rewound(state: GeminiState) -> Translated:
-    told = heard([Noted(text="The conversation was taken back to an earlier point.")], state) if state.known else []
-    return told, replace(state, last=GeminiLastMessage())
+    found = heard([Noted(text="The conversation was taken back to an earlier point.")], state) if state.known else []
+    return found, replace(state, last=GeminiLastMessage())
 
 
 def _changed(change: Fields, state: GeminiState, at: float) -> Translated:
     """A checkpoint repeats the past; only what stands behind the newest known message is news."""
-    told, state = session_changed(change.text("sessionId"), state)
+    found, state = session_changed(change.text("sessionId"), state)
     if not isinstance(change.any("messages"), list):
-        return told, state
+        return found, state
     replaying, messages = bool(state.replays), change.list("messages")
     state = replace(state, replays=0.0)
     ids = [message.text("id") for message in messages]
@@ -93,9 +93,9 @@ def _changed(change: Fields, state: GeminiState, at: float) -> Translated:
     fresh = messages[places[-1] + 1 :] if places and not replaying else []
     for message in fresh:
         more, state = translate_message(message, state, at)
-        told += more
+        found += more
     # What it repeats is known from now on: a replay gave all of it new names.
-    return told, replace(state, known=tuple(dict.fromkeys([*state.known, *ids]))[-REMEMBERED:])
+    return found, replace(state, known=tuple(dict.fromkeys([*state.known, *ids]))[-REMEMBERED:])
 
 
 # --- messages

@@ -125,8 +125,8 @@ def _whole(call: ToolProgress, action: Action) -> str:
     raw = call.raw_input
     # A description in words does nothing; whatever else came with a command is shown with it.
     others = {name: value for name, value in Fields(raw).plain.items() if name not in ("command", "cmd")}
-    told = others.pop("description", "")
-    plain = action.kind is ActionKind.RUN and not others and isinstance(told, str)
+    description = others.pop("description", "")
+    plain = action.kind is ActionKind.RUN and not others and isinstance(description, str)
     given = action.target if plain else pretty_json(raw) if raw else ""
     shown = call.text if call.text != given else ""
     if given:

@@ -54,7 +54,7 @@ def in_settings(file: str, content: bytes, harmless: Iterable[str]) -> list[Find
         _finding(file, words, value)
         for name, value in read.items()
         if not _is_empty(value)
-        for words, value in _told(name, value, known)
+        for words, value in _describe(name, value, known)
     ]
 
 
@@ -100,7 +100,7 @@ def _parsed(file: str, text: str) -> dict[str, object]:
     return read
 
 
-def _told(name: str, value: object, harmless: tuple[str, ...]) -> Iterator[tuple[str, object]]:
+def _describe(name: str, value: object, harmless: tuple[str, ...]) -> Iterator[tuple[str, object]]:
     """A setting in words, with what it says: each hook and each server of its own, and parts that may be harmless."""
     if name in harmless:
         return
