@@ -7,7 +7,7 @@ from pathlib import Path
 
 import anyio
 
-from farhand.channels.kit import overview, texts
+from farhand.channels.kit import texts
 from farhand.channels.kit.bot import told_history
 from farhand.channels.kit.said_elsewhere import desk_line
 from farhand.cli.conversation_lines import (
@@ -154,18 +154,11 @@ class TerminalConversation:
                     self._terminal.tell(done, "dim")
 
     def _answer(self, question: InfoRequest, present: Present) -> str:
+        if (alike := texts.everywhere(question, present)) is not None:
+            return alike
         match question.about:
             case "help":
                 return help_text(self._surface, question.of)
-            case "usage":
-                return overview.usage(present)
-            case "inbox":
-                return overview.inbox(present)
-            case "mode":
-                worker = present.workers.get(question.of or present.focus)
-                return overview.settings_of(worker) if worker else texts.NOBODY_ASSIGNED
-            case "queue":
-                return texts.queue(present)
             case "progress":
                 return progress_lines(present, time.time())
             case _:

@@ -49,6 +49,8 @@ class Bot:
 
     def answer(self, question: InfoRequest, present: Present) -> str:
         """The answer to a question about the team or the node."""
+        if (alike := texts.everywhere(question, present)) is not None:
+            return alike
         match question.about:
             case "progress":
                 about = replace(present, focus=question.of) if question.of else present
@@ -57,17 +59,8 @@ class Bot:
                 return texts.settings(present, self._about())
             case "start":
                 return texts.online(present)
-            case "queue":
-                return texts.queue(present)
             case "help":
                 return texts.help_text(self._surface, question.of)
-            case "usage":
-                return overview.usage(present)
-            case "inbox":
-                return overview.inbox(present)
-            case "mode":
-                worker = present.workers.get(question.of or present.focus)
-                return overview.settings_of(worker) if worker else texts.NOBODY_ASSIGNED
             case _:
                 return texts.team(present)
 

@@ -13,6 +13,7 @@ from farhand.model.facts import Hired
 from farhand.model.present import Message, Present, Worker
 from farhand.model.slash import Surface, help_lines, help_of
 from farhand.model.slash_argument import queued
+from farhand.model.wishes import InfoRequest
 from farhand.model.words import Mode, Word
 
 EMPTY_TEAM = "No team members yet. Add someone with /hire <name>."
@@ -173,6 +174,22 @@ def queue(present: Present) -> str:
     """`/queue`: the messages that wait, by the numbers that `/now`, `/edit` and `/drop` know them by."""
     waiting = enumerate(queued(present), 1)
     return "\n".join(f"{number}. {name}: {_one_line(one)}" for number, (name, one) in waiting) or "No message waits."
+
+
+def everywhere(question: InfoRequest, present: Present) -> str | None:
+    """The answer to a question that every surface answers alike; None for one that each has its own words for."""
+    match question.about:
+        case "queue":
+            return queue(present)
+        case "usage":
+            return overview.usage(present)
+        case "inbox":
+            return overview.inbox(present)
+        case "mode":
+            worker = present.workers.get(question.of or present.focus)
+            return overview.settings_of(worker) if worker else NOBODY_ASSIGNED
+        case _:
+            return None
 
 
 def _one_line(message: Message) -> str:
