@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-import copy
 import json
-import os
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
+from tests.pure.recordings import (
+    REMOVED,
+    Translator,
+    hook_payloads,
+    lines_of,
+    mutated,
+    places,
+    same_as_snapshot,
+    translated,
+)
 
 from farhand.drivers.claude.asks import digest, question_of, to_ask
 from farhand.drivers.claude.headless.state import ClaudeStreamState
@@ -19,7 +26,6 @@ from farhand.drivers.claude.tmux.hooks import translate_hook
 from farhand.drivers.claude.tmux.state import ClaudeState
 from farhand.drivers.claude.tmux.translate import translate
 from farhand.drivers.wires.foreign_json import Fields
-from farhand.model.ports import Heard
 
 HERE = Path(__file__).parent
 RECORDINGS = sorted(path for path in (HERE / "recordings").iterdir() if path.suffix in (".out", ".jsonl"))
@@ -27,18 +33,15 @@ TRANSCRIPTS = [path for path in RECORDINGS if path.name.startswith("transcript")
 HOOKS = [path for path in RECORDINGS if "hooks-" in path.name]
 STREAMS = [path for path in RECORDINGS if path not in TRANSCRIPTS and path not in HOOKS]
 
-Translator = Callable[[bytes, Any], tuple[list[Heard], Any]]
-
 
 def records(path: Path) -> list[bytes]:
     """The CLI's own lines in a recording, without what the recorder put around them."""
-    lines = [line for line in path.read_bytes().splitlines() if line.strip()]
     if path in HOOKS:
-        return [msgspec.json.encode(json.loads(line)["payload"]) for line in lines]
+        return hook_payloads(path)
     if path.name == "stream-json-bidi.jsonl":
-        both = [json.loads(line) for line in lines]
+        both = [json.loads(line) for line in lines_of(path)]
         return [msgspec.json.encode(one["msg"]) for one in both if one["dir"] == "out"]
-    return lines
+    return lines_of(path)
 
 
 def way(path: Path) -> tuple[Translator, Any]:
@@ -52,22 +55,12 @@ def way(path: Path) -> tuple[Translator, Any]:
 
 def told(path: Path) -> dict[str, Any]:
     """All that a recording says, as plain data."""
-    translator, state = way(path)
-    facts: list[Any] = []
-    for record in records(path):
-        heard, state = translator(record, state)
-        facts += [msgspec.to_builtins(one) for one in heard]
-    return {"skipped": state.skipped, "facts": facts}
+    return translated(records(path), *way(path))
 
 
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.name)
 def test_a_recording_says_what_it_said(path: Path) -> None:
-    snapshot = HERE / "snapshots" / f"{path.name}.json"
-    found = told(path)
-    if os.environ.get("FARHAND_SNAPSHOTS") == "write":
-        snapshot.parent.mkdir(exist_ok=True)
-        snapshot.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", "utf-8")
-    assert found == json.loads(snapshot.read_text("utf-8"))
+    assert same_as_snapshot(HERE, path.name, told(path))
 
 
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.name)
@@ -75,27 +68,8 @@ def test_nothing_in_a_recording_is_unknown(path: Path) -> None:
     assert told(path)["skipped"] == 0
 
 
-def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The way to every field of a record, at any depth."""
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, inner in items:
-        yield (*path, key)
-        yield from places(inner, (*path, key))
-
-
-def mutated(record: Any, place: tuple[Any, ...]) -> Iterator[Any]:
-    """The record with one field removed, and with the field of other kinds."""
-    changes: tuple[Any, ...] = ("remove", None, 7, "other", [], ["x", {"type": 3}], {"type": []}, True)
-    for change in changes:
-        fresh = copy.deepcopy(record)
-        parent = fresh
-        for key in place[:-1]:
-            parent = parent[key]
-        if change == "remove":
-            del parent[place[-1]]
-        else:
-            parent[place[-1]] = change
-        yield fresh
+# A field that is gone, and one of other kinds.
+CHANGES: tuple[Any, ...] = (REMOVED, None, 7, "other", [], ["x", {"type": 3}], {"type": []}, True)
 
 
 def kinds(path: Path) -> list[dict[str, Any]]:
@@ -119,9 +93,9 @@ def test_no_mutation_is_an_error(path: Path) -> None:
         else ClaudeStreamState(running=True)
     )
     for record in kinds(path):
-        for place in list(places(record))[:400]:
-            for fresh in mutated(record, place):
-                heard, state = translator(msgspec.json.encode(fresh), busy)
+        for place in places(record)[:400]:
+            for change in CHANGES:
+                heard, state = translator(msgspec.json.encode(mutated(record, place, change)), busy)
                 assert isinstance(heard, list)
                 assert state.skipped in (0, 1, 2)
 

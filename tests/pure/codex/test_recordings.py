@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 import json
-import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +12,16 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.pure.recordings import (
+    REMOVED,
+    Translator,
+    hook_payloads,
+    lines_of,
+    mutated,
+    places,
+    same_as_snapshot,
+    translated,
+)
 
 from farhand.drivers.codex.asks import METHODS, CodexQuestion, to_ask
 from farhand.drivers.codex.exec.state import CodexExecState
@@ -47,18 +55,14 @@ def _greenwich(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     time.tzset()
 
 
-Translator = Callable[[bytes, Any], tuple[list[Any], Any]]
-
-
 def records(path: Path) -> list[bytes]:
     """The CLI's own lines in a recording, without what the recorder put around them."""
-    lines = [line for line in path.read_bytes().splitlines() if line.strip()]
     if path in HOOKS:
-        return [msgspec.json.encode(json.loads(line)["payload"]) for line in lines]
+        return hook_payloads(path)
     if path in SERVERS:
-        both = [json.loads(line) for line in lines]
+        both = [json.loads(line) for line in lines_of(path)]
         return [msgspec.json.encode(named(one["msg"])) for one in both if one["dir"] == "out"]
-    return lines
+    return lines_of(path)
 
 
 def named(message: dict[str, Any]) -> dict[str, Any]:
@@ -84,22 +88,12 @@ def way(path: Path) -> tuple[Translator, Any]:
 
 def told(path: Path) -> dict[str, Any]:
     """All that a recording says, as plain data."""
-    translator, state = way(path)
-    facts: list[Any] = []
-    for record in records(path):
-        heard, state = translator(record, state)
-        facts += [msgspec.to_builtins(one) for one in heard]
-    return {"skipped": state.skipped, "facts": facts}
+    return translated(records(path), *way(path))
 
 
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.name)
 def test_a_recording_says_what_it_said(path: Path) -> None:
-    snapshot = HERE / "snapshots" / f"{path.name}.json"
-    found = told(path)
-    if os.environ.get("FARHAND_SNAPSHOTS") == "write":
-        snapshot.parent.mkdir(exist_ok=True)
-        snapshot.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", "utf-8")
-    assert found == json.loads(snapshot.read_text("utf-8"))
+    assert same_as_snapshot(HERE, path.name, told(path))
 
 
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.name)
@@ -120,12 +114,6 @@ def shapes() -> list[tuple[Path, dict[str, Any]]]:
     return list(found.values())
 
 
-def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """The way to every field of a record, at any depth."""
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [each for key, inner in items for each in ((*path, key), *places(inner, (*path, key)))]
-
-
 SHAPES = shapes()
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**60), 2**60) | st.floats(allow_nan=False) | st.text(max_size=8),
@@ -137,15 +125,8 @@ ANYTHING = st.recursive(
 @given(data=st.data())
 def test_no_mutation_is_an_error(data: st.DataObject) -> None:
     path, record = data.draw(st.sampled_from(SHAPES))
-    fresh = copy.deepcopy(record)
     place = data.draw(st.sampled_from(places(record)))
-    parent: Any = fresh
-    for key in place[:-1]:
-        parent = parent[key]
-    if data.draw(st.booleans()):
-        del parent[place[-1]]
-    else:
-        parent[place[-1]] = data.draw(ANYTHING)
+    fresh = mutated(record, place, data.draw(st.just(REMOVED) | ANYTHING))
     line = msgspec.json.encode(fresh)
     line = line[: data.draw(st.integers(0, len(line)))] if data.draw(st.integers(0, 9)) == 0 else line
     translator, state = way(path)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 import json
-import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +10,16 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.pure.recordings import (
+    REMOVED,
+    Translator,
+    hook_payloads,
+    lines_of,
+    mutated,
+    places,
+    same_as_snapshot,
+    translated,
+)
 
 from farhand.drivers.gemini.exec.state import GeminiStreamState
 from farhand.drivers.gemini.exec.translate import exit_sentence, translate_stream
@@ -27,15 +34,12 @@ SESSIONS = [path for path in RECORDINGS if path.name.startswith("session")]
 HOOKS = [path for path in RECORDINGS if path.name.startswith("hooks-")]
 ERRORS = sorted((HERE / "recordings").glob("*.err"))
 
-Translator = Callable[[bytes, Any], tuple[list[Any], Any]]
-
 
 def records(path: Path) -> list[bytes]:
     """The CLI's own lines in a recording, without what the recorder put around them."""
-    lines = [line for line in path.read_bytes().splitlines() if line.strip()]
     if path in HOOKS:
-        return [msgspec.json.encode(json.loads(line)["payload"]) for line in lines]
-    return lines
+        return hook_payloads(path)
+    return lines_of(path)
 
 
 def way(path: Path) -> tuple[Translator, Any]:
@@ -49,33 +53,19 @@ def way(path: Path) -> tuple[Translator, Any]:
 
 def told(path: Path) -> dict[str, Any]:
     """All that a recording says, as plain data."""
-    translator, state = way(path)
-    facts: list[Any] = []
-    for record in records(path):
-        heard, state = translator(record, state)
-        facts += [msgspec.to_builtins(one) for one in heard]
-    return {"skipped": state.skipped, "facts": facts}
-
-
-def same_as_snapshot(name: str, found: Any) -> bool:
-    """Whether it is what it was; written anew when that is asked for."""
-    snapshot = HERE / "snapshots" / f"{name}.json"
-    if os.environ.get("FARHAND_SNAPSHOTS") == "write":
-        snapshot.parent.mkdir(exist_ok=True)
-        snapshot.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", "utf-8")
-    return bool(found == json.loads(snapshot.read_text("utf-8")))
+    return translated(records(path), *way(path))
 
 
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.name)
 def test_a_recording_says_what_it_said(path: Path) -> None:
-    assert same_as_snapshot(path.name, told(path))
+    assert same_as_snapshot(HERE, path.name, told(path))
 
 
 def test_what_the_cli_says_on_stderr_is_told_in_a_sentence() -> None:
     codes = {"p-json-first.err": 55, "p-resume-bad.err": 42, "p-err.err": 144}
     found = {path.name: exit_sentence(codes.get(path.name, 1), path.read_text("utf-8")) for path in ERRORS}
     assert all(found.values())
-    assert same_as_snapshot("errors", found)
+    assert same_as_snapshot(HERE, "errors", found)
 
 
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.name)
@@ -113,12 +103,6 @@ def test_hooks_and_file_together_tell_of_each_tool_once() -> None:
 # --- mutations
 
 
-def every_place(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """The way to every field of a record, at any depth."""
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [place for key, inner in items for place in ((*path, key), *every_place(inner, (*path, key)))]
-
-
 LINES = [(path, line) for path in RECORDINGS for line in records(path)]
 OTHERS = st.one_of(
     st.none(), st.booleans(), st.integers(), st.text(max_size=8), st.just([]), st.just({}), st.just(["x", {"id": 3}])
@@ -130,16 +114,10 @@ def test_no_mutation_is_an_error(data: st.DataObject) -> None:
     path, line = data.draw(st.sampled_from(LINES))
     translator, fresh = way(path)
     busy = GeminiState(session="s", turn="t", running=True, known=("x",)) if isinstance(fresh, GeminiState) else fresh
-    record = copy.deepcopy(json.loads(line))
-    place = data.draw(st.sampled_from(every_place(record)))
-    parent = record
-    for key in place[:-1]:
-        parent = parent[key]
-    if data.draw(st.booleans()):
-        del parent[place[-1]]
-    else:
-        parent[place[-1]] = data.draw(OTHERS)
-    heard, state = translator(msgspec.json.encode(record), busy)
+    record = json.loads(line)
+    place = data.draw(st.sampled_from(places(record)))
+    changed = mutated(record, place, data.draw(st.just(REMOVED) | OTHERS))
+    heard, state = translator(msgspec.json.encode(changed), busy)
     assert isinstance(heard, list)
     assert state.skipped in (0, 1)
 

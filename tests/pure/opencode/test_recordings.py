@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 import json
-import os
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +10,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
+from tests.pure.recordings import REMOVED, Translator, mutated, places, same_as_snapshot, translated
 
 from farhand.drivers.opencode.exec.state import OpenCodeRunState
 from farhand.drivers.opencode.exec.translate import ended, translate_line
@@ -30,7 +28,6 @@ RECORDINGS = sorted(path for path in RECORDED.iterdir() if path.name != "serve.o
 RUNS = [path for path in RECORDINGS if path.name.startswith("run-")]
 STREAMS = [path for path in RECORDINGS if path not in RUNS]
 PART = {"type": "step-start", "id": "p", "messageID": "m", "sessionID": "s"}
-Translator = Callable[[bytes, Any], tuple[list[Any], Any]]
 
 
 def records(path: Path) -> list[bytes]:
@@ -76,21 +73,12 @@ def way(path: Path) -> tuple[Translator, Any]:
 
 def told(path: Path) -> dict[str, Any]:
     """All that a recording says, as plain data."""
-    (translator, state), facts = way(path), []
-    for record in records(path):
-        heard, state = translator(record, state)
-        facts += [json.loads(msgspec.json.encode(one)) for one in heard]
-    return {"skipped": state.skipped, "facts": facts}
+    return translated(records(path), *way(path))
 
 
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.name)
 def test_a_recording_says_what_it_said(path: Path) -> None:
-    snapshot = HERE / "snapshots" / f"{path.name}.json"
-    found = told(path)
-    if os.environ.get("FARHAND_SNAPSHOTS") == "write":
-        snapshot.parent.mkdir(exist_ok=True)
-        snapshot.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", "utf-8")
-    assert found == json.loads(snapshot.read_text("utf-8"))
+    assert same_as_snapshot(HERE, path.name, told(path))
 
 
 @pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.name)
@@ -123,14 +111,6 @@ def test_the_server_says_where_it_listens() -> None:
 # --- what may come instead
 
 
-def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The way to every field of a record, at any depth."""
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, inner in items:
-        yield (*path, key)
-        yield from places(inner, (*path, key))
-
-
 ALL = [(path, index) for path in RECORDINGS for index in range(len(records(path)))]
 CHANGED = some.one_of(
     some.none(),
@@ -154,15 +134,9 @@ def busy(path: Path, index: int) -> Any:
 @given(some.sampled_from(ALL), some.data())
 def test_no_mutation_is_an_error(chosen: tuple[Path, int], data: some.DataObject) -> None:
     path, index = chosen
-    record = copy.deepcopy(json.loads(records(path)[index]))
-    place = data.draw(some.sampled_from(list(places(record))))
-    parent = record
-    for key in place[:-1]:
-        parent = parent[key]
-    if data.draw(some.booleans()):
-        del parent[place[-1]]
-    else:
-        parent[place[-1]] = data.draw(CHANGED)
+    record = json.loads(records(path)[index])
+    place = data.draw(some.sampled_from(places(record)))
+    record = mutated(record, place, data.draw(some.just(REMOVED) | CHANGED))
     state = busy(path, index)
     heard, after = way(path)[0](json.dumps(record).encode(), state)
     assert isinstance(heard, list)
