@@ -2,7 +2,7 @@
 
 import pytest
 
-from farhand.model.start_problems import told
+from farhand.model.start_problems import explained
 
 
 @pytest.mark.parametrize(
@@ -22,10 +22,10 @@ from farhand.model.start_problems import told
     ],
 )
 def test_a_reason(why: str, begins: str) -> None:
-    assert told(why).startswith(begins)
+    assert explained(why).startswith(begins)
 
 
 def test_a_splash_screen_is_not_shown() -> None:
     screen = "X did not start (status 1: ╭────╮\n│ ▛▜ Welcome │\n╰────╯\n\nSegmentation fault)."
-    assert told(screen) == "X did not start (status 1: … Segmentation fault)."
-    assert len(told("word " * 500)) == 240
+    assert explained(screen) == "X did not start (status 1: … Segmentation fault)."
+    assert len(explained("word " * 500)) == 240

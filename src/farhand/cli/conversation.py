@@ -8,7 +8,7 @@ from pathlib import Path
 import anyio
 
 from farhand.channels.kit import texts
-from farhand.channels.kit.bot import told_history
+from farhand.channels.kit.bot import history_text
 from farhand.channels.kit.said_elsewhere import desk_line
 from farhand.cli.conversation_lines import (
     ask_lines,
@@ -141,7 +141,7 @@ class TerminalConversation:
             case Wrong(why=why):
                 self._refuse(why)
             case InfoRequest(about="history", of=worker):
-                self._terminal.tell(await told_history(self._hub, worker))
+                self._terminal.tell(await history_text(self._hub, worker))
             case InfoRequest():
                 self._terminal.tell(self._answer(wish, await self._hub.look()))
             case Listing(backend=backend, directory=directory):

@@ -60,7 +60,7 @@ class Retention:
         self._announce = announce
         self._days = days
         self._most = int(megabytes * MEGABYTE)
-        self._told: dict[str, float] = {}
+        self._announced_at: dict[str, float] = {}
         self.bytes = 0
         # What stands about it in the status; empty while there is nothing to say.
         self.problem = ""
@@ -104,8 +104,8 @@ class Retention:
 
     async def _tell(self, kind: str, text: str) -> None:
         now = self._clock.now()
-        if now - self._told.get(kind, -TOLD_FOR_SECONDS) >= TOLD_FOR_SECONDS:
-            self._told[kind] = now
+        if now - self._announced_at.get(kind, -TOLD_FOR_SECONDS) >= TOLD_FOR_SECONDS:
+            self._announced_at[kind] = now
             await self._announce(text)
 
     async def _prune_old(self) -> int:

@@ -117,7 +117,7 @@ class WorkerTask:
             await self._ask_about_folder(problem)
             return
         why = _error_text(problem)
-        self._offline_reason = start_problems.told(why)
+        self._offline_reason = start_problems.explained(why)
         log.warning("agent gone", worker=self._name, why=why)
         self._restarts.ended(problem, self._clock.now())
 

@@ -45,7 +45,7 @@ def is_known(words: str) -> bool:
     return any(pattern.search(words) for pattern, _, _ in PROBLEMS[:-1])
 
 
-def told(why: str) -> str:
+def explained(why: str) -> str:
     """The reason for a person: plain words and what to do, or the last words of what was said."""
     for pattern, reason, advice in PROBLEMS:
         if pattern.search(why):

@@ -35,7 +35,7 @@ class Bot:
             case Wrong(why=why):
                 return why
             case InfoRequest(about="history", of=worker):
-                return await told_history(self._hub, worker)
+                return await history_text(self._hub, worker)
             case InfoRequest():
                 return self.answer(wish, await self._hub.look())
             case Tell():
@@ -112,7 +112,7 @@ class Bot:
         return reply if changed else ""
 
 
-async def told_history(hub: Hub, worker: str) -> str:
+async def history_text(hub: Hub, worker: str) -> str:
     """`/history` of a worker, of the focused one without a name."""
     name = worker or (await hub.look()).focus
     if not name:

@@ -35,8 +35,8 @@ def lasting_permission(question: Question, call: ToolCall, cwd: Path) -> Lasting
     if call.name in _EDITS and not asker and isinstance(path, str) and edit_risk(path, cwd) is None:
         real = os.path.realpath(cwd / Path(path).expanduser())
         shown = os.path.relpath(real, os.path.realpath(cwd))
-        path = real if shown.startswith("..") else shown
-        return LastingPermission(f"Allow every change of {visible(path)} for this session", (asker, "file", real))
+        named = real if shown.startswith("..") else shown
+        return LastingPermission(f"Allow every change of {visible(named)} for this session", (asker, "file", real))
     return LastingPermission(
         "Allow this very call for this session", (asker, "call", call.name, wire.compact(call.arguments))
     )

@@ -123,7 +123,7 @@ class ModeChanged(AcpRecord, frozen=True):
     mode: str
 
 
-class UsageTold(AcpRecord, frozen=True):
+class UsageReport(AcpRecord, frozen=True):
     """How full the context is."""
 
     used: int
@@ -137,7 +137,7 @@ class OtherUpdate(AcpRecord, frozen=True):
     raw: dict[str, Any]
 
 
-Update: TypeAlias = AcpSaid | ToolProgress | Planned | CommandsKnown | ModeChanged | UsageTold | OtherUpdate
+Update: TypeAlias = AcpSaid | ToolProgress | Planned | CommandsKnown | ModeChanged | UsageReport | OtherUpdate
 
 
 class AcpTurnEnded(AcpRecord, frozen=True):
@@ -269,7 +269,7 @@ def read_update(raw: Any) -> Update:
         case "current_mode_update":
             return ModeChanged(str(fields.get("currentModeId") or ""))
         case "usage_update":
-            return UsageTold(_count(fields.get("used")), _count(fields.get("size")))
+            return UsageReport(_count(fields.get("used")), _count(fields.get("size")))
         case _:
             return OtherUpdate(kind, fields)
 
