@@ -3,7 +3,7 @@
 - `kit/surface.py`: what the chat service must be able to do, and its messages and taps in common words
 - `kit/who_may_speak.py`: whose messages are obeyed
 - `kit/inbound.py`: message or tap → command → reply (`kit/taps.py`, `kit/inbox.py`)
-- `kit/outbound.py`: event → cards → outbox → send (`kit/card.py`, `kit/progress.py`, `kit/typing.py`)
+- `kit/outbound.py`: event → cards → outbox → send (`kit/fact_cards.py`, `kit/progress.py`, `kit/typing.py`)
 - `kit/health.py`: whether the service can be heard
 """
 
