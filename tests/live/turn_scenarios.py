@@ -1,9 +1,11 @@
-"""What becomes of a turn that does not end well, alike for every agent's CLI: it is stopped, or a limit parks it."""
+"""What becomes of a turn or an agent that ends badly, alike for every CLI: stopped, parked, killed, relaunched."""
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
 from farhand.model.commands import Retry
-from farhand.model.facts import Limited, Said, TurnEnded
+from farhand.model.facts import CameOnline, Limited, Noted, Said, TurnEnded, WentOffline
 from farhand.model.words import HowEnded
 from farhand.testing.house import House
 
@@ -16,6 +18,32 @@ async def a_stopped_turn_makes_room(house: House, message: str) -> None:
     assert ended.fact.how is HowEnded.INTERRUPTED
     await house.say(message)
     assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
+
+
+async def a_killed_agent_comes_back(house: House, kill: Callable[[], Awaitable[None]], noted: str = "") -> None:
+    """Answers "zz-before", is killed (a note says so, with this word in it) and answers "zz-after" in its next life."""
+    await house.say("zz-before")
+    ended = await house.event(TurnEnded)
+    await kill()
+    if noted:
+        assert noted in (await house.fact(Noted)).text
+    offline = await house.event(WentOffline)
+    await house.fact(CameOnline, after=offline.seq)
+    await house.say("zz-after")
+    assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
+
+
+async def a_relaunched_worker_goes_on(house: House, answers: str) -> None:
+    """Answers "zz-before", is relaunched, and answers "zz-after" in the same session; `answers` is all that it says."""
+    await house.say("zz-before")
+    ended = await house.event(TurnEnded)
+    session = house.worker().session
+    await house.relaunch("ann")
+    await house.fact(CameOnline, after=ended.seq)
+    await house.say("zz-after")
+    await house.event(TurnEnded, after=ended.seq)
+    assert house.worker().session == session
+    assert "".join(event.fact.text for event in await house.history() if isinstance(event.fact, Said)) == answers
 
 
 async def a_limit_parks_the_message_and_a_try_brings_it_once(

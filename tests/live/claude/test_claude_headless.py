@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import os
 import signal
+from functools import partial
 
 import anyio
 import anyio.to_thread
 import pytest
-from tests.live.turn_scenarios import a_limit_parks_the_message_and_a_try_brings_it_once, a_stopped_turn_makes_room
+from tests.live.turn_scenarios import (
+    a_killed_agent_comes_back,
+    a_limit_parks_the_message_and_a_try_brings_it_once,
+    a_stopped_turn_makes_room,
+)
 
 from farhand.model.commands import Hire
 from farhand.model.errors import FarhandError
@@ -23,7 +28,6 @@ from farhand.model.facts import (
     ToolEnded,
     ToolStarted,
     TurnEnded,
-    WentOffline,
 )
 from farhand.model.words import HowEnded, HowSettled
 from farhand.testing.claude_env import ClaudeEnv
@@ -181,13 +185,7 @@ async def test_a_killed_agent_comes_back_with_its_memory(cli_env: ClaudeEnv) -> 
     cli_env.model.script.conversation("zz-after", say("after"))
     async with cli_env.open() as house:
         await hired(house, cli_env)
-        await house.say("zz-before")
-        ended = await house.event(TurnEnded)
-        await kill_agents(cli_env)
-        offline = await house.event(WentOffline)
-        await house.fact(CameOnline, after=offline.seq)
-        await house.say("zz-after")
-        assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
+        await a_killed_agent_comes_back(house, partial(kill_agents, cli_env))
     assert "before" in cli_env.model.prompted("zz-after")[-1].texts
 
 

@@ -8,7 +8,12 @@ from collections.abc import Callable
 
 import anyio
 import pytest
-from tests.live.turn_scenarios import a_limit_parks_the_message_and_a_try_brings_it_once, a_stopped_turn_makes_room
+from tests.live.turn_scenarios import (
+    a_killed_agent_comes_back,
+    a_limit_parks_the_message_and_a_try_brings_it_once,
+    a_relaunched_worker_goes_on,
+    a_stopped_turn_makes_room,
+)
 
 from farhand.drivers.claude.tmux.screen import read_box
 from farhand.model.commands import Hire, Say, Tune
@@ -17,7 +22,6 @@ from farhand.model.facts import (
     Ended,
     Event,
     HandedOver,
-    Noted,
     Said,
     Seen,
     SessionKnown,
@@ -118,20 +122,12 @@ async def test_each_turn_is_told_with_what_it_cost(cli_env: ClaudeEnv) -> None:
 
 
 async def test_a_relaunched_worker_remembers(cli_env: ClaudeEnv) -> None:
-    cli_env.model.script.conversation("zz-remember", say("I will remember the plum"))
-    cli_env.model.script.conversation("zz-recall", say("plum"))
+    cli_env.model.script.conversation("zz-before", say("I will remember the plum"))
+    cli_env.model.script.conversation("zz-after", say("plum"))
     async with cli_env.open() as house:
         await hired(house, cli_env)
-        await house.say("zz-remember")
-        ended = await house.event(TurnEnded)
-        session = house.worker().session
-        await house.relaunch("ann")
-        await house.fact(CameOnline, after=ended.seq)
-        await house.say("zz-recall")
-        await house.event(TurnEnded, after=ended.seq)
-        assert house.worker().session == session
-        assert await said(house) == "I will remember the plumplum"
-    assert "I will remember the plum" in cli_env.model.prompted("zz-recall")[-1].texts
+        await a_relaunched_worker_goes_on(house, "I will remember the plumplum")
+    assert "I will remember the plum" in cli_env.model.prompted("zz-after")[-1].texts
 
 
 async def test_the_answer_arrives_once_when_the_node_was_away(cli_env: ClaudeEnv) -> None:
@@ -159,35 +155,29 @@ async def test_a_killed_agent_is_told_and_started_again_with_its_memory(cli_env:
     cli_env.model.script.conversation("zz-before", say("before"))
     cli_env.model.script.conversation("zz-after", say("after"))
     async with cli_env.open() as house:
+
+        async def kill() -> None:
+            # Counted from the transcript, which Claude Code writes 100 ms late: what is there, it remembers.
+            await house.event(Used, lambda event: isinstance(event.fact, Used) and event.fact.usage.input_tokens > 0)
+            pane = (await cli_env.tmux.find("claude-test-ann"))["claude-test-ann"]
+            os.kill(pane.pid, signal.SIGKILL)
+
         await hired(house, cli_env)
-        await house.say("zz-before")
-        ended = await house.event(TurnEnded)
-        # Counted from the transcript, which Claude Code writes 100 ms late: what is there, it remembers.
-        await house.event(Used, lambda event: isinstance(event.fact, Used) and event.fact.usage.input_tokens > 0)
-        pane = (await cli_env.tmux.find("claude-test-ann"))["claude-test-ann"]
-        os.kill(pane.pid, signal.SIGKILL)
-        assert "Claude Code" in (await house.fact(Noted)).text
-        offline = await house.event(WentOffline)
-        await house.fact(CameOnline, after=offline.seq)
-        await house.say("zz-after")
-        assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
+        await a_killed_agent_comes_back(house, kill, "Claude Code")
     assert "before" in cli_env.model.prompted("zz-after")[-1].texts
 
 
 async def test_a_killed_tmux_is_told_and_the_worker_comes_back(cli_env: ClaudeEnv) -> None:
     cli_env.model.script.conversation("zz-before", say("before"))
     cli_env.model.script.conversation("zz-after", say("after"))
-    async with cli_env.open() as house:
-        await hired(house, cli_env)
-        await house.say("zz-before")
-        ended = await house.event(TurnEnded)
+
+    async def kill() -> None:
         server = int((await cli_env.tmux.command("display-message", "-p", "#{pid}"))[0])
         os.kill(server, signal.SIGKILL)
-        assert "tmux" in (await house.fact(Noted)).text
-        offline = await house.event(WentOffline)
-        await house.fact(CameOnline, after=offline.seq)
-        await house.say("zz-after")
-        assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
+
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
+        await a_killed_agent_comes_back(house, kill, "tmux")
 
 
 async def test_a_quit_at_the_desk_is_respected(cli_env: ClaudeEnv) -> None:

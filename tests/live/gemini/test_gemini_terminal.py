@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import anyio
 import pytest
+from tests.live.turn_scenarios import a_relaunched_worker_goes_on
 
 from farhand.drivers.gemini.sessions import age
 from farhand.drivers.wires.tmux import Pane, Tmux
@@ -215,18 +216,11 @@ async def test_sessions_are_listed_and_can_be_gone_on_with_at_the_desk(cli_env: 
 
 @pytest.mark.parametrize("wire", ["headless", "exec", "tmux"])
 async def test_a_relaunched_worker_remembers(cli_env: GeminiEnv, wire: str) -> None:
-    cli_env.model.expect(says("the word is plover"), prompt="zz-first")
-    cli_env.model.expect(says("it was plover"), prompt="zz-second")
+    cli_env.model.expect(says("the word is plover"), prompt="zz-before")
+    cli_env.model.expect(says("it was plover"), prompt="zz-after")
     async with cli_env.open() as house:
         await hired(house, cli_env, wire=wire)
-        await house.say("zz-first")
-        ended = await house.event(TurnEnded)
-        await house.relaunch("ann")
-        await house.fact(CameOnline, after=ended.seq)
-        await house.say("zz-second")
-        await house.event(TurnEnded, after=ended.seq)
-        said = [event.fact.text for event in await house.history() if isinstance(event.fact, Said)]
-        assert said == ["the word is plover", "it was plover"]
+        await a_relaunched_worker_goes_on(house, "the word is ploverit was plover")
     assert "the word is plover" in str(cli_env.model.last)
 
 
