@@ -116,6 +116,8 @@ OPERATIONS = (
         (Query("path", "its whole path"),),
         streams="application/octet-stream",
     ),
+    Operation("get", "/api/workers/{worker}/pane", "A worker's terminal, live", {}, streams="text/event-stream"),
+    Operation("post", "/api/workers/{worker}/keys", "Types into a terminal", {}, takes=ref("PaneInput")),
     Operation("post", "/api/uploads", "Begins an upload", {"upload": ref("UploadState")}, takes=ref("NewUpload")),
     Operation("get", "/api/uploads/{upload}", "How far an upload came", {"upload": ref("UploadState")}),
     Operation(

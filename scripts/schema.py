@@ -14,6 +14,7 @@ from farhand.model import (
     devices,
     facts,
     history,
+    panes,
     ports,
     present,
     stream,
@@ -27,7 +28,14 @@ from farhand.server import devices as device_routes
 Schema: TypeAlias = dict[str, Any]
 REF = "#/$defs/"
 # What a client sends, and what it gets.
-SENT = (*get_args(commands.Command), stream.Opening, stream.ViewFrame, device_routes.PairRequest, uploads.NewUpload)
+SENT = (
+    *get_args(commands.Command),
+    stream.Opening,
+    stream.ViewFrame,
+    device_routes.PairRequest,
+    uploads.NewUpload,
+    panes.PaneInput,
+)
 GOT: tuple[type[Any], ...] = (
     commands.Accepted,
     facts.Event,

@@ -31,7 +31,7 @@ from farhand.devices.views import DeviceViews
 from farhand.disk.atomic import write_private
 from farhand.model.channel_ports import Channel, ChannelContext, ServesLocalRoutes, ServesPublicRoutes
 from farhand.model.compat import TUNNEL_URL_FILE
-from farhand.model.driver_ports import HasTmuxHost, RunsInBackground, ServesHooks
+from farhand.model.driver_ports import HasPanes, HasTmuxHost, RunsInBackground, ServesHooks
 from farhand.model.errors import NodeRunning, PortTaken
 from farhand.model.ports import Clock, Driver
 from farhand.model.present import Worker
@@ -47,6 +47,7 @@ from farhand.server.callers import Callers
 from farhand.server.devices import device_routes
 from farhand.server.door import Door
 from farhand.server.local import RouteGuard, closed
+from farhand.server.pane_routes import pane_routes
 from farhand.server.socket import socket_routes
 from farhand.server.sockets import listen
 from farhand.server.speaker import NODE_NAMES
@@ -144,7 +145,7 @@ async def _running(
         *stream_routes(hub, callers, built.views, clock, __version__),
         *socket_routes(hub, callers, built.views, clock, __version__),
         *device_routes(callers),
-        *_worker_routes(built, drivers, callers, snapshots),
+        *_worker_routes(built, drivers, callers, snapshots, clock),
         *web_app_routes(),
     ]
     app = http.application([*_routes(built, drivers, key, callers), *live])
@@ -249,7 +250,7 @@ def _finder(hub: LocalHub) -> Callable[[str], Worker | None]:
 
 
 def _worker_routes(
-    node: Node, drivers: Mapping[str, Driver], callers: Callers, snapshots: Snapshots
+    node: Node, drivers: Mapping[str, Driver], callers: Callers, snapshots: Snapshots, clock: Clock
 ) -> list[BaseRoute]:
     """What devices may ask of workers, and the files that they send and get."""
     settings = node.settings
@@ -263,11 +264,15 @@ def _worker_routes(
         keep(path, content)
         return path
 
+    hosts = {kind: driver.tmux_host for kind, driver in drivers.items() if isinstance(driver, HasTmuxHost)}
+    panes = {kind: host.panes for kind, host in hosts.items() if isinstance(host, HasPanes)}
+
     folders = LocalWorkdirs(snapshots, OTHERS_FOLDERS if settings.agent_user else "")
     choices, uploads = NodeChoices(node, drivers), Uploads(settings.folder / "uploads", place)
     return [
         *worker_routes(node.hub, callers, choices, folders, shown),
         *upload_routes(node.hub, callers, uploads),
+        *pane_routes(node.hub, callers, panes, clock),
     ]
 
 

@@ -46,6 +46,7 @@ WRITES = [
     ("DELETE", "/api/devices/nobody"),
     ("POST", "/api/uploads"),
     ("PUT", "/api/uploads/12345678"),
+    ("POST", "/api/workers/ann/keys"),
 ]
 
 
@@ -110,6 +111,8 @@ async def test_who_may_call_what(house: House, client: httpx2.AsyncClient) -> No
         for method, path in READS:
             status = await _status(client, method, path.format(folder=folder), headers)
             assert (status in (200, 204)) is reads, (name, method, path, status)
+        # Who may look is told that there is no terminal.
+        assert (await _status(client, "GET", "/api/workers/ann/pane", headers) == 400) is reads, name
         for method, path in WRITES:
             # A device that does not exist is told to whoever may ask.
             assert (await _status(client, method, path, headers) != 403) is writes, (name, method, path)

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from anyio.abc import TaskStatus
     from starlette.routing import BaseRoute
 
+    from farhand.model.panes import Panes
+
 
 @runtime_checkable
 class RunsInBackground(Protocol):
@@ -45,6 +47,16 @@ class HasTmuxHost(Protocol):
     @property
     def tmux_host(self) -> ServesHooks:
         """The tmux host that it shares with others."""
+        ...
+
+
+@runtime_checkable
+class HasPanes(Protocol):
+    """Terminals can be watched live: what a tmux host may offer."""
+
+    @property
+    def panes(self) -> Panes:
+        """Those of its workers."""
         ...
 
 

@@ -10,6 +10,7 @@ import msgspec
 
 from farhand.model.errors import BadFrame
 from farhand.model.facts import Event
+from farhand.model.panes import PanePiece
 from farhand.model.words import Seq, Word, WorkerName
 
 PROTOCOL = "farhand.1"
@@ -62,9 +63,10 @@ class EventsFrame(Word):
 
 
 class Now(Word):
-    """What has no number and is written nowhere: that the node was there at that time."""
+    """What has no number and is written nowhere: that the node was there at that time, and what a terminal wrote."""
 
     at: float
+    pane: PanePiece | None = None
 
 
 class NowFrame(Word):
@@ -121,6 +123,11 @@ def hello_frame(hello: StreamHello, build: str) -> bytes:
 def now_frame(at: float) -> bytes:
     """A heartbeat."""
     return _encoder.encode(NowFrame(now=Now(at=at)))
+
+
+def pane_frame(at: float, piece: PanePiece) -> bytes:
+    """What a terminal wrote."""
+    return _encoder.encode(NowFrame(now=Now(at=at, pane=piece)))
 
 
 def event_frames(bodies: Iterable[bytes]) -> Iterator[tuple[bytes, Seq]]:

@@ -426,9 +426,10 @@ export interface Noted {
   readonly text: string;
 }
 
-/** What has no number and is written nowhere: that the node was there at that time. */
+/** What has no number and is written nowhere: that the node was there at that time, and what a terminal wrote. */
 export interface Now {
   readonly at: number;
+  readonly pane?: PanePiece | null; // null
 }
 
 /** A frame beside the journal; every 20 s there is one. */
@@ -453,6 +454,21 @@ export interface PairRequest {
   readonly code: string;
   readonly name?: string; // ""
   readonly bearer?: boolean; // false
+}
+
+/** What is typed: a text, then keys by their names (Enter, Escape, C-c). A paste is one, whatever is in it. */
+export interface PaneInput {
+  readonly text?: string; // ""
+  readonly keys?: readonly string[]; // []
+  readonly paste?: boolean; // false
+}
+
+/** What a terminal wrote, in base64. After a `reset` it is the whole screen, and what was shown before is void. */
+export interface PanePiece {
+  readonly data: string;
+  readonly columns?: number; // 0
+  readonly rows?: number; // 0
+  readonly reset?: boolean; // false
 }
 
 /** All that a start needs to know; everything else is history. */

@@ -28,8 +28,9 @@ class _Waiting:
 class TmuxControl:
     """A running `tmux -C`: replies come in the order of the commands."""
 
-    def __init__(self, process: Process, listener: Listener) -> None:
+    def __init__(self, process: Process, listener: Listener, undecodable: str = "replace") -> None:
         self._process = process
+        self._undecodable = undecodable
         self._listener = listener
         self._waiting: deque[_Waiting] = deque()
         self._writing = anyio.Lock()
@@ -69,7 +70,7 @@ class TmuxControl:
         """Reads until the client ends; whoever waits for a reply then hears that tmux is gone."""
         reader = TmuxReader()
         try:
-            async for line in _lines(self._process):
+            async for line in _lines(self._process, self._undecodable):
                 await self._take(reader.feed(line))
         finally:
             self.ended.set()
@@ -101,27 +102,32 @@ async def _answer(waiting: _Waiting, command: tuple[str, ...]) -> tuple[str, ...
     return waiting.reply.lines
 
 
-async def _lines(process: Process) -> AsyncIterator[str]:
+async def _lines(process: Process, undecodable: str) -> AsyncIterator[str]:
     rest = b""
     if process.stdout is None:
         return
     async for chunk in process.stdout:
         *whole, rest = (rest + chunk).split(b"\n")
         for line in whole:
-            yield line.decode("utf-8", "replace")
+            yield line.decode("utf-8", undecodable)
 
 
 @asynccontextmanager
 async def control(
-    server: Sequence[str], attach: Sequence[str], environment: Mapping[str, str], listener: Listener
+    server: Sequence[str],
+    attach: Sequence[str],
+    environment: Mapping[str, str],
+    listener: Listener,
+    undecodable: str = "replace",
 ) -> AsyncIterator[TmuxControl]:
-    """A control client, from `tmux <server> -C <attach>` until the block is left."""
+    """A control client, from `tmux <server> -C <attach>` until the block is left. Bytes that are no UTF-8 are replaced,
+    or kept with `surrogateescape`."""
     command = [*server, "-C", *attach]
     try:
         process = await anyio.open_process(command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=dict(environment))
     except FileNotFoundError:
         raise TmuxMissing(server[0]) from None
-    client = TmuxControl(process, listener)
+    client = TmuxControl(process, listener, undecodable)
     try:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(client.read, name="tmux control")

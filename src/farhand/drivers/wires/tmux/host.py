@@ -19,6 +19,7 @@ from farhand.drivers.wires.hooks.public_route import PublicHookRoute, Whose
 from farhand.drivers.wires.hooks.spool import SPOOL
 from farhand.drivers.wires.tmux import Pane, Tmux, TmuxError, TmuxGone, TmuxRefused
 from farhand.drivers.wires.tmux.death import is_over, watched
+from farhand.drivers.wires.tmux.panes import TmuxPanes
 from farhand.model.errors import AgentNotStarted, DriverError
 from farhand.model.present import Worker
 from farhand.model.worker_keys import KEY_VARIABLE
@@ -56,6 +57,8 @@ class TmuxHost:
         self.tmux = tmux
         self.hook_endpoint = HookEndpoint()
         self.folders = FolderWatcher()
+        # Its workers' terminals, for whoever watches.
+        self.panes = TmuxPanes(self)
         # Where the node's HTTP listener is, once it listens.
         self.address = ""
 
@@ -85,6 +88,10 @@ class TmuxHost:
     def spool(self, worker: Worker) -> Path:
         """Where its hooks leave what they report."""
         return self.folder(worker) / SPOOL
+
+    async def pane_of(self, worker: Worker) -> Pane | None:
+        """The pane in which the worker's agent lives, or has ended."""
+        return await self.tmux.tagged(self._tag(worker))
 
     async def found(self, worker: Worker) -> Pane | None:
         """The pane in which the worker's agent lives. One whose agent is over is cleared away."""

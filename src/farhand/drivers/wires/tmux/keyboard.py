@@ -44,7 +44,7 @@ class Keyboard:
         self._options = options
         self.is_command = is_command
         self._colours = colours
-        self._busy = anyio.Lock()
+        self._busy = tmux.typing_lock(pane)
 
     async def submit(self, text: str, seen: anyio.Event | None = None) -> Outcome:
         """Pastes a message and sends it; types a slash command. `seen` is set when the agent has read it."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import anyio
 import msgspec
 
-from farhand.drivers.wires.tmux.control import TmuxControl, control
+from farhand.drivers.wires.tmux.control import Listener, TmuxControl, control
 from farhand.drivers.wires.tmux.death import ended
 from farhand.drivers.wires.tmux.errors import TmuxError, TmuxGone, TmuxRefused
 from farhand.drivers.wires.tmux.protocol import TmuxNotice, pictured
@@ -89,6 +89,7 @@ class Tmux:
         self._changed = anyio.Event()
         self._tasks: anyio.abc.TaskGroup | None = None
         self._titles: dict[str, Callable[[str], None]] = {}
+        self._typing: dict[str, anyio.Lock] = {}
 
     @property
     def server(self) -> tuple[str, ...]:
@@ -196,6 +197,17 @@ class Tmux:
         async with control(self._server, attach, self._environment, look.on_notice) as client:
             look.client = client
             yield look
+
+    @asynccontextmanager
+    async def streamed(self, pane: Pane, listener: Listener) -> AsyncIterator[TmuxControl]:
+        """A client of its own that hears all that is written in the pane's session, byte for byte."""
+        attach = ("attach-session", "-f", "ignore-size,read-only", "-t", pane.session)
+        async with control(self._server, attach, self._environment, listener, "surrogateescape") as client:
+            yield client
+
+    def typing_lock(self, pane: Pane) -> anyio.Lock:
+        """Whoever types into the pane holds it: nobody types into another's text."""
+        return self._typing.setdefault(pane.id, anyio.Lock())
 
     async def command(self, *words: str) -> tuple[str, ...]:
         """Any tmux command, over the control client."""

@@ -1,0 +1,100 @@
+"""A worker's terminal for devices: its bytes as a stream beside the journal, and what is typed into it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+
+import msgspec
+import structlog
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import BaseRoute, Route
+
+from farhand.model import stream
+from farhand.model.bounded import read_bounded
+from farhand.model.errors import BadInput, CannotDo, FarhandError, UnknownWorker
+from farhand.model.panes import PaneInput, PanePiece, Panes, checked_input
+from farhand.model.ports import Clock, Hub
+from farhand.model.present import Worker
+from farhand.server.callers import Callers, until_revoked
+
+log = structlog.get_logger("http")
+LONGEST_REQUEST = 64 * 1024
+# Pieces on their way to a watcher; behind them the terminal is shown as it is then.
+MOST_WAITING = 8
+_inputs = msgspec.json.Decoder(PaneInput)
+
+
+def pane_routes(hub: Hub, callers: Callers, panes_by_kind: Mapping[str, Panes], clock: Clock) -> list[BaseRoute]:
+    """`GET /api/workers/{worker}/pane`, and `POST /api/workers/{worker}/keys` for devices that may write."""
+
+    async def find(request: Request) -> tuple[Worker, Panes]:
+        name, team = request.path_params["worker"], (await hub.look()).workers
+        if name not in team:
+            raise UnknownWorker(name, known=team)
+        panes = panes_by_kind.get(team[name].kind)
+        if panes is None:
+            raise CannotDo(f"{name} works without a terminal.", worker=name)
+        return team[name], panes
+
+    async def watch(request: Request) -> Response:
+        caller = await callers.check(request)
+        worker, panes = await find(request)
+        frames = until_revoked(callers.devices, caller, _frames(panes, worker, clock))
+        # Its first piece is here before the answer begins: who cannot watch is told so.
+        first = await anext(frames, None)
+        if first is None:
+            raise CannotDo(f"{worker.name} has no terminal right now.", worker=worker.name)
+        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        return StreamingResponse(_after(first, frames), media_type="text/event-stream", headers=headers)
+
+    async def type_keys(request: Request) -> Response:
+        await callers.check(request, writes=True)
+        given = _read(await read_bounded(request.stream(), LONGEST_REQUEST))
+        caller = await callers.check(request, writes=True)
+        worker, panes = await find(request)
+        await panes.type(worker, given)
+        device = caller.device.id if caller.device else ""
+        log.info("typed", worker=worker.name, device=device, characters=len(given.text), keys=len(given.keys))
+        return Response(status_code=204)
+
+    return [
+        Route("/api/workers/{worker}/pane", watch, methods=["GET"]),
+        Route("/api/workers/{worker}/keys", type_keys, methods=["POST"]),
+    ]
+
+
+async def _frames(panes: Panes, worker: Worker, clock: Clock) -> AsyncIterator[bytes]:
+    """The pieces of a terminal. One task watches it; whoever reads these may be another one each time."""
+    pieces: asyncio.Queue[PanePiece | FarhandError | None] = asyncio.Queue(MOST_WAITING)
+    watching = asyncio.ensure_future(_watch(panes, worker, pieces))
+    try:
+        while (piece := await pieces.get()) is not None:
+            if isinstance(piece, FarhandError):
+                raise piece
+            yield b"data: " + stream.pane_frame(clock.now(), piece) + b"\n\n"
+    finally:
+        watching.cancel()
+
+
+async def _watch(panes: Panes, worker: Worker, pieces: "asyncio.Queue[PanePiece | FarhandError | None]") -> None:
+    problem: FarhandError | None = None
+    try:
+        async with panes.watched(worker) as written:
+            async for piece in written:
+                await pieces.put(piece)
+    except FarhandError as error:
+        problem = error
+    await pieces.put(problem)
+
+
+async def _after(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    yield first
+    async for piece in rest:
+        yield piece
+
+
+def _read(data: bytes) -> PaneInput:
+    try:
+        return checked_input(_inputs.decode(data))
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise BadInput(f"That types nothing: {error}") from None
