@@ -189,3 +189,42 @@ async def test_the_helpers_of_a_worker_ask_too(cli_env: OpenCodeEnv, driver: Dri
         await settle(talk, raised, "once")
         assert (await talk.ended("t1")).how is HowEnded.COMPLETED
     assert (cli_env.project / "helped").exists()
+
+
+async def test_a_command_allowed_for_the_session_allows_no_other_command_and_no_edit(
+    cli_env: OpenCodeEnv, driver: Driver, worker: Worker
+) -> None:
+    script = cli_env.model.script
+    made = use("bash", command="mkdir three", description="Make a folder")
+    both = use("bash", command="touch four && mkdir five", description="Make both")
+    script.conversation("zz-first", touch("one"), say("done"))
+    script.conversation("zz-second", touch("two"), made, say("done"))
+    script.conversation("zz-third", both, say("done"))
+    script.conversation("zz-fourth", use("write", filePath=str(cli_env.project / "six"), content="x\n"), say("wrote"))
+    seen: set[str] = set()
+    async with talking(driver, worker) as talk:
+
+        async def asked(turn: str, marker: str) -> facts.AskRaised:
+            await talk.say(turn, marker)
+            raised: facts.AskRaised = await talk.hear(facts.AskRaised, lambda ask: ask.ask not in seen)
+            seen.add(raised.ask)
+            return raised
+
+        first = await asked("t1", "zz-first")
+        assert next(choice.label for choice in first.choices if choice.id == "session") == (
+            "Allow touch * for this session"
+        )
+        await settle(talk, first, "session")
+        await talk.ended("t1")
+        # What the patterns name runs unasked; any other command asks, alone or beside it, and so does an edit.
+        for turn, marker, question in (
+            ("t2", "zz-second", "Run: mkdir three"),
+            ("t3", "zz-third", "Run: touch four && mkdir five"),
+            ("t4", "zz-fourth", f"Edit {cli_env.project / 'six'}"),
+        ):
+            again = await asked(turn, marker)
+            assert again.question == question
+            await settle(talk, again, "deny")
+            await talk.ended(turn)
+    names = {"one", "two", "three", "four", "five", "six"}
+    assert names & {file.name for file in cli_env.project.iterdir()} == {"one", "two"}
