@@ -8,7 +8,11 @@ import time
 from dataclasses import dataclass
 from itertools import islice
 
+from farhand.sdk.policies.plain_index import is_plain_index
+
 LARGEST_CONFIG_BYTES = 65536
+LARGEST_INDEX_BYTES = 16 * 1024 * 1024
+MOST_REPOSITORIES = 100
 # A repository with more files of its own than this is asked about.
 MOST_ENTRIES = 50_000
 # A folder that was changed less than this ago may be changed again without another time of change.
@@ -21,7 +25,7 @@ _HARMLESS_KEYS = re.compile(
     r"|branch\..+\.(remote|merge|rebase|pushremote|description|vscode-merge-base|gh-merge-base)"
     r"|user\.(name|email|signingkey|useconfigonly)|commit\.gpgsign|tag\.gpgsign|init\.defaultbranch"
     r"|pull\.(rebase|ff)|push\.(default|autosetupremote|followtags)|fetch\.prune|merge\.ff|rerere\.enabled"
-    r"|extensions\.objectformat|color\.(ui|branch|diff|status)|gc\.auto|advice\.detachedhead"
+    r"|color\.(ui|branch|diff|status)|gc\.auto|advice\.detachedhead"
 )
 # Git reads nothing in these for the calls that are on the list.
 _UNREAD = ("annex", "lfs", "modules")
@@ -40,7 +44,7 @@ def is_plain_repository(git: str) -> bool:
         return False
     if any(os.path.lexists(f"{git}/{name}") for name in _ELSEWHERE):
         return False
-    return _has_no_links(git) and _has_plain_config(git)
+    return _has_no_links(git) and _has_plain_config(git) and _has_plain_index(git)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +109,34 @@ def _is_of_this(folder: str) -> bool:
     """Whether its `commondir` names the repository that it lies in, as git writes it for each of its worktrees."""
     with open(f"{folder}/{_COMMON}", "rb") as file:  # noqa: PTH123
         return file.read(100).strip() == b"../.."
+
+
+# The last index of each repository that was read, and whether it was a plain one.
+_indexes: dict[str, tuple[tuple[int, int, int, int], bool]] = {}
+
+
+def _has_plain_index(git: str) -> bool:
+    """Whether no path in its index leads out of the working tree: git opens it, and shows what it finds there."""
+    path = f"{git}/index"
+    try:
+        about = os.lstat(path)
+        mark = (about.st_dev, about.st_ino, about.st_size, about.st_ctime_ns)
+        known = _indexes.get(path)
+        if known is not None and known[0] == mark:
+            return known[1]
+        if about.st_size > LARGEST_INDEX_BYTES:
+            return False
+        with open(path, "rb") as file:  # noqa: PTH123
+            plain = is_plain_index(file.read())
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    if len(_indexes) >= MOST_REPOSITORIES:
+        _indexes.clear()
+    if time.time_ns() - about.st_ctime_ns > SETTLED_NANOSECONDS:
+        _indexes[path] = (mark, plain)
+    return plain
 
 
 def _has_plain_config(git: str) -> bool:

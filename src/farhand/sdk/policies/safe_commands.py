@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 # Programs are looked for here alone: one that a project brings along may have any name.
 PROGRAM_FOLDERS = ("/usr/bin", "/bin", "/usr/local/bin")
 # What a safe command sees of the environment; anything else might change what a program does.
-_PASSED_ON = frozenset({"HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "COLUMNS", "TMPDIR"})
+_PASSED_ON = frozenset({"HOME", "USER", "LOGNAME"})
+# These are passed on unless they name a file: a project's `.env` may set them.
+_PASSED_ON_AS_NAMES = re.compile(r"(?:LANG|LC_[A-Z]+|TZ|COLUMNS)=(?!.*\.\.)[\w.@+-]+(?:/[\w+-]+){0,2}", re.ASCII)
 _SED_PRINT = re.compile(r"\d+(,(\d+|\$))?p")
 
 
@@ -169,14 +171,18 @@ def safe_argv(command: ShellCommand, cwd: Path, root: Path) -> tuple[str, ...]:
     if name == "git":
         return git_argv(program, arguments, inside)
     if name == "rg" and _ripgrep(arguments, inside):
-        # A configuration file could name a program to run.
-        return (program, "--no-config", *arguments)
+        # A configuration file could name a program to run; what is wrong in an ignore file is told with its lines.
+        return (program, "--no-config", "--no-ignore-messages", *arguments)
     return (program, *arguments) if _reads_inside(name, arguments, inside) else ()
 
 
 def safe_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """The environment that a safe command runs in: nothing in it changes what a program does."""
-    kept = {name: value for name, value in environment.items() if name in _PASSED_ON or name.startswith("LC_")}
+    kept = {
+        name: value
+        for name, value in environment.items()
+        if name in _PASSED_ON or _PASSED_ON_AS_NAMES.fullmatch(f"{name}={value}")
+    }
     return {
         **kept,
         "PATH": ":".join(PROGRAM_FOLDERS),
