@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from farhand.sdk.memory import load_memory
+from farhand.sdk.errors import SdkError
+from farhand.sdk.first_message import PROMPT_VARIABLE, system_prompt
+from farhand.sdk.memory import Discovery, load_memory
 from farhand.sdk.protocols import Memory
-from farhand.sdk.settings import AgentSettings
+from farhand.sdk.settings import AgentSettings, load_settings
 from farhand.sdk.trust import Trust
 
 
@@ -139,3 +141,57 @@ def test_hostile_files_do_no_harm(home: Path, project: Path) -> None:
     text = load(project, home).project_text
     assert text.count("Import failed") == 3
     assert len(text) < 2000
+
+
+@pytest.mark.parametrize("name", ["GEMINI.md", "inner/GEMINI.md"])
+def test_a_projects_memory_is_no_link_to_what_lies_elsewhere(
+    project: Path, home: Path, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "key").write_text("a secret")
+    (project / "inner").mkdir(exist_ok=True)
+    (project / name).symlink_to(tmp_path / "key")
+    told = load(project / "inner", home).project_text
+    assert "a secret" not in told
+    assert "Not read: it leads out" in told
+    touched = Discovery(project, AgentSettings()).at(project / "inner" / "x")
+    assert "a secret" not in touched
+    # One that stays inside is read, as is a link of the person's own.
+    (project / name).unlink()
+    (project / "AGENTS.md").write_text("our ways")
+    (project / name).symlink_to(project / "AGENTS.md")
+    assert "our ways" in load(project / "inner", home).project_text
+    (home / ".gemini").mkdir(exist_ok=True)
+    (home / ".gemini" / "GEMINI.md").symlink_to(tmp_path / "key")
+    assert "a secret" in load(project, home).global_text
+
+
+def test_a_project_names_no_memory_elsewhere(project: Path, home: Path, tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("a secret")
+    assert "a secret" not in load(project, home, fileName="../key").project_text
+
+
+def test_a_project_does_not_say_how_far_upwards_is_read(project: Path, home: Path, tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("a secret")
+    (tmp_path / "marker").write_text("")
+    (project / "GEMINI.md").write_text(f"@{tmp_path}/key")
+    (project / ".gemini").mkdir(exist_ok=True)
+    (project / ".gemini/settings.json").write_text('{"context": {"memoryBoundaryMarkers": ["marker"]}}')
+    settings = load_settings(project, home, {}, trust=True)
+    assert settings.get("context.memoryBoundaryMarkers") == ["marker"]
+    assert "a secret" not in load_memory(project, home, settings).project_text
+
+
+def test_a_projects_variables_name_no_system_prompt_elsewhere(project: Path, home: Path, tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("a secret")
+    (project / "prompt.md").write_text("be brief")
+    (project / ".gemini").mkdir(exist_ok=True)
+    (project / ".gemini" / "system.md").symlink_to(tmp_path / "key")
+    for value in ("../key", str(tmp_path / "key"), "1"):
+        with pytest.raises(SdkError, match="leads out of the project"):
+            system_prompt({PROMPT_VARIABLE: value}, project, {}, home)
+    assert system_prompt({PROMPT_VARIABLE: "prompt.md"}, project, {}, home) == "be brief"
+    # The person may name any file, and has no say in what a link of the project's is.
+    own = {PROMPT_VARIABLE: "../key"}
+    assert system_prompt(own, project, own, home) == "a secret"
+    with pytest.raises(SdkError, match="leads out of the project"):
+        system_prompt({PROMPT_VARIABLE: "1"}, project, {PROMPT_VARIABLE: "1"}, home)

@@ -9,9 +9,11 @@ from datetime import datetime
 from pathlib import Path
 
 from farhand.sdk import wire
+from farhand.sdk.errors import SdkError
 from farhand.sdk.protocols import Content
 
 TREE_ITEMS = 200
+PROMPT_VARIABLE = "GEMINI_SYSTEM_MD"
 _LEFT_OUT = frozenset({".git", "node_modules", "__pycache__", ".venv", "dist", "build"})
 
 SYSTEM_PROMPT = """\
@@ -25,12 +27,21 @@ You are a careful software engineer who works in a person's project through tool
 - Answer briefly and plainly. Say what you did, what you saw, and what you could not do."""
 
 
-def system_prompt(environ: Mapping[str, str], cwd: Path) -> str:
-    """The base prompt: ours, or the file that GEMINI_SYSTEM_MD names (`1` or `true`: `.gemini/system.md`)."""
-    named = environ.get("GEMINI_SYSTEM_MD", "").strip()
+def system_prompt(environ: Mapping[str, str], cwd: Path, own: Mapping[str, str], home: Path) -> str:
+    """The base prompt: ours, or the file that GEMINI_SYSTEM_MD names (`1` or `true`: `.gemini/system.md`).
+
+    `own` is the environment without `.env` files: what a project's names, or brings, lies in the project."""
+    named = environ.get(PROMPT_VARIABLE, "").strip()
     if named.lower() in ("", "0", "false"):
         return SYSTEM_PROMPT
-    path = cwd / ".gemini" / "system.md" if named.lower() in ("1", "true") else cwd / Path(named).expanduser()
+    is_usual = named.lower() in ("1", "true")
+    path = cwd / ".gemini" / "system.md" if is_usual else cwd / Path(named).expanduser()
+    if is_usual or PROMPT_VARIABLE not in own:
+        real = Path(os.path.realpath(path))
+        if not any(real.is_relative_to(os.path.realpath(folder)) for folder in (cwd, home / ".gemini")):
+            raise SdkError(
+                f"{path} is no system prompt: it leads out of the project, and only you may name such a file."
+            )
     return path.read_text("utf-8")
 
 

@@ -47,7 +47,7 @@ def load_memory(cwd: Path | str, home: Path | str, settings: AgentSettings) -> M
     root = project_root(cwd, _boundaries(settings))
     return Memory(
         global_text=joined(global_files, allowed=(user_folder,)),
-        project_text=joined(project_files, allowed=(root, *_included(cwd, settings))),
+        project_text=joined(project_files, allowed=(root, *_included(cwd, settings)), stays_inside=True),
     )
 
 
@@ -70,7 +70,7 @@ class Discovery:
             fresh = [path for path in _existing(steps, self._names) if os.path.realpath(path) not in self._loaded_paths]
             self._loaded_paths |= {os.path.realpath(path) for path in fresh}
             found += fresh
-        return joined(found, allowed=(project_root(self._cwd, _boundaries(self._settings)),))
+        return joined(found, allowed=(project_root(self._cwd, _boundaries(self._settings)),), stays_inside=True)
 
 
 def _steps(relative: Path) -> list[Path]:
@@ -95,7 +95,8 @@ def project_root(cwd: Path, boundaries: Sequence[str]) -> Path:
 
 
 def _boundaries(settings: AgentSettings) -> list[str]:
-    named = settings.get("context.memoryBoundaryMarkers", [DEFAULT_BOUNDARY])
+    # How far upwards files may be read is not for the project to say.
+    named = settings.granted("context.memoryBoundaryMarkers", [DEFAULT_BOUNDARY])
     return [marker for marker in named if isinstance(marker, str) and marker] if isinstance(named, list) else []
 
 
@@ -108,11 +109,13 @@ def _existing(folders: Sequence[Path], names: Sequence[str]) -> list[Path]:
     return [folder / name for folder in folders for name in names if (folder / name).is_file()]
 
 
-def joined(files: Sequence[Path], *, allowed: Sequence[Path]) -> str:
-    """The texts of memory files, each under its path."""
+def joined(files: Sequence[Path], *, allowed: Sequence[Path], stays_inside: bool = False) -> str:
+    """The texts of memory files, each under its path. A project's may not be links to what lies elsewhere."""
     blocks = []
     for path in files:
         text = _read(path)
+        if stays_inside and not _inside(os.path.realpath(path), allowed):
+            text = "<!-- Not read: it leads out of the folders that may be read. -->"
         if text is None or not text.strip():
             continue
         whole = resolve_imports(text, path, allowed=allowed).strip()

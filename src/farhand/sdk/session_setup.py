@@ -44,7 +44,7 @@ def furnish(session: Session) -> list[Event]:
         agent.open_model(settings) if chosen is None else agent.open_other(chosen, settings)
     )
     own = agent.system_prompt
-    session.system_prompt = system_prompt(session.environ, agent.cwd) if own is None else own
+    session.system_prompt = system_prompt(session.environ, agent.cwd, agent.environ, agent.home) if own is None else own
     session.hooks, hook_warnings = load_session_hooks(session)
     session.authorities = authorities_of(session)
     warnings = {
