@@ -67,6 +67,9 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (".claude/settings.local.json", hook("scripts/fmt.sh"), "scripts/fmt.sh"),
         (".mcp.json", server(command="node", args=["scripts/fmt.js"]), "scripts/fmt.js"),
         (".mcp.json", server(command="node", args=["fmt.js"], cwd="scripts"), "scripts/fmt.js"),
+        (".mcp.json", server(command="node", args=["--inspect", "scripts/fmt"]), "scripts/fmt.js"),
+        (".mcp.json", server(command="python3", args=["-m", "src.pkg.check"]), "src/pkg/check.py"),
+        (".mcp.json", server(command="uv", args=["run", "scripts"]), "scripts/__main__.py"),
         (".gemini/settings.json", hook("$GEMINI_PROJECT_DIR/scripts/fmt.sh"), "scripts/fmt.sh"),
         (".gemini/settings.json", '{"tools": {"discoveryCommand": "scripts/fmt.sh"}}', "scripts/fmt.sh"),
         (".codex/config.toml", '[mcp_servers.a]\ncommand = "scripts/fmt.sh"\n', "scripts/fmt.sh"),
@@ -78,6 +81,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (".husky/pre-commit", "npx lint-staged\nnpm run fmt\n", "scripts/fmt.js"),
         (".git/hooks/pre-commit", "exec scripts/fmt.sh", "scripts/fmt.sh"),
         (".git/config", "[core]\n\tfsmonitor = scripts/fmt.sh\n", "scripts/fmt.sh"),
+        (".git/config", "[alias]\n\tx = !scripts/fmt.sh\n", "scripts/fmt.sh"),
+        (".git/config", '[filter "x"]\n\tclean = scripts/fmt.sh %f\n', "scripts/fmt.sh"),
         (".git/config", "[core]\n\thooksPath = scripts\n", "scripts/pre-commit"),
         (".vscode/tasks.json", '{"tasks": [{"command": "${workspaceFolder}/scripts/fmt.sh"}]}', "scripts/fmt.sh"),
         (".pre-commit-config.yaml", "repos:\n- hooks:\n  - entry: scripts/fmt.sh\n", "scripts/fmt.sh"),
@@ -105,11 +110,29 @@ def test_scripts_of_a_package_that_no_hook_runs_are_files_like_others(project: P
     assert decided(project, "scripts/fmt.js")[0] == "allow"
 
 
-def test_a_hook_that_is_given_whole_folders_asks_for_no_file_in_them(project: Path) -> None:
-    (project / ".claude").mkdir()
-    (project / ".claude/settings.json").write_text(hook("ruff check . src scripts/deep"))
-    assert decided(project, "src/pkg/a.py")[0] == "allow"
-    assert decided(project, "a.py")[0] == "allow"
+USUAL = {
+    ".claude/settings.json": json.dumps(
+        {
+            "permissions": {"allow": ["Bash(npm run *)", "Bash(*)", "Edit(src/**)", "Read(./**)", "WebFetch"]},
+            "hooks": {"PostToolUse": [{"matcher": "*", "hooks": [{"command": "ruff check . src && eslint src"}]}]},
+        }
+    ),
+    ".git/config": '[remote "origin"]\n\turl = x:y/app.git\n[branch "main"]\n\tremote = origin\n',
+    ".lintstagedrc": '{"*.js": "eslint --fix", "src/**/*.ts": ["prettier --write"]}',
+    ".pre-commit-config.yaml": "repos:\n- hooks:\n  - id: black\n    files: ^src/.*\\.py$\n",
+    "package.json": '{"name": "app", "main": "dist/x.js", "scripts": {"test": "jest", "build": "tsc -p ."}}',
+    ".vscode/tasks.json": '{"tasks": [{"label": "test", "command": "npm", "args": ["test"]}]}',
+}
+
+
+@pytest.mark.parametrize(
+    "path", ["main.py", "app.js", "src/index.ts", "src/__init__.py", "src/a.js", "test.py", "a.py"]
+)
+def test_what_no_hook_runs_is_edited_without_a_question(project: Path, path: str) -> None:
+    for name, text in USUAL.items():
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).write_text(text)
+    assert decided(project, path) == ("allow", "")
 
 
 def test_a_configuration_that_is_no_file_stops_nobody(project: Path) -> None:

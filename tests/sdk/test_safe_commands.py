@@ -198,6 +198,8 @@ def test_a_made_up_name_is_no_offence_where_nothing_is_denied(world: ShellWorld)
         ".GIT/config",
         "src/../.git/config",
         "gitlink/config",
+        " /../gitlink/config",
+        " /../hooks/../config ",
         "hooks/../config",
         ".git/a\\..\\../../config",
         ".gemini/a\\..\\../../settings.json",

@@ -53,14 +53,26 @@ _HOME_FILES: dict[str, frozenset[str]] = {
 # They run what the scripts in package.json say.
 _RUNS_SCRIPTS = re.compile(r"\b(?:npm|npx|pnpm|yarn|bun|lint-staged)\b")
 _PACKAGE = "package.json"
+_GIT_CONFIG = "/.git/config"
 _ESCAPED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)
 _BLANKS = {"n": " ", "t": " ", "r": " "}
 _VARIABLE = re.compile(r"\$\{[^}]*\}|\$\w+|\$\([^)]*\)|%\w+%")
-_APART = re.compile(r"[\s;|&<>()\[\]{},=:`]+")
+_APART = re.compile(r"[\s;|&<>()\[\]{},=:`!]+")
 _QUOTED = (re.compile(r"\"([^\"\n]{1,300})\""), re.compile(r"'([^'\n]{1,300})'"))
 # All that lies in the folder behind these runs.
 _RUN_WHOLE = re.compile(r"(?i:hookspath)[\s\"':=]+([^\s\"',]+)|run-parts((?:\s+[^\s\"';|&]+)+)")
-_MODULE = re.compile(r"-m[\s\"',]+([A-Za-z_][\w.]*)")
+# What an interpreter is given may be a folder, a module, or a file without its suffix.
+_RUN = re.compile(
+    r"\b(?:python[\d.]*|node|bun|deno|tsx|ts-node|uv)\b[\s\"',:\[\]]+"
+    r"(?:(?:args|run|-(?!m\b)[\w-]+)[\s\"',:\[\]]+)*(-m[\s\"',]+)?([\w./-]+)"
+)
+# Words with a star are, as a rule, filters; these are lists of scripts.
+_SCRIPTS = re.compile(r"[^*?]*/[^/]*[*?][^/]*\.(?:sh|bash|zsh)")
+# Of a repository's configuration, what names a program.
+_GIT_PROGRAM = re.compile(
+    r"(?im)^.*\b(?:hookspath|fsmonitor|sshcommand|pager|editor|textconv|command|clean|smudge|process|external|program"
+    r"|driver|askpass|helper)\s*=.*$|^.*=\s*!.*$"
+)
 _RUN_WITHOUT_SUFFIX = frozenset({".js", ".cjs", ".mjs", ".ts", ".py", ".sh"})
 _RUN_FOR_FOLDER = frozenset({"__main__.py", "__init__.py", "index.js", "index.cjs", "index.mjs", "index.ts"})
 
@@ -70,8 +82,10 @@ class _Named:
     """The paths that are named, followed through links, and patterns of such."""
 
     marks: tuple[object, ...]
-    paths: frozenset[str]
-    patterns: tuple[str, ...]
+    paths: frozenset[str] = frozenset()
+    patterns: tuple[str, ...] = ()
+    # Folders, modules and files without their suffix.
+    run: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +111,8 @@ def _is_named(path: str, named: _Named) -> bool:
     folder, name = os.path.split(path)
     return (
         path in named.paths
-        or (suffix in _RUN_WITHOUT_SUFFIX and stem in named.paths)
-        or (name in _RUN_FOR_FOLDER and folder in named.paths)
+        or (suffix in _RUN_WITHOUT_SUFFIX and stem in named.run)
+        or (name in _RUN_FOR_FOLDER and folder in named.run)
         or any(fnmatchcase(path, pattern) for pattern in named.patterns)
     )
 
@@ -154,17 +168,26 @@ def _read(root: str, files: list[str], marks: tuple[object, ...]) -> _Named:
     texts = [_text(file) for file in files]
     if any(_RUNS_SCRIPTS.search(text) for text in texts):
         texts.append(_text(f"{root}/{_PACKAGE}"))
-    words = {word for text in texts for word in _words(text)}
-    if len(words) > MOST_WORDS or any(len(text) > LARGEST_CHARACTERS for text in texts):
-        return _Named(marks, frozenset(), ("*",))
-    plain = [word for word in words if "*" not in word]
-    paths = {os.path.realpath(os.path.join(root, word)) for word in plain} - {root}  # noqa: PTH118
+    if any(len(text) > LARGEST_CHARACTERS for text in texts):
+        return _Named(marks, patterns=("*",))
+    said = [one for text in texts for one in _said(text)]
+    words = {word for one in said for word in _words(one)}
+    if len(words) > MOST_WORDS:
+        return _Named(marks, patterns=("*",))
+    paths = {os.path.realpath(os.path.join(root, word)) for word in words} - {root}  # noqa: PTH118
     # A command may go into a folder first.
     folders = sorted(one for one in paths if one.startswith(root + os.sep) and os.path.isdir(one))[:MOST_FOLDERS]  # noqa: PTH112
-    below = {os.path.normpath(f"{folder}/{word}") for folder in folders for word in plain}
+    below = {os.path.normpath(f"{folder}/{word}") for folder in folders for word in words}
     linked = {os.path.realpath(one) for one in below if os.path.lexists(one)}
-    patterns = {os.path.normpath(f"{folder}/{word}") for folder in (root, *folders) for word in words if "*" in word}
-    return _Named(marks, frozenset(paths | below | linked), tuple(sorted(patterns)))
+    places = (root, *folders)
+    scripts = {word for word in words if _SCRIPTS.fullmatch(word)} | {one for text in said for one in _whole(text)}
+    run = {one for text in said for one in _run(text)}
+    return _Named(
+        marks,
+        frozenset(paths | below | linked),
+        tuple(sorted({os.path.normpath(f"{place}/{one}") for place in places for one in scripts})),
+        frozenset(os.path.realpath(os.path.join(place, one)) for place in places for one in run) - {root},  # noqa: PTH118
+    )
 
 
 def _text(file: str) -> str:
@@ -173,24 +196,36 @@ def _text(file: str) -> str:
         return ""
     try:
         with open(file, encoding="utf-8", errors="replace") as content:  # noqa: PTH123
-            return content.read(LARGEST_CHARACTERS + 1)
+            text = content.read(LARGEST_CHARACTERS + 1)
     except OSError:
         return ""
+    return "\n".join(found[0] for found in _GIT_PROGRAM.finditer(text)) if file.endswith(_GIT_CONFIG) else text
+
+
+def _said(text: str) -> Iterator[str]:
+    """The text as it is, and with its escapes resolved; a variable is, as a rule, the folder itself."""
+    yield from {_VARIABLE.sub(".", text), _VARIABLE.sub(".", _ESCAPED.sub(_unescaped, text))}
 
 
 def _words(text: str) -> Iterator[str]:
-    """Everything in a text that could be a path: words as a shell takes them, whole strings, names of modules."""
-    for said in {text, _ESCAPED.sub(_unescaped, text)}:
-        # A variable at the beginning of a path is, as a rule, the folder itself.
-        plain = _VARIABLE.sub(".", said)
-        quoted = [found[1] for quotes in _QUOTED for found in quotes.finditer(plain)]
-        whole = [f"{one}/*" for found in _RUN_WHOLE.finditer(plain) for one in (found[1] or found[2]).split()]
-        for word in (*_APART.split(plain), *quoted, *whole):
-            bare = word.strip().replace('"', "").replace("'", "").replace("\\", "")
-            if bare and "\0" not in bare and set(bare) != {"."} and len(bare) <= LONGEST_PATH:
-                yield bare
-        for found in _MODULE.finditer(said):
-            yield found[1].replace(".", "/")
+    """Everything in a text that could be a path: words as a shell takes them, and whole strings."""
+    quoted = [found[1] for quotes in _QUOTED for found in quotes.finditer(text)]
+    for word in (*_APART.split(text), *quoted):
+        bare = word.strip().replace('"', "").replace("'", "").replace("\\", "")
+        if bare and "\0" not in bare and set(bare) != {"."} and len(bare) <= LONGEST_PATH:
+            yield bare
+
+
+def _whole(text: str) -> Iterator[str]:
+    """All that lies in folders that are run whole, as patterns."""
+    for found in _RUN_WHOLE.finditer(text):
+        yield from (f"{one}/*" for one in (found[1] or found[2]).split())
+
+
+def _run(text: str) -> Iterator[str]:
+    """What interpreters are given, modules as paths."""
+    for found in _RUN.finditer(text.replace('\\"', '"')):
+        yield found[2].replace(".", "/") if found[1] else found[2]
 
 
 def _unescaped(found: re.Match[str]) -> str:

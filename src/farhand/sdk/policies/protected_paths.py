@@ -46,7 +46,9 @@ def edited_paths(call: ToolCall) -> list[str]:
         return []
     given = [call.arguments[key] for key in _PATH_ARGUMENTS if key in call.arguments]
     named = [one for value in given for one in (value if isinstance(value, list) else [value])]
-    return [one.strip().replace("\0", "") for one in named if isinstance(one, str) and one.strip()]
+    plain = [one.replace("\0", "") for one in named if isinstance(one, str) and one.strip()]
+    # Some tools take the blanks around a path away, and some do not.
+    return list(dict.fromkeys(reading for one in plain for reading in (one, one.strip())))
 
 
 def edit_risk(path: str, cwd: Path, *, builds_only: bool = False) -> EditRisk | None:
