@@ -161,7 +161,9 @@ _FIND_TESTS = {
 
 def safe_argv(command: ShellCommand, cwd: Path, root: Path) -> tuple[str, ...]:
     """The argument list to run for a command that only reads, and only inside the workspace; empty for any other."""
-    if not command.literal or command.assigns or command.redirects or not command.words:
+    from farhand.sdk.policies.shell import is_known_to_the_last_word
+
+    if not is_known_to_the_last_word(command):
         return ()
     name, arguments = command.words[0].rpartition("/")[2], command.words[1:]
     program = _program(name)

@@ -50,6 +50,7 @@ _PLAIN = re.compile(r"(?:[\w./,:@%+=^-]|(?<=[\w^])~)+")
 _EXPANDED = re.compile(r"[{}*?\[\]~$`]")
 _EXPANDED_IN_QUOTES = re.compile(r"[$`\\]")
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+_LINE_END = re.compile(r"[\r\n]")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
 
 
@@ -99,6 +100,8 @@ def taken_apart(line: str) -> ShellLine:
     commands: list[ShellCommand] = []
     targets: list[str | None] = []
     redirects = unsure = False
+    # Without one of these nothing is hidden: most lines, and most parts of a line, have none.
+    suspicious = b"$" in source or b"`" in source or b"(" in source
     for node in _nodes(root):
         kind = node.type
         if kind in _COMMANDS:
@@ -108,7 +111,7 @@ def taken_apart(line: str) -> ShellLine:
         elif kind in _REDIRECTS:
             redirects = True
             targets += _targets(node)
-        unsure = unsure or may_hide_a_command(node)
+        unsure = unsure or (suspicious and may_hide_a_command(node))
     return ShellLine(tuple(commands), root.has_error or unsure or not commands, redirects, tuple(targets))
 
 
@@ -139,19 +142,21 @@ def _command(node: Node) -> ShellCommand:
         else:
             parts.append(child)
     text, words = _text(node).strip(), tuple(_word(part) for part in parts)
-    literal = node.type == "command" and all(_is_literal(part) for part in parts) and _split(text) == words
+    literal = node.type == "command" and all(_is_literal(part) for part in parts)
     spaced = " ".join(_text(part) for part in parts)
     return ShellCommand(text, words, assigns, redirects, literal, not parts or _is_known(parts[0]), spaced)
 
 
-def _split(text: str) -> tuple[str, ...]:
-    """The words as another reader finds them: a line on which two readers differ is known to nobody."""
+def is_known_to_the_last_word(command: ShellCommand) -> bool:
+    """Whether a shell would run exactly these words. A line on which two readers differ is known to nobody."""
     import shlex
 
+    if not command.literal or command.assigns or command.redirects or not command.words:
+        return False
     try:
-        return tuple(shlex.split(text)) if "\n" not in text and "\r" not in text else ()
+        return not _LINE_END.search(command.text) and tuple(shlex.split(command.text)) == command.words
     except ValueError:
-        return ()
+        return False
 
 
 def _is_literal(node: Node) -> bool:
