@@ -143,6 +143,12 @@ def test_a_configuration_that_is_no_file_stops_nobody(project: Path) -> None:
     assert decided(project, "src/a.py")[0] == "allow"
 
 
+@pytest.mark.parametrize("text", ["$(" * 100_000, "${" * 100_000, "%a" * 100_000, '"' * 200_000, "node -" * 40_000])
+def test_a_configuration_made_to_be_slow_is_not(project: Path, text: str) -> None:
+    (project / ".mcp.json").write_text(text)
+    assert decided(project, "src/a.py")[0] in ("allow", "ask")
+
+
 @pytest.mark.parametrize("text", ["[" * 300_000, " ".join(map(str, range(6000)))])
 def test_where_too_much_is_configured_every_file_is_asked_for(project: Path, text: str) -> None:
     (project / ".mcp.json").write_text(text)

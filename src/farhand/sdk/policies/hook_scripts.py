@@ -56,7 +56,7 @@ _PACKAGE = "package.json"
 _GIT_CONFIG = "/.git/config"
 _ESCAPED = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)
 _BLANKS = {"n": " ", "t": " ", "r": " "}
-_VARIABLE = re.compile(r"\$\{[^}]*\}|\$\w+|\$\([^)]*\)|%\w+%")
+_VARIABLE = re.compile(r"\$\{[^}\n]{0,200}\}|\$\w+|\$\([^)\n]{0,200}\)|%\w{1,100}%")
 _APART = re.compile(r"[\s;|&<>()\[\]{},=:`!]+")
 _QUOTED = (re.compile(r"\"([^\"\n]{1,300})\""), re.compile(r"'([^'\n]{1,300})'"))
 # All that lies in the folder behind these runs.
