@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,8 @@ KEYED = [
 ]
 # What anybody may see, and what it says is always the same.
 PUBLIC = {("GET", "/"), ("HEAD", "/"), ("GET", "/healthz"), ("HEAD", "/healthz")}
+# The app's own files are anybody's, and hold nothing of the team.
+APP = "/app"
 # To pair a device needs a code, wherever one comes from: a wrong one is refused, and soon not even looked at.
 PAIR, NOT_PAIRED = "/api/pair", {"wrong_code", "too_many_tries", "not_allowed"}
 BODY = {"session": "ann", "text": "[[file:/etc/hosts.txt]] hello", "code": "WRONGCODE", "bearer": True}
@@ -180,6 +183,15 @@ async def test_a_body_without_end_is_cut_off(team: Team) -> None:
     assert (await team.post("/notify", {"text": "x" * 5_000_000})).status_code == 413
 
 
+# What a stranger would write for each part of an address that varies.
+PARTS = {"worker": "ann", "backend": "claude", "event": "Stop", "device": "phone"}
+
+
+def filled_in(address: str) -> str:
+    """An address to ask for: the parts that vary as a stranger would guess them."""
+    return re.sub(r"{(\w+)(?::\w+)?}", lambda part: PARTS.get(part[1], "guessed"), address)
+
+
 @promise("http.5", "security.2", "security.4")
 async def test_there_is_no_other_route(
     tmp_path: Path, bot: FakeBot, tmux_server: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
@@ -204,12 +216,15 @@ async def test_there_is_no_other_route(
         paths = {route.path.partition("{")[0] for route in routes}
         assert {"/response", "/notify", "/workers", "/hooks/of/", "/api/hub/commands", PAIR, "/api/devices/"} <= paths
         for route in routes:
-            path = route.path.format(worker="ann", backend="claude", event="Stop", device="phone")
+            path = filled_in(route.path)
             for method in route.methods or ():
                 for trick, headers in sorted(FOREIGN.items()):
                     answer = await client.request(method, path, json=BODY, headers=headers)
                     if (method, path) in PUBLIC:
                         assert answer.text in ("", compat.BANNER, '{"ok":true}'), (path, trick)
+                    elif path.startswith(APP):
+                        assert method in ("GET", "HEAD"), path
+                        assert not re.search(r"\bann\b", answer.text), (path, trick)
                     elif path == PAIR:
                         assert answer.json()["error"]["code"] in NOT_PAIRED, trick
                     else:
