@@ -6,9 +6,10 @@ import asyncio
 import socket
 import tempfile
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 from starlette.routing import BaseRoute
@@ -21,6 +22,7 @@ from farhand.channels.files.channel import FilesChannel
 from farhand.core.clock import SystemClock
 from farhand.model.channel_ports import Channel, ChannelContext
 from farhand.server import http
+from farhand.server.accepting import Acceptor
 from farhand.server.connections import ConnectionLimits, GuardedProtocol
 from farhand.server.local import CONNECTION, RouteGuard, closed
 from farhand.testing.house import open_house
@@ -30,24 +32,36 @@ WORKERS = 5
 REQUEST = b"GET /workers HTTP/1.1\r\nHost: localhost\r\nAccept: */*\r\n\r\n"
 
 
-async def listen(routes: Sequence[BaseRoute], *, guarded: bool) -> asyncio.Server:
-    """The routes behind all guards, or behind none."""
+@asynccontextmanager
+async def listen(routes: Sequence[BaseRoute], *, guarded: bool) -> AsyncIterator[int]:
+    """The port of the routes behind all guards, or behind none."""
     app = http.application(closed(routes, RouteGuard("the key")) if guarded else list(routes))
     config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", server_header=False)
     config.load()
     state, limits = ServerState(), ConnectionLimits()
+    listener = http.bind("127.0.0.1", 0)
 
-    def protocol() -> asyncio.Protocol:
-        if guarded:
-            return GuardedProtocol(limits, config=config, server_state=state, app_state={CONNECTION: {}})
+    def protocol(address: str, received: bytes) -> GuardedProtocol:
+        own: dict[str, Any] = {CONNECTION: {}}
+        return GuardedProtocol(limits, address, received, config=config, server_state=state, app_state=own)
+
+    def bare() -> asyncio.Protocol:
         return H11Protocol(config=config, server_state=state, app_state={})
 
-    return await asyncio.get_running_loop().create_server(protocol, sock=http.bind("127.0.0.1", 0))
+    server: Acceptor | asyncio.Server
+    if guarded:
+        server = Acceptor(listener, limits, protocol)
+        server.open()
+    else:
+        server = await asyncio.get_running_loop().create_server(bare, sock=listener)
+    try:
+        yield listener.getsockname()[1]
+    finally:
+        server.close()
 
 
-async def connected(server: asyncio.Server) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """A connection to that server."""
-    port = server.sockets[0].getsockname()[1]
+async def connected(port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """A connection to that port."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return reader, writer
@@ -74,21 +88,19 @@ async def measure() -> list[Row]:
             for number in range(WORKERS):
                 await house.hire(f"w{number}")
             files = next(one for one in house.node.channels if isinstance(one, FilesChannel))
-            servers = [await listen(files.local_routes(), guarded=guarded) for guarded in (False, True)]
-            try:
+            routes = files.local_routes()
+            async with listen(routes, guarded=False) as without, listen(routes, guarded=True) as with_guards:
+                ports = [without, with_guards]
                 return [
-                    _row("a request of this machine", await kept_open(servers), 1.05),
-                    _row("the same over a connection of its own", await each_its_own(servers), None),
+                    _row("a request of this machine", await kept_open(ports), 1.05),
+                    _row("the same over a connection of its own", await each_its_own(ports), None),
                 ]
-            finally:
-                for server in servers:
-                    server.close()
 
 
-async def kept_open(servers: list[asyncio.Server]) -> list[list[float]]:
-    """Requests over one connection to each server, in turns."""
+async def kept_open(ports: list[int]) -> list[list[float]]:
+    """Requests over one connection to each, in turns."""
     times: list[list[float]] = [[], []]
-    links = [await connected(server) for server in servers]
+    links = [await connected(port) for port in ports]
     for _ in range(ROUNDS):
         for place, link in enumerate(links):
             times[place].append(await asked(*link))
@@ -97,13 +109,13 @@ async def kept_open(servers: list[asyncio.Server]) -> list[list[float]]:
     return times
 
 
-async def each_its_own(servers: list[asyncio.Server]) -> list[list[float]]:
+async def each_its_own(ports: list[int]) -> list[list[float]]:
     """Requests that each open a connection, in turns."""
     times: list[list[float]] = [[], []]
     for _ in range(ROUNDS // 3):
-        for place, server in enumerate(servers):
+        for place, port in enumerate(ports):
             began = time.perf_counter()
-            reader, writer = await connected(server)
+            reader, writer = await connected(port)
             await asked(reader, writer)
             times[place].append(time.perf_counter() - began)
             writer.close()

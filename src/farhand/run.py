@@ -13,6 +13,7 @@ import structlog
 
 from farhand.app import Channels, node
 from farhand.config import logs, parents, run_as
+from farhand.config.process import keep_pauses_short
 from farhand.config.settings import Settings
 from farhand.core.hub import LocalHub
 from farhand.model import compat
@@ -58,6 +59,7 @@ async def run_until_signal(settings: Settings, drivers: Mapping[str, Driver], ch
         async with node(settings, drivers, channels) as running:
             if settings.demo:
                 await hire_demo(running.hub)
+            keep_pauses_short()
             await signalled.wait()
             await drain(running)
 
@@ -68,6 +70,7 @@ async def run_with_conversation(settings: Settings, drivers: Mapping[str, Driver
         async with node(settings, drivers, channels) as running:
             if settings.demo:
                 await hire_demo(running.hub)
+            keep_pauses_short()
             await converse(running, signalled, warn(settings))
             await drain(running)
 

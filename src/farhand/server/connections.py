@@ -110,31 +110,31 @@ class ConnectionLimits:
 class GuardedProtocol(H11Protocol):
     """Uvicorn's protocol for one connection, with a deadline for each request and a place among the limits."""
 
-    def __init__(self, limits: ConnectionLimits, **options: Any) -> None:
+    def __init__(self, limits: ConnectionLimits, address: str, received: bytes, **options: Any) -> None:
         super().__init__(**options)
         self.conn = StrictConnection(LONGEST_HEAD)
         self._limits = limits
         # A WebSocket goes on in the place of the connection that it came over.
         self.ws_protocol_class: Any = partial(GuardedSocket, self)
-        self._address: str | None = None
+        # That of a connection that was admitted; None when it has given its place back.
+        self._address: str | None = address
+        self._received = received
         self._timer: asyncio.TimerHandle | None = None
         self._unread: asyncio.TimerHandle | None = None
+        # What we wait for, and until when.
         self._waits_for: object = None
+        self._due = 0.0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Takes the connection, or closes it when there are too many."""
-        peer = transport.get_extra_info("peername")
-        address = str(peer[0]) if isinstance(peer, tuple) else ""
-        if not self._limits.admit(address):
-            transport.abort()
-            return
-        self._address = address
+        """Takes the connection, and what it has sent before."""
         super().connection_made(transport)
-        self._set_deadline()
+        # Behind the transport's own first steps: it may be told at once to read no further.
+        self.loop.call_soon(self.data_received, self._received)
+        self._received = b""
 
     def data_received(self, data: bytes) -> None:
         """Reads on; the deadline of a request does not move with what trickles in."""
-        if self._address is None:
+        if self._address is None or self.transport.is_closing():
             return
         super().data_received(data)
         if self._address is not None:
@@ -144,13 +144,13 @@ class GuardedProtocol(H11Protocol):
         """Gives its place back."""
         if self._address is None:
             return
-        self._leave()
+        self.leave()
         super().connection_lost(exc)
 
     def give_way(self) -> None:
         """Another one gets this place."""
         if self._address is not None:
-            self._leave()
+            self.leave()
             self.transport.abort()
             super().connection_lost(None)
 
@@ -177,7 +177,7 @@ class GuardedProtocol(H11Protocol):
         else:
             self.transport.close()
 
-    def _leave(self) -> None:
+    def leave(self) -> None:
         """Stops what runs for it, and gives its place back."""
         self._stop_timer()
         self._stop_unread()
@@ -205,24 +205,37 @@ class GuardedProtocol(H11Protocol):
         """A deadline for the headers, then one for the body; none while we answer."""
         state = self.conn.their_state
         if state is not h11.IDLE and state is not h11.SEND_BODY:
-            self._stop_timer()
+            self._waits_for = None
             self._limits.wait_no_more(self)
         elif state is not self._waits_for:
-            self._stop_timer()
             deadlines = self._limits.deadlines
-            seconds = deadlines.header_seconds if state is h11.IDLE else deadlines.body_seconds
             self._waits_for = state
             self._limits.wait_for(self)
-            self._timer = self.loop.call_later(seconds, self._cut_off)
+            self._due = self.loop.time() + (deadlines.header_seconds if state is h11.IDLE else deadlines.body_seconds)
+            self._set_timer()
+
+    def _set_timer(self) -> None:
+        """One timer a connection, which is moved when it goes off and not with every request."""
+        if self._timer is not None and self._timer.when() <= self._due:
+            return
+        self._stop_timer()
+        self._timer = self.loop.call_at(self._due, self._check_deadline)
+
+    def _check_deadline(self) -> None:
+        self._timer = None
+        if self._waits_for is None:
+            return
+        if self.loop.time() < self._due:
+            self._set_timer()
+        else:
+            self._cut_off()
 
     def _stop_timer(self) -> None:
-        self._waits_for = None
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
     def _cut_off(self) -> None:
-        self._timer = None
         self.transport.abort()
 
 

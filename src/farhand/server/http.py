@@ -1,6 +1,5 @@
 """The node's HTTP listener: health for anybody, the hub for whoever holds the node's key."""
 
-import asyncio
 import socket
 from collections.abc import AsyncIterator, Callable
 from typing import Any
@@ -31,6 +30,7 @@ from farhand.model.http_guard import why_refused
 from farhand.model.wire import decode_command, encode, error_fields
 from farhand.model.words import Sender
 from farhand.model.worker_keys import VIA_KEY
+from farhand.server.accepting import Acceptor
 from farhand.server.callers import Callers, until_revoked
 from farhand.server.connections import ConnectionLimits, GuardedProtocol
 from farhand.server.door import OpenHub
@@ -213,19 +213,20 @@ async def serve(
     config.load()
     state = ServerState()
     given = limits or ConnectionLimits()
-    loop = asyncio.get_running_loop()
-    servers = [
-        await loop.create_server(
-            lambda: GuardedProtocol(given, config=config, server_state=state, app_state={CONNECTION: {}}), sock=listener
-        )
-        for listener in listeners
-    ]
+
+    def protocol(address: str, received: bytes) -> GuardedProtocol:
+        own: dict[str, Any] = {CONNECTION: {}}
+        return GuardedProtocol(given, address, received, config=config, server_state=state, app_state=own)
+
+    acceptors = [Acceptor(listener, given, protocol) for listener in listeners]
     try:
+        for acceptor in acceptors:
+            acceptor.open()
         task_status.started()
         await anyio.sleep_forever()
     finally:
-        for server in servers:
-            server.close()
+        for acceptor in acceptors:
+            acceptor.close()
         for connection in list(state.connections):
             connection.shutdown()
         for task in list(state.tasks):

@@ -19,6 +19,8 @@ OwnUser = Callable[[tuple[str, int], tuple[str, int | None] | None], bool]
 # Where the listener leaves room for what is known of a connection.
 CONNECTION = "connection"
 _OWN = "own user"
+# The headers with which a keyless request was let in, over this very connection.
+_ADMITTED = "admitted"
 
 
 def nobody(_: str) -> str:
@@ -65,10 +67,16 @@ def _closed(route: Route, guard: RouteGuard, *, has_own_key: bool) -> Route:
     endpoint: Endpoint = route.endpoint
 
     async def guarded(request: Request) -> Response:
+        known, given = _known(request), request.scope["headers"]
+        if known.get(_ADMITTED) == (given, has_own_key):
+            return await endpoint(request)
         if why := guard.why_refused(request, has_own_key=has_own_key):
             client = request.client.host if request.client else "socket"
             log.warning("refused", path=route.path, why=why, client=client)
             return Response("Forbidden", 403)
+        if not any(name == b"authorization" for name, _ in given):
+            # Nothing else decides but the connection itself, and it stays the same; a key may end at any time.
+            known[_ADMITTED] = (given, has_own_key)
         return await endpoint(request)
 
     return Route(route.path, guarded, methods=list(route.methods or ()))
@@ -82,7 +90,13 @@ def headers_of(request: Request) -> dict[str, str]:
 
 def _is_own(request: Request, caller: tuple[str, int], own_user: OwnUser) -> bool:
     """Whether the caller is the node's own user. A connection has one user: the kernel is asked once for each."""
-    known: dict[str, bool] = request.scope.get("state", {}).get(CONNECTION, {})
+    known = _known(request)
     if _OWN not in known:
         known[_OWN] = own_user((caller[0], caller[1]), request.scope.get("server"))
-    return known[_OWN]
+    return bool(known[_OWN])
+
+
+def _known(request: Request) -> dict[str, object]:
+    """What is known of the request's connection."""
+    known: dict[str, object] = request.scope.get("state", {}).get(CONNECTION, {})
+    return known
