@@ -4,6 +4,7 @@ import secrets
 import socket
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
@@ -31,11 +32,13 @@ from farhand.devices.views import DeviceViews
 from farhand.disk.atomic import write_private
 from farhand.model.channel_ports import Channel, ChannelContext, ServesLocalRoutes, ServesPublicRoutes
 from farhand.model.compat import TUNNEL_URL_FILE
+from farhand.model.devices import DeviceStore
 from farhand.model.driver_ports import HasPanes, HasTmuxHost, RunsInBackground, ServesHooks
 from farhand.model.errors import NodeRunning, PortTaken
+from farhand.model.known_secrets import KnownSecrets, SecretsInUse
 from farhand.model.ports import Clock, Driver
 from farhand.model.present import Worker
-from farhand.model.worker_keys import hiring_of
+from farhand.model.worker_keys import hiring_of, worker_key
 from farhand.node import Node
 from farhand.reach.address import TunnelAddress
 from farhand.reach.choose import ReachOptions, choose, close_left_behind
@@ -136,16 +139,19 @@ async def _running(
         journal, hub, clock, built.announce, days=settings.retention_days, megabytes=settings.journal_megabytes
     )
     tunnel = TunnelAddress()
-    built.channels = channels(channel_context(built, drivers, clock, SqliteManagers(database), tunnel))
+    key, paired = folder.key(settings.key), SqliteDevices(database)
+    context = channel_context(built, drivers, clock, SqliteManagers(database), tunnel)
+    secrets_now = partial(secrets_in_use, built, key, paired)
+    built.channels = channels(replace(context, secrets_in_use=secrets_now))
     deadlines, snapshots = Deadlines(hub, clock), Snapshots(settings.folder / "snapshots", _finder(hub))
-    key, devices = folder.key(settings.key), Devices(SqliteDevices(database), clock)
+    devices = Devices(paired, clock)
     built.devices, callers = devices, Callers(key, devices)
     live = [
         *http.history_routes(hub, callers),
         *stream_routes(hub, callers, built.views, clock, __version__),
         *socket_routes(hub, callers, built.views, clock, __version__),
         *device_routes(callers),
-        *_worker_routes(built, drivers, callers, snapshots, clock),
+        *_worker_routes(built, drivers, callers, snapshots, clock, secrets_now),
         *web_app_routes(),
     ]
     app = http.application([*_routes(built, drivers, key, callers), *live])
@@ -167,6 +173,13 @@ async def _running(
             yield built
         finally:
             tasks.cancel_scope.cancel()
+
+
+def secrets_in_use(node: Node, key: str, paired: DeviceStore) -> KnownSecrets:
+    """What nobody may be sent: the node's key, what its channels sign in with, the keys of workers and devices."""
+    own = dict.fromkeys(node.settings.secrets.values(), "what a channel signs in with")
+    workers = {worker_key(key, one.hiring_id): "the key of a worker" for one in node.hub.present.workers.values()}
+    return KnownSecrets({**own, **workers, key: "its key"}, paired.digests())
 
 
 async def keep_reachable(node: Node, address: TunnelAddress, clock: Clock) -> None:
@@ -250,11 +263,16 @@ def _finder(hub: LocalHub) -> Callable[[str], Worker | None]:
 
 
 def _worker_routes(
-    node: Node, drivers: Mapping[str, Driver], callers: Callers, snapshots: Snapshots, clock: Clock
+    node: Node,
+    drivers: Mapping[str, Driver],
+    callers: Callers,
+    snapshots: Snapshots,
+    clock: Clock,
+    secrets_now: SecretsInUse,
 ) -> list[BaseRoute]:
     """What devices may ask of workers, and the files that they send and get."""
     settings = node.settings
-    sendable = SendableFiles(settings.sessions, settings.working_directory, node=settings.folder)
+    sendable = SendableFiles(settings.sessions, settings.working_directory, node=settings.folder, secrets=secrets_now)
 
     def shown(path: str, directory: Path) -> bytes:
         return sendable.read(path, picture=is_picture(path), directory=directory)

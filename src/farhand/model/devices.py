@@ -56,6 +56,10 @@ class DeviceStore(Protocol):
         """The device that has this key."""
         ...
 
+    def digests(self) -> frozenset[str]:
+        """The digests of all keys."""
+        ...
+
     def has(self, device: DeviceId) -> bool:
         """Whether the device is still paired."""
         ...

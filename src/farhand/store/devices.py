@@ -34,6 +34,11 @@ class SqliteDevices:
         )
         return _device(row) if row else None
 
+    def digests(self) -> frozenset[str]:
+        """The digests of all keys."""
+        rows = self._database.read_now(lambda db: db.execute("SELECT digest FROM devices").fetchall())
+        return frozenset(str(digest) for (digest,) in rows)
+
     def has(self, device: str) -> bool:
         """Whether the device is still paired."""
         return self._database.read_now(

@@ -2,13 +2,16 @@
 
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePath
+from typing import BinaryIO
 
 from farhand.model.errors import ChannelError
+from farhand.model.known_secrets import KnownSecrets, SecretsInUse, none_known
 from farhand.model.secret_names import may_hold_secret
 
 LARGEST_BYTES = 20 * 1024 * 1024
+BLOCK_BYTES = 1024 * 1024
 IMAGES = frozenset(".jpg .jpeg .png .gif .webp .bmp".split())
 DOCUMENTS = frozenset(
     (
@@ -58,9 +61,15 @@ class SendableFiles:
     """Reads what may be shown."""
 
     def __init__(
-        self, sessions: Path | None = None, working_directory: Path | None = None, *, node: Path | None = None
+        self,
+        sessions: Path | None = None,
+        working_directory: Path | None = None,
+        *,
+        node: Path | None = None,
+        secrets: SecretsInUse = none_known,
     ) -> None:
         self._sessions = sessions
+        self._secrets = secrets
         given = [Path("/tmp"), sessions, working_directory or Path.cwd()]  # noqa: S108
         self._roots = [root.resolve() for root in given if root is not None]
         home = Path.home().resolve()
@@ -76,7 +85,7 @@ class SendableFiles:
             real = given.resolve(strict=True)
             if why := self._refusal(given, real, picture=picture, directory=directory):
                 raise NotSendable(f"{path} is not sent: {why}")
-            return _read(real)
+            return _read(real, self._secrets())
         except (OSError, ValueError, RuntimeError) as error:
             raise NotSendable(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
 
@@ -88,8 +97,9 @@ class SendableFiles:
         return refusal(given, real, picture=picture, roots=roots, closed=self._closed)
 
 
-def _read(real: Path) -> bytes:
-    """What lies at the place that was judged: a link put there since, or above it, is not followed."""
+def _read(real: Path, known: KnownSecrets) -> bytes:
+    """What lies at the place that was judged: a link put there since, or above it, is not followed. Nothing is
+    read behind a secret."""
     handle = os.open(real, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(handle, "rb") as file:
         about = os.fstat(handle)
@@ -103,7 +113,16 @@ def _read(real: Path) -> bytes:
             raise NotSendable(f"{real} has another name, too: copy it first.")
         if about.st_size > LARGEST_BYTES:
             raise NotSendable(f"{real} is larger than 20 MB.")
-        content = file.read(LARGEST_BYTES + 1)
+        content = bytearray()
+        if secret := known.found_in(_blocks(file, content)):
+            raise NotSendable(f"{real} is not sent: it holds a secret of this node ({secret}).")
     if len(content) > LARGEST_BYTES:
         raise NotSendable(f"{real} is larger than 20 MB.")
-    return content
+    return bytes(content)
+
+
+def _blocks(file: BinaryIO, content: bytearray) -> Iterator[bytes]:
+    """The file piece by piece, no further than to its largest size; the content has them all."""
+    while len(content) <= LARGEST_BYTES and (block := file.read(BLOCK_BYTES)):
+        content += block
+        yield block

@@ -23,6 +23,7 @@ from farhand.channels.telegram.stored import TelegramStored
 from farhand.channels.telegram.switch import SwitchingReceiver
 from farhand.channels.telegram.topics import WorkerTopics
 from farhand.model.channel_ports import Channel, ChannelContext, ReceiveStatus
+from farhand.model.known_secrets import KnownSecrets
 
 
 def build(context: ChannelContext) -> list[Channel]:
@@ -39,6 +40,7 @@ class TelegramChannel:
 
     def __init__(self, settings: TelegramSettings, context: ChannelContext) -> None:
         stored = TelegramStored(context.folder)
+        secret = stored.webhook_secret(settings.webhook_secret)
         show = context.peers.show_at_terminal
         pairing = Pairing(show) if settings.pairing else None
         preset = manager_of(settings.admin_chat_id) if settings.admin_chat_id else None
@@ -48,7 +50,12 @@ class TelegramChannel:
         self._gateway = Gateway(
             settings.token,
             settings.api_url,
-            files=SendableFiles(context.sessions, context.working_directory, node=context.folder),
+            files=SendableFiles(
+                context.sessions,
+                context.working_directory,
+                node=context.folder,
+                secrets=partial(secrets_in_use, context, settings.token, secret),
+            ),
             directory=WorkerFolders(context.hub).of,
             answer_seconds=settings.answer_seconds,
             poll_seconds=settings.poll_seconds,
@@ -71,7 +78,6 @@ class TelegramChannel:
         )
         self._chat = Chat(parts, context)
         inbound = TelegramInbound(self._chat, surface, settings.bot, self._topics)
-        secret = stored.webhook_secret(settings.webhook_secret)
         self._webhook = WebhookReceiver(self._gateway, inbound, health, context.clock, stored, secret)
         polling = PollingReceiver(self._gateway, inbound, health, context.clock, stored)
         self._receiver = SwitchingReceiver(polling, self._webhook, context.public_url, context.tunnel, context.peers)
@@ -118,6 +124,12 @@ class TelegramChannel:
 def address_of(context: ChannelContext) -> str:
     """Where Telegram can call the node now."""
     return context.public_url or (context.tunnel.url if context.tunnel else "")
+
+
+def secrets_in_use(context: ChannelContext, token: str, webhook_secret: str) -> KnownSecrets:
+    """What no file that is sent may hold: the bot's own secrets, the token also without its number, and the node's."""
+    own = {webhook_secret: "the webhook's secret", token.partition(":")[2]: "the bot's token", token: "the bot's token"}
+    return context.secrets_in_use().and_also(own)
 
 
 def about_bot(settings: TelegramSettings, context: ChannelContext, stored: TelegramStored, who: KnowsManager) -> About:
