@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 import anyio
 import anyio.abc
 
 from farhand.sandbox.holders import LocalHolders
+from farhand.store import folder
 from farhand.testing.cli_env import CliEnv
 from farhand.testing.ports import lasting_port
 from farhand.testing.telegram import FakeBot, ShownMessage
@@ -25,11 +28,15 @@ FARHAND = (sys.executable, "-m", "farhand")
 class Phone:
     """What the manager sees, and the node that can be killed behind it."""
 
-    def __init__(self, cli_env: CliEnv, bot: FakeBot, variables: Mapping[str, str]) -> None:
+    def __init__(
+        self, cli_env: CliEnv, bot: FakeBot, variables: Mapping[str, str], starter: Sequence[str] = ()
+    ) -> None:
         self.cli_env = cli_env
         self.bot = bot
         self.manager: Person = bot.person(MANAGER, "Mo")
         self._variables = dict(variables)
+        # The program by which the node is started, if not by itself.
+        self._starter = starter
         self.port = lasting_port()
         self._process: anyio.abc.Process | None = None
 
@@ -38,7 +45,7 @@ class Phone:
         token = {"TELEGRAM_BOT_TOKEN": self.bot.token, "TELEGRAM_API_URL": self.bot.address}
         with (self.cli_env.folder / "node.log").open("ab") as log:
             self._process = await anyio.open_process(
-                [*FARHAND, "run", "--node", "test", "--no-tunnel", "--headless"],
+                [*self._starter, *FARHAND, "run", "--node", "test", "--no-tunnel", "--headless"],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -65,6 +72,9 @@ class Phone:
 
     async def kill(self) -> None:
         """`kill -9`, and nothing of the node is left but what it wrote down."""
+        node = folder.running(self.cli_env.folder / "farhand" / "nodes" / "test")
+        if node is not None:
+            os.kill(node, signal.SIGKILL)
         if self._process is not None and self._process.returncode is None:
             self._process.kill()
             await self._process.wait()
@@ -102,9 +112,11 @@ def _buzzed(message: ShownMessage, text: str) -> bool:
 
 
 @asynccontextmanager
-async def with_phone(cli_env: CliEnv, bot: FakeBot, **variables: str) -> AsyncIterator[Phone]:
+async def with_phone(
+    cli_env: CliEnv, bot: FakeBot, starter: Sequence[str] = (), **variables: str
+) -> AsyncIterator[Phone]:
     """A phone and its node, which leaves no traceback in its log."""
-    phone = Phone(cli_env, bot, variables)
+    phone = Phone(cli_env, bot, variables, starter)
     await phone.start()
     try:
         yield phone
