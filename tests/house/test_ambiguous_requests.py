@@ -44,6 +44,7 @@ AMBIGUOUS = {
     "a zero byte": head(HOST, b"X-A: b\0c\r\n", length(b"0")) + HIDDEN,
     "a control character": head(HOST, b"X-A: b\x01c\r\n", length(b"0")) + HIDDEN,
     "a blank before the colon": head(HOST, b"Content-Length : 0\r\n") + HIDDEN,
+    "another version": head(HOST, length(b"0"), version=b"2.0") + HIDDEN,
     "no Host": head(length(b"0")) + HIDDEN,
     "two Hosts": head(HOST, HOST, length(b"0")) + HIDDEN,
     "another name behind the Host": head(HOST, b"Host: evil.example\r\n", length(b"0")) + HIDDEN,
@@ -118,3 +119,9 @@ async def test_an_ordinary_request_keeps_its_connection(house: House) -> None:
         for name in (b"localhost", b"LOCALHOST:80", b"localhost.", b"127.0.0.1:1", b"[::1]:80", b"team.example_1.com"):
             await link.send(b"GET /healthz HTTP/1.1\r\nHost: %s\r\nX-A: b\tc\r\n\r\n" % name)
             assert (await link.receive()).startswith(b"HTTP/1.1 200")
+
+
+async def test_no_answer_leads_to_the_name_in_the_host(house: House) -> None:
+    found = await answers(house.node.port, b"GET /healthz/ HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n")
+    assert found.startswith(b"HTTP/1.1 404")
+    assert b"evil.example" not in found

@@ -212,14 +212,16 @@ async def test_a_restart_is_told_to_the_one_who_is_known(tmp_path: Path, bot: Fa
 
 @promise("texts.1", "texts.2", "running.13")
 async def test_replies_are_plain_and_answers_are_html(team: Team) -> None:
+    await team.manager.says("/hire 1bob")
+    await team.manager.reads("1bob is added")
     await team.manager.says("/hire ann")
-    await team.manager.reads("is added")
+    await team.manager.reads("Ann is added")
     await team.asks("/team")
     await team.manager.says("a <b> & `c`")
     await team.manager.reads("answer to a")
     calls = await team.bot.calls("sendMessage")
     by_text = {str(call.parameters["text"]): call.parameters for call in calls}
-    for text in ("Ann is added and assigned.", "Your team:", "I'm online"):
+    for text in ("1bob is added and assigned.", "Ann is added and assigned.", "Your team:", "I'm online"):
         found = [one for known, one in by_text.items() if known.startswith(text)]
         assert found
         assert all("parse_mode" not in one for one in found)

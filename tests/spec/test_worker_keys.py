@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
 import anyio
 import httpx2
 import pytest
+from anyio.streams.buffered import BufferedByteReceiveStream
 from tests.spec.team import Team, team_house
 
+from farhand.channels.files.routes import MOST_IN_A_MINUTE
 from farhand.hooks import forward_to_bridge
 from farhand.model.facts import Ended
 from farhand.model.worker_keys import held_variables, hiring_of, worker_key
@@ -158,3 +161,45 @@ async def test_nobody_claims_the_name_of_workers_programs(team: Team) -> None:
             await call(team, "POST", "/api/hub/commands", command, authorization=bearer(team), x_farhand_via=name)
             == 403
         )
+
+
+SQUATTER = """
+import os, socket
+os.setgroups([]); os.setgid(65534); os.setuid(65534)
+listener = socket.socket()
+listener.bind(("127.0.0.1", 0))
+listener.listen()
+print(listener.getsockname()[1], flush=True)
+connection, _ = listener.accept()
+print(connection.recv(65536), flush=True)
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be somebody else")
+async def test_whoever_takes_the_port_of_a_node_that_is_down_gets_no_answer_and_no_key(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("FARHAND_WORKER_KEY", "ann-1.key")
+    content = forward_to_bridge.body("ann", "hello", "1")
+    async with await anyio.open_process([sys.executable, "-I", "-S", "-c", SQUATTER]) as squatter:
+        assert squatter.stdout is not None
+        lines = BufferedByteReceiveStream(squatter.stdout)
+        port = int(await lines.receive_until(b"\n", 20))
+        endpoint = f"http://localhost:{port}/response"
+        assert await anyio.to_thread.run_sync(forward_to_bridge.post, endpoint, content) == 0
+        assert await lines.receive_until(b"\n", 100_000) == b"b''"
+
+
+async def test_a_workers_key_cannot_fill_the_chat_and_the_disk(team: Team) -> None:
+    await team.asks("/team")
+    await team.hire("ann")
+    await team.hire("bob")
+    key = {"authorization": bearer(team, "ann")}
+    async with httpx2.AsyncClient(base_url=team.url, headers=key) as client:
+        bodies: list[tuple[str, dict[str, str]]] = [("/response", answer("ann")), ("/notify", {"text": "news"})]
+        tries = [bodies[number % 2] for number in range(70)]
+        codes = [(await client.post(path, json=body)).status_code for path, body in tries]
+    assert codes == [200] * MOST_IN_A_MINUTE + [429] * (70 - MOST_IN_A_MINUTE)
+    # Each worker has its own measure, and whoever has the node's key has none.
+    assert await call(team, "POST", "/response", answer("bob"), authorization=bearer(team, "bob")) == 200
+    assert await call(team, "POST", "/response", answer("ann"), authorization=bearer(team)) == 200

@@ -172,7 +172,10 @@ async def error_response(_: HTTPConnection, error: Exception) -> Response:
 
 def application(parts: list[BaseRoute]) -> Starlette:
     """The ASGI application of a node, made of the routes that rooms handed in."""
-    return Starlette(routes=parts, exception_handlers={FarhandError: error_response})
+    made = Starlette(routes=parts, exception_handlers={FarhandError: error_response})
+    # A redirection would lead to whatever name a stranger put into the Host.
+    made.router.redirect_slashes = False
+    return made
 
 
 def bind(host: str, port: int) -> socket.socket:

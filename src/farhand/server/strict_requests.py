@@ -17,7 +17,7 @@ _HOST = re.compile(_HOST_TEXT)
 # Most heads, told in one pass: a request line, then a Host and headers that say nothing of a body.
 _NAMES = rb"[Hh][Oo][Ss][Tt]:|[Cc][Oo][Nn][Tt][Ee][Nn][Tt]-[Ll]|[Tt][Rr][Aa][Nn][Ss][Ff][Ee][Rr]-"
 _PLAIN = re.compile(
-    rb"[^\x00-\x20\x7f][^\x00-\x1f\x7f]*+\r\n(?:(?:(?!%s)[^\x00-\x20\x7f][^\x00-\x08\x0a-\x1f\x7f]*+"
+    rb"[^\x00-\x20\x7f]++ [^\x00-\x20\x7f]++ HTTP/1\.[01]\r\n(?:(?:(?!%s)[^\x00-\x20\x7f][^\x00-\x08\x0a-\x1f\x7f]*+"
     rb"|[Hh]ost:[ ]?(?i:%s))\r\n)*+\r\n" % (_NAMES, _HOST_TEXT)
 )
 
@@ -38,6 +38,8 @@ def why_ambiguous(received: bytes) -> str:
         return "a line end of one character"
     if b"\n " in head or b"\n\t" in head or _UNSEEN.search(head):
         return "a folded line, or a control character"
+    if not head.partition(b"\r\n")[0].endswith((b" http/1.1", b" http/1.0")):
+        return "another version of HTTP"
     if (b"\r\ncontent-length:" in head or b"\r\ntransfer-encoding:" in head) and (why := _why_no_length(head)):
         return why
     return "" if _HOST.fullmatch(_host(head)) else "no Host"

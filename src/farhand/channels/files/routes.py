@@ -2,6 +2,7 @@
 
 import shlex
 import uuid
+from collections import deque
 from typing import Any
 
 import msgspec
@@ -21,6 +22,9 @@ from farhand.model.words import Sender
 from farhand.model.worker_keys import SCOPE_NODE_KEY, SCOPE_WORKER, VIA_KEY, VIA_WORKERS
 
 LARGEST_BODY = 4_000_000
+# With a worker's key: so many answers and notices in a minute. What comes too soon may come again.
+MOST_IN_A_MINUTE = 60
+TOO_MANY = "Too many within a minute: send it again later"
 
 
 class ResponseBody(msgspec.Struct):
@@ -49,6 +53,8 @@ class WorkerRoutes:
         self._sessions = sessions
         self._prefix = context.tmux_prefix
         self._terminals = context.terminals
+        self._clock = context.clock
+        self._sent: dict[str, deque[float]] = {}
 
     def routes(self) -> list[Route]:
         """The routes."""
@@ -65,6 +71,8 @@ class WorkerRoutes:
             return Response("Missing session or text", 400)
         if speaking(request) not in ("", answer.session):
             return Response("That key is another worker's", 403)
+        if self._too_many(speaking(request)):
+            return Response(TOO_MANY, 429)
         name, present = answer.session, await self._hub.look()
         if normalize(name) != name or name not in present.workers or not self._sessions.has_chat(name):
             return Response("No chat for that session", 404)
@@ -89,9 +97,21 @@ class WorkerRoutes:
         if news is None or not news.text.strip():
             return Response("Missing text", 400)
         worker = speaking(request)
+        if self._too_many(worker):
+            return Response(TOO_MANY, 429)
         # What comes with a worker's key says whose it is: it must not pass for the node's own word.
         await self._peers.notify(f"{worker}: {news.text}" if worker else news.text)
         return Response("OK")
+
+    def _too_many(self, worker: str) -> bool:
+        """Whether this one is more than a worker's programs may send now: they could fill the disk and the chat."""
+        if not worker:
+            return False
+        sent, now = self._sent.setdefault(worker, deque(maxlen=MOST_IN_A_MINUTE)), self._clock.now()
+        if len(sent) == MOST_IN_A_MINUTE and now - sent[0] < 60.0:
+            return True
+        sent.append(now)
+        return False
 
     async def workers(self, _: Request) -> Response:
         """Who is on the team, and how to speak to them."""
