@@ -52,7 +52,12 @@ ANY_IN_DRIVERS = 2
 NAMED = (SOURCE / "testing", SOURCE / "model" / "compat.py")
 # To the SDK, and to the driver that runs it, one of these names is a vendor of models and the CLI whose settings and
 # files it reads; so are the variables that a CLI for every vendor's models is handed. No worker's backend is meant.
-VENDORS = (SOURCE / "sdk", SOURCE / "drivers" / "native", SOURCE / "drivers" / "opencode" / "manifest.toml")
+VENDORS = (
+    SOURCE / "sdk",
+    SOURCE / "drivers" / "native",
+    SOURCE / "drivers" / "opencode" / "manifest.toml",
+    SOURCE / "drivers" / "acp" / "manifest.toml",
+)
 
 
 def complaints(path: Path) -> list[str]:

@@ -227,4 +227,34 @@ async def claude_code(root: Path) -> AsyncIterator[AcpEnv]:
         model.release()
 
 
-AGENTS = {"gemini": gemini_cli, "opencode": opencode, "codex": codex_cli, "claude": claude_code}
+@asynccontextmanager
+async def qwen_code(root: Path) -> AsyncIterator[AcpEnv]:
+    """Qwen Code, which speaks to any OpenAI-compatible model."""
+    home, project = _folders(root)
+    fake = FakeOpenAi()
+    async with fake.served() as address:
+        settings = {
+            "security": {"auth": {"selectedType": "openai"}, "folderTrust": {"enabled": False}},
+            "general": {"enableAutoUpdate": False, "disableAutoUpdate": True},
+            "privacy": {"usageStatisticsEnabled": False},
+            "telemetry": {"enabled": False},
+        }
+        (home / ".qwen").mkdir()
+        (home / ".qwen" / "settings.json").write_text(json.dumps(settings))
+        environ = {
+            "HOME": str(home),
+            "PATH": os.environ["PATH"],
+            "OPENAI_API_KEY": "fake",
+            "OPENAI_BASE_URL": f"{address}/v1",
+            "OPENAI_MODEL": "fake-model",
+            **quick_start(),
+        }
+        look = use("list_directory", path=str(project))
+        touch = use("run_shell_command", command="touch made.txt", description="Make", is_background=False)
+        failure = Failure(400, "invalid_request_error", "the model is not in the mood")
+        model = ScriptedModel(fake.script, look, touch, failure)
+        yield AcpEnv((str(PROGRAMS / "qwen"), "--acp"), environ, project, model)
+        model.release()
+
+
+AGENTS = {"gemini": gemini_cli, "opencode": opencode, "codex": codex_cli, "claude": claude_code, "qwen": qwen_code}

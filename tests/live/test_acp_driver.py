@@ -13,6 +13,7 @@ import anyio
 import pytest
 from tests.live.acp_agents import AGENTS, PROGRAMS, ROOT, AcpEnv, GeminiModel, age_sessions
 
+from farhand.drivers.acp.schema import catalogue
 from farhand.drivers.wires.acp.driver import AcpDriver
 from farhand.drivers.wires.acp.schema import AcpAgent
 from farhand.model import facts
@@ -212,3 +213,26 @@ class TestCodex(AcpContract):
 @pytest.mark.skipif(not PROGRAMS.exists(), reason="the agent CLIs are not installed: sh scripts/setup-tests.sh")
 class TestClaudeCode(AcpContract):
     agent = "claude"
+
+
+@pytest.mark.skipif(not PROGRAMS.exists(), reason="the agent CLIs are not installed: sh scripts/setup-tests.sh")
+class TestQwenCode(AcpContract):
+    """As the catalogue has it, with nothing told but where its program is."""
+
+    agent = "qwen"
+
+    @pytest.fixture
+    def driver(self, acp_env: AcpEnv, short_folder: Path) -> Driver:
+        described = next(one for one in catalogue() if one.backend == self.agent)
+        assert described.command[1:] == acp_env.argv[1:]
+        described = replace(described, command=acp_env.argv)
+        environment = child_environment(acp_env.environ, acp_env.environ)
+        return AcpDriver(LocalHolders(short_folder / "h"), described, python=sys.executable, environment=environment)
+
+    async def test_a_mode_is_taken(self, driver: Driver, worker: Worker, directory: Path) -> None:
+        async with talking(driver, worker) as talk:
+            assert await talk.link.perform(Change(mode="yolo")) == Taken()
+            await talk.say("t1", "touch it")
+            assert (await talk.ended("t1")).how is HowEnded.COMPLETED
+            assert talk.count(facts.AskRaised) == 0
+        assert (directory / "made.txt").exists()

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from farhand.drivers.acp.schema import catalogue, is_here, own_agents
+from farhand.drivers.wires.acp.schema import AcpAgent
 from farhand.roster import DRIVERS, manifest, packages
 from farhand.sandbox.environment import without_secrets
 
@@ -29,6 +31,11 @@ class AgentCli:
     # None when its manifest does not say how that can be seen.
     logged_in: bool | None = None
     how_to_log_in: str = ""
+    title: str = ""
+    about: str = ""
+    # What it may do unasked can be chosen; whether it asks at all.
+    modes: tuple[str, ...] = ()
+    asks: bool = True
 
     @property
     def line(self) -> str:
@@ -48,6 +55,35 @@ def agent_clis(environ: Mapping[str, str] | None = None, *, versions: bool = Tru
     return [_look(about, environ, versions=versions) for about in abouts if about.get("tested")]
 
 
+def catalogue_clis(folder: Path, environ: Mapping[str, str] | None = None, *, versions: bool = True) -> list[AgentCli]:
+    """The agents of the ACP catalogue, found or not, and before them those of the node's own files."""
+    environ = os.environ if environ is None else environ
+    own = [agent for agent in own_agents(folder) if isinstance(agent, AcpAgent)]
+    names = {agent.backend for agent in own}
+    everyone = [*own, *(agent for agent in catalogue() if agent.backend not in names)]
+    return [_look_for(agent, environ, versions=versions) for agent in everyone]
+
+
+def _look_for(agent: AcpAgent, environ: Mapping[str, str], *, versions: bool) -> AgentCli:
+    path = shutil.which(agent.command[0], path=environ.get("PATH")) or ""
+    path = path if is_here(agent, environ.get("PATH")) else ""
+    login = {"files": agent.login.files, "variables": agent.login.variables}
+    return AgentCli(
+        backend=agent.backend,
+        program=agent.command[0],
+        install=agent.install,
+        tested=agent.tested,
+        path=path,
+        version=_version(path, environ) if path and versions else "",
+        logged_in=is_logged_in(login, environ) if path and any(login.values()) else None,
+        how_to_log_in=agent.login.how,
+        title=agent.title,
+        about=agent.about,
+        modes=tuple(mode.value for mode in agent.modes),
+        asks=agent.asks,
+    )
+
+
 def _look(about: Mapping[str, Any], environ: Mapping[str, str], *, versions: bool) -> AgentCli:
     program = str(about["program"])
     path = shutil.which(program, path=environ.get("PATH")) or ""
@@ -61,6 +97,8 @@ def _look(about: Mapping[str, Any], environ: Mapping[str, str], *, versions: boo
         version=_version(path, environ) if path and versions else "",
         logged_in=is_logged_in(login, environ) if path and login else None,
         how_to_log_in=str(login.get("how", "")),
+        title=str(about.get("title", "")),
+        modes=tuple(about.get("modes", ())),
     )
 
 

@@ -18,6 +18,7 @@ COMMANDS = {
     "events": "print the journal, and follow it",
     "status": "tell how a node is",
     "stop": "stop a node, its tunnel and its agents",
+    "agents": "list the agents that can be hired here, and what the others need",
     "doctor": "look whether all is there that a node needs, and repair what is safe to",
     "restart": "restart a node; its agents live on",
     "logs": "print a node's log, and follow it",

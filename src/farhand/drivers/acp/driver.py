@@ -1,8 +1,8 @@
-"""Builds the drivers of the ACP agents that files in the node's folder describe."""
+"""Builds the drivers of ACP agents: those of the node's own files, and those of the catalogue that are installed."""
 
 import structlog
 
-from farhand.drivers.acp.schema import read_agent
+from farhand.drivers.acp.schema import catalogue, is_here, own_agents
 from farhand.drivers.wires.acp.driver import AcpDriver
 from farhand.drivers.wires.acp.schema import AcpAgent
 from farhand.drivers.wires.context import DriverContext
@@ -13,14 +13,17 @@ log = structlog.get_logger("acp")
 
 
 def build(context: DriverContext) -> list[Driver]:
-    """One driver for each file; a file that describes no agent costs that agent alone."""
-    drivers: list[Driver] = []
-    for path in sorted((context.folder / "acp").glob("*.toml")):
-        try:
-            drivers.append(_driver(context, read_agent(path)))
-        except DriverError as error:
-            log.error("no ACP agent", file=str(path), error=str(error))
-    return drivers
+    """One driver for each; what a person describes themselves stands for the catalogue's of the same name."""
+    agents: dict[str, AcpAgent] = {}
+    for agent in own_agents(context.folder):
+        if isinstance(agent, DriverError):
+            log.error("no ACP agent", error=agent.text)
+        else:
+            agents.setdefault(agent.backend, agent)
+    for agent in catalogue():
+        if agent.backend not in agents and is_here(agent, context.variables.get("PATH")):
+            agents[agent.backend] = agent
+    return [_driver(context, agent) for agent in agents.values()]
 
 
 def _driver(context: DriverContext, agent: AcpAgent) -> AcpDriver:

@@ -1,12 +1,37 @@
-"""Reads the TOML file that describes an ACP agent."""
+"""Reads what describes ACP agents: the catalogue in our manifest, and a person's own TOML files."""
 
+import shutil
 import tomllib
+from importlib.resources import files
 from pathlib import Path
 
 import msgspec
 
 from farhand.drivers.wires.acp.schema import AcpAgent
 from farhand.model.errors import DriverError
+
+
+def catalogue() -> list[AcpAgent]:
+    """The agents that can be hired where their programs are."""
+    manifest = tomllib.loads(files(__package__).joinpath("manifest.toml").read_text("utf-8"))
+    return [msgspec.convert({"backend": name, **fields}, AcpAgent) for name, fields in manifest["agents"].items()]
+
+
+def is_here(agent: AcpAgent, path: str | None) -> bool:
+    """Whether all of its programs are on that PATH."""
+    return all(shutil.which(program, path=path) for program in (agent.command[0], *agent.needs))
+
+
+def own_agents(folder: Path) -> list[AcpAgent | DriverError]:
+    """The agents of a person's own files in the node's folder; a file that describes none is told, and costs that
+    agent alone."""
+    found: list[AcpAgent | DriverError] = []
+    for path in sorted((folder / "acp").glob("*.toml")):
+        try:
+            found.append(read_agent(path))
+        except DriverError as error:
+            found.append(error)
+    return found
 
 
 def read_agent(path: Path) -> AcpAgent:

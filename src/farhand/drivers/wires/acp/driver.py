@@ -10,6 +10,7 @@ from farhand.drivers.wires.folders.check import FolderGate
 from farhand.drivers.wires.holder.process import Program, forget, open_wire
 from farhand.drivers.wires.lines.link import LineLink, line_or_change
 from farhand.drivers.wires.lines.translate import KeyedLine, translate
+from farhand.model.errors import DriverError
 from farhand.model.facts import AskRaised
 from farhand.model.holder_ports import Holders
 from farhand.model.ports import Can, Change, Errand, Heard, NotTaken
@@ -81,6 +82,9 @@ class AcpDriver:
     @asynccontextmanager
     async def open(self, worker: Worker, cursor: str) -> AsyncIterator[LineLink]:
         """Starts the worker's agent, or finds it alive and goes on after the cursor. A new life loads the session."""
+        if not self._agent.asks and worker.mode is not Mode.YOLO:
+            name = self._agent.title or self._agent.backend
+            raise DriverError(f"{name} does not ask before it acts: hire it with --mode yolo, if you mean that.")
         program = Program(argv=self._argv(worker), directory=worker.directory, environment=self._environment)
         may_start = partial(self._gate.pass_through, worker) if self._gate else None
         async with open_wire(self._holders, worker.hiring_id, program, cursor, may_start) as process:
@@ -93,8 +97,9 @@ class AcpDriver:
     def _argv(self, worker: Worker) -> tuple[str, ...]:
         # -P keeps what lies in the worker's folder from standing in for our own modules.
         command = (self._python, "-P", "-m", "farhand.drivers.wires.acp.agent")
-        # The mode that an agent starts in is its own default.
-        mode = self._agent.modes.get(worker.mode, "") if worker.mode is not Mode.DEFAULT else ""
+        # The mode that most agents start in is our default.
+        is_set = worker.mode is not Mode.DEFAULT or self._agent.sets_default
+        mode = self._agent.modes.get(worker.mode, "") if is_set else ""
         wanted = {"--mode": mode, "--model": worker.model, "--resume": worker.session}
         options = tuple(word for name, value in wanted.items() if value for word in (name, value))
         return (*command, *options, "--", *self._agent.command)
