@@ -18,6 +18,10 @@ from farhand.config.settings import port_number
 from farhand.disk.processes import read_identity
 from farhand.model import compat
 from farhand.model.errors import FarhandError
+from farhand.model.reach import ReachMode, reach_mode
+from farhand.reach.choose import INSTALL
+from farhand.reach.tailscale import Tailscale
+from farhand.sandbox.environment import without_secrets
 from farhand.store.folder import running
 
 GOOD, ABSENT, WARNING, BAD = "good", "absent", "warning", "bad"
@@ -28,6 +32,8 @@ LEAST_WATCHES = 8192
 LEAST_INSTANCES = 128
 MOST_SECONDS_APART = 60.0
 TELEGRAM_SECONDS = 6.0
+TAILSCALE_SECONDS = 6.0
+NO_TUNNEL = "Telegram is polled, which needs none"
 
 
 @dataclass(frozen=True)
@@ -57,7 +63,7 @@ class NodeChecks:
         yield self.hook()
         yield self.port()
         yield from self.telegram()
-        yield self.programs("tunnel", ("cloudflared", "tailscale"), "Telegram is polled, which needs none")
+        yield self.reach()
         yield self.programs("containers", ("podman", "docker"), "needed only for workers in containers")
         yield self.disk()
         yield from self.inotify()
@@ -161,6 +167,28 @@ class NodeChecks:
             conflict = error.details.get("status") == 409
             todo = "stop the other program, or give this node a bot of its own" if conflict else "try again"
             yield CheckResult("polling", BAD, "another program polls this bot" if conflict else error.text, todo)
+
+    def reach(self) -> CheckResult:
+        """The way in from outside: whether what was asked for by name is here, and the tailnet, if there is one."""
+        path = self._environ.get("PATH")
+        found = [one for one in ("cloudflared", "tailscale") if shutil.which(one, path=path)]
+        try:
+            mode = reach_mode(self._environ.get("FARHAND_REACH", ""))
+        except FarhandError as error:
+            return CheckResult("tunnel", BAD, error.text, "correct FARHAND_REACH")
+        if mode in (ReachMode.CLOUDFLARED, ReachMode.TAILSCALE) and mode.value not in found:
+            return CheckResult("tunnel", BAD, f"{mode.value} not installed", INSTALL[mode.value])
+        if "tailscale" in found and mode in (ReachMode.TAILSCALE, ReachMode.AUTO) and not self._tailnet():
+            state = BAD if mode is ReachMode.TAILSCALE else WARNING
+            return CheckResult("tunnel", state, "tailscale is on no tailnet", "tailscale up")
+        return CheckResult("tunnel", GOOD if found else ABSENT, ", ".join(found) or f"none: {NO_TUNNEL}")
+
+    def _tailnet(self) -> str:
+        """This machine's name on the tailnet; empty when it is on none."""
+        import anyio
+
+        program = shutil.which("tailscale", path=self._environ.get("PATH")) or ""
+        return anyio.run(Tailscale(program, without_secrets(self._environ), TAILSCALE_SECONDS).name)
 
     def programs(self, name: str, wanted: tuple[str, ...], without: str) -> CheckResult:
         """Programs of which any is enough, and none is needed."""

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from farhand.config.env_file import quoted
 from farhand.config.places import node_folder
 from farhand.model.channel_ports import Manager
 from farhand.model.errors import NodeRunning, SettingMissing
+from farhand.model.reach import ReachMode, reach_mode
 from farhand.model.words import Mode
 from farhand.store import folder as node_folders
 
@@ -29,6 +31,11 @@ TRIES = 5
 MODES = """
 What may a worker do without asking you? default: look; auto_edit: change files, too; plan: look, and make a plan;
 yolo: everything, unasked, as you yourself could"""
+
+
+REACH = """
+How is this node reached from outside? tailscale: by your own devices; cloudflared: by anybody who knows the address;
+none: by nobody, and Telegram is polled"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -71,6 +78,7 @@ class Setup:
         chat = "" if self._given.demo else self._bot()
         self._agent(clis)
         self._mode()
+        self._reach()
         directory = self._directory()
         self._write(chat)
         if self._given.no_start:
@@ -79,8 +87,6 @@ class Setup:
         return self._start(directory)
 
     def _look_around(self) -> list[AgentCli]:
-        import shutil
-
         show("1. What is here")
         if shutil.which("tmux") is None and not self._given.demo:
             raise run_command.tmux_missing()
@@ -156,6 +162,14 @@ class Setup:
         mode = self._given.mode or self._prompts.choice(MODES, modes, Mode.DEFAULT.value)
         self._values["FARHAND_HIRE_MODE"] = mode
 
+    def _reach(self) -> None:
+        """The way in from outside: what is there is offered, and nobody is let in who was not asked for."""
+        here = [name for name in ("tailscale", "cloudflared") if shutil.which(name)]
+        chosen = self._given.reach or ""
+        if not chosen and here and not self._given.demo and not self._given.tunnel_url:
+            chosen = self._prompts.choice(REACH, [*here, ReachMode.NONE.value], ReachMode.NONE.value)
+        self._values["FARHAND_REACH"] = reach_mode(chosen or ReachMode.NONE).value
+
     def _directory(self) -> Path:
         usual = Path.cwd()
         given = self._given.directory or Path(self._prompts.line("\nThe folder that workers begin in", str(usual)))
@@ -192,7 +206,8 @@ class Setup:
         os.chdir(directory)
         flags = ["--node", self._node, "--detach", "--headless"]
         flags += ["--demo", "--no-telegram", "--no-tunnel"] if self._given.demo else []
-        flags += [] if self._given.tunnel_url else ["--no-tunnel"]
+        is_reached = self._given.tunnel_url or self._values["FARHAND_REACH"] != ReachMode.NONE
+        flags += [] if is_reached else ["--no-tunnel"]
         merged = command_parser("farhand run", "", run_command).parse_args(flags)
         merged.from_env_file = []
         code = run_command.run(merged)
