@@ -37,8 +37,13 @@ setup-tests: setup-dev
 
 # Every worker reads all test files: compiled once, they cost each of them a third of the processor time.
 test: export PYTHONDONTWRITEBYTECODE :=
+# FAST=1 and FULL=1 as in spec 2: the quick tests alone, or every one, as without a word.
+ifeq ($(FAST)-$(FULL),1-)
+test: test-fast
+else
 test: setup-tests web
 	$(PYTEST) $(ON_ALL_CORES) tests
+endif
 
 test-fast: setup-dev
 	$(PYTEST) tests/pure tests/contract tests/house --ignore-glob='*/house/test_telegram_*' --ignore-glob='*/contract/test_telegram_*'

@@ -57,6 +57,9 @@ OVERRULED = {
     "Telegram.",
     "cli.38": "With `--reach cloudflared` it is required; without a word (`--reach auto`) a node takes the way that is "
     "there, and polls Telegram where none is.",
+    "cli.39": "A worker brings its hooks along when it is started. A person's own settings are changed by "
+    "`farhand hook install` alone, which says what it does and can be undone to the byte.",
+    "cli.40": "`run` is itself the bridge: it reads these variables, and takes the token out of its environment.",
     "cli.42": "The tunnel is ended and nothing of it is left; the bridge goes on, for Telegram is polled: a node that "
     "gives up hears nobody.",
     "cli.49": "It is `send-to-telegram.py`: a program without a shell and without `jq`. A `send-to-telegram.sh` of the "
@@ -64,6 +67,10 @@ OVERRULED = {
     "cli.51": "Merged in Python, atomically and with a backup; what is not ours stays to the byte.",
     "env.4": "A node's own `sessions` folder, as the CLI launched the bridge; another node's variable is not used.",
     "env.5": "`claude-<node>-`, as the CLI launched the bridge; another node's variable is not used.",
+    "env.23": "No test needs a bot: the tests bring a Telegram of their own, which checks every request as the Bot API "
+    "does.",
+    "env.24": "As above: every conversation is played to its end.",
+    "env.25": "Tests take a free port each, so that they run side by side.",
     "texts.13": "A message to a worker whose agent is gone is refused in these words and not kept: what is sent after "
     "`/relaunch` is what counts.",
 }

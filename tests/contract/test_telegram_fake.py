@@ -23,6 +23,7 @@ from telegram import (
     LinkPreviewOptions,
     ReplyParameters,
 )
+from tests.spec.promises import promise
 
 from farhand.testing.telegram import FakeBot, drawn
 from farhand.testing.telegram.cuttable_server import listening
@@ -177,6 +178,7 @@ REFUSED = [
 ]
 
 
+@promise("env.23", "env.24")
 @pytest.mark.parametrize(("method", "parameters", "sentence"), REFUSED)
 async def test_it_refuses_what_telegram_refuses(
     bot: FakeBot, method: str, parameters: dict[str, object], sentence: str

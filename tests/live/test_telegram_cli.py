@@ -62,7 +62,7 @@ def environments_of_agents(home: Path) -> list[bytes]:
     return found
 
 
-@promise("overview.1", "overview.2", "cli.18")
+@promise("overview.1", "overview.2", "cli.18", "cli.39")
 @promise("files.3", "security.1")
 async def test_a_manager_talks_to_the_demo_and_the_token_stays_in_the_node(tmp_path: Path, bot: FakeBot) -> None:
     manager = bot.person(7, "Mo")
@@ -75,6 +75,9 @@ async def test_a_manager_talks_to_the_demo_and_the_token_stays_in_the_node(tmp_p
             home = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
             status = (await anyio.run_process(command, env=home)).stdout.decode()
             assert f"telegram: polling as @{bot.username}" in status
+            # The workers bring their hooks along; what is the person's own is left as it was.
+            assert not (tmp_path / ".claude" / "settings.json").exists()
+            assert not (tmp_path / ".claude" / "hooks").exists()
             agents = [one for one in environments_of_agents(tmp_path) if b"TELEGRAM_API_URL" not in one]
             assert agents
             assert not [one for one in agents if bot.token.encode() in one or b"a-secret-of" in one]

@@ -38,7 +38,7 @@ def test_a_command_from_another_nodes_worker_leaves_that_node_alone(home: Home) 
     assert not chat.exists()
 
 
-@promise("cli.15", "cli.20", "output.9")
+@promise("cli.15", "cli.20", "output.9", "env.25")
 def test_two_running_nodes_must_be_told_apart(home: Home) -> None:
     first, second = home.start("dev"), home.start("test")
     told = home.farhand("status", "--headless")

@@ -74,3 +74,19 @@ def test_a_chat_that_is_no_number_is_refused_in_a_sentence(wrong: str, tmp_path:
         chat_id(wrong)
     (tmp_path / "last_chat_id").write_text(wrong)
     assert TelegramStored(tmp_path).read_manager() == Manager()
+
+
+@promise("cli.40")
+def test_a_node_is_what_the_variables_of_its_launch_say(tmp_path: Path) -> None:
+    environ = {
+        "HOME": str(tmp_path),
+        "TELEGRAM_BOT_TOKEN": "1:secret",
+        "PORT": "8099",
+        "SESSIONS_DIR": str(tmp_path / "sessions"),
+        "TMUX_PREFIX": "claude-mine-",
+    }
+    read = config.read_settings(environ=environ, secret_names=["TELEGRAM_BOT_TOKEN"])
+    assert (read.port, read.sessions, read.tmux_prefix) == (8099, tmp_path / "sessions", "claude-mine-")
+    assert read.secrets == {"TELEGRAM_BOT_TOKEN": "1:secret"}
+    assert "TELEGRAM_BOT_TOKEN" not in environ
+    assert "TELEGRAM_BOT_TOKEN" not in read.environment

@@ -90,7 +90,7 @@ async def test_chunks_answer_one_another(team: Team) -> None:
     assert all(one.entities[0] == {"type": "bold", "offset": 0, "length": 4} for one in pages)
 
 
-NODE = [sys.executable, "-m", "farhand", "run", "--headless", "--demo", "--port", "0", "--node", "spec"]
+NODE = [sys.executable, "-m", "farhand", "run", "--headless", "--demo", "--port", "0", "--node", "spec", "--no-tunnel"]
 
 
 def environment(home: Path, bot: FakeBot) -> dict[str, str]:
