@@ -8,6 +8,7 @@ import pytest
 from farhand.model.errors import SettingWrong
 from farhand.model.reach import ReachMode, reach_mode
 from farhand.reach.cloudflared import address_in, complaint_in, is_registered, named_arguments, quick_arguments
+from farhand.reach.probe import probe
 from farhand.reach.tailscale import Served, address, free_port, port_of
 
 BANNER = """
@@ -85,3 +86,9 @@ def test_the_way_in_is_one_of_four() -> None:
     assert reach_mode(" Tailscale ") is ReachMode.TAILSCALE
     with pytest.raises(SettingWrong, match="FARHAND_REACH is one of auto, tailscale, cloudflared, none, not 'ngrok'"):
         reach_mode("ngrok")
+
+
+@pytest.mark.anyio
+async def test_a_name_that_is_not_known_here_proves_nothing() -> None:
+    assert await probe("https://quiet-fox.invalid") == ""
+    assert await probe("http://127.0.0.1:9") == "No connection (ConnectError)."

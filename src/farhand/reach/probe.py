@@ -2,6 +2,9 @@
 
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias
+from urllib.parse import urlsplit
+
+import anyio
 
 # Why the node cannot be reached at that address; empty when it can.
 Probe: TypeAlias = Callable[[str], Awaitable[str]]
@@ -10,10 +13,15 @@ LARGEST_ANSWER = 4096
 
 
 async def probe(url: str) -> str:
-    """One request; whoever else answers there is not taken for the node."""
+    """One request; whoever else answers there is not taken for the node.
+
+    Where the name is not known here, nobody can tell: this machine is offline, or remembers that the name was not there
+    yet. Those who call from outside tell then."""
     import httpx2
     import msgspec
 
+    if not await _is_known(urlsplit(url).hostname or ""):
+        return ""
     try:
         async with httpx2.AsyncClient(timeout=PROBE_SECONDS, follow_redirects=False) as client:
             answer = await client.get(f"{url.rstrip('/')}/healthz")
@@ -26,3 +34,11 @@ async def probe(url: str) -> str:
     except msgspec.MsgspecError:
         said = None
     return "" if isinstance(said, dict) and said.get("ok") is True else "Somebody else answers at the address."
+
+
+async def _is_known(host: str) -> bool:
+    try:
+        await anyio.getaddrinfo(host, None)
+    except OSError:
+        return False
+    return True

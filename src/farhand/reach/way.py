@@ -12,6 +12,7 @@ from farhand.reach.probe import Probe
 from farhand.reach.process import TunnelProcess
 
 OPEN_SECONDS = 45.0
+REGISTER_SECONDS = 10.0
 LOOK_SECONDS = 0.2
 
 
@@ -78,10 +79,14 @@ class CloudflaredWay:
 
     async def _wait_for_address(self) -> str:
         deadline = self._clock.now() + OPEN_SECONDS
+        told_at: float | None = None
         while True:
             said = self._process.output()
             if found := self._address_in(said):
-                return found
+                told_at = self._clock.now() if told_at is None else told_at
+                # Whoever asks for the name before it is there may be told for long that it is not.
+                if cloudflared.is_registered(said) or self._clock.now() - told_at >= REGISTER_SECONDS:
+                    return found
             if not self._process.is_running():
                 raise ReachFailed(_with_reason(await self._process.ended(), said))
             if self._clock.now() >= deadline:

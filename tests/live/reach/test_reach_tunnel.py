@@ -30,12 +30,13 @@ MANAGER = 7
 class Desk:
     """A home with the command `farhand`, a bot, and a PATH on which cloudflared stands in."""
 
-    def __init__(self, home: Path, bot: FakeBot, cloudflared: Cloudflared) -> None:
+    def __init__(self, home: Path, bot: FakeBot, cloudflared: Cloudflared, name: str = "cli") -> None:
         self.home = home
+        self.name = name
         self.bot = bot
         self.cloudflared = cloudflared
         self.manager = bot.person(MANAGER, "Mo")
-        self.folder = home / ".claude" / "telegram" / "nodes" / "cli"
+        self.folder = home / ".claude" / "telegram" / "nodes" / name
         self.environ = {
             "PATH": cloudflared.path,
             "HOME": str(home),
@@ -58,7 +59,7 @@ class Desk:
 
     async def status(self) -> dict[str, object]:
         """What the node says of itself."""
-        return dict(json.loads((await self.farhand("status", "-n", "cli", "--json"))[1]))
+        return dict(json.loads((await self.farhand("status", "-n", self.name, "--json"))[1]))
 
     def read(self, name: str) -> str:
         """A file of the node's."""
@@ -87,7 +88,7 @@ class Desk:
     @asynccontextmanager
     async def node(self, *more: str, port: str = "0", **variables: str) -> AsyncIterator[anyio.abc.Process]:
         """A node that runs while the block does; killed at its end if it still does."""
-        words = self.command("run", "--node", "cli", "-p", port, "--headless", "--demo", "-v", *more)
+        words = self.command("run", "--node", self.name, "-p", port, "--headless", "--demo", "-v", *more)
         with (self.home / "log").open("ab") as log:
             process = await anyio.open_process(
                 words, env={**self.environ, **variables}, cwd=self.home, stdout=log, stderr=log

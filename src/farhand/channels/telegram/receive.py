@@ -29,7 +29,7 @@ LONGEST_PAUSE_SECONDS = 30.0
 CHECK_SECONDS = 30.0
 AGAIN_SECONDS = 10.0
 # A fresh address is not known to Telegram at once.
-MOST_REFUSALS = 5
+MOST_REFUSALS = 7
 REFUSED_PAUSE_SECONDS = 1.5
 # How often a poll is looked at, and how many looks one without waiting and one without end may take.
 LOOK_SECONDS = 10.0

@@ -1,0 +1,95 @@
+"""Two nodes side by side, each with a tunnel: node, tunnel and agent are killed in turn, each is seen and healed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import anyio.abc
+import pytest
+from tests.live.leftovers import end_agents
+from tests.live.reach.stand_ins import Cloudflared
+from tests.live.reach.test_reach_tunnel import Desk
+
+from farhand.sandbox.folder import Folder
+from farhand.testing.ports import lasting_port
+from farhand.testing.telegram import FakeBot, FakeTelegram
+
+pytestmark = pytest.mark.anyio
+
+
+class NodeDesk(Desk):
+    """A desk at one of several nodes of the same home."""
+
+    def __init__(self, home: Path, bot: FakeBot, cloudflared: Cloudflared, node: str) -> None:
+        super().__init__(home, bot, cloudflared, node)
+        self.port = str(lasting_port())
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[anyio.abc.Process]:
+        """Its node, on its own port."""
+        async with self.node(port=self.port) as process:
+            yield process
+
+    def agent(self) -> int:
+        """The process of its demo worker."""
+        (place,) = (self.folder / "holders").iterdir()
+        folder = Folder(place)
+        life = folder.life()
+        folder.close()
+        assert life is not None
+        return life.child
+
+
+async def statuses(desk: Desk) -> dict[str, dict[str, object]]:
+    """What `status --all --json` tells of each node."""
+    lines = (await desk.farhand("status", "--all", "--json"))[1].splitlines()
+    return {said["node"]: said for said in map(json.loads, lines)}
+
+
+async def test_every_part_of_two_nodes_is_killed_in_turn(tmp_path: Path, telegram_address: str) -> None:
+    cloudflared = Cloudflared(tmp_path / "programs")
+    try:
+        async with FakeTelegram(telegram_address) as telegram:
+            dev = NodeDesk(tmp_path, await telegram.new_bot(), cloudflared, "dev")
+            test = NodeDesk(tmp_path, await telegram.new_bot(), cloudflared, "test")
+            async with test.running():
+                async with dev.running() as process:
+                    first, other = await dev.until_called(), await test.until_called()
+                    await dev.talks("spoken to dev")
+                    await test.talks("spoken to test")
+                    said = await statuses(dev)
+                    assert said["dev"]["reach"]["url"] == first  # type: ignore[index]
+                    assert said["test"]["reach"]["url"] == other  # type: ignore[index]
+
+                    os.kill(int(dev.read("tunnel.pid").split()[0]), signal.SIGKILL)
+                    second = await dev.until_called(other_than=first)
+                    await dev.talks("after the tunnel")
+
+                    os.kill(dev.agent(), signal.SIGKILL)
+                    await dev.talks("after the agent")
+
+                    process.kill()
+                    await process.wait()
+                said = await statuses(test)
+                assert (said["dev"]["running"], said["test"]["running"]) == (False, True)
+                await dev.manager.says("while it was down")
+                async with dev.running():
+                    await dev.manager.reads("while it was down")
+                    await dev.until(lambda: dev.read("tunnel_url") == second, "the tunnel was not taken over")
+                    await dev.talks("after the node")
+                    said = await statuses(test)
+                    assert (said["dev"]["running"], said["test"]["running"]) == (True, True)
+                    assert len(cloudflared.alive) == 2
+                # The other one noticed nothing of all this.
+                assert (test.read("tunnel_url"), await test.until_called()) == (other, other)
+                await test.talks("still here")
+    finally:
+        with anyio.CancelScope(shield=True):
+            cloudflared.end()
+            await end_agents(tmp_path)
