@@ -93,6 +93,7 @@ async def test_every_step_is_a_flag_so_that_nobody_need_be_asked(home: Home, bot
         "TELEGRAM_BOT_TOKEN": bot.token,
         "FARHAND_HIRE_BACKEND": "demo",
         "FARHAND_HIRE_MODE": "plan",
+        "FARHAND_REACH": "none",
         "PORT": "0",
         "TELEGRAM_API_URL": bot.address,
         "ADMIN_PAIRING": "required",
