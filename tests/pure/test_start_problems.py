@@ -2,7 +2,7 @@
 
 import pytest
 
-from farhand.model.start_problems import explained
+from farhand.model.start_problems import explained, of_turn
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,16 @@ def test_a_splash_screen_is_not_shown() -> None:
     screen = "X did not start (status 1: ╭────╮\n│ ▛▜ Welcome │\n╰────╯\n\nSegmentation fault)."
     assert explained(screen) == "X did not start (status 1: … Segmentation fault)."
     assert len(explained("word " * 500)) == 240
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        ("API Error: 401 invalid x-api-key", "Its key or sign-in is refused. Renew it at the desk, then try again."),
+        ("fetch failed", "No network. Say it again when the network is back."),
+        ("the tests do not pass", ""),
+        ("", ""),
+    ],
+)
+def test_a_failed_turn_says_what_to_do_where_that_is_known(error: str, says: str) -> None:
+    assert of_turn(error) == says

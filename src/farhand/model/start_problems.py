@@ -3,6 +3,7 @@
 import re
 
 LONGEST_REASON = 240
+NO_NETWORK = "no network"
 # What agents and systems say, the reason in plain words, and what a person can do about it. The first that fits counts.
 PROBLEMS: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), reason, advice)
@@ -27,7 +28,7 @@ PROBLEMS: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
         (
             r"ENOTFOUND|ECONNREFUSED|EAI_AGAIN|ETIMEDOUT|ENETUNREACH|fetch failed|unable to connect|failed to connect"
             r"|could not resolve|network (error|is unreachable)|getaddrinfo|connection (refused|error)",
-            "no network",
+            NO_NETWORK,
             "It is tried again by itself.",
         ),
         (
@@ -51,6 +52,15 @@ def explained(why: str) -> str:
         if pattern.search(why):
             return f"{reason}. {advice}"
     return _last_words(why)
+
+
+def of_turn(error: str) -> str:
+    """What a failed turn's error means and what to do about it, as sentences; empty for any other error."""
+    for pattern, reason, advice in PROBLEMS[:-1]:
+        if pattern.search(error):
+            then = "Say it again when the network is back." if reason == NO_NETWORK else advice
+            return f"{reason[:1].upper()}{reason[1:]}. {then}"
+    return ""
 
 
 def _last_words(why: str) -> str:

@@ -180,6 +180,40 @@ async def test_a_killed_tmux_is_told_and_the_worker_comes_back(cli_env: ClaudeEn
         await a_killed_agent_comes_back(house, kill, "tmux")
 
 
+@pytest.mark.parametrize(
+    "step",
+    [
+        ScriptedReply((ScriptedText("begun\n\nand on\n"), Hold("never"))),
+        ScriptedReply((Hold("never"), ScriptedText("never"))),
+    ],
+    ids=["in its words", "before its words"],
+)
+async def test_an_answer_after_a_killed_tmux_is_told_once(cli_env: ClaudeEnv, step: ScriptedReply) -> None:
+    cli_env.model.script.conversation("zz-mid", step)
+    cli_env.model.script.conversation("zz-after", say("after"))
+    async with cli_env.open() as house:
+        await hired(house, cli_env)
+        await house.say("zz-mid")
+        await house.fact(Seen)
+        await cli_env.model.asked("zz-mid")
+        if isinstance(step.blocks[0], ScriptedText):
+            await house.fact(Said)
+        server = int((await cli_env.tmux.command("display-message", "-p", "#{pid}"))[0])
+        os.kill(server, signal.SIGKILL)
+        offline = await house.event(WentOffline)
+        await house.fact(CameOnline, after=offline.seq)
+        accepted = await house.say("zz-after")
+        ended = await house.event(TurnEnded, lambda event: event.turn == accepted.message)
+        assert isinstance(ended.fact, TurnEnded)
+        assert ended.fact.how is HowEnded.COMPLETED
+        texts = [
+            (event.turn, event.fact.text)
+            for event in await house.history()
+            if isinstance(event.fact, Said) and event.seq > offline.seq
+        ]
+        assert texts == [(accepted.message, "after")]
+
+
 async def test_a_quit_at_the_desk_is_respected(cli_env: ClaudeEnv) -> None:
     async with cli_env.open() as house:
         await hired(house, cli_env)

@@ -1,0 +1,57 @@
+"""The real Claude Code, not installed, signed out, with a refused key, or asked for a command that it does not know."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from tests.live.trouble_scenarios import in_trouble, without_program
+
+from farhand.model.facts import CameOnline, TurnEnded
+from farhand.testing.claude_env import ClaudeEnv
+from farhand.testing.models.script import Failure
+from farhand.testing.telegram import FakeBot
+
+pytestmark = pytest.mark.anyio
+TRIES = 20
+IN_BOTH = pytest.mark.parametrize("kind", ["claude/tmux", "claude/headless"])
+
+
+@IN_BOTH
+async def test_not_installed(cli_env: ClaudeEnv, bot: FakeBot, kind: str) -> None:
+    async with in_trouble(cli_env, bot, without_program(cli_env)) as trouble:
+        await trouble.cannot_start(kind, "There is no 'claude' on PATH", "npm install -g @anthropic-ai/claude-code")
+
+
+async def test_new_here_without_a_network(cli_env: ClaudeEnv, bot: FakeBot) -> None:
+    async with in_trouble(cli_env, bot, lambda: cli_env.environment.pop("ANTHROPIC_API_KEY")) as trouble:
+        await trouble.cannot_start("claude/tmux", "No network. It is tried again by itself.")
+
+
+@IN_BOTH
+async def test_signed_out(cli_env: ClaudeEnv, bot: FakeBot, kind: str) -> None:
+    def sign_out() -> None:
+        del cli_env.environment["ANTHROPIC_API_KEY"]
+        (cli_env.home / ".claude.json").write_text(json.dumps({"hasCompletedOnboarding": True}))
+
+    async with in_trouble(cli_env, bot, sign_out) as trouble:
+        await trouble.fails(kind, "zz-signed-out", "Not signed in. Sign in at the desk")
+
+
+@IN_BOTH
+async def test_a_key_that_is_refused(cli_env: ClaudeEnv, bot: FakeBot, kind: str) -> None:
+    refused = Failure(401, "authentication_error", "invalid x-api-key")
+    cli_env.model.script.conversation("zz-key", *[refused] * TRIES)
+    # It would try for minutes.
+    async with in_trouble(cli_env, bot, lambda: cli_env.environment.update(CLAUDE_CODE_MAX_RETRIES="1")) as trouble:
+        await trouble.fails(kind, "zz-key", "at the desk, then try again")
+
+
+async def test_a_command_that_it_does_not_know(cli_env: ClaudeEnv, bot: FakeBot) -> None:
+    async with in_trouble(cli_env, bot, lambda: None) as trouble:
+        await trouble.hires("claude/tmux")
+        await trouble.house.fact(CameOnline)
+        await trouble.house.say("/zed hi")
+        await trouble.house.fact(TurnEnded)
+        told = await trouble.manager.reads("Unknown command: /zed")
+        assert await trouble.buzzes() == [told.text]

@@ -1,0 +1,83 @@
+"""What a phone is told when an agent's CLI cannot work: the right sentence, and one buzz at most for one cause."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from tests.house.telegram_house import MANAGER, telegram_settings
+
+from farhand.channels.telegram.channel import TelegramChannel
+from farhand.model.channel_ports import Channel, ChannelContext
+from farhand.model.commands import Hire
+from farhand.model.facts import CameOnline, TurnEnded, WentOffline
+from farhand.model.words import HowEnded
+from farhand.testing.cli_env import CliEnv
+from farhand.testing.house import House
+from farhand.testing.telegram import FakeBot, Person, ShownMessage
+
+
+class Trouble:
+    """A node with a phone, whose agent's CLI cannot work."""
+
+    def __init__(self, house: House, bot: FakeBot, cli_env: CliEnv) -> None:
+        self.house = house
+        self.manager: Person = bot.person(MANAGER, "Mo")
+        self._directory = str(cli_env.project)
+
+    async def hires(self, kind: str) -> None:
+        """Takes ann on."""
+        backend, _, wire = kind.partition("/")
+        options = {"wire": wire} if wire else {}
+        hire = Hire(id=self.house.id(), worker="ann", backend=backend, directory=self._directory, options=options)
+        await self.house.send(hire)
+
+    async def cannot_start(self, kind: str, *words: str) -> ShownMessage:
+        """Ann cannot start: one message says so in these words, and it is the only one that buzzed."""
+        await self.hires(kind)
+        assert (await self.house.fact(WentOffline)).final
+        told = await self.manager.reads('Could not hire "ann". ')
+        assert all(one in told.text for one in words), told.text
+        assert told.labels == ("Try again",)
+        assert await self.buzzes() == [told.text]
+        return told
+
+    async def fails(self, kind: str, text: str, *words: str) -> None:
+        """A turn of ann's fails: its end says all of these words, and nothing else buzzed."""
+        await self.hires(kind)
+        await self.house.fact(CameOnline)
+        await self.house.say(text)
+        ended = await self.house.fact(TurnEnded)
+        assert ended.how is HowEnded.FAILED, ended
+        told = await self.manager.reads("✗ Failed")
+        assert all(one in told.text for one in words), told.text
+        assert await self.buzzes() == [told.text]
+
+    async def buzzes(self) -> list[str]:
+        """What made the phone buzz, the node's own words to the manager aside."""
+        chat = await self.manager.sees(bool)
+        return [one.text for one in chat if one.buzzed and not one.deleted and "ann" in one.text.lower()]
+
+
+@asynccontextmanager
+async def in_trouble(cli_env: CliEnv, bot: FakeBot, change: Callable[[], object]) -> AsyncIterator[Trouble]:
+    """The change takes the CLI what it needs; then the node is opened with a phone."""
+    change()
+
+    def channels(context: ChannelContext) -> list[Channel]:
+        settings = telegram_settings(bot, admin_chat_id=str(MANAGER), chat_burst=50, poll_seconds=1)
+        return [TelegramChannel(settings, context)]
+
+    await bot.person(MANAGER, "Mo").says("/start")
+    async with cli_env.open(channels=channels) as house:
+        trouble = Trouble(house, bot, cli_env)
+        # Answered before there is a worker that it could name.
+        await trouble.manager.sees(lambda chat: sum("I'm online" in one.text for one in chat) == 2)
+        yield trouble
+    # How often a CLI tries is its own affair.
+    cli_env.forget()
+
+
+def without_program(cli_env: CliEnv) -> Callable[[], None]:
+    """The CLI is not on PATH."""
+    return lambda: cli_env.environment.update(PATH="/usr/bin:/bin")
