@@ -121,7 +121,7 @@ def create_topic(world: World, asked: BotRequest) -> dict[str, Any]:
         raise bad_request("TOPIC_TITLE_INVALID")
     color = int(asked.parameters.get("icon_color", 7322096))
     created = {"name": name, "icon_color": color}
-    message = world.put(chat, {"from": world.me(), "forum_topic_created": created})
+    message = world.put(chat, {"from": world.me(), "forum_topic_created": created}, silent=True)
     thread = int(message.payload["message_id"])
     message.payload |= {"message_thread_id": thread, "is_topic_message": True}
     chat.topics[thread] = name
@@ -158,6 +158,7 @@ def close_topic(world: World, asked: BotRequest) -> bool:
     world.put(
         chat,
         {"from": world.me(), "message_thread_id": thread, "is_topic_message": True, "forum_topic_closed": {}},
+        silent=True,
     )
     return True
 
