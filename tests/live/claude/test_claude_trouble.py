@@ -47,6 +47,16 @@ async def test_a_key_that_is_refused(cli_env: ClaudeEnv, bot: FakeBot, kind: str
         await trouble.fails(kind, "zz-key", "at the desk, then try again")
 
 
+@IN_BOTH
+async def test_a_network_that_is_away(cli_env: ClaudeEnv, bot: FakeBot, kind: str) -> None:
+    def cut_off() -> None:
+        # Nobody listens there, and it would try for minutes.
+        cli_env.environment.update(ANTHROPIC_BASE_URL="http://127.0.0.1:9", CLAUDE_CODE_MAX_RETRIES="1")
+
+    async with in_trouble(cli_env, bot, cut_off) as trouble:
+        await trouble.fails(kind, "zz-network", "No network. Say it again when the network is back.")
+
+
 async def test_a_command_that_it_does_not_know(cli_env: ClaudeEnv, bot: FakeBot) -> None:
     async with in_trouble(cli_env, bot, lambda: None) as trouble:
         await trouble.hires("claude/tmux")
