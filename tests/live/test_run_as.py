@@ -48,7 +48,8 @@ for path in "$@"; do
   ls "$path" >/dev/null 2>&1 && echo "listed $path"
 done
 for key in "" "Authorization: Bearer $FARHAND_WORKER_KEY"; do
-  bash -c 'exec 3<>/dev/tcp/127.0.0.1/$0; printf "GET /workers HTTP/1.0\\nHost: localhost\\n%s\\n\\n" "$1" >&3
+  bash -c 'exec 3<>/dev/tcp/127.0.0.1/$0
+    printf "GET /workers HTTP/1.0\\r\\nHost: localhost\\r\\n%s\\r\\n\\r\\n" "$1" >&3
     read -r _ code _ <&3; echo "http $code"' "$PORT" "$key" 2>/dev/null
 done
 /usr/bin/python3 - "$1/hub.sock" <<'END'
