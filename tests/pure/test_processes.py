@@ -52,8 +52,13 @@ def test_the_lock_of_an_earlier_version_has_its_pid_file(tmp_path: Path) -> None
 
 
 def test_what_this_user_runs_is_seen_with_words_and_variables() -> None:
-    with subprocess.Popen(["sleep", "600"], env={"MARKED": "yes"}) as child:
+    with subprocess.Popen(["cat", "-"], env={"MARKED": "yes"}, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        child.stdin.write(b"!")
+        child.stdin.flush()
+        assert child.stdout.read(1) == b"!", "it has not become its program"
         found = {one.pid: one for one in processes.read_processes()}
         child.kill()
-    assert found[child.pid].words == ("sleep", "600")
+    assert found[child.pid].words == ("cat", "-")
     assert found[child.pid].environ == {"MARKED": "yes"}
