@@ -6,6 +6,7 @@ Run without arguments it writes them; with `--check` it says which of them the c
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import sys
 import typing
@@ -36,6 +37,7 @@ from farhand.model import (
     wire,
     words,
 )
+from farhand.remote.openapi import document as remote_document
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = Path("docs") / "reference"
@@ -321,6 +323,11 @@ def error_rows() -> str:
     )
 
 
+def remote_openapi() -> str:
+    """The remote control as OpenAPI, as it tells of itself."""
+    return json.dumps(remote_document(), indent=2)
+
+
 FILES: dict[Path, Callable[[], str]] = {
     REFERENCE / "cli.md": cli,
     REFERENCE / "commands.md": slash_commands,
@@ -328,6 +335,7 @@ FILES: dict[Path, Callable[[], str]] = {
     REFERENCE / "door.md": door,
     REFERENCE / "schema.json": schema.json_schema,
     REFERENCE / "openapi.json": openapi.openapi,
+    REFERENCE / "remote-openapi.json": remote_openapi,
     Path("web/src/wire/types.ts"): typescript.types,
     Path("src/farhand/cli/slash_help.py"): slash_help,
     **{golden.FOLDER / f"{story.name}.json": partial(golden.fixture, story) for story in golden.STORIES},

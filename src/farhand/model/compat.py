@@ -26,6 +26,8 @@ TUNNEL_URL_FILE = "tunnel_url"
 TUNNEL_FILES = (TUNNEL_LOG_FILE, TUNNEL_PID_FILE, TUNNEL_URL_FILE)
 # Which port of the tailnet leads to the node, kept so that `stop` can close what a killed node left open.
 SERVE_FILE = "tailscale_serve"
+# Where the remote control of a terminal listens: the document's two spellings, the first one first.
+REMOTE_PORT_VARIABLES = ("GEMINI_CLI_REMOTE_PORT", "GEMINI_CLI_TUI_REMOTE_PORT")
 # Where the agent keeps its settings, below HOME; its hooks' programs are in `hooks` beside them.
 AGENT_SETTINGS = ".claude/settings.json"
 STALE_HOOKS_ADVICE = "restart Claude (/exit) to reload settings.json"

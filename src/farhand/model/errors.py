@@ -5,7 +5,7 @@ FarhandError
 │   ├── BadInput                BadName, BadFrame, TooLarge
 │   ├── Unknown…                UnknownWorker, UnknownBackend, UnknownAsk, UnknownMessage, UnknownSession
 │   ├── NameTaken, IdTaken, SessionTaken, NoFocus, NothingRunning, AskGone, MessageGone, Leaving, Offline, CannotDo,
-│   │                           NotAllowed, NotInFolder, NoRepository, UploadConflict, UnknownUpload
+│   │                           NotAllowed, NotReady, NotInFolder, NoRepository, UploadConflict, UnknownUpload
 ├── StoreError                  StoreCorrupt, StoreLocked, StoreNewer, StoreFull
 ├── DriverError                 AgentMissing, AgentNotStarted, AgentEnded, AgentGone, GitFailed
 ├── ChannelError
@@ -237,6 +237,12 @@ class CannotDo(Refused):
     """This backend has no such ability."""
 
     code = "cannot_do"
+
+
+class NotReady(Refused):
+    """A conversation is not on its screen yet, or not any more: nothing can be said in it."""
+
+    code = "not_ready"
 
 
 class NotAllowed(Refused):

@@ -11,6 +11,7 @@ from starlette.applications import Starlette
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp
 from uvicorn.server import ServerState
 
 from farhand.model import compat, frames
@@ -194,7 +195,7 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 async def serve(
-    app: Starlette,
+    app: ASGIApp,
     *listeners: socket.socket,
     limits: ConnectionLimits | None = None,
     task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED,

@@ -1,0 +1,1 @@
+"""Remote control of a live conversation: its log, the sources behind it, and HTTP in front of it."""

@@ -1,0 +1,1 @@
+"""The terminal app: one live conversation or a team's, on the whole screen."""
