@@ -11,10 +11,10 @@ import anyio
 from farhand.app import Channels, node
 from farhand.config.settings import Settings
 from farhand.model.commands import Accepted, Answer, Command, End, Focus, Hire, Interrupt, Relaunch, Say
-from farhand.model.facts import AskRaised, CameOnline, Event
+from farhand.model.facts import AskRaised, CameOnline, Event, Said
 from farhand.model.folder_trust import TRUST
 from farhand.model.ports import Clock, Driver
-from farhand.model.present import Present, Worker
+from farhand.model.present import WIRE, Present, Worker
 from farhand.model.reach import ReachMode
 from farhand.model.words import AskKind, Mode, Sender
 from farhand.node import Node
@@ -54,9 +54,23 @@ class House:
         """A fresh command id."""
         return f"c{next(self._numbers)}-{self.started}"
 
-    async def hire(self, worker: str = "ann", backend: str = "scripted", *, online: bool = True) -> Accepted:
+    async def hire(
+        self,
+        worker: str = "ann",
+        backend: str = "scripted",
+        *,
+        directory: Path | str = "",
+        mode: Mode | None = None,
+        wire: str = "",
+        trust_folder: bool = False,
+        online: bool = True,
+    ) -> Accepted:
         """Takes a worker on, and waits until it can be spoken to."""
-        accepted = await self.send(Hire(id=self.id(), worker=worker, backend=backend))
+        options = {WIRE: wire} if wire else {}
+        hire = Hire(id=self.id(), worker=worker, backend=backend, directory=str(directory), mode=mode, options=options)
+        accepted = await self.send(hire)
+        if trust_folder:
+            await self.trust_folder()
         if online:
             await self.fact(CameOnline, lambda event: event.worker == worker, after=accepted.seq - 1)
         return accepted
@@ -125,6 +139,11 @@ class House:
     def worker(self, name: str = "ann") -> Worker:
         """The worker as it is now."""
         return self.hub.present.workers[name]
+
+    async def said(self, worker: str = "ann") -> str:
+        """All that a worker has said."""
+        events = [event for event in await self.history() if event.worker == worker]
+        return "".join(event.fact.text for event in events if isinstance(event.fact, Said))
 
     async def history(self) -> list[Event]:
         """Every event there is."""

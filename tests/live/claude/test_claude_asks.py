@@ -12,12 +12,10 @@ import pytest
 
 from farhand.drivers.wires.tmux import Pane
 from farhand.hooks.install import compiled
-from farhand.model.commands import Hire
 from farhand.model.facts import (
     AnswerDelivered,
     AskRaised,
     AskSettled,
-    CameOnline,
     Noted,
     Said,
     ToolEnded,
@@ -34,8 +32,7 @@ pytestmark = pytest.mark.anyio
 
 async def hired(house: House, cli_env: ClaudeEnv, mode: Mode = Mode.DEFAULT) -> None:
     """A worker who asks before it acts."""
-    await house.send(Hire(id=house.id(), worker="ann", backend="claude", directory=str(cli_env.project), mode=mode))
-    await house.fact(CameOnline)
+    await house.hire(backend="claude", directory=cli_env.project, mode=mode)
 
 
 def touch(cli_env: ClaudeEnv, marker: str, name: str, then: str = "done") -> Path:

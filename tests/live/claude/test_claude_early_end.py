@@ -9,7 +9,6 @@ import pytest
 
 from farhand.drivers.wires.tmux import Pane
 from farhand.drivers.wires.tmux.death import ended
-from farhand.model.commands import Hire
 from farhand.model.facts import CameOnline, Event, Said, ToolEnded, ToolStarted, TurnEnded, TurnStarted, WentOffline
 from farhand.model.words import HowEnded
 from farhand.testing.claude_env import ClaudeEnv
@@ -22,8 +21,7 @@ WORDS = ("the first answer.", "the second answer.", "the third answer.")
 
 async def hired(house: House, cli_env: ClaudeEnv) -> None:
     """A worker who can be spoken to."""
-    await house.send(Hire(id=house.id(), worker="ann", backend="claude", directory=str(cli_env.project)))
-    await house.fact(CameOnline)
+    await house.hire(backend="claude", directory=cli_env.project)
 
 
 @pytest.fixture

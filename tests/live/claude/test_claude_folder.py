@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from farhand.model.commands import Hire
 from farhand.model.facts import AskRaised, CameOnline, TurnEnded, WentOffline
 from farhand.model.words import AskKind, HowEnded, Mode
 from farhand.testing.claude_env import ClaudeEnv
@@ -27,17 +26,7 @@ def hostile(project: Path) -> Path:
 
 
 async def hire(house: House, cli_env: ClaudeEnv, wire: str, mode: Mode) -> None:
-    options = {"wire": wire}
-    await house.send(
-        Hire(
-            id=house.id(),
-            worker="ann",
-            backend="claude",
-            directory=str(cli_env.project),
-            mode=mode,
-            options=options,
-        )
-    )
+    await house.hire(backend="claude", directory=cli_env.project, mode=mode, wire=wire, online=False)
 
 
 @pytest.mark.parametrize(("wire", "mode"), [("tmux", Mode.DEFAULT), ("headless", Mode.YOLO)])

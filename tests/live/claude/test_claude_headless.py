@@ -15,7 +15,6 @@ from tests.live.turn_scenarios import (
     a_stopped_turn_makes_room,
 )
 
-from farhand.model.commands import Hire
 from farhand.model.errors import FarhandError
 from farhand.model.facts import (
     AnswerDelivered,
@@ -40,13 +39,7 @@ pytestmark = pytest.mark.anyio
 
 async def hired(house: House, cli_env: ClaudeEnv) -> None:
     """A worker without a terminal."""
-    await house.send(Hire(id=house.id(), worker="ann", backend="claude-headless", directory=str(cli_env.project)))
-    await house.fact(CameOnline)
-
-
-async def said(house: House) -> str:
-    """All that was said."""
-    return "".join(event.fact.text for event in await house.history() if isinstance(event.fact, Said))
+    await house.hire(backend="claude-headless", directory=cli_env.project)
 
 
 async def test_a_message_is_answered_and_the_next_one_remembers(cli_env: ClaudeEnv) -> None:
@@ -64,7 +57,7 @@ async def test_a_message_is_answered_and_the_next_one_remembers(cli_env: ClaudeE
         assert (await house.fact(SessionKnown)).session == house.worker().session
         await house.say("zz-again")
         await house.event(TurnEnded, after=ended.seq)
-        assert await said(house) == "hello managerhello again"
+        assert await house.said() == "hello managerhello again"
     assert "hello manager" in cli_env.model.prompted("zz-again")[-1].texts
 
 
@@ -96,7 +89,7 @@ async def test_an_ask_that_nobody_answers_is_a_no(cli_env: ClaudeEnv) -> None:
         await house.say("zz-one")
         assert (await house.fact(AskSettled)).how is HowSettled.EXPIRED
         assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
-        assert await said(house) == "too bad"
+        assert await house.said() == "too bad"
     assert not (cli_env.project / "one.txt").exists()
 
 
@@ -177,7 +170,7 @@ async def test_the_answer_arrives_once_when_the_node_was_away(cli_env: ClaudeEnv
     cli_env.model.script.release("away")
     async with cli_env.open() as house:
         await house.event(TurnEnded)
-        assert "".join((await said(house)).split()) == "onetwo"
+        assert "".join((await house.said()).split()) == "onetwo"
 
 
 async def test_a_killed_agent_comes_back_with_its_memory(cli_env: ClaudeEnv) -> None:

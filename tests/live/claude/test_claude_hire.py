@@ -10,8 +10,7 @@ import pytest
 from farhand.drivers.claude.launch import MANIFEST
 from farhand.drivers.claude.tmux.screen import read_box
 from farhand.drivers.wires.tmux import Pane
-from farhand.model.commands import Hire
-from farhand.model.facts import CameOnline, Noted, Said, Seen, TurnEnded
+from farhand.model.facts import Noted, Said, Seen, TurnEnded
 from farhand.model.words import HowEnded
 from farhand.testing.claude_env import ClaudeEnv, until
 from farhand.testing.house import House
@@ -22,8 +21,7 @@ pytestmark = pytest.mark.anyio
 
 async def hired(house: House, cli_env: ClaudeEnv, name: str = "ann") -> None:
     """A worker who can be spoken to."""
-    await house.send(Hire(id=house.id(), worker=name, backend="claude", directory=str(cli_env.project)))
-    await house.fact(CameOnline, lambda event: event.worker == name)
+    await house.hire(name, "claude", directory=cli_env.project)
 
 
 async def test_a_message_is_answered_in_a_fresh_home(cli_env: ClaudeEnv) -> None:

@@ -16,7 +16,7 @@ from tests.live.turn_scenarios import (
 )
 
 from farhand.drivers.claude.tmux.screen import read_box
-from farhand.model.commands import Hire, Say, Tune
+from farhand.model.commands import Say, Tune
 from farhand.model.facts import (
     CameOnline,
     Ended,
@@ -43,14 +43,7 @@ pytestmark = pytest.mark.anyio
 
 async def hired(house: House, cli_env: ClaudeEnv, name: str = "ann", mode: Mode = Mode.DEFAULT) -> None:
     """A worker who can be spoken to."""
-    await house.send(Hire(id=house.id(), worker=name, backend="claude", directory=str(cli_env.project), mode=mode))
-    await house.fact(CameOnline, lambda event: event.worker == name)
-
-
-async def said(house: House, worker: str = "ann") -> str:
-    """All that a worker has said."""
-    history = await house.history()
-    return "".join(event.fact.text for event in history if isinstance(event.fact, Said) and event.worker == worker)
+    await house.hire(name, "claude", directory=cli_env.project, mode=mode)
 
 
 async def test_a_long_answer_is_told_while_it_is_written(cli_env: ClaudeEnv) -> None:
@@ -70,7 +63,7 @@ async def test_a_long_answer_is_told_while_it_is_written(cli_env: ClaudeEnv) -> 
         cli_env.model.script.release("half")
         ended = await house.event(TurnEnded)
         assert first.seq < ended.seq
-        text = await said(house)
+        text = await house.said()
         assert text.replace("\n\n", "\n").replace("\n", "") == (head + tail).replace("\n\n", "\n").replace("\n", "")
         assert (await house.fact(Thought)).text == "let me think"
         assert (await house.fact(Used)).usage.input_tokens == 100
@@ -87,7 +80,7 @@ async def test_two_workers_do_not_hear_each_other(cli_env: ClaudeEnv) -> None:
         await house.say("zz-second", worker="bob")
         for name in ("ann", "bob"):
             await house.event(TurnEnded, lambda event, name=name: event.worker == name)  # type: ignore[misc]
-            assert await said(house, name) == f"I am {name}"
+            assert await house.said(name) == f"I am {name}"
 
 
 async def test_a_turn_is_paused_and_the_next_message_is_answered(cli_env: ClaudeEnv) -> None:
@@ -99,7 +92,7 @@ async def test_a_turn_is_paused_and_the_next_message_is_answered(cli_env: Claude
         await cli_env.model.asked("zz-slow")
         await house.fact(Seen)
         await a_stopped_turn_makes_room(house, "zz-next")
-        assert (await said(house)).endswith("next")
+        assert (await house.said()).endswith("next")
 
 
 async def test_each_turn_is_told_with_what_it_cost(cli_env: ClaudeEnv) -> None:
@@ -147,7 +140,7 @@ async def test_the_answer_arrives_once_when_the_node_was_away(cli_env: ClaudeEnv
     async with cli_env.open() as house:
         ended = await house.event(TurnEnded)
         assert ended.turn == accepted.message
-        assert "".join((await said(house)).split()) == "onetwo"
+        assert "".join((await house.said()).split()) == "onetwo"
         assert sum(isinstance(event.fact, TurnEnded) for event in await house.history()) == 1
 
 
@@ -281,7 +274,7 @@ async def test_a_cleared_conversation_is_followed(cli_env: ClaudeEnv) -> None:
         second = await house.event(TurnEnded, after=first.seq)
         await house.say("zz-new")
         await house.event(TurnEnded, after=second.seq)
-        assert await said(house) == "oldnew"
+        assert await house.said() == "oldnew"
         assert isinstance(known.fact, SessionKnown)
         assert house.worker().session == known.fact.session
     assert "old" not in cli_env.model.prompted("zz-new")[-1].texts
@@ -323,7 +316,7 @@ async def test_what_is_typed_at_the_desk_is_told_too(cli_env: ClaudeEnv) -> None
         started = await house.event(TurnStarted)
         ended = await house.event(TurnEnded)
         assert started.turn == ended.turn
-        assert await said(house) == "hello desk"
+        assert await house.said() == "hello desk"
 
 
 async def test_what_is_half_typed_at_the_desk_survives(cli_env: ClaudeEnv) -> None:
@@ -357,7 +350,7 @@ async def test_an_image_reaches_the_model(cli_env: ClaudeEnv) -> None:
         image = Attachment(path=str(file), media_type="image/png")
         await house.send(Say(id="picture", text="zz-look", attachments=(image,)))
         assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
-        assert await said(house) == "it is red"
+        assert await house.said() == "it is red"
     call = cli_env.model.prompted("zz-look")[-1]
     assert call.images == 1
     assert any(f"Manager sent image: {file}" in text for text in call.texts)
@@ -403,5 +396,5 @@ async def test_a_turn_is_paused_before_its_first_word(cli_env: ClaudeEnv) -> Non
         await house.fact(Seen)
         await cli_env.model.asked("zz-silent")
         await a_stopped_turn_makes_room(house, "zz-next")
-        assert await said(house) == "next"
+        assert await house.said() == "next"
     assert cli_env.model.prompted("zz-next")[-1].texts.count("zz-next") == 1

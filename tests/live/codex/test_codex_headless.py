@@ -11,7 +11,7 @@ import pytest
 from tests.live.turn_scenarios import a_limit_parks_the_message_and_a_try_brings_it_once, a_stopped_turn_makes_room
 
 from farhand.app import open_drivers
-from farhand.model.commands import Hire, Say, Tune
+from farhand.model.commands import Say, Tune
 from farhand.model.facts import (
     AnswerDelivered,
     AskRaised,
@@ -45,14 +45,7 @@ PATCH = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: new.txt\n+hello\n**
 
 async def hired(house: House, cli_env: CodexEnv, mode: Mode = Mode.DEFAULT) -> None:
     """A worker without a terminal."""
-    command = Hire(id=house.id(), worker="ann", backend="codex", directory=str(cli_env.project), mode=mode)
-    after = (await house.send(command)).seq
-    await house.fact(CameOnline, after=after - 1)
-
-
-async def said(house: House) -> str:
-    """All that was said."""
-    return "".join(event.fact.text for event in await house.history() if isinstance(event.fact, Said))
+    await house.hire(backend="codex", directory=cli_env.project, mode=mode)
 
 
 async def test_an_answer_has_its_thoughts_and_its_cost(cli_env: CodexEnv) -> None:
@@ -73,7 +66,7 @@ async def test_an_answer_has_its_thoughts_and_its_cost(cli_env: CodexEnv) -> Non
         assert second.usage is not None
         assert (first.fact.usage.input_tokens, first.fact.usage.output_tokens) == (120, 30)
         assert (second.usage.input_tokens, second.usage.output_tokens) == (100, 10)
-        assert await said(house) == "deep thoughtagain"
+        assert await house.said() == "deep thoughtagain"
 
 
 async def test_a_command_is_allowed_for_the_session_and_another_is_refused(cli_env: CodexEnv) -> None:

@@ -11,15 +11,13 @@ import anyio.to_thread
 import pytest
 from tests.live.turn_scenarios import a_limit_parks_the_message_and_a_try_brings_it_once, a_stopped_turn_makes_room
 
-from farhand.model.commands import Hire, Say
+from farhand.model.commands import Say
 from farhand.model.facts import (
     AnswerDelivered,
     AskRaised,
     AskSettled,
-    CameOnline,
     Limited,
     Noted,
-    Said,
     SessionKnown,
     ToolEnded,
     ToolStarted,
@@ -39,20 +37,8 @@ ESCALATED = {"sandbox_permissions": "require_escalated", "justification": "to ma
 
 async def hired(house: House, cli_env: CodexEnv, name: str = "ann", mode: Mode = Mode.DEFAULT) -> None:
     """A worker in a terminal."""
-    options = {"wire": "tmux"}
-    command = Hire(
-        id=house.id(), worker=name, backend="codex", directory=str(cli_env.project), mode=mode, options=options
-    )
-    after = (await house.send(command)).seq
-    if (cli_env.project / ".codex").exists():
-        await house.trust_folder()
-    await house.fact(CameOnline, after=after - 1)
-
-
-async def said(house: House, worker: str = "ann") -> str:
-    """All that this worker said."""
-    events = [event for event in await house.history() if event.worker == worker]
-    return "".join(event.fact.text for event in events if isinstance(event.fact, Said))
+    asked = (cli_env.project / ".codex").exists()
+    await house.hire(name, "codex", directory=cli_env.project, mode=mode, wire="tmux", trust_folder=asked)
 
 
 def hooks(cli_env: CodexEnv) -> list[int]:
@@ -172,7 +158,7 @@ async def test_two_workers_in_one_folder_do_not_mix(cli_env: CodexEnv) -> None:
         assert ended.worker == "bob"
         script.release("ann")
         assert (await house.event(TurnEnded, after=ended.seq)).worker == "ann"
-        assert (await said(house, "ann"), await said(house, "bob")) == ("I am ann", "I am bob")
+        assert (await house.said("ann"), await house.said("bob")) == ("I am ann", "I am bob")
         known = {
             event.worker: event.fact.session for event in await house.history() if isinstance(event.fact, SessionKnown)
         }
@@ -199,7 +185,7 @@ async def test_hooks_of_the_project_that_codex_has_not_reviewed_stand_in_nobodys
         await hired(house, cli_env)
         await house.say("zz-one")
         assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
-        assert await said(house) == "here I am"
+        assert await house.said() == "here I am"
         assert not (cli_env.project / "ran").exists()
 
 
@@ -209,8 +195,8 @@ async def test_a_command_of_the_cli_is_typed_and_its_words_are_read_off(cli_env:
         await hired(house, cli_env)
         await house.say("/status")
         ended = await house.event(TurnEnded)
-        assert "fake-model" in await said(house)
-        assert (await said(house)).endswith("(read off the screen)")
+        assert "fake-model" in await house.said()
+        assert (await house.said()).endswith("(read off the screen)")
         await house.say("zz-one")
         assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
 
@@ -238,7 +224,7 @@ async def test_what_is_said_at_the_desk_is_told(cli_env: CodexEnv) -> None:
         ended = await house.event(TurnEnded)
         assert ended.turn is not None
         assert ended.turn.startswith("desk-")
-        assert await said(house) == "hello desk"
+        assert await house.said() == "hello desk"
 
 
 @pytest.mark.parametrize("blank", ["", " ", "\n", "\t ", "\u00a0"])
@@ -249,5 +235,5 @@ async def test_no_message_is_a_shell_command(cli_env: CodexEnv, blank: str) -> N
         await hired(house, cli_env)
         await house.say(f"{blank}!touch zz-bang.txt", worker="ann")
         await house.fact(TurnEnded)
-        assert await said(house) == "just words"
+        assert await house.said() == "just words"
     assert not (cli_env.project / "zz-bang.txt").exists()

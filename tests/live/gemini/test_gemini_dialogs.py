@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from farhand.model.commands import Hire
-from farhand.model.facts import AnswerDelivered, AskRaised, CameOnline, Noted, Said, SessionKnown, TurnEnded
+from farhand.model.facts import AnswerDelivered, AskRaised, Noted, Said, SessionKnown, TurnEnded
 from farhand.model.words import AskKind, HowEnded, Mode
 from farhand.testing.gemini_env import GeminiEnv
 from farhand.testing.house import House
@@ -18,16 +17,7 @@ pytestmark = pytest.mark.anyio
 
 async def hired(house: House, cli_env: GeminiEnv, mode: Mode = Mode.DEFAULT) -> str:
     """A worker in a terminal; its session."""
-    command = Hire(
-        id=house.id(),
-        worker="ann",
-        backend="gemini",
-        directory=str(cli_env.project),
-        mode=mode,
-        options={"wire": "tmux"},
-    )
-    await house.send(command)
-    await house.fact(CameOnline)
+    await house.hire(backend="gemini", directory=cli_env.project, mode=mode, wire="tmux")
     return (await house.fact(SessionKnown)).session
 
 

@@ -6,28 +6,12 @@ from typing import Any
 
 import pytest
 
-from farhand.model.commands import Hire
-from farhand.model.facts import AskRaised, CameOnline, TurnEnded
+from farhand.model.facts import AskRaised, TurnEnded
 from farhand.model.words import Mode
 from farhand.testing.gemini_env import GeminiEnv
-from farhand.testing.house import House
 from farhand.testing.models.gemini import calls, says
 
 pytestmark = pytest.mark.anyio
-
-
-async def hired(house: House, cli_env: GeminiEnv, wire: str) -> None:
-    """A worker who asks before it acts."""
-    hire = Hire(
-        id=house.id(),
-        worker="ann",
-        backend="gemini",
-        directory=str(cli_env.project),
-        mode=Mode.DEFAULT,
-        options={"wire": wire},
-    )
-    await house.send(hire)
-    await house.fact(CameOnline)
 
 
 def runs(command: str) -> Any:
@@ -60,7 +44,7 @@ async def test_a_command_allowed_for_the_session_allows_no_other_command_and_no_
     cli_env.model.expect(runs("touch four.txt && mkdir five"), *then, prompt="zz-third")
     cli_env.model.expect(writes(cli_env, "six.txt"), *then, prompt="zz-fourth")
     async with cli_env.open() as house:
-        await hired(house, cli_env, wire)
+        await house.hire(backend="gemini", directory=cli_env.project, mode=Mode.DEFAULT, wire=wire)
         await house.say("zz-first")
         ask = await house.fact(AskRaised)
         assert "touch one.txt" in ask.question
@@ -85,7 +69,7 @@ async def test_edits_allowed_for_the_session_allow_no_command(cli_env: GeminiEnv
     cli_env.model.expect(writes(cli_env, "one.txt"), says("ok"), prompt="zz-first")
     cli_env.model.expect(runs("touch two.txt"), *after_a_no(wire), prompt="zz-second")
     async with cli_env.open() as house:
-        await hired(house, cli_env, wire)
+        await house.hire(backend="gemini", directory=cli_env.project, mode=Mode.DEFAULT, wire=wire)
         await house.say("zz-first")
         ask = await house.fact(AskRaised)
         await house.answer(ask.ask, lasting(ask))

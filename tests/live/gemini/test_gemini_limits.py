@@ -4,30 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from farhand.model.commands import Hire, Retry
-from farhand.model.facts import CameOnline, Limited, LimitLifted, Said, TurnEnded
+from farhand.model.commands import Retry
+from farhand.model.facts import Limited, LimitLifted, Said, TurnEnded
 from farhand.model.words import HowEnded, Mode
 from farhand.testing.gemini_env import GeminiEnv
-from farhand.testing.house import House
 from farhand.testing.models.gemini import exhausted, says
 
 pytestmark = pytest.mark.anyio
 # With a limit of 0 the CLI does not try again by itself, whatever the API says about when to.
 SOON = "Quota exceeded for metric: free_tier_requests, limit: 0, model: gemini-2.5-flash\nPlease retry in 1.25s."
-
-
-async def hired(house: House, cli_env: GeminiEnv, wire: str) -> None:
-    """A worker over that wire."""
-    command = Hire(
-        id=house.id(),
-        worker="ann",
-        backend="gemini",
-        directory=str(cli_env.project),
-        mode=Mode.DEFAULT,
-        options={"wire": wire},
-    )
-    await house.send(command)
-    await house.fact(CameOnline)
 
 
 @pytest.mark.parametrize("wire", ["headless", "exec", "tmux"])
@@ -37,7 +22,7 @@ async def test_a_limit_parks_the_queue_which_goes_on_by_itself_or_when_somebody_
     cli_env.model.expect(exhausted(SOON), says("first, after all"), prompt="zz-one")
     cli_env.model.expect(exhausted(daily=True), says("second, after all"), prompt="zz-two")
     async with cli_env.open() as house:
-        await hired(house, cli_env, wire)
+        await house.hire(backend="gemini", directory=cli_env.project, mode=Mode.DEFAULT, wire=wire)
         await house.say("zz-one")
         limited = await house.event(Limited)
         assert isinstance(limited.fact, Limited)
@@ -68,7 +53,7 @@ async def test_a_limit_parks_the_queue_which_goes_on_by_itself_or_when_somebody_
 async def test_a_short_limit_is_waited_for_by_the_cli_itself(cli_env: GeminiEnv, wire: str) -> None:
     cli_env.model.expect(exhausted("Quota exceeded for a minute.", seconds=2), says("waited"), prompt="zz-one")
     async with cli_env.open() as house:
-        await hired(house, cli_env, wire)
+        await house.hire(backend="gemini", directory=cli_env.project, mode=Mode.DEFAULT, wire=wire)
         await house.say("zz-one")
         assert (await house.fact(TurnEnded)).how is HowEnded.COMPLETED
         assert not any(isinstance(event.fact, Limited) for event in await house.history())

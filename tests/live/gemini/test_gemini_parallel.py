@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from farhand.model.commands import Hire
-from farhand.model.facts import AnswerDelivered, AskRaised, CameOnline, Noted, TurnEnded
+from farhand.model.facts import AnswerDelivered, AskRaised, Noted, TurnEnded
 from farhand.model.words import Mode
 from farhand.testing.gemini_env import GeminiEnv
 from farhand.testing.house import House
@@ -39,13 +38,9 @@ for line in sys.stdin:
 
 
 async def hired(house: House, cli_env: GeminiEnv) -> None:
-    options, directory = {"wire": "tmux"}, str(cli_env.project)
-    await house.send(
-        Hire(id=house.id(), worker="ann", backend="gemini", directory=directory, mode=Mode.DEFAULT, options=options)
-    )
-    if (cli_env.project / ".gemini").exists():
-        await house.trust_folder()
-    await house.fact(CameOnline)
+    asked = (cli_env.project / ".gemini").exists()
+    place = cli_env.project
+    await house.hire(backend="gemini", directory=place, mode=Mode.DEFAULT, wire="tmux", trust_folder=asked)
 
 
 def deletes(path: str) -> tuple[str, dict[str, str], str]:

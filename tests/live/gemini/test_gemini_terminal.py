@@ -34,12 +34,7 @@ NAME = "claude-test-ann"
 
 async def hired(house: House, cli_env: GeminiEnv, mode: Mode = Mode.DEFAULT, wire: str = "tmux") -> None:
     """A worker in a terminal."""
-    options = {"wire": wire}
-    directory = str(cli_env.project)
-    await house.send(
-        Hire(id=house.id(), worker="ann", backend="gemini", directory=directory, mode=mode, options=options)
-    )
-    await house.fact(CameOnline)
+    await house.hire(backend="gemini", directory=cli_env.project, mode=mode, wire=wire)
 
 
 def touches(cli_env: GeminiEnv, marker: str, *then: str) -> None:

@@ -7,23 +7,12 @@ import re
 import pytest
 
 from farhand.model import facts
-from farhand.model.commands import Hire
 from farhand.model.words import HowEnded
 from farhand.testing.cuttable_proxy import CuttableProxy
-from farhand.testing.house import House
 from farhand.testing.models.script import Hold, ScriptedReply, ScriptedText, say, use
 from farhand.testing.opencode_env import OpenCodeEnv
 
 pytestmark = pytest.mark.anyio
-
-
-async def hire(house: House, cli_env: OpenCodeEnv, wire: str) -> None:
-    """A worker that asks."""
-    command = Hire(
-        id=house.id(), worker="ann", backend="opencode", directory=str(cli_env.project), options={"wire": wire}
-    )
-    after = (await house.send(command)).seq
-    await house.fact(facts.CameOnline, after=after - 1)
 
 
 def detour(cli_env: OpenCodeEnv, wire: str, port: int) -> int:
@@ -44,7 +33,7 @@ async def test_an_agent_that_is_cut_off_while_it_asks_runs_nothing_unasked(cli_e
     script.conversation("zz-long", ScriptedReply((ScriptedText("one "), Hold("long"), ScriptedText("two"))))
     made = cli_env.project / "one.txt"
     async with cli_env.open() as house:
-        await hire(house, cli_env, wire)
+        await house.hire(backend="opencode", directory=cli_env.project, wire=wire)
     async with CuttableProxy(detour(cli_env, wire, 0)).opened() as road:
         detour(cli_env, wire, road.port)
         async with cli_env.open() as house:

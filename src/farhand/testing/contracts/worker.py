@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from farhand.model.commands import Hire
 from farhand.model.facts import (
     AnswerDelivered,
     AskRaised,
@@ -18,7 +17,6 @@ from farhand.model.facts import (
     TurnEnded,
     WentOffline,
 )
-from farhand.model.present import WIRE
 from farhand.model.words import HowEnded
 from farhand.testing.house import House
 
@@ -61,16 +59,12 @@ async def hired(house: House, agent_script: AgentScript) -> None:
     """A worker who can be spoken to."""
     # `backend/wire` chooses among the wires of a backend.
     backend, _, wire = agent_script.backend.partition("/")
-    options = {WIRE: wire} if wire else {}
-    command = Hire(id=house.id(), worker="ann", backend=backend, directory=agent_script.directory, options=options)
-    after = (await house.send(command)).seq
-    await house.fact(CameOnline, after=after - 1)
+    await house.hire(backend=backend, directory=agent_script.directory, wire=wire)
 
 
 async def said(house: House) -> str:
     """All that was said, without the gaps between its pieces."""
-    history = await house.history()
-    return " ".join("".join(event.fact.text for event in history if isinstance(event.fact, Said)).split())
+    return " ".join((await house.said()).split())
 
 
 async def a_message_is_answered_in_its_own_turn(house: House, agent_script: AgentScript) -> None:

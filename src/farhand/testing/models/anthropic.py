@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -74,20 +74,9 @@ class FakeAnthropic:
                 Route("/{rest:path}", self._other, methods=["GET", "POST", "HEAD"]),
             ]
         )
-
-    @asynccontextmanager
-    async def served(self, port: int = 0) -> AsyncIterator[str]:
-        """The fake's base URL, while it listens."""
-        async with served(self.app, port) as address:
-            yield address
-
-    def prompted(self, text: str) -> list[AnthropicCall]:
-        """The scripted requests that contain this text."""
-        return self._log.prompted(text)
-
-    async def asked(self, text: str, times: int = 1) -> AnthropicCall:
-        """Waits until this text has been in that many scripted requests; the newest of them."""
-        return await self._log.asked(text, times)
+        # Its base URL while it listens; who asked about a text, and the wait for that.
+        self.served = partial(served, self.app)
+        self.prompted, self.asked = self._log.prompted, self._log.asked
 
     async def _messages(self, request: Request) -> Response:
         body = await request.json()

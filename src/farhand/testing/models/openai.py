@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -51,16 +51,9 @@ class FakeOpenAi:
         self._log = CallLog[ChatCall]()
         self.calls = self._log.all
         self.app = Starlette(routes=[Route("/v1/chat/completions", self._complete, methods=["POST"])])
-
-    @asynccontextmanager
-    async def served(self, port: int = 0) -> AsyncIterator[str]:
-        """The fake's base URL (add `/v1`), while it listens."""
-        async with served(self.app, port) as address:
-            yield address
-
-    async def asked(self, text: str, times: int = 1) -> ChatCall:
-        """Waits until this text has been in that many scripted requests; the newest of them."""
-        return await self._log.asked(text, times)
+        # Its base URL while it listens; who asked about a text, and the wait for that.
+        self.served = partial(served, self.app)
+        self.prompted, self.asked = self._log.prompted, self._log.asked
 
     async def _complete(self, request: Request) -> Response:
         body = await request.json()

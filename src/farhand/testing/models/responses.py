@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -79,20 +79,9 @@ class FakeResponses:
                 Route("/{rest:path}", self._other, methods=methods),
             ]
         )
-
-    @asynccontextmanager
-    async def served(self, port: int = 0) -> AsyncIterator[str]:
-        """The fake's base URL (add `/v1`), while it listens."""
-        async with served(self.app, port) as address:
-            yield address
-
-    def prompted(self, text: str) -> list[ResponsesCall]:
-        """The scripted requests that contain this text."""
-        return self._log.prompted(text)
-
-    async def asked(self, text: str, times: int = 1) -> ResponsesCall:
-        """Waits until this text has been in that many scripted requests; the newest of them."""
-        return await self._log.asked(text, times)
+        # Its base URL while it listens; who asked about a text, and the wait for that.
+        self.served = partial(served, self.app)
+        self.prompted, self.asked = self._log.prompted, self._log.asked
 
     async def _respond(self, request: Request) -> Response:
         body = await request.json()
