@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-import anyio
 import structlog
 from telegram import BotCommand
 from telegram.error import TelegramError
@@ -12,13 +11,13 @@ from farhand.channels.kit.who_may_speak import WhoMaySpeak, way_in
 from farhand.channels.telegram.gateway import Gateway
 from farhand.channels.telegram.replies import menu
 from farhand.channels.telegram.stored import TelegramStored
+from farhand.channels.telegram.when_changed import WhenChanged
 from farhand.model.facts import Ended, Event, Hired
 from farhand.model.ports import Clock, Hub
 from farhand.model.view import TurnView
 
 log = structlog.get_logger("telegram")
 FIRST_PAUSE_SECONDS = 0.5
-LONGEST_PAUSE_SECONDS = 300.0
 
 
 class TelegramMenu:
@@ -36,36 +35,26 @@ class TelegramMenu:
     ) -> None:
         self._gateway = gateway
         self._hub = hub
-        self._clock = clock
         self._stored = stored
         self._health = health
         self._members = members
         # Shows something at the node's terminal.
         self._show = show
         self._shown_without_link = False
-        self._changed = anyio.Event()
-        self._changed.set()
+        self._team = WhenChanged(clock, FIRST_PAUSE_SECONDS)
 
     def see(self, event: Event, _: TurnView | None) -> None:
         """Wakes up when the team changes."""
         if isinstance(event.fact, Hired | Ended):
-            self._changed.set()
+            self._team.wake()
 
     async def run(self) -> None:
         """Sets the menu whenever the team changed; a failure is retried with growing pauses."""
-        pause = FIRST_PAUSE_SECONDS
-        while True:
-            await self._changed.wait()
-            self._changed = anyio.Event()
-            try:
-                await self._set()
-                pause = FIRST_PAUSE_SECONDS
-            except TelegramError as error:
-                log.info("menu not set", error=self._gateway.redacted(error))
-                self._show_without_link()
-                self._changed.set()
-                await self._clock.sleep(pause)
-                pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
+        await self._team.run(self._set, self._not_set)
+
+    def _not_set(self, error: TelegramError) -> None:
+        log.info("menu not set", error=self._gateway.redacted(error))
+        self._show_without_link()
 
     async def _set(self) -> None:
         me = await self._gateway.bot.get_me()

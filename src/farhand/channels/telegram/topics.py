@@ -11,6 +11,7 @@ from telegram.error import BadRequest, Forbidden, TelegramError
 
 from farhand.channels.telegram.gateway import Gateway
 from farhand.channels.telegram.stored import TelegramStored
+from farhand.channels.telegram.when_changed import WhenChanged
 from farhand.model.facts import Ended, Event
 from farhand.model.ports import Clock, Hub
 from farhand.model.view import TurnView
@@ -18,7 +19,6 @@ from farhand.model.view import TurnView
 log = structlog.get_logger("telegram")
 TOPICS_FILE = "topics.json"
 FIRST_PAUSE_SECONDS = 1.0
-LONGEST_PAUSE_SECONDS = 300.0
 
 
 class WorkerTopic(msgspec.Struct, frozen=True):
@@ -35,14 +35,12 @@ class WorkerTopics:
     def __init__(self, gateway: Gateway, hub: Hub, clock: Clock, stored: TelegramStored) -> None:
         self._gateway = gateway
         self._hub = hub
-        self._clock = clock
         self._stored = stored
         self._topics = list(read_topics(stored.read(TOPICS_FILE)))
         # Whether a chat has topics, as far as that was asked for.
         self._has_topics: dict[int, bool] = {}
         self._making = anyio.Lock()
-        self._changed = anyio.Event()
-        self._changed.set()
+        self._team = WhenChanged(clock, FIRST_PAUSE_SECONDS)
 
     def worker_in(self, chat: int, thread: int) -> str:
         """Whose topic that is; nobody's for the main thread and for a topic that a person made."""
@@ -94,22 +92,14 @@ class WorkerTopics:
     def see(self, event: Event, _: TurnView | None) -> None:
         """Wakes up when somebody leaves the team."""
         if isinstance(event.fact, Ended):
-            self._changed.set()
+            self._team.wake()
 
     async def run(self) -> None:
         """Closes the topics of workers that are gone, also of those that left while the node was down."""
-        pause = FIRST_PAUSE_SECONDS
-        while True:
-            await self._changed.wait()
-            self._changed = anyio.Event()
-            try:
-                await self._close_left()
-                pause = FIRST_PAUSE_SECONDS
-            except TelegramError as error:
-                log.info("topic not closed", error=self._gateway.redacted(error))
-                self._changed.set()
-                await self._clock.sleep(pause)
-                pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
+        await self._team.run(self._close_left, self._not_closed)
+
+    def _not_closed(self, error: TelegramError) -> None:
+        log.info("topic not closed", error=self._gateway.redacted(error))
 
     async def _close_left(self) -> None:
         workers = (await self._hub.look()).workers
@@ -118,7 +108,7 @@ class WorkerTopics:
                 await self._gateway.bot.close_forum_topic(topic.chat, topic.thread)
             except (BadRequest, Forbidden) as error:
                 # It is gone or closed already, or not ours to close.
-                log.info("topic not closed", error=self._gateway.redacted(error))
+                self._not_closed(error)
             self.forget(topic.chat, topic.worker)
 
 
