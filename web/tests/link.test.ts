@@ -3,44 +3,11 @@
 import { expect, test } from "vitest";
 import type { Dial } from "../src/wire/dial";
 import { NodeFailure } from "../src/wire/http";
-import { Link, pauseBefore, type Timers } from "../src/wire/link";
+import { Link, pauseBefore } from "../src/wire/link";
 import type { ServerFrame } from "../src/wire/types";
+import { Clock, settled } from "./clock";
 
 const HELLO: ServerFrame = { hello: 1, journal: "j", first: 1, seq: 1, resume: "whole", build: "1" };
-
-/** A clock that a test moves. */
-class Clock implements Timers {
-  time = 0;
-  private waiting: { at: number; call: () => void }[] = [];
-
-  now(): number {
-    return this.time;
-  }
-
-  after(milliseconds: number, call: () => void): () => void {
-    const one = { at: this.time + milliseconds, call };
-    this.waiting.push(one);
-    return () => {
-      this.waiting = this.waiting.filter((other) => other !== one);
-    };
-  }
-
-  async advance(milliseconds: number): Promise<void> {
-    this.time += milliseconds;
-    const due = this.waiting.filter((one) => one.at <= this.time);
-    this.waiting = this.waiting.filter((one) => one.at > this.time);
-    for (const one of due) {
-      one.call();
-    }
-    await settled();
-  }
-}
-
-async function settled(): Promise<void> {
-  for (let turn = 0; turn < 50; turn += 1) {
-    await Promise.resolve();
-  }
-}
 
 /** A node that a test switches: `down` refuses, `up` says hello and then stays silent, `stranger` does not know the device. */
 function scripted(node: { is: "down" | "up" | "stranger" }, dials: number[], clock: Clock): Dial {

@@ -6,11 +6,12 @@ import { LiveApp } from "../src/state/live/app";
 import { GRACE_MILLISECONDS } from "../src/state/live/connection";
 import { PhoneDatabase } from "../src/state/live/database";
 import type { Row } from "../src/state/types";
-import type { Timers } from "../src/wire/link";
 import { EMPTY, foldLog, type Log } from "../src/wire/log";
 import { fold } from "../src/wire/present";
 import type { Event, Fact, Opening, Present } from "../src/wire/types";
+import { Clock, settled } from "./clock";
 
+const NOW = 1_000_000;
 const ME = { via: "web-d1", who: "my phone" };
 
 /** A node that a test writes the journal of: it answers as the real one does, and can be cut off. */
@@ -121,47 +122,6 @@ class FakeNode {
   }
 }
 
-/** A clock that a test moves. */
-class Clock implements Timers {
-  time = 1_000_000;
-  private waiting: { at: number; call: () => void }[] = [];
-
-  now(): number {
-    return this.time;
-  }
-
-  after(milliseconds: number, call: () => void): () => void {
-    const one = { at: this.time + milliseconds, call };
-    this.waiting.push(one);
-    return () => {
-      this.waiting = this.waiting.filter((other) => other !== one);
-    };
-  }
-
-  async advance(milliseconds: number): Promise<void> {
-    const until = this.time + milliseconds;
-    for (;;) {
-      const next = this.waiting.filter((one) => one.at <= until).sort((one, other) => one.at - other.at)[0];
-      if (next === undefined) {
-        break;
-      }
-      this.waiting = this.waiting.filter((one) => one !== next);
-      this.time = Math.max(this.time, next.at);
-      next.call();
-      await settled();
-    }
-    this.time = until;
-    await settled();
-  }
-}
-
-/** Until nothing more happens by itself. */
-async function settled(): Promise<void> {
-  for (let turn = 0; turn < 20; turn += 1) {
-    await new Promise((done) => setImmediate(done));
-  }
-}
-
 const open: LiveApp[] = [];
 afterEach(() => {
   for (const app of open.splice(0)) {
@@ -169,7 +129,7 @@ afterEach(() => {
   }
 });
 
-async function opened(node: FakeNode, clock = new Clock(), database?: PhoneDatabase) {
+async function opened(node: FakeNode, clock = new Clock(NOW), database?: PhoneDatabase) {
   const store = database ?? (await PhoneDatabase.open(crypto.randomUUID()));
   const app = new LiveApp(await store.read(), {
     fetch: node.fetch,
@@ -268,7 +228,7 @@ test("after a restart of the app the last state is there without a network, and 
   first.app.link.stop();
   node.isDown = true;
   node.answer("b", "two");
-  const second = await opened(node, new Clock(), first.store);
+  const second = await opened(node, new Clock(NOW), first.store);
   const { rows, status } = second.app.conversation("ann");
   expect([texts(rows.value), status.value]).toEqual([["say a", "one"], "cached"]);
   node.isDown = false;
