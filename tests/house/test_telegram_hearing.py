@@ -123,7 +123,8 @@ async def test_a_machine_that_slept_has_not_been_deaf(tmp_path: Path, bot: FakeB
         one.clock.advance(8 * 3600)
         await bot.person(7).says("good morning")
         await one.until(lambda: one.taken)
-        assert (one.told, len(await bot.calls("getUpdates"))) == ([], 2)
+        await bot.until_calls(lambda calls: len(calls) == 2, "getUpdates")
+        assert one.told == []
 
 
 @asynccontextmanager

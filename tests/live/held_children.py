@@ -7,6 +7,8 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import anyio
+
 from farhand.sandbox.held_child import HeldChild
 from farhand.sandbox.holders import LocalHolders
 from farhand.sandbox.sweep import read_process
@@ -72,6 +74,17 @@ async def read_until(held: HeldChild, wanted: bytes) -> bytes:
         if wanted in found:
             break
     return found
+
+
+async def begun(root: Path, feed: str = "") -> None:
+    """Waits until a feed is partly in the pipe: any, or the one of that id."""
+    while not any(line.startswith(b"begun") and feed.encode() in line for line in ledger(root)):  # noqa: ASYNC110
+        await anyio.sleep(0.01)
+
+
+def ledger(root: Path) -> list[bytes]:
+    """What the holder has written down about its feeds."""
+    return (root / "one" / "ledger").read_bytes().splitlines()
 
 
 async def read_all(held: HeldChild, offset: int = 0) -> bytes:

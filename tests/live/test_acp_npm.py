@@ -44,7 +44,7 @@ async def test_a_permission_a_cancel_and_a_mode(tmp_path: Path, kind: str, writt
                 env={**environ, **fake.environ()},
                 capture_output=True,
                 text=True,
-                timeout=120,
+                timeout=240,
                 check=False,
             )
 

@@ -73,7 +73,7 @@ class House:
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 text=True,
-                timeout=120,
+                timeout=240,
                 check=False,
             )
 
@@ -254,7 +254,7 @@ async def test_the_cli_lists_our_session(house: House) -> None:
     def listed() -> str:
         command = [str(GEMINI), "--list-sessions"]
         ended = subprocess.run(
-            command, cwd=house.project, env=house.environ(), capture_output=True, text=True, timeout=120, check=False
+            command, cwd=house.project, env=house.environ(), capture_output=True, text=True, timeout=240, check=False
         )
         return ended.stdout + ended.stderr
 

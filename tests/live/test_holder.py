@@ -12,7 +12,7 @@ from pathlib import Path
 
 import anyio
 import pytest
-from tests.live.held_children import BABBLE, DEAF, holding, is_running, python, read_all, read_until, wait_gone
+from tests.live.held_children import BABBLE, DEAF, begun, holding, is_running, python, read_all, read_until, wait_gone
 
 from farhand.model.errors import AgentMissing, BadName, DriverError, TooLarge
 from farhand.model.holder_ports import Exit, Fed
@@ -109,7 +109,7 @@ async def test_a_feed_waits_for_a_child_that_does_not_read_and_stops_nobody(tmp_
         async with anyio.create_task_group() as tasks:
             for key in ("a", "a", "b"):
                 tasks.start_soon(feed, key)
-            await _begun(tmp_path)
+            await begun(tmp_path)
             assert (await held.status()).alive
             assert answers == []
             await held.signal("USR1")
@@ -122,7 +122,7 @@ async def test_a_cancelled_feed_is_taken_back_unless_it_was_begun(tmp_path: Path
     async with holding(tmp_path, python(DEAF)) as held, anyio.create_task_group() as tasks:
         await read_until(held, b"deaf\n")
         tasks.start_soon(held.feed, "begun", b"x" * MEGABYTE)
-        await _begun(tmp_path)
+        await begun(tmp_path)
         with anyio.move_on_after(0.1):
             await held.feed("waiting", b"never\n")
         assert await held.fed("waiting") is Fed.NOT_TAKEN
@@ -233,10 +233,11 @@ async def test_a_full_disk_stops_the_child_and_loses_nothing(tmp_path: Path) -> 
     unlimited = resource.RLIM_INFINITY
     async with holding(tmp_path, ["cat"]) as held:
         resource.prlimit(_holder(tmp_path), resource.RLIMIT_FSIZE, (100_000, unlimited))
-        with anyio.move_on_after(1):
-            await held.feed("a", b"x" * 500_000)
-        while not (await held.status()).trouble:  # noqa: ASYNC110
-            await anyio.sleep(0.01)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(held.feed, "a", b"x" * 500_000)
+            while not (await held.status()).trouble:  # noqa: ASYNC110
+                await anyio.sleep(0.01)
+            tasks.cancel_scope.cancel()
         resource.prlimit(_holder(tmp_path), resource.RLIMIT_FSIZE, (unlimited, unlimited))
         assert await held.fed("a") is Fed.TAKEN
         await held.close()
@@ -368,12 +369,6 @@ async def _settled(pid: int) -> tuple[int, int]:
         if again == found:
             return found
         found = again
-
-
-async def _begun(root: Path) -> None:
-    """Waits until a feed is partly in the pipe."""
-    while b"begun" not in (root / "one" / "ledger").read_bytes():  # noqa: ASYNC110
-        await anyio.sleep(0.01)
 
 
 async def _attached(root: Path) -> AbstractAsyncContextManager[HeldChild]:

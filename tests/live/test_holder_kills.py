@@ -14,7 +14,18 @@ import anyio
 import pytest
 from tests.live import held_by_another
 from tests.live.held_by_another import attached
-from tests.live.held_children import BABBLE, DEAF, SCRIBE, holding, is_running, python, read_all, read_until, wait_gone
+from tests.live.held_children import (
+    BABBLE,
+    DEAF,
+    SCRIBE,
+    begun,
+    holding,
+    is_running,
+    python,
+    read_all,
+    read_until,
+    wait_gone,
+)
 
 from farhand.model.holder_ports import Fed
 from farhand.sandbox.folder import Folder, Life
@@ -123,9 +134,11 @@ signal.pause()
 """
     async with holding(tmp_path, python(program)) as held:
         grandchild, child = int(await read_until(held, b"\n")), (await held.status()).pid
-        with anyio.move_on_after(0.2):
-            await held.feed("small", b"x")
-            await held.feed("large", b"x" * MEGABYTE)
+        await held.feed("small", b"x")
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(held.feed, "large", b"x" * MEGABYTE)
+            await begun(tmp_path, "large")
+            tasks.cancel_scope.cancel()
         os.kill(_life(tmp_path).holder, signal.SIGKILL)
         wait_gone(child)
         assert is_running(grandchild)

@@ -101,7 +101,7 @@ async def test_a_manager_talks_to_the_demo_and_the_token_stays_in_the_node(tmp_p
 def test_a_wrong_admin_is_told_in_one_line(tmp_path: Path, telegram_address: str) -> None:
     env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "TELEGRAM_BOT_TOKEN": "1:x", "ADMIN_CHAT_ID": "me"}
     command = [sys.executable, "-m", "farhand", "run", "--node", "cli", "-p", "0", "--headless", "--no-tunnel"]
-    ended = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=False)
+    ended = subprocess.run(command, env=env, capture_output=True, text=True, timeout=240, check=False)
     assert ended.returncode == 2
     assert "ADMIN_CHAT_ID must be a number, not 'me'." in ended.stderr
     assert "Traceback" not in ended.stderr

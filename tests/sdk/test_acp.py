@@ -271,7 +271,7 @@ async def test_connect_and_send(make_agent: MakeAgent, fake: FakeGemini, project
         news = anyio.Event()
 
     async def answer(number: int) -> Any:
-        with anyio.fail_after(60):
+        with anyio.fail_after(240):
             while number not in answers:
                 await news.wait()
         return answers[number]

@@ -40,7 +40,7 @@ async def last_answer(lines: list[bytes]) -> Any:
     near, far = memory_pair()
     agent = Agent(model=FakeModel([]), loads=False, records=False, builtin_tools=False)
     answer: Any = None
-    with anyio.fail_after(60):
+    with anyio.fail_after(240):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(AcpServer(agent).serve, far)
             for line in lines:

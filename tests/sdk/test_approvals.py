@@ -365,7 +365,7 @@ def test_a_killed_process_is_answered_in_another(fake: FakeGemini, home: Path, p
         assert asking.stdout is not None
         session_id, question_id = asking.stdout.readline().split()
         asking.send_signal(signal.SIGKILL)
-        asking.wait(timeout=30)
+        asking.wait(timeout=240)
     assert not (project / "a.txt").exists()
     ended = subprocess.run(
         [sys.executable, "-c", ANSWERING, session_id, question_id],
@@ -373,7 +373,7 @@ def test_a_killed_process_is_answered_in_another(fake: FakeGemini, home: Path, p
         env=environ,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         check=False,
     )
     assert (ended.stdout, ended.stderr) == ("done\n", "")

@@ -37,7 +37,7 @@ def ask(
         stdin=subprocess.DEVNULL if piped is None else None,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         check=False,
     )
 

@@ -81,7 +81,7 @@ def test_the_example_runs(example: Example, fake: FakeGemini, home: Path, projec
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         check=False,
     )
     assert ended.returncode == 0, ended.stderr

@@ -45,7 +45,7 @@ def run(folder: Path, script: str, event: dict[str, Any] | bytes, *options: str)
         [sys.executable, *options, str(path)],
         input=given,
         capture_output=True,
-        timeout=60,
+        timeout=240,
         check=False,
         cwd=folder,
         env=environment,

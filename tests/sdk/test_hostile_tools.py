@@ -94,7 +94,7 @@ async def test_tools_that_only_look_run_side_by_side(make_agent: MakeAgent, fake
         here.append(1)
         if len(here) == 3:
             meeting.set()
-        with anyio.fail_after(30):
+        with anyio.fail_after(240):
             await meeting.wait()
         return ToolResult(content="met")
 

@@ -17,7 +17,7 @@ HEAVY |= {"tree_sitter", "tree_sitter_bash", "yaml", "tomllib"}
 def imported_by(statement: str) -> set[str]:
     """The names of all modules that are there after a statement, in a fresh interpreter."""
     code = f"{statement}\nimport sys, json\nprint(json.dumps(sorted(sys.modules)))"
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=240)
     return set(json.loads(ended.stdout))
 
 

@@ -225,7 +225,7 @@ def test_ignoring_agrees_with_git(tmp_path_factory: pytest.TempPathFactory, rule
 def git(root: Path, *arguments: str) -> str:
     environment = {"PATH": "/usr/bin:/bin", "HOME": str(root), "GIT_CONFIG_NOSYSTEM": "1"}
     ended = subprocess.run(
-        ["git", *arguments], cwd=root, env=environment, capture_output=True, text=True, check=False, timeout=60
+        ["git", *arguments], cwd=root, env=environment, capture_output=True, text=True, check=False, timeout=240
     )
     assert ended.returncode in (0, 1), ended.stderr
     return ended.stdout

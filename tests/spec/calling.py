@@ -17,7 +17,7 @@ COMMAND = (sys.executable, "-m", "farhand", "adapter")
 
 async def adapter(environ: dict[str, str], *words: str) -> tuple[int, str]:
     """Its exit code, and what it complains of."""
-    with anyio.fail_after(180):
+    with anyio.fail_after(240):
         done = await anyio.run_process([*COMMAND, *words], env=environ, check=False, stdin=-3)
     return done.returncode, done.stderr.decode()
 

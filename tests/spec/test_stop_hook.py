@@ -309,7 +309,7 @@ def pane(tmux_server: tuple[str, ...], tmp_path: Path) -> dict[str, str]:
         check=True,
         env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8"},
     )
-    subprocess.run([*tmux_server, "wait-for", "drawn"], check=True, timeout=30)
+    subprocess.run([*tmux_server, "wait-for", "drawn"], check=True, timeout=240)
     found = subprocess.run(
         [*tmux_server, "display-message", "-p", "-t", "claude-test-ann", "#{socket_path},#{pid},0 #{pane_id}"],
         check=True,

@@ -48,7 +48,7 @@ async def called(phone: Phone, path: str, body: Any = None) -> Any:
     def call() -> Any:
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(f"http://127.0.0.1:{port(phone)}{path}", data)
-        with urllib.request.urlopen(request, timeout=20) as answer:
+        with urllib.request.urlopen(request, timeout=240) as answer:
             return answer.read().decode()
 
     return await anyio.to_thread.run_sync(call)

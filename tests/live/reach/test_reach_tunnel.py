@@ -233,7 +233,7 @@ async def test_whoever_comes_through_the_tunnel_is_a_stranger(desk: Desk) -> Non
     async with desk.node():
         url = await desk.until_called()
         key = {"Authorization": f"Bearer {desk.read('key')}"}
-        async with httpx2.AsyncClient(base_url=url, timeout=60) as client:
+        async with httpx2.AsyncClient(base_url=url, timeout=240) as client:
             assert (await client.get("/")).status_code == 200
             assert (await client.get("/healthz")).json() == {"ok": True}
             answers = {

@@ -36,7 +36,7 @@ async def test_escape_is_pressed_again_only_while_claude_works(
         with closing(InputQueue[object]()) as queue:
             await interrupt_again(keyboard, queue, Timeout(INTERRUPT), takes_escape)
         await tmux.press(pane, "x")
-        with anyio.fail_after(60):
+        with anyio.fail_after(240):
             while not keys.exists() or not keys.read_bytes().endswith(b"x"):  # noqa: ASYNC110
                 await anyio.sleep(0.01)
         assert keys.read_bytes() == pressed

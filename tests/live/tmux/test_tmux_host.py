@@ -33,7 +33,7 @@ async def started(tmux: Tmux, folder: Path, script: str) -> tuple[TmuxHost, Work
     )
     opened, worker = TmuxHost(options, tmux), Worker(name="ann", since=1, backend="typist", directory=str(folder))
     pane = await opened.spawn(worker, ["sh", "-c", script], {})
-    with anyio.fail_after(60):
+    with anyio.fail_after(240):
         while not (folder / "ready").exists():  # noqa: ASYNC110
             await anyio.sleep(0.01)
     return opened, worker, pane.pid

@@ -54,7 +54,7 @@ class Opened:
 
     async def fact(self) -> Fact:
         """The next fact."""
-        with anyio.fail_after(60):
+        with anyio.fail_after(240):
             while not self._ready:
                 self.last = await anext(self._batches)
                 self._ready = [one.fact for one in self.last.heard]
@@ -94,7 +94,7 @@ async def tmux(tmux_server: tuple[str, ...]) -> AsyncIterator[Tmux]:
 async def pane(tmux: Tmux, short_folder: Path) -> Pane:
     """A pane with an input box, which writes down what is submitted."""
     pane = await tmux.start("ann", [sys.executable, "-IS", str(TYPIST), str(short_folder)], short_folder, {})
-    with anyio.fail_after(60):
+    with anyio.fail_after(240):
         while not (short_folder / "ready").exists():  # noqa: ASYNC110
             await anyio.sleep(0.01)
     return pane
@@ -148,7 +148,7 @@ async def test_a_message_is_typed_and_proven_by_the_hook_that_saw_it(
         facts = await wire.drained(tasks)
 
         async def read_by_agent() -> None:
-            with anyio.fail_after(60):
+            with anyio.fail_after(240):
                 while not (short_folder / "submitted").exists():  # noqa: ASYNC110
                     await anyio.sleep(0.01)
             wire.spool(1, record("1", "prompt", "go on"))
@@ -279,7 +279,7 @@ async def test_an_ask_is_answered_once_and_an_answer_to_something_else_is_none(
         wire.cli.asks.dialog_opened()
         assert wire.cli.asks.dialog_closed() == []
         wire.write(record("1", "end"))
-        with anyio.fail_after(60):
+        with anyio.fail_after(240):
             while not facts:  # noqa: ASYNC110
                 await anyio.sleep(0.01)
         assert [type(fact) for fact in facts] == [TurnEnded]
@@ -294,7 +294,7 @@ async def test_a_question_that_two_hooks_ask_is_one_ask_and_both_have_the_answer
         wire.hooks.send_nowait(ours)
         wire.hooks.send_nowait(theirs)
         facts = await wire.drained(tasks)
-        with anyio.fail_after(60):
+        with anyio.fail_after(240):
             while not facts:  # noqa: ASYNC110
                 await anyio.sleep(0.01)
             tasks.start_soon(wire.link.perform, answer("a", "rm x"))
@@ -338,7 +338,7 @@ async def test_a_stranger_that_asks_is_sent_away(
     async with opened(tmux, pane, short_folder, folders) as wire:
         asked = HookAsk(HookReport(id="s", event="PermissionRequest", payload=b"{}", agent=STRANGER))
         wire.hooks.send_nowait(asked)
-        with anyio.fail_after(60):
+        with anyio.fail_after(240):
             assert await asked.wait() is None
 
 
