@@ -116,8 +116,7 @@ async def test_a_deadline_denies(house: House) -> None:
     house.agent.plays(AskRaised(ask="a", question="Run it?", choices=YES_NO, deadline_seconds=60))
     await house.say("clean up")
     await house.event(AskRaised)
-    while house.clock.sleepers < 2:  # the deadline and the retention
-        await anyio.lowlevel.checkpoint()
+    await house.clock.until_asleep(2)  # the deadline and the retention
     house.clock.advance(61)
     settled = await house.fact(AskSettled)
     assert (settled.how, settled.choice) == (HowSettled.EXPIRED, "no")

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-import anyio.lowlevel
 import pytest
 from tests.house.telegram_house import telegram_house
 
@@ -105,8 +104,7 @@ async def test_nobodys_answer_is_a_no(tmp_path: Path) -> None:
     async with house_in(tmp_path, clock) as (house, agent):
         await house.hire(online=False)
         await house.fact(AskRaised)
-        while clock.sleepers < 2:  # the deadline and the retention
-            await anyio.lowlevel.checkpoint()
+        await clock.until_asleep(2)  # the deadline and the retention
         clock.advance(61.0)
         assert (await house.fact(AskSettled)).how is HowSettled.EXPIRED
         assert "was not trusted" in (await house.fact(WentOffline)).why

@@ -102,9 +102,7 @@ class Desk:
 
     async def asleep(self, lanes: int = 1) -> None:
         """Returns when the dispatcher waits for time to pass, in so many lanes."""
-        with anyio.fail_after(240):
-            while self.clock.sleepers < lanes:
-                await anyio.lowlevel.checkpoint()
+        await self.clock.until_asleep(lanes)
 
 
 @asynccontextmanager

@@ -83,8 +83,11 @@ async def test_a_client_that_comes_back_gets_what_it_missed(house: House) -> Non
 
 async def test_a_quiet_socket_has_heartbeats(house: House) -> None:
     assert isinstance(house.clock, ManualClock)
+    await house.clock.until_asleep(1)  # the retention
+    before = house.clock.sleepers
     async with _socket(house, {}) as socket:
         await _frame(socket)
+        await house.clock.until_asleep(before + 1)
         house.clock.advance(HEARTBEAT_SECONDS)
         assert (await _frame(socket)) == {"now": {"at": house.clock.now()}}
 

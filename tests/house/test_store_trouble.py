@@ -51,13 +51,8 @@ async def asked(house: House) -> None:
     house.agent.plays(AskRaised(ask="a", question="Run it?", choices=YES_NO, deadline_seconds=10))
     await house.say("clean up")
     await house.event(AskRaised)
-
-
-async def sleepers(clock: ManualClock, count: int) -> None:
-    """Returns when so many wait for the clock."""
-    with anyio.fail_after(SAFETY_SECONDS):
-        while clock.sleepers < count:
-            await anyio.lowlevel.checkpoint()
+    assert isinstance(house.clock, ManualClock)
+    await house.clock.until_asleep(2)  # the deadline and the retention
 
 
 async def test_a_deadline_that_comes_while_the_answer_is_being_written_holds_nobody_up(house: House) -> None:
@@ -77,10 +72,11 @@ async def test_a_deadline_that_cannot_be_written_is_tried_again(house: House) ->
     clock = house.clock
     assert isinstance(clock, ManualClock)
     await asked(house)
+    await clock.until_asleep(1)  # the retention
     before = clock.sleepers
     await refuse(house)
     clock.advance(11)
-    await sleepers(clock, before)
+    await clock.until_asleep(before)
     with pytest.raises(errors.StoreError):
         await house.say("anybody there?")
     await accept(house)
@@ -95,10 +91,11 @@ async def test_a_death_that_cannot_be_written_is_written_later_and_costs_one_tur
     house.agent.plays(Said(text="I am at it"))
     await house.say("clean up")
     await house.event(Said)
+    await clock.until_asleep(1)  # the retention
     before = clock.sleepers
     await refuse(house)
     await house.agent.links["ann"].die()
-    await sleepers(clock, before + 1)
+    await clock.until_asleep(before + 1)
     await accept(house)
     clock.advance(2)
     assert (await house.fact(TurnEnded)).how is HowEnded.FAILED
@@ -111,13 +108,14 @@ async def test_what_ends_an_agent_is_tried_again_until_it_can_be_written(house: 
     clock = house.clock
     assert isinstance(clock, ManualClock)
     await house.hire()
+    await clock.until_asleep(1)  # the retention
     before = clock.sleepers
     # Written after the command, so that the worker's own facts are the first that fail.
     async with anyio.create_task_group() as tasks, slow_store(house):
         tasks.start_soon(house.relaunch if command == "relaunch" else house.end, "ann")
         tasks.start_soon(refuse, house)
         await anyio.lowlevel.checkpoint()
-    await sleepers(clock, before + 1)
+    await clock.until_asleep(before + 1)
     await accept(house)
     clock.advance(2)
     if command == "end":
@@ -153,12 +151,13 @@ async def test_a_channel_waits_for_a_store_that_refuses_and_misses_nothing(tmp_p
 
     async with open_house(tmp_path, clock=clock, channels=channels) as house:
         await house.hire()
+        await clock.until_asleep(1)  # the retention
         before = clock.sleepers
         refusal = REFUSES.replace("main.events", "main.outbox")
         await house.node.outbox._change(refusal, ())
         said = await house.say("hello")
         await house.event(TurnEnded, lambda event: event.turn == said.message)
-        await sleepers(clock, before + 1)
+        await clock.until_asleep(before + 1)
         await house.node.outbox._change("DROP TRIGGER refuses", ())
         clock.advance(2)
         with anyio.fail_after(SAFETY_SECONDS):
@@ -169,6 +168,7 @@ async def test_a_channel_waits_for_a_store_that_refuses_and_misses_nothing(tmp_p
 async def test_a_hiring_whose_place_cannot_be_read_is_tried_again(house: House) -> None:
     clock, database = house.clock, house.node.journal._database
     assert isinstance(clock, ManualClock)
+    await clock.until_asleep(1)  # the retention
     before = clock.sleepers
 
     async def rename(old: str, new: str) -> None:
@@ -176,7 +176,7 @@ async def test_a_hiring_whose_place_cannot_be_read_is_tried_again(house: House) 
 
     await rename("cursors", "hidden")
     await house.hire(online=False)
-    await sleepers(clock, before + 1)
+    await clock.until_asleep(before + 1)
     await rename("hidden", "cursors")
     clock.advance(2)
     await house.until(lambda present: present.workers["ann"].online)

@@ -191,10 +191,11 @@ async def test_who_missed_too_much_reads_the_history_instead(house: House) -> No
 
 
 async def test_a_quiet_stream_has_heartbeats(house: House, clock: ManualClock) -> None:
+    await clock.until_asleep(1)  # the retention
+    before = clock.sleepers
     async with _connected(house) as frames:
         await anext(frames)
-        asleep = clock.sleepers
-        assert asleep
+        await clock.until_asleep(before + 1)
         clock.advance(HEARTBEAT_SECONDS)
         assert (await anext(frames))[1] == {"now": {"at": clock.now()}}
 

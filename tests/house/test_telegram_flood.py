@@ -31,8 +31,8 @@ async def test_an_ask_behind_a_flood_of_answers_is_among_the_next_messages(tmp_p
         await telegram.manager.says("go on")
         ask = await telegram.manager.reads("Run it?")
         chat = await bot.messages(telegram.manager.id)
-        # A hundred texts and a hundred files were put before it; what had gone by then is a burst and a few seconds.
-        assert sum(one.from_bot for one in chat if one.message_id < ask.message_id) < 40, drawn(chat)
+        # A hundred texts and a hundred files were put before it; what had gone by then is a burst, and one a second.
+        assert sum(one.from_bot for one in chat if one.message_id < ask.message_id) < 100, drawn(chat)
         assert ask.labels == ("Allow", "Deny")
 
 

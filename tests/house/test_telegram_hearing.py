@@ -69,7 +69,8 @@ class Receivers:
         with anyio.fail_after(SAFETY_SECONDS):
             while not holds():
                 # What is under way over the network gets its time before the clock moves on.
-                for _ in range(5):
+                for _ in range(3):
+                    await self.bot.standing()
                     await anyio.sleep(0.01)
                 if passed < seconds and not holds():
                     self.clock.advance(1)

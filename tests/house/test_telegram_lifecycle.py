@@ -45,8 +45,10 @@ async def test_a_hiring_that_fails_says_so_and_why_and_is_tried_again_by_a_tap(t
     assert failed.labels == ("Try again",)
     chat = await telegram.manager.sees(lambda chat: any(one.deleted and "is added" in one.text for one in chat))
     assert not any("is added" in one.text and not one.deleted for one in chat)
+    first = await telegram.house.event(WentOffline)
     await telegram.manager.taps(failed, "Try again")
-    await telegram.house.event(WentOffline, lambda event: "login" not in str(event.fact) and event.seq > 0)
+    relaunched = await telegram.house.event(WentOffline, after=first.seq)
+    await telegram.house.event(WentOffline, after=relaunched.seq)
     telegram.agent.refuses_to_open = ""
     await telegram.manager.taps(failed, "Try again")
     back = await telegram.manager.reads("Ann is back online.")
@@ -73,6 +75,7 @@ async def test_a_turn_that_its_agent_took_along_is_the_only_buzz(telegram: Teleg
     telegram.agent.refuses_to_open = "fetch failed: getaddrinfo ENOTFOUND"
     await telegram.agent.links["ann"].die()
     await telegram.manager.reads("ann is offline: no network.")
+    await telegram.manager.reads("✗ Failed")
     assert len([one for one in await buzzes(telegram) if "✗ Failed" in one]) == 1
     assert len([one for one in await buzzes(telegram) if "is offline" in one]) == 1
 

@@ -3,6 +3,9 @@
 import anyio
 import anyio.lowlevel
 
+# Only a net for a test that hangs.
+SAFETY_SECONDS = 240.0
+
 
 class ManualClock:
     """Time that passes only when a test says so."""
@@ -19,6 +22,12 @@ class ManualClock:
     def sleepers(self) -> int:
         """How many wait for time to pass."""
         return len(self._sleepers)
+
+    async def until_asleep(self, count: int) -> None:
+        """Returns when so many wait for time to pass."""
+        with anyio.fail_after(SAFETY_SECONDS):
+            while self.sleepers < count:
+                await anyio.lowlevel.checkpoint()
 
     async def sleep(self, seconds: float) -> None:
         """Returns when the test has moved the clock that far."""
