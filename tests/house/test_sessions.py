@@ -1,7 +1,10 @@
 """A conversation that an agent has on this machine is listed, taken up as a worker, and handed back to the desk."""
 
+import os
+import subprocess
 from pathlib import Path
 
+import anyio
 import pytest
 
 from farhand.model import errors
@@ -64,6 +67,24 @@ async def test_what_is_open_at_the_desk_is_not_doubled_silently(house_of_three: 
         await house.send(adopt(house, "bbbb-new", "eve", anyway=True))
     await house.send(adopt(house, "bbbb-else", "rose"))
     assert "Nobody can tell" in (await house.fact(Hired, lambda event: event.worker == "rose")).note
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="this system does not tell")
+async def test_the_terminal_in_which_it_is_still_open_is_told_who_goes_on_with_it(house_of_three: House) -> None:
+    house = house_of_three
+    screen, side = os.openpty()
+    # A program at the desk, which writes to a terminal; another one that has none.
+    with open(screen, "rb", buffering=0), open(side, "wb", buffering=0) as terminal:  # noqa: PTH123 - terminals
+        at_desk = await anyio.open_process(["cat"], stdin=subprocess.PIPE, stdout=terminal, stderr=terminal)
+        without = await anyio.open_process(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+        house.agent.at_desk["bbbb-new"] = [at_desk.pid, without.pid]
+        async with at_desk, without:
+            await house.send(adopt(house, "bbbb-new", "bob", anyway=True))
+            told = os.read(screen, 4096).decode()
+            for one in (at_desk, without):
+                assert one.stdin is not None
+                await one.stdin.aclose()
+    assert "bob goes on with this conversation. Close it here; `farhand handback bob` brings it back." in told
 
 
 async def test_a_conversation_that_is_not_there_or_not_meant_alone_is_refused(house_of_three: House) -> None:

@@ -202,6 +202,13 @@ def _note(found: SessionFound | None) -> str:
     return OPEN_AT_THE_DESK if found.open else OPEN_OR_NOT_UNKNOWN
 
 
+def taken_over(worker: str) -> str:
+    """What the terminal is shown in which the conversation is still open."""
+    return (
+        f"Farhand: {worker} goes on with this conversation. Close it here; `farhand handback {worker}` brings it back."
+    )
+
+
 def check_free(present: Present, found: SessionFound, *, anyway: bool) -> None:
     """Raises SessionTaken for a conversation that two would speak in."""
     has_it = next((one.name for one in present.workers.values() if one.session == found.id), "")

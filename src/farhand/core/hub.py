@@ -7,9 +7,11 @@ from contextlib import contextmanager
 from functools import partial
 
 import anyio
+import anyio.to_thread
 import structlog
 
-from farhand.core.decide import HirePolicy, ask_gone, decide, expire, lift, message_id
+from farhand.core import desk_terminal
+from farhand.core.decide import HirePolicy, ask_gone, decide, expire, lift, message_id, taken_over
 from farhand.core.sessions import AgentSessions
 from farhand.core.tail import Tail
 from farhand.model import road
@@ -103,23 +105,30 @@ class LocalHub:
             done.set()
 
     async def _take(self, command: Command, sender: Sender) -> Accepted:
-        drafts = await self._decide(command, sender)
+        found = await self._found(command)
+        # Asked before there is a worker: its own agent will have the conversation open, too.
+        desk = await self._sessions.open_in(found) if found else ()
+        drafts = await self._decide(command, sender, found)
         road.reached("hub.decided")
         accepted = self._accepted(command, sender, drafts)
         await self._write(drafts, inbox=InboxEntry(via=sender.via, accepted=accepted, fingerprint=fingerprint(command)))
         road.reached("hub.written")
+        if desk:
+            await anyio.to_thread.run_sync(desk_terminal.show, desk, taken_over(accepted.worker))
         fields = {"command": type(command).__name__, "id": command.id, "via": sender.via, "seq": accepted.seq}
         # The worker and the sender go first: a line in the log may take as long as the whole way to them.
         asyncio.get_running_loop().call_soon(partial(log.info, "command taken", **fields))
         return accepted
 
-    async def _decide(self, command: Command, sender: Sender) -> list[Draft]:
-        found = None
-        if isinstance(command, Hire) and command.session:
-            backend = self._policy.backend_of(command)
-            self._policy.check(backend, command.options)
-            folder = self._policy.inside(command.directory)
-            found = await self._sessions.one(backend, command.session, folder)
+    async def _found(self, command: Command) -> SessionFound | None:
+        """The conversation that is to be taken up, if one is."""
+        if not isinstance(command, Hire) or not command.session:
+            return None
+        backend = self._policy.backend_of(command)
+        self._policy.check(backend, command.options)
+        return await self._sessions.one(backend, command.session, self._policy.inside(command.directory))
+
+    async def _decide(self, command: Command, sender: Sender, found: SessionFound | None) -> list[Draft]:
         try:
             return decide(self._projected, command, sender, self._policy, found)
         except UnknownAsk:

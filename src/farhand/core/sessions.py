@@ -1,9 +1,10 @@
 """The sessions that agents have stored on this machine: listed by their drivers, chosen by id."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import structlog
 
+from farhand.model.driver_ports import KnowsDesk
 from farhand.model.errors import CannotDo, UnknownSession
 from farhand.model.ports import Driver, KeepsSessions, SessionFound
 from farhand.model.words import replace
@@ -43,6 +44,11 @@ class AgentSessions:
         """The one with that id, or whose id alone begins so."""
         listed = await self.all(backend, directory)
         return chosen(listed, session, backend)
+
+    async def open_in(self, found: SessionFound) -> Sequence[int]:
+        """The processes that have the conversation open at the desk, where its driver can tell."""
+        driver = self._drivers[found.backend]
+        return await driver.open_in(found.id) if found.open and isinstance(driver, KnowsDesk) else ()
 
 
 def chosen(listed: list[SessionFound], session: str, backend: str) -> SessionFound:

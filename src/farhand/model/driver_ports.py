@@ -61,6 +61,15 @@ class HasPanes(Protocol):
 
 
 @runtime_checkable
+class KnowsDesk(Protocol):
+    """It can tell who has a conversation open at the desk."""
+
+    async def open_in(self, session: str) -> Sequence[int]:
+        """The processes that say they have it open."""
+        ...
+
+
+@runtime_checkable
 class HasFormerKinds(Protocol):
     """Workers that were hired with it may have been stored under other kinds."""
 

@@ -95,6 +95,12 @@ class ScriptedDriver:
         self._moved = anyio.Event()
         # The conversations that its agent has on this machine.
         self.conversations: list[SessionFound] = []
+        # The processes that have a conversation open at the desk.
+        self.at_desk: dict[str, list[int]] = {}
+
+    async def open_in(self, session: str) -> list[int]:
+        """The processes that a test has given."""
+        return self.at_desk.get(session, [])
 
     async def sessions(self, directory: str) -> list[SessionFound]:
         """As the test put them there."""

@@ -98,7 +98,7 @@ def test_a_message_that_cannot_be_read_costs_its_own_answer(path: Path) -> None:
 
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="this system does not tell")
 def test_a_session_is_open_where_somebody_was_started_with_it_and_closed_where_nobody_is(path: Path) -> None:
-    assert sessions.processes_with_open(path) == []
+    assert sessions.processes_with_open(path) == {}
     assert {one.open for one in sessions.find_sessions(path, "")} == {False}
     program = "import sys; held = open(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
     command = [sys.executable, "-c", program, str(path), "--session", "ses_1"]

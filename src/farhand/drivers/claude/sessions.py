@@ -44,12 +44,22 @@ def find_sessions(places: ClaudePaths, directory: str) -> list[SessionFound]:
 
 def open_sessions(places: ClaudePaths) -> frozenset[str]:
     """Which sessions a running Claude Code says it has open."""
-    found: set[str] = set()
+    return frozenset(_by_process(places).values())
+
+
+def open_in(places: ClaudePaths, session: str) -> list[int]:
+    """The processes of Claude Code that say they have the session open."""
+    return [process for process, one in _by_process(places).items() if one == session]
+
+
+def _by_process(places: ClaudePaths) -> dict[int, str]:
+    """What each running Claude Code has open."""
+    found: dict[int, str] = {}
     for file in (places.config / "sessions").glob("*.json"):
         record = _record(file)
-        if file.stem.isdecimal() and record is not None and is_alive(int(file.stem)):
-            found.add(record.text("sessionId"))
-    return frozenset(found - {""})
+        if file.stem.isdecimal() and record is not None and is_alive(int(file.stem)) and record.text("sessionId"):
+            found[int(file.stem)] = record.text("sessionId")
+    return found
 
 
 def _record(file: Path) -> Fields | None:

@@ -16,6 +16,7 @@ from farhand.drivers.wires.preflight import is_folder
 from farhand.drivers.wires.text.tool_title import one_line
 from farhand.model.ports import SessionFound
 from farhand.model.present import Worker
+from farhand.model.words import Mode
 
 MOST_SESSIONS = 200
 LONGEST_ANSWER = 8000
@@ -36,6 +37,7 @@ def session_of(ends: HeadAndTail) -> SessionFound | None:
     first = next((item.text for item in _items(head) if item.kind == "user" and item.text.strip()), "")
     if not about.text("id") or not first or isinstance(about.any("source"), dict):
         return None
+    context = next((one.fields("payload") for one in (*reversed(tail), *reversed(head)) if is_context(one)), Fields({}))
     answers = [item.text for item in _items(tail) if item.kind == "said" and item.text.strip()]
     return SessionFound(
         id=about.text("id"),
@@ -43,7 +45,25 @@ def session_of(ends: HeadAndTail) -> SessionFound | None:
         title=one_line(first),
         at=ends.written_at,
         answer=answers[-1][:LONGEST_ANSWER] if answers else "",
+        mode=_mode(context),
+        model=context.text("model"),
     )
+
+
+def is_context(line: Fields) -> bool:
+    """Whether the line tells how a turn was run."""
+    return line.text("type") == "turn_context"
+
+
+def _mode(context: Fields) -> str:
+    """The mode that allows no more than the turn of that context could do; empty where nothing is told."""
+    sandbox = context.fields("sandbox_policy").text("type")
+    if context.fields("collaboration_mode").text("mode") == "plan":
+        return Mode.PLAN
+    if sandbox == "danger-full-access":
+        return Mode.YOLO if context.text("approval_policy") == "never" else Mode.DEFAULT
+    free = sandbox == "workspace-write" and context.text("approval_policy") != "untrusted"
+    return Mode.AUTO_EDIT if free else Mode.DEFAULT if sandbox else ""
 
 
 def _records(lines: Iterable[bytes]) -> list[Fields]:

@@ -18,8 +18,8 @@ from farhand.model.present import Worker
 MOST_SESSIONS = 200
 LONGEST_ANSWER = 8000
 PROCESSES = Path("/proc")
-# The command line of each process.
-CommandLines: TypeAlias = list[list[str]]
+# The command line of each process, by its id.
+CommandLines: TypeAlias = dict[int, list[str]]
 _ALL = """SELECT id, directory, title, time_updated FROM session
     WHERE parent_id IS NULL AND time_archived IS NULL AND (? = '' OR directory = ?)
     ORDER BY time_updated DESC LIMIT ?"""
@@ -79,7 +79,7 @@ def is_open(session: str, users: CommandLines | None) -> bool | None:
         return None
     if not users:
         return False
-    return True if any(session in line for line in users) else None
+    return True if any(session in line for line in users.values()) else None
 
 
 @contextmanager
@@ -105,12 +105,13 @@ def processes_with_open(path: Path) -> CommandLines | None:
     if not (PROCESSES / "self" / "fd").is_dir():
         return None
     wanted = str(path.resolve())
-    found: CommandLines = []
+    found: CommandLines = {}
     for process in PROCESSES.iterdir():
         ours = process.name == str(os.getpid())
         if process.name.isdecimal() and not ours and _has_open(process, wanted):
             with suppress(OSError):
-                found.append((process / "cmdline").read_bytes().decode("utf-8", "replace").split("\0"))
+                words = (process / "cmdline").read_bytes().decode("utf-8", "replace").split("\0")
+                found[int(process.name)] = words
     return found
 
 
@@ -147,6 +148,11 @@ class OpenCodeSessions:
     async def sessions(self, directory: str) -> list[SessionFound]:
         """OpenCode's conversations of that folder, or of every folder for "", newest first."""
         return await anyio.to_thread.run_sync(find_sessions, self._database, directory)
+
+    async def open_in(self, session: str) -> list[int]:
+        """The processes that were started with that session."""
+        users = await anyio.to_thread.run_sync(processes_with_open, self._database)
+        return [process for process, words in (users or {}).items() if session in words]
 
     async def is_known(self, session: str) -> bool:
         """Whether there is a session of that id."""

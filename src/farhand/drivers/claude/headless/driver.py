@@ -16,7 +16,7 @@ from farhand.drivers.claude import launch
 from farhand.drivers.claude.headless.link import ClaudeHeadlessLink
 from farhand.drivers.claude.headless.state import ClaudeStreamCursor
 from farhand.drivers.claude.launch import ClaudePaths
-from farhand.drivers.claude.sessions import find_sessions, resume_command
+from farhand.drivers.claude.sessions import find_sessions, open_in, resume_command
 from farhand.drivers.wires.asks.answers import PartAnswers
 from farhand.drivers.wires.context import USUAL
 from farhand.drivers.wires.cursor import read_cursor
@@ -85,6 +85,10 @@ class HeadlessClaudeDriver:
     async def sessions(self, directory: str) -> list[SessionFound]:
         """The conversations that Claude Code has in that folder, or in every one."""
         return await anyio.to_thread.run_sync(find_sessions, self._places, directory)
+
+    async def open_in(self, session: str) -> list[int]:
+        """Who has a conversation open at the desk."""
+        return await anyio.to_thread.run_sync(open_in, self._places, session)
 
     def resume_command(self, worker: Worker) -> str:
         """What to type at the desk to go on with the worker's session."""

@@ -16,7 +16,7 @@ import structlog
 from farhand.disk.tail import size_of
 from farhand.drivers.claude import launch
 from farhand.drivers.claude.launch import MANIFEST, ClaudePaths
-from farhand.drivers.claude.sessions import find_sessions, resume_command
+from farhand.drivers.claude.sessions import find_sessions, open_in, resume_command
 from farhand.drivers.claude.tmux.hooks import WORDING
 from farhand.drivers.claude.tmux.keyboard import ClaudeKeyboard
 from farhand.drivers.claude.tmux.link import ClaudeCli, ClaudeEvent
@@ -98,6 +98,10 @@ class TmuxClaudeDriver:
     async def sessions(self, directory: str) -> list[SessionFound]:
         """The conversations that Claude Code has in that folder, or in every one."""
         return await anyio.to_thread.run_sync(find_sessions, self._places, directory)
+
+    async def open_in(self, session: str) -> list[int]:
+        """Who has a conversation open at the desk."""
+        return await anyio.to_thread.run_sync(open_in, self._places, session)
 
     def resume_command(self, worker: Worker) -> str:
         """How to go on at the desk."""
