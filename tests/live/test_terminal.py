@@ -9,11 +9,13 @@ import subprocess
 import termios
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 from tests.live.nodes import SAFETY_SECONDS, Home
+
+from farhand.cli.line_editor import width
 
 _CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
@@ -21,9 +23,10 @@ _CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 class Desk:
     """A terminal with a node in it, or another command of `farhand`, as a person sits before it."""
 
-    def __init__(self, home: Home, *words: str) -> None:
+    def __init__(self, home: Home, *words: str, columns: int = 80) -> None:
         self.home = home
         self.keyboard, side = pty.openpty()
+        termios.tcsetwinsize(side, (24, columns))
         usual = ("run", "--node", "desk", "-p", "0", "--no-telegram", "--no-tunnel", "--demo")
         order = home.command(*(words or usual))
         self.process = subprocess.Popen(
@@ -82,7 +85,13 @@ def _take_terminal() -> None:
 @pytest.fixture
 def desk(tmp_path: Path) -> Iterator[Desk]:
     """A terminal with a node that is ready."""
-    made = Desk(Home(tmp_path))
+    with ready(Desk(Home(tmp_path))) as made:
+        yield made
+
+
+@contextmanager
+def ready(made: Desk) -> Iterator[Desk]:
+    """Waits until the node in the terminal is ready; ends it after."""
     try:
         made.see("Node 'desk' is ready on port")
         made.see("demo is online.")
@@ -107,6 +116,37 @@ def test_a_conversation_with_a_question(desk: Desk) -> None:
     desk.type("/quit\r")
     assert desk.leave() == 0
     assert gone(desk)
+
+
+def test_a_narrow_terminal_without_colours_shows_no_row_that_it_would_wrap(tmp_path: Path) -> None:
+    with ready(Desk(Home(tmp_path, NO_COLOR="1"), columns=40)) as desk:
+        shown = len(desk.shown)
+        desk.type("a line that is a good deal longer than the forty columns of this terminal\r")
+        desk.see("can do.")
+        desk.wait(lambda: desk.shown.endswith("demo> \r\x1b[6C"), "the prompt")
+        desk.type("ask\r")
+        desk.see("demo 1-2> ")
+        desk.type("no\r")
+        desk.see("Understood, I leave it. Nothing was\r\n  written.")
+        desk.type("/help\r")
+        desk.see("/quit")
+        rows = re.split(r"[\r\n]+", _CODES.sub("", desk.shown[shown:]))
+        assert [row for row in rows if width(row) > 40] == []
+        assert not re.search(r"\x1b\[[0-9;]*m", desk.shown)
+
+
+def test_a_terminal_that_cannot_move_its_cursor_gets_plain_lines(tmp_path: Path) -> None:
+    with ready(Desk(Home(tmp_path, TERM="dumb"), columns=40)) as desk:
+        desk.type("ask\n")
+        desk.see("? demo asks: May I write a small note")
+        desk.see("1. ")
+        desk.type("2 not today\n")
+        desk.see("→ No (“not today”)")
+        desk.see("Nothing was written.")
+        desk.type("/quit\n")
+        assert desk.leave() == 0
+        assert "\x1b" not in desk.shown
+        assert gone(desk)
 
 
 @pytest.mark.parametrize("key", ["\x03", "\x04"], ids=["ctrl-c", "ctrl-d"])
