@@ -10,8 +10,8 @@ from tests.house.telegram_house import MANAGER, telegram_settings
 from farhand.channels.telegram.channel import TelegramChannel
 from farhand.model.channel_ports import Channel, ChannelContext
 from farhand.model.commands import Hire
-from farhand.model.facts import CameOnline, TurnEnded, WentOffline
-from farhand.model.words import HowEnded
+from farhand.model.facts import AskRaised, CameOnline, Seen, TurnEnded, WentOffline
+from farhand.model.words import AskKind, HowEnded
 from farhand.testing.cli_env import CliEnv
 from farhand.testing.house import House
 from farhand.testing.telegram import FakeBot, Person, ShownMessage
@@ -51,6 +51,54 @@ class Trouble:
         assert ended.how is HowEnded.FAILED, ended
         told = await self.manager.reads("✗ Failed")
         assert all(one in told.text for one in words), told.text
+        assert await self.buzzes() == [told.text]
+
+    async def waits(self, kind: str, text: str, *words: str) -> None:
+        """Ann's CLI tries again for ever: that is told in these words, nothing buzzes, and a tap stops the turn."""
+        await self.hires(kind)
+        await self.house.fact(CameOnline)
+        await self.house.say(text)
+        for one in words:
+            assert (await self.manager.reads(one)).silent
+        await self.house.fact(Seen)
+        assert await self.buzzes() == []
+        await self.manager.taps(await self.manager.reads("ann is working"), "Stop")
+        assert (await self.house.fact(TurnEnded)).how is HowEnded.INTERRUPTED
+        told = await self.manager.reads("■ Stopped.")
+        assert await self.buzzes() == [told.text]
+
+    async def is_limited(self, kind: str, text: str) -> None:
+        """Ann's usage limit stops her turn: one message says so, and offers to try now."""
+        await self.hires(kind)
+        await self.house.fact(CameOnline)
+        await self.house.say(text)
+        assert (await self.house.fact(TurnEnded)).how is HowEnded.PARKED
+        told = await self.manager.reads("ann has reached its usage limit")
+        assert "What waits goes on by itself." in told.text
+        assert told.labels == ("Try now",)
+        await self.manager.sees(lambda chat: all(one.deleted for one in chat if "is working" in one.text))
+        assert await self.buzzes() == [told.text]
+
+    async def asks_for_trust(self, kind: str, *words: str) -> None:
+        """The folder that ann is hired into brings hooks of its own: one question, and nothing is started before."""
+        await self.hires(kind)
+        raised = await self.house.fact(AskRaised)
+        assert raised.about is AskKind.FOLDER
+        told = await self.manager.reads("Trust")
+        assert all(one in told.text for one in words), told.text
+        assert await self.buzzes() == [told.text]
+        await self.house.answer(raised.ask, "deny")
+        assert "was not trusted" in (await self.house.fact(WentOffline)).why
+
+    async def does_not_know(self, kind: str, text: str, *words: str) -> None:
+        """A command that the agent does not know is told as the agent's own words."""
+        await self.hires(kind)
+        await self.house.fact(CameOnline)
+        await self.house.say(text)
+        await self.house.fact(TurnEnded)
+        told = await self.manager.reads(words[0])
+        assert all(one in told.text for one in words), told.text
+        assert "Done." not in told.text
         assert await self.buzzes() == [told.text]
 
     async def buzzes(self) -> list[str]:

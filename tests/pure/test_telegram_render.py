@@ -87,6 +87,15 @@ def test_any_card_is_taken(card: Card) -> None:
         assert letters(part) in letters(read)
 
 
+def test_a_turn_says_that_nothing_was_heard_for_long_unless_a_tool_runs() -> None:
+    quiet = "Nothing heard from it for 1:10 min: it thinks, or its network or model does not answer."
+    assert quiet in progress(turn_of(Said(text="well")), 170.0, 100.0).head
+    assert "Nothing heard" not in progress(turn_of(Said(text="well")), 170.0, 111.0).head
+    assert "Nothing heard" not in progress(turn_of(Said(text="well")), 170.0).head
+    running = turn_of(ToolStarted(call="1", tool="Bash", title="make"))
+    assert "Nothing heard" not in progress(running, 1000.0, 100.0).head
+
+
 @given(st.lists(TEXT, max_size=5), TEXT, st.sampled_from(list(HowEnded)), TEXT)
 def test_any_turn_is_shown_whole(said: list[str], title: str, how: HowEnded, error: str) -> None:
     turn = turn_of(*(Said(text=text) for text in said), ToolStarted(call="1", tool="Bash", title=title))

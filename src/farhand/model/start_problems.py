@@ -4,6 +4,7 @@ import re
 
 LONGEST_REASON = 240
 NO_NETWORK = "no network"
+WAITS_FOR_NETWORK = "No network. It waits, and goes on by itself when the network is back; Stop or /pause ends that."
 # What agents and systems say, the reason in plain words, and what a person can do about it. The first that fits counts.
 PROBLEMS: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), reason, advice)
@@ -21,13 +22,14 @@ PROBLEMS: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
         ),
         (
             r"api[_ ]key.*(not|missing|must|set|find|require)|(not|no|missing|set|find|specify) .*api[_ ]key"
-            r"|set an auth method|no auth",
+            r"|set an auth method|no auth|missing environment variable: .*key",
             "it has no key",
             "Sign in at the desk, or set its key where the node is started, then try again.",
         ),
         (
             r"ENOTFOUND|ECONNREFUSED|EAI_AGAIN|ETIMEDOUT|ENETUNREACH|fetch failed|unable to connect|failed to connect"
-            r"|could not resolve|network (error|is unreachable)|getaddrinfo|connection (refused|error)",
+            r"|could not resolve|network (error|is unreachable)|getaddrinfo|connection (refused|error|failed)"
+            r"|waiting for network",
             NO_NETWORK,
             "It is tried again by itself.",
         ),
@@ -44,6 +46,11 @@ _FRAMES = re.compile(r"[\u2500-\u259f\u2800-\u28ff█▐▛▜▝▘]+")
 def is_known(words: str) -> bool:
     """Whether the words tell why an agent cannot work; a question about trust, the last, is answered where it is."""
     return any(pattern.search(words) for pattern, _, _ in PROBLEMS[:-1])
+
+
+def is_network(words: str) -> bool:
+    """Whether the words say that there is no network."""
+    return any(pattern.search(words) for pattern, reason, _ in PROBLEMS if reason == NO_NETWORK)
 
 
 def explained(why: str) -> str:

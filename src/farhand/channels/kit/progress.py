@@ -26,6 +26,8 @@ class Progress:
         self._edit_seconds = edit_seconds
         self._chat = chat
         self._shown: dict[str, tuple[float, int]] = {}
+        # When something was heard in a turn last.
+        self._heard: dict[str, float] = {}
         self._news = anyio.Event()
 
     def see(self, event: Event, turn: TurnView | None) -> None:
@@ -34,12 +36,14 @@ class Progress:
             return
         if isinstance(event.fact, TurnStarted):
             self._shown[turn.turn] = (event.at, turn.seq)
+        self._heard[turn.turn] = event.at
         self._news.set()
 
     def card(self, turn: TurnView, now: float) -> Card:
         """The progress of a turn as an edit of its message."""
         slot = progress_slot(turn)
-        return replace(progress(turn, now), key=f"{slot}:{turn.seq}:{now:.3f}", edit=True)
+        shown = progress(turn, now, self._heard.get(turn.turn))
+        return replace(shown, key=f"{slot}:{turn.seq}:{now:.3f}", edit=True)
 
     async def run(self) -> None:
         """Edits until it is cancelled."""
@@ -56,6 +60,7 @@ class Progress:
     def _forget(self, running: list[TurnView]) -> None:
         names = {turn.turn for turn in running}
         self._shown = {name: shown for name, shown in self._shown.items() if name in names}
+        self._heard = {name: at for name, at in self._heard.items() if name in names}
 
     async def _show_one(self, running: list[TurnView]) -> None:
         """The turn that was not shown for longest, if it has news: so many turns share one chat's patience."""

@@ -8,6 +8,8 @@ from farhand.model.words import HowEnded, MessageId
 
 TAIL_CHARACTERS = 280
 TITLE_CHARACTERS = 160
+# A turn in which nothing was heard for so long says so: some agents try a dead network again without a word.
+SILENCE_SECONDS = 60.0
 
 
 def progress_slot(turn: TurnView) -> str:
@@ -15,8 +17,10 @@ def progress_slot(turn: TurnView) -> str:
     return f"progress:{turn.worker}:{turn.turn}"
 
 
-def progress(turn: TurnView, now: float) -> Card:
-    """A turn that runs: its state, the tool it waits for, the time, and the end of what it has said."""
+def progress(turn: TurnView, now: float, heard_at: float | None = None) -> Card:
+    """A turn that runs: its state, the tool it waits for, the time, and the end of what it has said.
+
+    `heard_at` is when its agent was heard last, where that is known."""
     tool = turn.running_tool
     state = "waits for you" if turn.open_asks else "is working"
     lines = [f"{turn.worker} {state} · {clock(now - turn.started_at)}"]
@@ -25,11 +29,20 @@ def progress(turn: TurnView, now: float) -> Card:
     done = sum(1 for one in turn.tools if one.ok is not None)
     if done:
         lines.append(f"{done} {'step' if done == 1 else 'steps'} done")
+    if silence := _silence(turn, now - (now if heard_at is None else heard_at)):
+        lines.append(silence)
     if tail := tail_of(turn.text):
         lines += ["", tail]
     slot = progress_slot(turn)
     stop = Button(label="Stop", tap=StopTap(turn=turn.turn))
     return Card(key=slot, slot=slot, worker=turn.worker, head="\n".join(lines), silent=True, buttons=((stop,),))
+
+
+def _silence(turn: TurnView, seconds: float) -> str:
+    """That nothing was heard for long; empty while a tool runs or a person is asked, for then it is no wonder."""
+    if seconds < SILENCE_SECONDS or turn.running_tool or turn.open_asks:
+        return ""
+    return f"Nothing heard from it for {clock(seconds)}: it thinks, or its network or model does not answer."
 
 
 def tail_of(text: str) -> str:

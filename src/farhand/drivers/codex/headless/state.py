@@ -34,6 +34,8 @@ class CodexServerState(Word):
     total: Usage = Usage()
     before: Usage = Usage()
     resets_at: float | None = None
+    # The turn of which was told that it waits for the network.
+    waited: str = ""
     # The replies to our requests: the error, or '' for success.
     answered: dict[str, str] = {}
     skipped: int = 0

@@ -22,6 +22,7 @@ from farhand.model.facts import (
     Used,
 )
 from farhand.model.ports import Heard
+from farhand.model.start_problems import WAITS_FOR_NETWORK, is_network
 from farhand.model.words import HowEnded, Usage, replace
 
 REMEMBERED = 32
@@ -40,7 +41,7 @@ SILENT = frozenset(
         "item/reasoning/summaryPartAdded item/mcpToolCall/progress item/plan/delta rawResponseItem/completed "
         "rawResponse/completed item/autoApprovalReview/started item/autoApprovalReview/completed "
         "mcpServer/startupStatus/updated mcpServer/oauthLogin/completed remoteControl/status/changed account/updated "
-        "app/list/updated skills/changed fs/changed warning configWarning deprecationNotice error "
+        "app/list/updated skills/changed fs/changed warning configWarning deprecationNotice "
         "model/safetyBuffering/updated model/verification"
     ).split()
 )
@@ -105,6 +106,8 @@ def _notification(method: str, params: Fields, state: CodexServerState, at: floa
             return _turn_started(params.fields("turn").text("id"), state)
         case "turn/completed":
             return _turn_completed(params.fields("turn"), state, at)
+        case "error":
+            return _retried(params, state)
         case "thread/compacted":
             return _facts_of_turn([Noted(text=COMPACTED)], params.text("turnId"), state)
         case "model/rerouted":
@@ -245,6 +248,15 @@ def _spent(state: CodexServerState) -> Usage | None:
         output_tokens=max(0, state.total.output_tokens - state.before.output_tokens),
     )
     return spent if spent != Usage() else None
+
+
+def _retried(params: Fields, state: CodexServerState) -> Translation:
+    """An error after which Codex tries again, without a network for ever: told once a turn. Its end tells any other."""
+    error, turn = params.fields("error"), params.text("turnId")
+    words = f"{error.text('message')} {error.text('additionalDetails')}"
+    if not params.flag("willRetry") or not is_network(words) or state.waited == turn:
+        return [], state
+    return _facts_of_turn([Noted(text=WAITS_FOR_NETWORK)], turn, replace(state, waited=turn))
 
 
 def _turn_completed(turn: Fields, state: CodexServerState, at: float) -> Translation:
