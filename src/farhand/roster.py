@@ -1,7 +1,6 @@
 """Which drivers and channels a node has: each package is found by its manifest and builds its own."""
 
 import shutil
-import tomllib
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import replace
 from importlib import import_module, resources
@@ -14,6 +13,7 @@ import structlog
 
 from farhand.config.settings import Settings
 from farhand.drivers.wires.context import DriverContext
+from farhand.drivers.wires.manifest import parse_manifest
 from farhand.drivers.wires.oneshot.runner import FOLDER, OneshotRunner
 from farhand.drivers.wires.tmux.host import TmuxHost, TmuxHostOptions
 from farhand.model.channel_ports import Channel, ChannelContext
@@ -108,7 +108,7 @@ def packages(root: str = DRIVERS, module: str = "driver") -> list[str]:
 
 def manifest(root: str, package: str) -> dict[str, Any]:
     """What that package says of itself."""
-    return tomllib.loads(resources.files(root).joinpath(package).joinpath(MANIFEST).read_text("utf-8"))
+    return parse_manifest(resources.files(root).joinpath(package).joinpath(MANIFEST).read_text("utf-8"))
 
 
 # --- drivers

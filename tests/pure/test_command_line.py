@@ -58,3 +58,11 @@ def test_help_loads_no_room() -> None:
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     for heavy in ("argparse", "anyio", "msgspec", "farhand.model", "farhand.core"):
         assert f"'{heavy}'" not in told.stderr
+
+
+def test_a_node_starts_without_the_library_of_websockets() -> None:
+    """It is loaded when the first one comes: no start waits for it."""
+    code = "import sys, farhand.app; print(sorted(sys.modules))"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "'farhand.server.connections'" in loaded.stdout
+    assert "'websockets'" not in loaded.stdout

@@ -11,7 +11,7 @@ from farhand.cli.detach import DETACHED, run_behind
 from farhand.cli.node_choice import choose
 from farhand.cli.node_flag import add_node
 from farhand.config.places import node_folder
-from farhand.config.process import make_undumpable
+from farhand.config.process import make_undumpable, start_without_pauses
 from farhand.config.secret_files import secret_in_file
 from farhand.config.settings import Settings, port_number, read_settings
 from farhand.model.errors import NodeRunning, PortTaken, ProgramMissing, SettingMissing, SettingWrong
@@ -106,6 +106,7 @@ def flags_of(arguments: argparse.Namespace) -> list[str]:
 
 
 def _run_here(arguments: argparse.Namespace) -> int:
+    start_without_pauses()
     from farhand.roster import channel_secrets
 
     settings = read_settings(

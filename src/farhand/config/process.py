@@ -14,7 +14,13 @@ def make_undumpable() -> bool:
     return bool(ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0)
 
 
+def start_without_pauses() -> None:
+    """Holds the collector back while the node starts: what a start makes stays, and its rounds find nothing."""
+    gc.disable()
+
+
 def keep_pauses_short() -> None:
-    """Takes what the start has made out of the collector's rounds: a full one over all of it stops the node for tens of
-    milliseconds, and connections that come and go bring about one after the other."""
+    """Lets the collector work again, without what the start has made: a full round over all of it stops the node for
+    tens of milliseconds, and connections that come and go bring about one after the other."""
     gc.freeze()
+    gc.enable()

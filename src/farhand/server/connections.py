@@ -13,7 +13,6 @@ from typing import Any, Protocol
 import h11
 import structlog
 from uvicorn.protocols.http.h11_impl import H11Protocol
-from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from farhand.server.strict_requests import StrictConnection
 
@@ -115,7 +114,7 @@ class GuardedProtocol(H11Protocol):
         self.conn = StrictConnection(LONGEST_HEAD)
         self._limits = limits
         # A WebSocket goes on in the place of the connection that it came over.
-        self.ws_protocol_class: Any = partial(GuardedSocket, self)
+        self.ws_protocol_class: Any = partial(guarded_socket, self)
         # That of a connection that was admitted; None when it has given its place back.
         self._address: str | None = address
         self._received = received
@@ -239,31 +238,8 @@ class GuardedProtocol(H11Protocol):
         self.transport.abort()
 
 
-class GuardedSocket(WebSocketsSansIOProtocol):
-    """Uvicorn's protocol for one WebSocket, in the place among the limits that its HTTP connection had."""
+def guarded_socket(before: GuardedProtocol, **options: Any) -> object:
+    """The connection as a WebSocket. Its library is loaded when the first one comes: no start waits for it."""
+    from farhand.server.websocket_connections import GuardedSocket
 
-    def __init__(self, before: GuardedProtocol, **options: Any) -> None:
-        super().__init__(**options)
-        self._limits, self._address = before.hand_over()
-        self._unread: asyncio.TimerHandle | None = None
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Gives its place back."""
-        self._stop_unread()
-        self._limits.release(self._address)
-        super().connection_lost(exc)
-
-    def pause_writing(self) -> None:
-        """The client does not read: it has so long to begin."""
-        super().pause_writing()
-        self._unread = self.loop.call_later(self._limits.deadlines.unread_seconds, self.transport.abort)
-
-    def resume_writing(self) -> None:
-        """It reads again."""
-        self._stop_unread()
-        super().resume_writing()
-
-    def _stop_unread(self) -> None:
-        if self._unread is not None:
-            self._unread.cancel()
-            self._unread = None
+    return GuardedSocket(before, **options)

@@ -209,7 +209,8 @@ async def serve(
         access_log=False,
         lifespan="off",
         server_header=False,
-        ws="websockets-sansio",
+        # A connection brings its own class when it is asked to become a WebSocket.
+        ws="none",
         ws_max_size=LONGEST_SOCKET_FRAME,
         # Most frames are small, and a tunnel compresses: it would cost a core more than it saves a phone.
         ws_per_message_deflate=False,

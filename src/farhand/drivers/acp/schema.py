@@ -2,18 +2,18 @@
 
 import shutil
 import tomllib
-from importlib.resources import files
 from pathlib import Path
 
 import msgspec
 
 from farhand.drivers.wires.acp.schema import AcpAgent
+from farhand.drivers.wires.manifest import read_manifest
 from farhand.model.errors import DriverError
 
 
 def catalogue() -> list[AcpAgent]:
     """The agents that can be hired where their programs are."""
-    manifest = tomllib.loads(files(__package__).joinpath("manifest.toml").read_text("utf-8"))
+    manifest = read_manifest("farhand.drivers.acp")
     return [msgspec.convert({"backend": name, **fields}, AcpAgent) for name, fields in manifest["agents"].items()]
 
 
