@@ -96,5 +96,6 @@ export default defineConfig({
     },
   },
   server: { proxy: { "/api": "http://127.0.0.1:8080" } },
-  test: { include: ["tests/**/*.test.ts"], environment: "node" },
+  // No test is timed: the limit only ends one that hangs.
+  test: { include: ["tests/**/*.test.ts"], environment: "node", testTimeout: 120_000, hookTimeout: 120_000 },
 });
