@@ -1,4 +1,4 @@
-"""Hooks and tools are typed all the way through: mypy and pyright find the same mistakes, and nothing else."""
+"""Agents, rules, hooks and tools are typed all the way through: both checkers find the same mistakes, and no other."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ SOURCE = Path(__file__).resolve().parents[2] / "src"
 SAMPLE = '''
 from typing import assert_type
 
-from farhand.sdk import SessionContext, hook, tool
+from farhand.sdk import (
+    Agent, Budget, Finish, Result, Session, SessionContext, allow, ask, deny, extension, hook, skill_dir, subagent,
+    tool,
+)
 from farhand.sdk.hooks import (
     AfterAgentInput, AfterAgentOutput, AfterModelInput, AfterModelOutput, AfterToolInput, AfterToolOutput,
     BeforeAgentInput, BeforeAgentOutput, BeforeModelInput, BeforeModelOutput, BeforeToolInput, BeforeToolOutput,
@@ -127,6 +130,52 @@ def add(a: float, b: float = 1) -> float:
 assert_type(add(1, b=2), float)
 add("1")  # wrong
 tool(kind="guess")  # wrong
+
+allow("read_file", add, prefix="git", modes="plan", priority=3, when=lambda call, context: call.name == "x")
+allow("read_file", modes=["plan", "yolo"])
+allow("read_file", prefx="git")  # wrong
+ask("read_file", modes="yollo")  # wrong
+deny("read_file", modes=["plan", "yollo"])  # wrong
+deny("read_file", priority="high")  # wrong
+deny("read_file", when=lambda call: True)  # wrong
+allow(5)  # wrong
+
+agent = Agent(
+    tools=[add], hooks=[guard, after], policies=[allow("read_file")], mode="plan", budget=Budget(turns=3),
+    generation={"temperature": 0.5, "thinkingConfig": {"thinkingLevel": "low"}}, skills=[skill_dir(".")],
+    subagents=[subagent(name="a", description="b", instructions="c")], extensions=[extension(name="x", hooks=[guard])],
+)
+Agent(mode="yollo")  # wrong
+Agent(moed="plan")  # wrong
+Agent(hooks=[print])  # wrong
+Agent(hooks=guard)  # wrong
+Agent(policies=["read_file"])  # wrong
+Agent(skills=["./x"])  # wrong
+Agent(generation={"temprature": 1})  # wrong
+Agent(generation={"temperature": "hot"})  # wrong
+Agent(generation={"thinkingConfig": {"thinkingLevel": "much"}})  # wrong
+Agent(budget=3)  # wrong
+Agent(approver=3)  # wrong
+Budget(turn=3)  # wrong
+extension(name="x", hooks=[print])  # wrong
+subagent(name="a", description="b", instructons="c")  # wrong
+
+assert_type(agent.with_changes(mode="yolo", model="gemini-2.5-flash"), Agent)
+agent.with_changes(mode="yollo")  # wrong
+agent.with_changes(modle="gemini-2.5-flash")  # wrong
+agent.with_changes(hooks=[print])  # wrong
+agent.with_changes(generation={"topq": 1})  # wrong
+
+
+async def turns(session: Session) -> None:
+    assert_type(await session.send("hi"), Result[None])
+    assert_type((await session.send("hi", output=int)).data, int)
+    async with session.run("hi", output=str) as run:
+        async for event in run:
+            if isinstance(event, Finish) and event.reason == "finished":  # wrong
+                pass
+        assert_type(run.data, str)
+    run.datum  # wrong
 '''
 
 

@@ -29,8 +29,8 @@ class Additions:
     hooks: tuple[Any, ...] = ()
     rules: tuple[Rule, ...] = ()
     memory: str = ""
-    subagents: Mapping[str, Subagent] = field(default_factory=dict)
-    commands: Mapping[str, ExtensionCommand] = field(default_factory=dict)
+    subagents: Mapping[str, Subagent] = field(default_factory=dict[str, "Subagent"])
+    commands: Mapping[str, ExtensionCommand] = field(default_factory=dict[str, "ExtensionCommand"])
     complaints: tuple[str, ...] = ()
 
 

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
 from farhand.sdk.agent_check import check_agent
+from farhand.sdk.agent_check_values import check_dicts, check_lists
 from farhand.sdk.protocols import Approver, Asker, Extender, Question, Reply, SessionContext, Tool, ToolCall, Verdict
 
 if TYPE_CHECKING:
@@ -85,6 +86,9 @@ class Agent:
         home: str | Path | None = None,
         environ: Mapping[str, str] | None = None,
     ) -> None:
+        check_lists(tools=tools, hooks=hooks, policies=policies, skills=skills)
+        check_lists(subagents=subagents, extensions=extensions, extenders=extenders)
+        check_dicts(generation=generation, prices=prices, environ=environ)
         self.cwd = Path(cwd or Path.cwd()).absolute()
         self.instructions = instructions
         self.hooks = tuple(hooks)
@@ -94,7 +98,7 @@ class Agent:
         self.asker = asker
         self.interactive = interactive
         self.policies = None if policies is None else tuple(policies)
-        self.mode = mode
+        self.mode: Mode | None = mode
         self.skills = tuple(skills)
         self.subagents = tuple(subagents)
         self.extensions = tuple(extensions)

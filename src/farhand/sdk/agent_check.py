@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from farhand.sdk.agent_check_names import BUILTIN_NAMES, check_names
+from farhand.sdk.agent_check_values import check_values
 from farhand.sdk.errors import BadAgent
 
 if TYPE_CHECKING:
@@ -15,28 +17,25 @@ if TYPE_CHECKING:
 
 _TOOL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,127}")
 _RESERVED_TOOLS = frozenset({"final_result", "invoke_agent", "activate_skill"})
-_GENERATION = frozenset(
-    "temperature topP topK maxOutputTokens stopSequences seed presencePenalty frequencyPenalty candidateCount"
-    " responseMimeType responseJsonSchema responseModalities mediaResolution thinkingConfig".split()
-)
 
 
 def check_agent(agent: Agent, model: object, tools: Sequence[object], builtin_tools: object) -> None:
     """Raises BadAgent, or the error of the part that is wrong."""
     if not agent.cwd.is_dir():
         raise BadAgent(f"cwd is {str(agent.cwd)!r}, which is no folder.")
-    if agent.max_turns < 1 or agent.tool_timeout_seconds <= 0:
-        raise BadAgent("An agent needs at least one turn (max_turns), and its tools some time (tool_timeout_seconds).")
-    if unknown := sorted(set(agent.generation) - _GENERATION):
-        raise BadAgent(f"generation has no {unknown[0]!r}. Known: {', '.join(sorted(_GENERATION))}.")
+    check_values(agent)
     _check_model(model)
     _check_functions(agent)
-    _check_tools(tools, builtin_tools)
+    names = _check_tools(tools, builtin_tools)
     if agent.mode is not None:
         from farhand.sdk.policies.rules import mode_named
 
         mode_named(agent.mode)
     _check_parts(agent)
+    brought = [tool.name for each in agent.extensions for tool in each.tools]
+    if twice := _twice([*names, *brought]):
+        raise BadAgent(f"Two tools are called {twice!r}, one of them in an extension.")
+    check_names(agent, [*names, *brought])
 
 
 def _check_model(model: object) -> None:
@@ -56,13 +55,11 @@ def _check_functions(agent: Agent) -> None:
             raise BadAgent(f"{name} is {given!r}: give a function, or an object with a method {method!r}.")
 
 
-def _check_tools(tools: Sequence[object], builtin_tools: object) -> None:
+def _check_tools(tools: Sequence[object], builtin_tools: object) -> list[str]:
     if not isinstance(builtin_tools, bool):
-        from farhand.sdk.tools.builtin import BUILTIN_TOOLS
-
-        _check_builtin(builtin_tools, BUILTIN_TOOLS)
+        _check_builtin(builtin_tools)
     if not tools:
-        return
+        return []
     from farhand.sdk.tools import as_tool
 
     names = [as_tool(tool).name for tool in tools]  # type: ignore[arg-type]
@@ -73,40 +70,42 @@ def _check_tools(tools: Sequence[object], builtin_tools: object) -> None:
             raise BadAgent(f"{name!r} is a tool of the SDK itself; give yours another name.")
     if twice := _twice(names):
         raise BadAgent(f"Two tools are called {twice!r}.")
+    return names
 
 
-def _check_builtin(wanted: object, known: Iterable[str]) -> None:
+def _check_builtin(wanted: object) -> None:
     if isinstance(wanted, str) or not isinstance(wanted, Iterable):
         raise BadAgent(f"builtin_tools is {wanted!r}: give True, False, or a list of names.")
-    for name in wanted:
-        if name not in known:
-            raise BadAgent(f"There is no built-in tool {name!r}. Known: {', '.join(known)}.")
+    names: list[object] = [*wanted]
+    for name in names:
+        if name not in BUILTIN_NAMES:
+            raise BadAgent(f"There is no built-in tool {name!r}. Known: {', '.join(BUILTIN_NAMES)}.")
 
 
 def _check_parts(agent: Agent) -> None:
     if agent.policies:
         from farhand.sdk.policies.rules import Rule
 
-        _all_are(agent.policies, Rule, "policies", "a rule", 'allow("read_file")')
+        all_are(agent.policies, Rule, "policies", "a rule", 'allow("read_file")')
     if agent.hooks:
         from farhand.sdk.hooks.define import Hook
 
-        _all_are(agent.hooks, Hook, "hooks", "a hook", "what @hook made of a function")
+        all_are(agent.hooks, Hook, "hooks", "a hook", "what @hook made of a function")
     if agent.skills:
         from farhand.sdk.skills import SkillDir
 
-        _all_are(agent.skills, SkillDir, "skills", "a folder of skills", 'skill_dir("./my-skill")')
+        all_are(agent.skills, SkillDir, "skills", "a folder of skills", 'skill_dir("./my-skill")')
         agent.skills = tuple(SkillDir(_folder(agent, skill.path)) for skill in agent.skills)
     if agent.subagents:
         from farhand.sdk.subagents import Subagent
 
-        _all_are(agent.subagents, Subagent, "subagents", "a subagent", "subagent(name=…, description=…, …)")
+        all_are(agent.subagents, Subagent, "subagents", "a subagent", "subagent(name=…, description=…, …)")
         if twice := _twice([one.name for one in agent.subagents]):
             raise BadAgent(f"Two subagents are called {twice!r}.")
     if agent.extensions:
         from farhand.sdk.extensions import Extension
 
-        _all_are(agent.extensions, Extension, "extensions", "an extension", "extension(name=…, …)")
+        all_are(agent.extensions, Extension, "extensions", "an extension", "extension(name=…, …)")
         if twice := _twice([one.name for one in agent.extensions]):
             raise BadAgent(f"Two extensions are called {twice!r}.")
         agent.extensions = tuple(
@@ -122,7 +121,8 @@ def _folder(agent: Agent, path: Path) -> Path:
     return folder
 
 
-def _all_are(given: Sequence[Any], kind: type, name: str, what: str, example: str) -> None:
+def all_are(given: Sequence[Any], kind: type, name: str, what: str, example: str) -> None:
+    """Raises BadAgent for the first that is of another kind."""
     for one in given:
         if not isinstance(one, kind):
             raise BadAgent(f"{name} has {one!r}, which is not {what}; give {example}.")

@@ -23,7 +23,7 @@ async def call_within(
         if is_async(function):
             return await _awaited(function(**values))
         value, raised = await _in_thread(functools.partial(function, **values))
-        if raised is not None or not isinstance(value, Awaitable):
+        if raised is not None or not inspect.isawaitable(value):
             return value, raised
         return await _awaited(value)
     return None, TimeoutError(LATE)

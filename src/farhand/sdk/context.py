@@ -99,16 +99,24 @@ class LiveContext:
         name = self.session_id if _PLAIN_ID.fullmatch(self.session_id) else "unnamed"
         return self.session.folder / name / "plans"
 
-    @cached_property
+    @property
     def fs(self) -> WorkspaceFiles:
         """The files of the workspace."""
+        return self._files
+
+    @cached_property
+    def _files(self) -> WorkspaceFiles:
         return WorkspaceFiles(
             self.workspace, lambda tool, path: self._permit(tool, {_PATHS.get(tool, "file_path"): path})
         )
 
-    @cached_property
+    @property
     def shell(self) -> WorkspaceShell:
         """Shell commands in the session's folder."""
+        return self._shell
+
+    @cached_property
+    def _shell(self) -> WorkspaceShell:
         environment = child_environment(self.settings)
         return WorkspaceShell(
             Path(self.cwd), environment, lambda command: self._permit("run_shell_command", {"command": command})
@@ -146,8 +154,8 @@ class LiveContext:
 
     async def close(self) -> None:
         """Ends what was left running."""
-        if "shell" in self.__dict__:
-            await self.shell.close()
+        if "_shell" in self.__dict__:
+            await self._shell.close()
 
 
 def make_context(session: Session) -> LiveContext:

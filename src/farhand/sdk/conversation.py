@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from farhand.sdk import wire
+from farhand.sdk.json_shapes import is_list, is_object
 from farhand.sdk.protocols import Content, Part, ToolCall
 
 SIDECAR_SUFFIX = ".wire"
@@ -22,7 +23,7 @@ Record = dict[str, Any]
 class SessionRecords:
     """A session file, its records applied: the metadata and the messages that count."""
 
-    metadata: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
     messages: tuple[Record, ...] = ()
     damaged_lines: int = 0
 
@@ -45,8 +46,8 @@ def read_conversation(path: Path) -> SessionRecords:
     """Reads a `.jsonl` session, or a `.json` one of older versions. A damaged line costs that line alone."""
     if path.suffix == ".json":
         whole = json.loads(path.read_text("utf-8"))
-        messages = whole.pop("messages", []) if isinstance(whole, dict) else []
-        return SessionRecords(whole if isinstance(whole, dict) else {}, tuple(filter(_is_message, messages)))
+        messages: list[Any] = whole.pop("messages", []) if is_object(whole) else []
+        return SessionRecords(whole if is_object(whole) else {}, tuple(filter(_is_message, messages)))
     with path.open(encoding="utf-8", errors="replace") as lines:
         return apply_records(lines)
 
@@ -64,7 +65,7 @@ def apply_records(lines: Iterable[str]) -> SessionRecords:
         except ValueError:
             damaged += 1
             continue
-        if isinstance(record, dict):
+        if is_object(record):
             messages = _apply(record, metadata, messages)
     metadata.pop("messages", None)
     return SessionRecords(metadata, tuple(messages.values()), damaged)
@@ -76,18 +77,18 @@ def _apply(record: Record, metadata: Record, messages: dict[str, Record]) -> dic
     if _is_message(record):
         messages[record["id"]] = record
         return messages
-    update = record.get("$set") if isinstance(record.get("$set"), dict) else record if "sessionId" in record else None
+    update = record.get("$set") if is_object(record.get("$set")) else record if "sessionId" in record else None
     if update is None:
         return messages
     metadata.update(update)
     kept = update.get("messages")
-    if isinstance(kept, list):
+    if is_list(kept):
         return {message["id"]: message for message in kept if _is_message(message)}
     return messages
 
 
 def _is_message(record: Any) -> bool:
-    return isinstance(record, dict) and isinstance(record.get("id"), str)
+    return is_object(record) and isinstance(record.get("id"), str)
 
 
 def _rewound(messages: dict[str, Record], message_id: str) -> dict[str, Record]:
@@ -143,7 +144,7 @@ def _add_user(contents: list[Content], message: Record, answered: set[str]) -> N
     parts = [
         part
         for part in _part_list(message.get("content"))
-        if not (isinstance(part.get("functionResponse"), dict) and part["functionResponse"].get("id") in answered)
+        if not (is_object(part.get("functionResponse")) and part["functionResponse"].get("id") in answered)
     ]
     said = "".join(part["text"] for part in parts if isinstance(part.get("text"), str)).strip()
     only_text = all(isinstance(part.get("text"), str) for part in parts)
@@ -223,7 +224,7 @@ def _should_be_signed(content: Content) -> bool:
 
 
 def _losses(conversation: SessionRecords, unsigned: int, repaired: int) -> list[str]:
-    losses = []
+    losses: list[str] = []
     if unsigned:
         losses.append(
             f"{unsigned} message(s) with tool calls have no thought signatures (the session file does not keep them "
@@ -239,11 +240,11 @@ def _losses(conversation: SessionRecords, unsigned: int, repaired: int) -> list[
 def _part_list(content: Any) -> list[Part]:
     if isinstance(content, str):
         return [{"text": content}]
-    if isinstance(content, dict):
+    if is_object(content):
         return [content]
-    items: Sequence[Any] = content if isinstance(content, list) else ()
+    items: Sequence[Any] = content if is_list(content) else ()
     return [{"text": item} if isinstance(item, str) else item for item in items if isinstance(item, str | dict)]
 
 
 def _dicts(value: Any) -> list[Record]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+    return [item for item in value if is_object(item)] if is_list(value) else []

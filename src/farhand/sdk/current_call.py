@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -20,7 +20,7 @@ def current_call_id() -> str:
 
 
 @contextmanager
-def running_call(call_id: str, argv: tuple[str, ...]) -> Iterator[None]:
+def running_call(call_id: str, argv: tuple[str, ...]) -> Generator[None]:
     """While the context is open, the tool that runs in it may run this alone."""
     token = _CALL.set((call_id, argv))
     try:

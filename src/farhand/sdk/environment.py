@@ -19,7 +19,7 @@ _SECRET = re.compile(r"TOKEN|SECRET|PASSWORD|PASSWD|(^|_)KEY$|AUTH|CREDENTIAL|CE
 
 def child_environment(settings: AgentSettings) -> dict[str, str]:
     """What a child process may see. `security.environmentVariableRedaction` keeps back more, or lets one through."""
-    allowed = set(settings.granted(f"{_REDACTION}.allowed") or ())
+    allowed: set[str] = set(settings.granted(f"{_REDACTION}.allowed") or ())
     blocked = {name for each in settings.demanded(f"{_REDACTION}.blocked") for name in each or ()} | MODEL_KEYS
     strict = True in settings.demanded(f"{_REDACTION}.enabled")
 

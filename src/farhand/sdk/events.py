@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, ClassVar, Literal, TypeAlias
 
+from farhand.sdk.json_shapes import is_object, is_sequence
 from farhand.sdk.protocols import Part, Question
 
 FinishReason = Literal[
@@ -178,8 +179,8 @@ def _plain(value: Any) -> Any:
         return {
             each.name: _plain(getattr(value, each.name)) for each in fields(value) if each.name not in ("cause", "data")
         }
-    if isinstance(value, dict):
+    if is_object(value):
         return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
+    if is_sequence(value):
         return [_plain(item) for item in value]
     return value if isinstance(value, str | int | float | bool) or value is None else str(value)

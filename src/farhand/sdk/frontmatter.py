@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from farhand.sdk.errors import SdkError
+from farhand.sdk.json_shapes import is_object
 
 _HEAD = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)(.*)", re.DOTALL)
 _PAIR = re.compile(r"(?m)^([A-Za-z_][\w-]*):[ \t]*(.*)$")
@@ -36,6 +37,6 @@ def _mapping(head: str) -> dict[str, Any]:
         if not simple:
             raise BadHead(f"its head is no YAML: {error}".replace("\n", " ")) from error
         return simple
-    if not isinstance(found, dict):
+    if not is_object(found):
         raise BadHead("its head holds no names with values.")
     return {str(key): value for key, value in found.items()}

@@ -99,7 +99,8 @@ class History:
         """Writes the open questions beside the recording, with the calls of the last message that have ended."""
         if self._recording is None:
             return
-        content = next((each for each in reversed(self.contents) if each["role"] == "model"), {})
+        nothing: Content = {}
+        content = next((each for each in reversed(self.contents) if each["role"] == "model"), nothing)
         try:
             write_pending(pending_path(self._recording.path), questions, content, ended)
         except OSError as error:

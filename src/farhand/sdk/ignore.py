@@ -128,7 +128,7 @@ def _spec(lines: Sequence[str]) -> GitIgnoreSpec:
         return GitIgnoreSpec.from_lines(lines)
     except ValueError:
         # One line that is no pattern costs that line, not the file.
-        good = []
+        good: list[str] = []
         for line in lines:
             try:
                 GitIgnoreSpec.from_lines([line])

@@ -6,14 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from farhand.sdk import wire
-from farhand.sdk.protocols import Content
+from farhand.sdk.json_shapes import is_list, is_mapping, is_object, object_or_empty
+from farhand.sdk.protocols import Content, Part
 
 
 def request_form(request: Mapping[str, Any]) -> dict[str, Any]:
     """A request as hooks see it: the texts of its messages, its settings and its tool choice."""
-    messages = []
+    messages: list[dict[str, Any]] = []
     system = request.get("systemInstruction")
-    if isinstance(system, dict) and wire.text_of(system):
+    if is_object(system) and wire.text_of(system):
         messages.append({"role": "system", "content": wire.text_of(system)})
     for content in request.get("contents", []):
         text = wire.text_of(content)
@@ -37,17 +38,17 @@ def with_request_form(request: Mapping[str, Any], form: Mapping[str, Any]) -> di
     changed = dict(request)
     if isinstance(form.get("model"), str) and form["model"]:
         changed["model"] = form["model"]
-    if isinstance(form.get("config"), Mapping):
+    if is_mapping(form.get("config")):
         changed["generationConfig"] = {**request.get("generationConfig", {}), **form["config"]}
-    if isinstance(form.get("toolConfig"), Mapping):
+    if is_mapping(form.get("toolConfig")):
         changed["toolConfig"] = {"functionCallingConfig": dict(form["toolConfig"])}
-    if isinstance(form.get("messages"), list):
+    if is_list(form.get("messages")):
         _replace_messages(changed, form["messages"])
     return changed
 
 
 def _replace_messages(request: dict[str, Any], messages: list[Any]) -> None:
-    given = [message for message in messages if isinstance(message, Mapping)]
+    given = [message for message in messages if is_mapping(message)]
     system = [_message_text(message) for message in given if message.get("role") == "system"]
     if system:
         request["systemInstruction"] = {"role": "user", "parts": [{"text": "\n\n".join(system)}]}
@@ -73,8 +74,8 @@ def _message_text(message: Mapping[str, Any]) -> str:
     if isinstance(content, str):
         return content
     return "".join(
-        piece if isinstance(piece, str) else str(piece.get("text", "")) if isinstance(piece, Mapping) else ""
-        for piece in (content if isinstance(content, list) else [])
+        piece if isinstance(piece, str) else str(piece.get("text", "")) if is_mapping(piece) else ""
+        for piece in (content if is_list(content) else [])
     )
 
 
@@ -82,7 +83,8 @@ def _with_text(content: Content, text: str) -> Content:
     """The content with its text replaced; unchanged when the text is the same, so that its parts stay as they came."""
     if wire.text_of(content) == text:
         return content
-    parts, placed = [], False
+    parts: list[Part] = []
+    placed = False
     for part in wire.parts_of(content):
         if not wire.is_text(part):
             parts.append(part)
@@ -111,12 +113,10 @@ def response_form(response: Mapping[str, Any]) -> dict[str, Any]:
 def from_response_form(form: Mapping[str, Any], original: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """A response from a hook's form. What hooks cannot see (calls, thoughts, signatures) stays from the original."""
     candidates = form.get("candidates")
-    candidate = (
-        candidates[0] if isinstance(candidates, list) and candidates and isinstance(candidates[0], Mapping) else {}
-    )
+    candidate = object_or_empty(candidates[0] if is_list(candidates) and candidates else None)
     content = candidate.get("content")
-    pieces = content.get("parts") if isinstance(content, Mapping) else None
-    text = _message_text({"content": pieces}) if isinstance(pieces, list) else str(form.get("text") or "")
+    pieces = content.get("parts") if is_mapping(content) else None
+    text = _message_text({"content": pieces}) if is_list(pieces) else str(form.get("text") or "")
     kept = [part for part in wire.response_parts(original or {}) if not wire.is_text(part)]
     parts = [*([{"text": text}] if text else []), *kept]
     rebuilt = {**wire.first_candidate(original or {}), "content": {"role": "model", "parts": parts}}

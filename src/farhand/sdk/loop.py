@@ -11,6 +11,7 @@ from farhand.sdk.compression import compress_if_due
 from farhand.sdk.errors import ModelError, SdkError
 from farhand.sdk.events import Error, Event, Finish, FinishReason, Notice, Retrying, Text, Thought, Usage
 from farhand.sdk.first_message import system_instruction
+from farhand.sdk.json_shapes import is_mapping
 from farhand.sdk.models import RETRY_LISTENER, close_stream
 from farhand.sdk.protocols import Content, HookOutcome, Part, Tool
 from farhand.sdk.recording import CallRecord
@@ -230,7 +231,7 @@ class TurnLoop:
         if outcome.decision == "deny":
             raise _End("blocked", outcome.reason)
         replaced = outcome.modified.get("llm_response")
-        return llm.from_response_form(replaced, chunk) if isinstance(replaced, Mapping) else chunk
+        return llm.from_response_form(replaced, chunk) if is_mapping(replaced) else chunk
 
     async def _take(self, chunk: Mapping[str, Any], gathered: _Gathered) -> None:
         for part in wire.response_parts(chunk):
@@ -270,19 +271,19 @@ class TurnLoop:
             ready = outcome.modified.get("llm_response")
             if outcome.stop:
                 raise _End("stopped", outcome.stop_reason or outcome.reason)
-            if isinstance(ready, Mapping):
+            if is_mapping(ready):
                 if outcome.decision == "deny":
                     await self._emit(Notice(f"A hook answered in the model's place: {outcome.reason}", "BeforeModel"))
                 return request, llm.from_response_form(ready)
             if outcome.decision == "deny":
                 raise _End("blocked", outcome.reason)
             changed = outcome.modified.get("llm_request")
-            if isinstance(changed, Mapping):
+            if is_mapping(changed):
                 request = llm.with_request_form(request, changed)
         if self._session.hooks.listens("BeforeToolSelection", None) and request.get("tools"):
             outcome = await self._fire("BeforeToolSelection", {"llm_request": llm.request_form(request)})
             choice = outcome.modified.get("toolConfig")
-            if isinstance(choice, Mapping) and choice:
+            if is_mapping(choice) and choice:
                 request["toolConfig"] = {"functionCallingConfig": dict(choice)}
         return request, None
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from farhand.sdk.json_shapes import is_list, list_or_empty
 from farhand.sdk.protocols import Memory
 
 if TYPE_CHECKING:
@@ -29,8 +30,8 @@ _IMPORT_OR_CODE = re.compile(
 
 def memory_names(settings: AgentSettings) -> tuple[str, ...]:
     """The file names that count as memory: those of `context.fileName`, and always GEMINI.md, as in the CLI."""
-    named = settings.get("context.fileName") or []
-    names = [named] if isinstance(named, str) else named
+    named = settings.get("context.fileName")
+    names = [named] if isinstance(named, str) else list_or_empty(named)
     found = {name.strip() for name in names if isinstance(name, str) and name.strip()}
     return tuple(sorted(found | {DEFAULT_NAME}))
 
@@ -97,7 +98,7 @@ def project_root(cwd: Path, boundaries: Sequence[str]) -> Path:
 def _boundaries(settings: AgentSettings) -> list[str]:
     # How far upwards files may be read is not for the project to say.
     named = settings.granted("context.memoryBoundaryMarkers", [DEFAULT_BOUNDARY])
-    return [marker for marker in named if isinstance(marker, str) and marker] if isinstance(named, list) else []
+    return [marker for marker in named if isinstance(marker, str) and marker] if is_list(named) else []
 
 
 def _included(cwd: Path, settings: AgentSettings) -> list[Path]:
@@ -111,7 +112,7 @@ def _existing(folders: Sequence[Path], names: Sequence[str]) -> list[Path]:
 
 def joined(files: Sequence[Path], *, allowed: Sequence[Path], stays_inside: bool = False) -> str:
     """The texts of memory files, each under its path. A project's may not be links to what lies elsewhere."""
-    blocks = []
+    blocks: list[str] = []
     for path in files:
         text = _read(path)
         if stays_inside and not _inside(os.path.realpath(path), allowed):

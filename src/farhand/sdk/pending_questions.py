@@ -21,9 +21,9 @@ class PendingQuestions:
     """Where a turn stood when it asked: the open questions, the model's message, and the calls that had ended."""
 
     questions: tuple[Question, ...] = ()
-    content: Content = field(default_factory=dict)
+    content: Content = field(default_factory=dict[str, Any])
     ended: tuple[CallRecord, ...] = ()
-    message: Mapping[str, Any] = field(default_factory=dict)
+    message: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 NOTHING_PENDING = PendingQuestions()
@@ -81,8 +81,8 @@ def reopened(
     if any(response.get("response") != {"error": INTERRUPTED} for response in wire.responses_of(contents[-1])):
         return restored, NOTHING_PENDING
     losses = tuple(loss for loss in restored.losses if "tool call(s) had no recorded result" not in loss)
-    message = next((each for each in reversed(conversation.messages) if each.get("type") == "gemini"), {})
-    return Restored(tuple(contents[:-1]), losses), replace(pending, message=message)
+    said = [each for each in conversation.messages if each.get("type") == "gemini"]
+    return Restored(tuple(contents[:-1]), losses), replace(pending, message=said[-1] if said else {})
 
 
 def _question_form(question: Question) -> dict[str, Any]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
+
+from farhand.sdk.json_shapes import is_object
 
 MARKER = ".project_root"
 
@@ -46,7 +48,7 @@ def _projects(gemini: Path) -> dict[str, str]:
         projects = json.loads((gemini / "projects.json").read_text("utf-8"))["projects"]
     except (OSError, ValueError, KeyError, TypeError):
         return {}
-    return projects if isinstance(projects, dict) else {}
+    return projects if is_object(projects) else {}
 
 
 def _owner(folder: Path) -> str | None:
@@ -90,7 +92,7 @@ def _register(root: Path, slug: str, gemini: Path) -> None:
 
 
 @contextmanager
-def _locked(registry: Path) -> Iterator[None]:
+def _locked(registry: Path) -> Generator[None]:
     """Keeps two of ours from writing the registry at once.
 
     The CLI locks by a folder `projects.json.lock` and takes one over that is ten seconds old; ours is held for a blink,

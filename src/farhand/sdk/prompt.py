@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from farhand.sdk.errors import BadPrompt
+from farhand.sdk.json_shapes import is_object, is_sequence
 from farhand.sdk.protocols import Part
 
 INLINE_LIMIT_BYTES = 20 * 1024 * 1024
@@ -37,7 +38,7 @@ Prompt: TypeAlias = "str | Image | File | Part | Sequence[str | Image | File | P
 
 def to_parts(prompt: Prompt, cwd: Path) -> list[Part]:
     """A prompt as wire parts. Paths are relative to the agent's folder."""
-    pieces = prompt if isinstance(prompt, list | tuple) else [prompt]
+    pieces = prompt if is_sequence(prompt) else [prompt]
     parts = [part for piece in pieces for part in _parts(piece, cwd)]
     if not parts or all(part.get("text") == "" for part in parts):
         raise BadPrompt("The prompt is empty.")
@@ -47,7 +48,7 @@ def to_parts(prompt: Prompt, cwd: Path) -> list[Part]:
 def _parts(piece: object, cwd: Path) -> list[Part]:
     if isinstance(piece, str):
         return [{"text": piece}]
-    if isinstance(piece, dict):
+    if is_object(piece):
         return [dict(piece)]
     if isinstance(piece, Image):
         return [_image(piece, cwd)]

@@ -153,7 +153,7 @@ class HookOutcome:
     stop: bool = False
     stop_reason: str = ""
     suppress_output: bool = False
-    modified: Mapping[str, Any] = field(default_factory=dict)
+    modified: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 class HookSystem(Protocol):
@@ -229,7 +229,7 @@ class Question:
     text: str
     choices: tuple[str, ...] = ()
     call: ToolCall | None = None
-    fields: Mapping[str, Any] = field(default_factory=dict)
+    fields: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,9 +61,9 @@ class OpenQuestions:
             self._store(session)
 
     async def _answered(self, question: Question, waiting: asyncio.Future[Reply], session: Session) -> Reply:
-        asker = session.agent.asker
+        asker: Any = session.agent.asker
         if asker is not None:
-            put: Any = asker.ask if hasattr(asker, "ask") else asker
+            put = asker.ask if hasattr(asker, "ask") else asker
             try:
                 reply = put(question, session.context)
                 return as_reply(await reply if inspect.isawaitable(reply) else reply)

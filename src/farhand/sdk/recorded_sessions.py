@@ -9,6 +9,7 @@ from pathlib import Path
 from farhand.disk.atomic import append
 from farhand.sdk import wire
 from farhand.sdk.conversation import SIDECAR_SUFFIX, SessionRecords
+from farhand.sdk.json_shapes import is_list, is_object
 from farhand.sdk.messages import clean_messages
 from farhand.sdk.recording import Recording, find_session, list_sessions, new_id, session_path, timestamp
 
@@ -85,4 +86,4 @@ def _parts(message: dict[str, object]) -> list[dict[str, object]]:
     content = message.get("content")
     if isinstance(content, str):
         return [{"text": content}]
-    return [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+    return [part for part in content if is_object(part)] if is_list(content) else []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -73,7 +73,8 @@ class Recording:
 
     def checkpoint(self, contents: Sequence[Content]) -> None:
         """Writes the whole conversation anew: at its start, and after a compression."""
-        messages, exact = [], []
+        messages: list[dict[str, Any]] = []
+        exact: list[dict[str, Any]] = []
         for content in contents:
             message = _message(content)
             messages.append(message)
@@ -130,7 +131,7 @@ class Recording:
         self._append({"$rewindTo": message_id})
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
+    def alone(self) -> Generator[None]:
         """Keeps every other session of ours from writing while a turn runs; refuses when somebody has written since."""
         import fcntl
 
@@ -214,7 +215,7 @@ def session_path(folder: Path, session_id: str, now: datetime | None = None) -> 
 
 def list_sessions(folder: Path) -> list[tuple[Path, SessionRecords]]:
     """The recorded sessions of a project that have a prompt in them, the oldest first."""
-    found = []
+    found: list[tuple[Path, SessionRecords]] = []
     for path in sorted((folder / "chats").glob("session-*.json*")):
         if path.suffix not in (".json", ".jsonl"):
             continue

@@ -13,6 +13,7 @@ from typing import Any
 
 from farhand.sdk.dotenv import EXCLUDED_FROM_PROJECTS, find_dotenv, with_dotenv
 from farhand.sdk.errors import SdkError
+from farhand.sdk.json_shapes import is_list, is_mapping, is_object
 from farhand.sdk.trust import Trust, folder_trust
 
 _COMMENT_OR_STRING = re.compile(r'"(?:\\.|[^"\\])*"|//[^\r\n]*|/\*.*?\*/', re.DOTALL)
@@ -62,9 +63,9 @@ class Tier:
 class AgentSettings:
     """Everything that was configured for one folder, with where it came from."""
 
-    raw: Mapping[str, Any] = field(default_factory=dict)
+    raw: Mapping[str, Any] = field(default_factory=dict[str, Any])
     tiers: tuple[Tier, ...] = ()
-    environ: Mapping[str, str] = field(default_factory=dict)
+    environ: Mapping[str, str] = field(default_factory=dict[str, str])
     trust: Trust = NOTHING_LOADED
     warnings: tuple[str, ...] = ()
 
@@ -190,7 +191,7 @@ def parse_settings(text: str, path: Path) -> dict[str, Any]:
         content: Any = json.loads(plain)
     except ValueError as error:
         raise SettingsError(path, str(error)) from error
-    if not isinstance(content, dict):
+    if not is_object(content):
         raise SettingsError(path, f"it should hold a JSON object, and holds {type(content).__name__}")
     return content
 
@@ -203,15 +204,13 @@ def _blank_comment(match: re.Match[str]) -> str:
 
 def expand(value: Any, environ: Mapping[str, str]) -> Any:
     """Fills `$NAME`, `${NAME}` and `${NAME:-default}` in every string; an unknown name without a default stays."""
-    match value:
-        case str():
-            return _VARIABLE.sub(lambda found: _variable(found, environ), value)
-        case list():
-            return [expand(item, environ) for item in value]
-        case dict():
-            return {key: expand(item, environ) for key, item in value.items()}
-        case _:
-            return value
+    if isinstance(value, str):
+        return _VARIABLE.sub(lambda found: _variable(found, environ), value)
+    if is_list(value):
+        return [expand(item, environ) for item in value]
+    if is_object(value):
+        return {key: expand(item, environ) for key, item in value.items()}
+    return value
 
 
 def _variable(found: re.Match[str], environ: Mapping[str, str]) -> str:
@@ -233,9 +232,9 @@ def _merge(low: Mapping[str, Any], high: Mapping[str, Any], path: tuple[str, ...
     for key, value in high.items():
         here = (*path, key)
         old = result.get(key)
-        if isinstance(old, Mapping) and isinstance(value, Mapping) and not _listed(here, _WHOLE):
+        if is_mapping(old) and is_mapping(value) and not _listed(here, _WHOLE):
             result[key] = _merge(old, value, here)
-        elif isinstance(old, list) and isinstance(value, list):
+        elif is_list(old) and is_list(value):
             result[key] = _meet(here)(old, value)
         else:
             result[key] = value
@@ -255,13 +254,13 @@ def _listed(path: tuple[str, ...], patterns: tuple[str, ...]) -> bool:
 
 
 def _server(servers: Any, name: str) -> Any:
-    return servers.get(name) if isinstance(servers, Mapping) else None
+    return servers.get(name) if is_mapping(servers) else None
 
 
 def _at(values: Mapping[str, Any], path: str, default: Any = None) -> Any:
     value: Any = values
     for key in path.split("."):
-        if not isinstance(value, Mapping) or key not in value:
+        if not is_mapping(value) or key not in value:
             return default
         value = value[key]
     return value

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from farhand.sdk.errors import BadAnswer
+from farhand.sdk.json_shapes import is_mapping
 from farhand.sdk.protocols import ToolResult
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class Structured(Generic[T]):
     def _take(self, value: Any) -> str | None:
         from farhand.sdk.tools.convert import BadArgument, convert
 
-        if self._wrapped and isinstance(value, Mapping) and set(value) == {"value"}:
+        if self._wrapped and is_mapping(value) and set(value) == {"value"}:
             value = value["value"]
         try:
             self.data = convert(self._output, value, "answer")

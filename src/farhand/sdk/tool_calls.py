@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from farhand.sdk import wire
 from farhand.sdk.current_call import running_call
 from farhand.sdk.events import Event, Notice, ToolRequest, ToolResponse
+from farhand.sdk.json_shapes import is_list, is_mapping, is_object
 from farhand.sdk.protocols import HookOutcome, Part, Tool, ToolCall, ToolResult
 from farhand.sdk.recording import CallRecord
 
@@ -83,7 +84,7 @@ class ToolCalls:
     def close(self, calls: Sequence[ToolCall], why: str) -> tuple[list[Part], list[CallRecord]]:
         """The parts and records of every call; those that were not finished are answered with `why`."""
         parts: list[Part] = []
-        records = []
+        records: list[CallRecord] = []
         for call in calls:
             answer = self._answers.get(call.id) or _unfinished(call, why)
             parts += answer.parts
@@ -144,7 +145,7 @@ class ToolCalls:
         if outcome.decision == "deny":
             return _failed(call, ToolResult(error=f"Tool execution blocked: {outcome.reason}")), call, ()
         changed = outcome.modified.get("tool_input")
-        if isinstance(changed, Mapping):
+        if is_mapping(changed):
             call = replace(call, arguments=dict(changed))
         hook_asks = outcome.reason if outcome.decision == "ask" else None
         approval = await self._session.admit(call, self._tools.get(call.name), hook_asks)
@@ -204,7 +205,7 @@ class ToolCalls:
         if outcome.decision == "deny":
             result = ToolResult(error=f"Tool result blocked: {outcome.reason}")
         tail = outcome.modified.get("tailToolCallRequest")
-        if isinstance(tail, Mapping) and not outcome.stop and _goes_on(tail, (*asked, call)):
+        if is_mapping(tail) and not outcome.stop and _goes_on(tail, (*asked, call)):
             return await self._tail(call, tail, (*asked, call))
         answer = _answered(call, result) if result.error is None else _failed(call, result)
         if outcome.additional_context:
@@ -218,7 +219,7 @@ class ToolCalls:
 
         `asked` are the calls that ran for this one already: none of them runs again."""
         arguments = tail.get("args")
-        following = ToolCall(call.id, str(tail["name"]), dict(arguments) if isinstance(arguments, Mapping) else {})
+        following = ToolCall(call.id, str(tail["name"]), dict(arguments) if is_mapping(arguments) else {})
         tool = self._tools.get(following.name)
         if tool is None:
             return _failed(call, ToolResult(error=f"A hook asked for the tool '{following.name}', which is not there."))
@@ -275,7 +276,7 @@ def _checked(call: ToolCall, result: Any) -> ToolResult:
     if isinstance(result.content, str):
         return replace(result, content=result.content.encode("utf-8", "replace").decode())
     content: object = result.content
-    if not isinstance(content, list) or not all(isinstance(part, dict) for part in content):
+    if not is_list(content) or not all(is_object(part) for part in content):
         return ToolResult(
             error=f"{call.name} returned {type(result.content).__name__}; a model reads text or wire parts."
         )

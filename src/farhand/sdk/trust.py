@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from farhand.sdk.json_shapes import is_object
+
 TRUST_FOLDER = "TRUST_FOLDER"
 TRUST_PARENT = "TRUST_PARENT"
 DO_NOT_TRUST = "DO_NOT_TRUST"
@@ -51,7 +53,7 @@ def _rules(path: Path) -> tuple[dict[str, str], str | None]:
         return {}, None
     except (OSError, ValueError) as error:
         return {}, f"{path} cannot be read, so no folder is trusted: {error}"
-    if not isinstance(content, dict):
+    if not is_object(content):
         return {}, f"{path} holds no JSON object, so no folder is trusted."
     return {rule: kind for rule, kind in content.items() if isinstance(kind, str)}, None
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from farhand.sdk.json_shapes import is_list, is_object
 from farhand.sdk.protocols import Content, Part, ToolCall
 
 # Gemini 3 refuses a call of the running turn that lacks its signature; this value tells it that none is to be had.
@@ -25,7 +26,7 @@ def model(*parts: Part | str) -> Content:
 def parts_of(content: Mapping[str, Any]) -> list[Part]:
     """The parts of a message; an absent list is an empty one."""
     parts = content.get("parts")
-    return [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
+    return [part for part in parts if is_object(part)] if is_list(parts) else []
 
 
 def text_of(content: Mapping[str, Any]) -> str:
@@ -45,20 +46,18 @@ def is_thought(part: Mapping[str, Any]) -> bool:
 
 def calls_of(content: Mapping[str, Any]) -> list[ToolCall]:
     """The tool calls of a message, in order."""
-    found = []
+    found: list[ToolCall] = []
     for part in parts_of(content):
         call = part.get("functionCall")
-        if isinstance(call, dict) and isinstance(call.get("name"), str):
+        if is_object(call) and isinstance(call.get("name"), str):
             arguments = call.get("args")
-            found.append(
-                ToolCall(str(call.get("id", "")), call["name"], arguments if isinstance(arguments, dict) else {})
-            )
+            found.append(ToolCall(str(call.get("id", "")), call["name"], arguments if is_object(arguments) else {}))
     return found
 
 
 def responses_of(content: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The function responses of a message."""
-    return [part["functionResponse"] for part in parts_of(content) if isinstance(part.get("functionResponse"), dict)]
+    return [part["functionResponse"] for part in parts_of(content) if is_object(part.get("functionResponse"))]
 
 
 def with_call_ids(content: Content, prefix: str, taken: Iterable[str] = ()) -> Content:
@@ -71,7 +70,7 @@ def with_call_ids(content: Content, prefix: str, taken: Iterable[str] = ()) -> C
     seen = set(taken)
     for index, part in enumerate(parts_of(content)):
         call = part.get("functionCall")
-        if isinstance(call, dict):
+        if is_object(call):
             own = str(call.get("id") or "")
             made = (
                 own
@@ -93,7 +92,7 @@ def _new_id(wanted: str, taken: set[str]) -> str:
 def first_candidate(response: Mapping[str, Any]) -> dict[str, Any]:
     """The candidate that counts; an empty one where the response has none."""
     candidates = response.get("candidates")
-    if isinstance(candidates, list) and candidates and isinstance(candidates[0], dict):
+    if is_list(candidates) and candidates and is_object(candidates[0]):
         return candidates[0]
     return {}
 
@@ -101,7 +100,7 @@ def first_candidate(response: Mapping[str, Any]) -> dict[str, Any]:
 def response_parts(response: Mapping[str, Any]) -> list[Part]:
     """The parts of a response, or of one chunk of it."""
     content = first_candidate(response).get("content")
-    return parts_of(content) if isinstance(content, dict) else []
+    return parts_of(content) if is_object(content) else []
 
 
 def finish_reason(response: Mapping[str, Any]) -> str:
@@ -110,7 +109,7 @@ def finish_reason(response: Mapping[str, Any]) -> str:
     if isinstance(reason, str) and reason:
         return reason
     feedback = response.get("promptFeedback")
-    if isinstance(feedback, dict) and feedback.get("blockReason"):
+    if is_object(feedback) and feedback.get("blockReason"):
         return f"PROMPT_{feedback['blockReason']}"
     return ""
 
@@ -118,7 +117,7 @@ def finish_reason(response: Mapping[str, Any]) -> str:
 def usage_of(response: Mapping[str, Any]) -> dict[str, Any]:
     """The token counts of a response."""
     usage = response.get("usageMetadata")
-    return usage if isinstance(usage, dict) else {}
+    return usage if is_object(usage) else {}
 
 
 def join_parts(parts: Iterable[Part]) -> list[Part]:

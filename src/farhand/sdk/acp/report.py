@@ -8,6 +8,7 @@ from typing import Any
 
 from farhand.sdk import events, wire
 from farhand.sdk.acp.rpc import INVALID_PARAMS, RpcError
+from farhand.sdk.json_shapes import is_list, is_mapping, is_object
 from farhand.sdk.protocols import Content, Part, ToolCall
 
 TITLE_CHARACTERS = 200
@@ -94,7 +95,7 @@ def replayed(contents: Sequence[Content], kinds: Mapping[str, str], cwd: Path) -
 
 def _replayed_response(response: Mapping[str, Any]) -> dict[str, Any]:
     content = response.get("response")
-    fields = content if isinstance(content, Mapping) else {}
+    fields: Mapping[str, Any] = content if is_mapping(content) else {}
     shown = str(fields.get("error") or fields.get("output") or "")
     return {
         "sessionUpdate": "tool_call_update",
@@ -106,7 +107,7 @@ def _replayed_response(response: Mapping[str, Any]) -> dict[str, Any]:
 
 def to_prompt(blocks: Any) -> list[str | Part]:
     """The blocks of a prompt as the SDK's pieces."""
-    if not isinstance(blocks, list) or not blocks:
+    if not is_list(blocks) or not blocks:
         raise RpcError(INVALID_PARAMS, "A prompt is a list of content blocks with at least one in it.")
     return [_piece(block) for block in blocks]
 
@@ -124,7 +125,7 @@ def _piece(block: Any) -> str | Part:
         case {"type": "resource_link", "uri": str(uri)}:
             return f"[{block.get('name') or uri}]({uri})"
         case _:
-            kind = block.get("type") if isinstance(block, dict) else type(block).__name__
+            kind = block.get("type") if is_object(block) else type(block).__name__
             raise RpcError(INVALID_PARAMS, f"A prompt block of type {kind!r} cannot be read.")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from typing import Any, TypeAlias
 
@@ -11,6 +11,7 @@ import msgspec
 
 from farhand.sdk.acp.streams import ByteStream
 from farhand.sdk.errors import SdkError
+from farhand.sdk.json_shapes import is_object
 
 LINE_LIMIT_BYTES = 64 * 1024 * 1024
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR = -32700, -32600, -32601, -32602, -32603
@@ -115,7 +116,7 @@ class Peer:
         if self._tasks:
             await asyncio.wait(self._tasks)
 
-    async def _lines(self) -> Any:
+    async def _lines(self) -> AsyncIterator[bytes]:
         rest = bytearray()
         while piece := await self._stream.receive():
             start = 0
@@ -143,7 +144,7 @@ class Peer:
             case {"method": str(method)}:
                 params = message.get("params")
                 with suppress(RpcError):
-                    await self._on_notification(method, params if isinstance(params, dict) else {})
+                    await self._on_notification(method, params if is_object(params) else {})
             case {"id": int(number)} if "result" in message or "error" in message:
                 self._settle(number, message)
             case {"id": None, "error": _}:
@@ -165,18 +166,18 @@ class Peer:
         if error is None:
             waiting.set_result(message.get("result"))
             return
-        fields = error if isinstance(error, dict) else {"message": str(error)}
+        fields = error if is_object(error) else {"message": str(error)}
         code = fields.get("code")
         said = str(fields.get("message") or "no explanation")
         more = fields.get("data")
-        details = more.get("details") if isinstance(more, dict) else more
+        details = more.get("details") if is_object(more) else more
         if isinstance(details, str) and details and details not in said:
             said = f"{said}: {details}"
         waiting.set_exception(RpcError(code if isinstance(code, int) else INTERNAL_ERROR, said, more))
 
     async def _answer(self, number: int | str, method: str, params: Any) -> None:
         try:
-            result = await self._on_request(method, params if isinstance(params, dict) else {})
+            result = await self._on_request(method, params if is_object(params) else {})
             answer: dict[str, Any] = {"result": result}
         except RpcError as error:
             data = {} if error.data is None else {"data": error.data}

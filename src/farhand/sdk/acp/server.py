@@ -139,7 +139,7 @@ class _Serving:
             await self._session(params).cancel()
 
     async def _initialize(self, params: Params) -> Params:  # noqa: ARG002
-        can = {
+        can: Params = {
             "loadSession": self._agent.records,
             "mcpCapabilities": {"http": True, "sse": True},
             "promptCapabilities": {"image": True, "audio": True, "embeddedContext": True},

@@ -7,7 +7,7 @@ import os
 import signal
 import stat
 import sys
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Protocol
@@ -104,7 +104,7 @@ def memory_pair() -> tuple[MemoryStream, MemoryStream]:
 
 
 @asynccontextmanager
-async def standard_streams() -> AsyncIterator[ByteStream]:
+async def standard_streams() -> AsyncGenerator[ByteStream]:
     """This process's own input and output, for the connection alone.
 
     Whatever else reads input finds none, and whatever else prints, prints to the error output: a stray `print` in a
@@ -136,7 +136,7 @@ def _is_pipe(descriptor: int) -> bool:
 
 
 @asynccontextmanager
-async def _pipes(source: int, sink: int) -> AsyncIterator[PipeStream]:
+async def _pipes(source: int, sink: int) -> AsyncGenerator[PipeStream]:
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader()
     with os.fdopen(source, "rb") as incoming, os.fdopen(sink, "wb") as outgoing:
@@ -181,7 +181,7 @@ async def spawn(
     cwd: str | Path | None = None,
     env: Mapping[str, str] | None = None,
     own_group: bool = True,
-) -> AsyncIterator[ProcessStream]:
+) -> AsyncGenerator[ProcessStream]:
     """Starts a program in a process group of its own, and ends the whole group when the block is left.
 
     With `own_group=False` it stays in ours: whoever ends us ends it, too.

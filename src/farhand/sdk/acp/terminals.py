@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from farhand.sdk.acp.rpc import INVALID_PARAMS, METHOD_NOT_FOUND, Params, RpcError
+from farhand.sdk.json_shapes import is_list, is_object
 from farhand.sdk.shell_process import RunningCommand
 
 OUTPUT_LIMIT_BYTES = 1024 * 1024
@@ -46,12 +47,13 @@ class LocalTerminals:
                 raise RpcError(METHOD_NOT_FOUND, f"This client has no '{method}'.")
 
     def _create(self, params: Params) -> Params:
-        program, arguments = params.get("command"), params.get("args") or []
-        if not isinstance(program, str) or not isinstance(arguments, list):
+        program: Any = params.get("command")
+        arguments: Any = params.get("args") or []
+        if not isinstance(program, str) or not is_list(arguments):
             raise RpcError(INVALID_PARAMS, "A command is needed, and its arguments as a list.")
         # A command without arguments may be a whole shell line; some agents send it so.
         argv = [program, *map(str, arguments)] if arguments else ["bash", "-c", program]
-        added = {str(each["name"]): str(each["value"]) for each in params.get("env") or () if isinstance(each, dict)}
+        added = {str(each["name"]): str(each["value"]) for each in params.get("env") or () if is_object(each)}
         try:
             command = RunningCommand(argv, cwd=str(params.get("cwd") or self._cwd), env={**self._env, **added}, text="")
         except OSError as error:

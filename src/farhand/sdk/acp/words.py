@@ -7,6 +7,8 @@ from typing import Any, Literal, TypeAlias, TypeVar
 
 import msgspec
 
+from farhand.sdk.json_shapes import is_list, is_object
+
 PROTOCOL_VERSION = 1
 PermissionKind = Literal["allow_once", "allow_always", "reject_once", "reject_always"]
 Word = TypeVar("Word", bound="AcpRecord")
@@ -205,13 +207,13 @@ def choose(options: Sequence[AcpOption], kind: str) -> str | None:
 
 def fields_of(raw: Any) -> dict[str, Any]:
     """A JSON object; an empty one for anything else."""
-    return raw if isinstance(raw, dict) else {}
+    return raw if is_object(raw) else {}
 
 
 def many(raw: Any, kind: type[Word]) -> tuple[Word, ...]:
     """Those of a list that can be read."""
     found: list[Word] = []
-    for each in raw if isinstance(raw, list) else ():
+    for each in raw if is_list(raw) else ():
         try:
             found.append(msgspec.convert(each, kind))
         except msgspec.ValidationError:
@@ -239,8 +241,8 @@ def read_call(raw: Any, *, started: bool = False) -> ToolProgress:
         title=_text(fields.get("title")),
         kind=_text(fields.get("kind")),
         status=_text(fields.get("status")),
-        content=tuple(each for each in content if isinstance(each, dict)) if isinstance(content, list) else None,
-        locations=many(locations, Location) if isinstance(locations, list) else None,
+        content=tuple(each for each in content if is_object(each)) if is_list(content) else None,
+        locations=many(locations, Location) if is_list(locations) else None,
         raw_input=fields.get("rawInput"),
         raw_output=fields.get("rawOutput"),
     )
@@ -295,7 +297,7 @@ def read_hello(raw: Any) -> Hello:
         audio=prompts.get("audio") is True,
         embedded=prompts.get("embeddedContext") is True,
         auth_methods=tuple(
-            str(each["id"]) for each in (methods if isinstance(methods, list) else ()) if "id" in fields_of(each)
+            str(each["id"]) for each in (methods if is_list(methods) else ()) if "id" in fields_of(each)
         ),
         raw=fields,
     )
@@ -305,7 +307,7 @@ def read_session(raw: Any) -> SessionInfo:
     """The answer to `session/new` and `session/load`. Options named mode and model stand in for the older fields."""
     fields = fields_of(raw)
     modes, models = fields_of(fields.get("modes")), fields_of(fields.get("models"))
-    config = tuple(each for each in fields.get("configOptions") or () if isinstance(each, dict))
+    config = tuple(each for each in fields.get("configOptions") or () if is_object(each))
     mode, model = config_option(config, "mode"), config_option(config, "model")
     return SessionInfo(
         modes=many(modes.get("availableModes"), AcpMode)
@@ -320,15 +322,16 @@ def read_session(raw: Any) -> SessionInfo:
 
 def config_option(config: Sequence[dict[str, Any]], category: str) -> dict[str, Any]:
     """The option of that category; an empty one when there is none."""
-    return next((each for each in config if category in (each.get("category"), each.get("id"))), {})
+    nothing: dict[str, Any] = {}
+    return next((each for each in config if category in (each.get("category"), each.get("id"))), nothing)
 
 
 def _values(option: dict[str, Any]) -> list[tuple[str, str]]:
     offered = option.get("options")
     return [
         (each["value"], str(each.get("name", "")))
-        for each in (offered if isinstance(offered, list) else ())
-        if isinstance(each, dict) and isinstance(each.get("value"), str)
+        for each in (offered if is_list(offered) else ())
+        if is_object(each) and isinstance(each.get("value"), str)
     ]
 
 

@@ -11,6 +11,7 @@ from farhand.sdk.errors import SdkError
 
 if TYPE_CHECKING:
     from farhand.sdk.agent import Instructions
+    from farhand.sdk.hooks import Hook
     from farhand.sdk.policies import Rule
     from farhand.sdk.protocols import Tool
     from farhand.sdk.skills import SkillDir
@@ -45,16 +46,16 @@ class Extension:
     instructions: Instructions = None
     tools: tuple[Tool, ...] = ()
     skills: tuple[Path, ...] = ()
-    hooks: tuple[Any, ...] = ()
+    hooks: tuple[Hook[Any, Any], ...] = ()
     subagents: tuple[Subagent, ...] = ()
     rules: tuple[Rule, ...] = ()
-    mcp_servers: Mapping[str, Any] = field(default_factory=dict)
-    commands: Mapping[str, ExtensionCommand] = field(default_factory=dict)
+    mcp_servers: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    commands: Mapping[str, ExtensionCommand] = field(default_factory=dict[str, ExtensionCommand])
     folder: Path | None = None
     memory: str = ""
     skill_folders: tuple[Path, ...] = ()
     agent_folders: tuple[Path, ...] = ()
-    hook_settings: Mapping[str, Any] = field(default_factory=dict)
+    hook_settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
     excluded_tools: tuple[str, ...] = ()
 
 
@@ -65,7 +66,7 @@ def extension(
     instructions: Instructions = None,
     tools: Sequence[Tool | Callable[..., Any]] = (),
     skills: Sequence[SkillDir] = (),
-    hooks: Sequence[Any] = (),
+    hooks: Sequence[Hook[Any, Any]] = (),
     subagents: Sequence[Subagent] = (),
     policies: Sequence[Rule] = (),
     mcp_servers: Mapping[str, Any] | None = None,
@@ -80,6 +81,7 @@ def extension(
 
     if not name.strip():
         raise ExtensionError("An extension needs a name.")
+    _check(name, skills, hooks, subagents, policies, mcp_servers)
     made = {each: ExtensionCommand(each, prompt, source=name) for each, prompt in (commands or {}).items()}
     return Extension(
         name,
@@ -94,3 +96,34 @@ def extension(
         commands=made,
         excluded_tools=tuple(exclude_tools),
     )
+
+
+def _check(
+    name: str,
+    skills: Sequence[object],
+    hooks: Sequence[object],
+    subagents: Sequence[object],
+    policies: Sequence[object],
+    mcp_servers: Mapping[str, object] | None,
+) -> None:
+    """Raises an error with a sentence for the first part that is not what it should be."""
+    from farhand.sdk.agent_check import all_are
+    from farhand.sdk.skills import SkillDir
+
+    all_are(skills, SkillDir, f"The extension {name!r}: skills", "a folder of skills", 'skill_dir("./my-skill")')
+    if hooks:
+        from farhand.sdk.hooks.define import Hook
+
+        all_are(hooks, Hook, f"The extension {name!r}: hooks", "a hook", "what @hook made of a function")
+    if subagents:
+        from farhand.sdk.subagents import Subagent
+
+        all_are(subagents, Subagent, f"The extension {name!r}: subagents", "a subagent", "subagent(name=…, …)")
+    if policies:
+        from farhand.sdk.policies.rules import Rule
+
+        all_are(policies, Rule, f"The extension {name!r}: policies", "a rule", 'allow("read_file")')
+    for server, described in (mcp_servers or {}).items():
+        from farhand.sdk.mcp.config import read_server
+
+        read_server(server, described)

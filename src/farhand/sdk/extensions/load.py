@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from farhand.sdk.dotenv import read_dotenv
 from farhand.sdk.extensions import Extension, ExtensionCommand, ExtensionError
+from farhand.sdk.json_shapes import is_list, is_mapping, is_object
 from farhand.sdk.settings import Tier, expand
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def _enabled(name: str, root: Path, cwd: Path, settings: AgentSettings) -> bool:
         return True
     enabled = True
     here = f"{cwd}/"
-    for override in overrides if isinstance(overrides, list) else []:
+    for override in overrides if is_list(overrides) else []:
         pattern = str(override).removeprefix("!")
         if fnmatch.fnmatchcase(here, pattern):
             enabled = not str(override).startswith("!")
@@ -57,7 +58,7 @@ def _enabled(name: str, root: Path, cwd: Path, settings: AgentSettings) -> bool:
 def read_extension(folder: Path, cwd: Path, environ: Mapping[str, str], complaints: list[str]) -> Extension:
     """One extension from its folder, as the CLI lays it out."""
     manifest: Any = json.loads((folder / MANIFEST).read_text("utf-8-sig"))
-    if not isinstance(manifest, dict) or not isinstance(manifest.get("name"), str) or not manifest["name"]:
+    if not is_object(manifest) or not isinstance(manifest.get("name"), str) or not manifest["name"]:
         raise ExtensionError("it needs a name.")
     own = _own_variables(folder, manifest)
     manifest = filled(expand(manifest, {**environ, **own}), folder, cwd)
@@ -90,9 +91,9 @@ def filled(value: Any, folder: Path, cwd: Path) -> Any:
         ):
             value = value.replace(f"${{{name}}}", str(meant))
         return value
-    if isinstance(value, list):
+    if is_list(value):
         return [filled(item, folder, cwd) for item in value]
-    if isinstance(value, dict):
+    if is_object(value):
         return {key: filled(item, folder, cwd) for key, item in value.items()}
     return value
 
@@ -121,7 +122,7 @@ def _own_variables(folder: Path, manifest: Mapping[str, Any]) -> dict[str, str]:
     declared = {
         each["envVar"]
         for each in manifest.get("settings") or ()
-        if isinstance(each, Mapping) and isinstance(each.get("envVar"), str)
+        if is_mapping(each) and isinstance(each.get("envVar"), str)
     }
     if not declared:
         return {}
@@ -130,7 +131,7 @@ def _own_variables(folder: Path, manifest: Mapping[str, Any]) -> dict[str, str]:
 
 def _servers(servers: Any, own: Mapping[str, str]) -> dict[str, Any]:
     """The extension's MCP servers. It cannot declare them trusted; what the person set for it reaches them."""
-    if not isinstance(servers, Mapping):
+    if not is_mapping(servers):
         return {}
     return {
         str(name): {
@@ -138,14 +139,14 @@ def _servers(servers: Any, own: Mapping[str, str]) -> dict[str, Any]:
             "env": {**own, **(server.get("env") or {})},
         }
         for name, server in servers.items()
-        if isinstance(server, Mapping)
+        if is_mapping(server)
     }
 
 
 def _memory(folder: Path, names: Any) -> str:
     from farhand.sdk.memory import joined
 
-    listed = [names] if isinstance(names, str) else names if isinstance(names, list) else ["GEMINI.md"]
+    listed = [names] if isinstance(names, str) else names if is_list(names) else ["GEMINI.md"]
     files = [folder / name for name in listed if isinstance(name, str) and (folder / name).is_file()]
     return joined(files, allowed=(folder,))
 
@@ -159,7 +160,7 @@ def _hooks(folder: Path, cwd: Path, complaints: list[str]) -> dict[str, Any]:
     except (OSError, ValueError, KeyError, TypeError) as error:
         complaints.append(f"{file} cannot be used: {error!r}.")
         return {}
-    return filled(hooks, folder, cwd) if isinstance(hooks, dict) else {}
+    return filled(hooks, folder, cwd) if is_object(hooks) else {}
 
 
 def _rules(folder: Path, name: str, excluded: Sequence[str], complaints: list[str]) -> tuple[Rule, ...]:

@@ -7,6 +7,8 @@ import signal
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from farhand.sdk.json_shapes import is_object
+
 if TYPE_CHECKING:
     from farhand.sdk.protocols import ShellResult
 
@@ -68,7 +70,7 @@ def _json(text: str) -> dict[str, Any] | None:
         value = json.loads(value) if isinstance(value, str) else value
     except (ValueError, RecursionError):
         return None
-    return value if isinstance(value, dict) else None
+    return value if is_object(value) else None
 
 
 def clean(answer: dict[str, Any]) -> dict[str, Any]:
@@ -76,7 +78,7 @@ def clean(answer: dict[str, Any]) -> dict[str, Any]:
     if isinstance(context := answer.get("additionalContext"), str):
         # Other agents' hooks have it at the top.
         specific = answer.get("hookSpecificOutput")
-        specific = specific if isinstance(specific, dict) else {}
+        specific = specific if is_object(specific) else {}
         answer = {**answer, "hookSpecificOutput": {"additionalContext": context, **specific}}
     kept: dict[str, Any] = {key: value for key, value in answer.items() if isinstance(value, _KINDS.get(key, _Never))}
     if "decision" in kept:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from farhand.sdk.hooks.matching import matches, subject_of
 from farhand.sdk.hooks.words import answer_form, input_of
+from farhand.sdk.json_shapes import is_object
 
 if TYPE_CHECKING:
     from farhand.sdk.hooks.define import Hook
@@ -44,7 +45,7 @@ def _answer(hook: Hook[Any, Any], given: bytes) -> dict[str, Any]:
         payload = json.loads(given)
     except ValueError as error:
         raise ValueError(f"stdin holds no JSON ({error})") from None
-    if not isinstance(payload, dict):
+    if not is_object(payload):
         raise ValueError("stdin holds no JSON object")
     event_name = payload.get("hook_event_name")
     if event_name != hook.event:

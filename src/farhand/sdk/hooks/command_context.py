@@ -32,9 +32,13 @@ class CommandContext:
         """What is configured for the folder."""
         return load_settings(self.cwd)
 
-    @cached_property
+    @property
     def transcript(self) -> Sequence[Content]:
         """The conversation as it was last recorded."""
+        return self._recorded
+
+    @cached_property
+    def _recorded(self) -> Sequence[Content]:
         from farhand.sdk.conversation import SIDECAR_SUFFIX, read_conversation, read_sidecar, restore
 
         path = Path(self.transcript_path)
@@ -42,16 +46,24 @@ class CommandContext:
             return []
         return list(restore(read_conversation(path), read_sidecar(path.with_name(path.name + SIDECAR_SUFFIX))).contents)
 
-    @cached_property
+    @property
     def fs(self) -> WorkspaceFiles:
         """The files of the workspace."""
+        return self._files
+
+    @cached_property
+    def _files(self) -> WorkspaceFiles:
         folder = Path(self.cwd)
         included = self.settings.granted("context.includeDirectories") or ()
         return WorkspaceFiles(Workspace(folder, included=[folder / Path(one).expanduser() for one in included]))
 
-    @cached_property
+    @property
     def shell(self) -> WorkspaceShell:
         """Shell commands in the session's folder."""
+        return self._shell
+
+    @cached_property
+    def _shell(self) -> WorkspaceShell:
         return WorkspaceShell(Path(self.cwd), child_environment(self.settings))
 
     @property

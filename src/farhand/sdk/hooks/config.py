@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from farhand.sdk.hooks.define import Hook
 from farhand.sdk.hooks.words import WORDS, matcher_problem
+from farhand.sdk.json_shapes import is_list, is_mapping, object_or_empty
 from farhand.sdk.settings import PROJECT
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class Entry:
     sequential: bool = False
     command: str = ""
     timeout_seconds: float = DEFAULT_TIMEOUT_MILLISECONDS / 1000
-    env: Mapping[str, str] = field(default_factory=dict)
+    env: Mapping[str, str] = field(default_factory=dict[str, str])
     function: Hook[Any, Any] | None = None
 
     @property
@@ -77,9 +78,9 @@ def configured(settings: AgentSettings, complaints: list[str]) -> Iterator[Entry
 
 def entries_of(hooks: Any, source: str, where: str, complaints: list[str]) -> Iterator[Entry]:
     """The entries of one `hooks` object, of settings or of an extension."""
-    if isinstance(hooks, list):
+    if is_list(hooks):
         hooks = _by_event(hooks, where, complaints)
-    if not isinstance(hooks, Mapping):
+    if not is_mapping(hooks):
         complaints.append(f"{where}: hooks should be an object or a list; none of them was read.")
         return
     for event, groups in hooks.items():
@@ -89,7 +90,7 @@ def entries_of(hooks: Any, source: str, where: str, complaints: list[str]) -> It
         if event not in WORDS:
             complaints.append(f"{where}: there is no hook event {event!r}. Known: {', '.join(WORDS)}.")
             continue
-        for group in groups if isinstance(groups, list) else [groups]:
+        for group in groups if is_list(groups) else [groups]:
             yield from _group(event, group, source, f"{where}: hooks.{event}", complaints)
 
 
@@ -97,18 +98,18 @@ def _by_event(hooks: list[Any], where: str, complaints: list[str]) -> dict[str, 
     """A list of `{"event": …, "command": [word, …]}` in the CLI's own form."""
     found: dict[str, list[Any]] = {}
     for each in hooks:
-        if not isinstance(each, Mapping) or not isinstance(each.get("event"), str):
+        if not is_mapping(each) or not isinstance(each.get("event"), str):
             complaints.append(f"{where}: each hook of the list needs an event and a command.")
             continue
         command = each.get("command")
-        words = isinstance(command, list) and all(isinstance(word, str) for word in command)
-        hook = {**each, "command": shlex.join(command) if words and isinstance(command, list) else command}
+        words = is_list(command) and all(isinstance(word, str) for word in command)
+        hook = {**each, "command": shlex.join(command) if words and is_list(command) else command}
         found.setdefault(each["event"], []).append({"matcher": each.get("matcher"), "hooks": [hook]})
     return found
 
 
 def _group(event: str, group: Any, source: str, where: str, complaints: list[str]) -> Iterator[Entry]:
-    if not isinstance(group, Mapping) or not isinstance(group.get("hooks"), list):
+    if not is_mapping(group) or not is_list(group.get("hooks")):
         complaints.append(f"{where}: each entry needs a list `hooks`.")
         return
     matcher = group.get("matcher")
@@ -122,7 +123,7 @@ def _group(event: str, group: Any, source: str, where: str, complaints: list[str
             complaints.append(f"{where}: {problem}")
             continue
         timeout = each.get("timeout", DEFAULT_TIMEOUT_MILLISECONDS)
-        env = each.get("env") or {}
+        env = object_or_empty(each.get("env"))
         yield Entry(
             event=event,
             name=str(each.get("name") or ""),
@@ -136,7 +137,7 @@ def _group(event: str, group: Any, source: str, where: str, complaints: list[str
 
 
 def _problem(hook: Any) -> str:
-    if not isinstance(hook, Mapping):
+    if not is_mapping(hook):
         return f"{hook!r} is no hook."
     if hook.get("type", "command") != "command":
         return f'hooks of type {hook["type"]!r} are not run; use "command".'
@@ -145,6 +146,6 @@ def _problem(hook: Any) -> str:
     timeout = hook.get("timeout", DEFAULT_TIMEOUT_MILLISECONDS)
     if isinstance(timeout, bool) or not isinstance(timeout, int | float) or timeout <= 0:
         return f"timeout should be a number of milliseconds, and is {timeout!r}."
-    if not isinstance(hook.get("env") or {}, Mapping):
+    if not is_mapping(hook.get("env") or {}):
         return "env should be an object."
     return ""

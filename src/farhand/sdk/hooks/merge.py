@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, cast
 
 from farhand.sdk.hooks.answers import NO_REASON, HookRun
+from farhand.sdk.json_shapes import is_list, is_object
 from farhand.sdk.protocols import HookOutcome
 
 # What each event may do; anything else that a hook answers there is left aside.
@@ -129,7 +130,7 @@ def _selection(choices: list[dict[str, Any]]) -> dict[str, Any]:
     names: set[str] = set()
     for choice in choices:
         listed = choice.get("allowedFunctionNames")
-        names |= {name for name in listed if isinstance(name, str)} if isinstance(listed, list) else set()
+        names |= {name for name in listed if isinstance(name, str)} if is_list(listed) else set()
     config: dict[str, Any] = {"mode": mode}
     if names and mode != "NONE":
         config["allowedFunctionNames"] = sorted(names)
@@ -142,9 +143,9 @@ def fed_forward(event: str, payload: dict[str, Any], ran: HookRun) -> dict[str, 
     match event:
         case "BeforeAgent" if isinstance(specific.get("additionalContext"), str):
             return {**payload, "prompt": f"{payload.get('prompt', '')}\n\n{specific['additionalContext']}"}
-        case "BeforeModel" if isinstance(specific.get("llm_request"), dict):
+        case "BeforeModel" if is_object(specific.get("llm_request")):
             return {**payload, "llm_request": {**payload.get("llm_request", {}), **specific["llm_request"]}}
-        case "BeforeTool" if isinstance(specific.get("tool_input"), dict):
+        case "BeforeTool" if is_object(specific.get("tool_input")):
             return {**payload, "tool_input": {**payload.get("tool_input", {}), **specific["tool_input"]}}
         case _:
             return payload

@@ -23,6 +23,8 @@ from farhand.sdk.protocols import HookOutcome
 from farhand.sdk.settings import PROJECT
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
     from farhand.sdk.protocols import HookEventName, HookSystem, SessionContext
     from farhand.sdk.settings import AgentSettings
 
@@ -89,7 +91,7 @@ class Hooks:
     async def _one_by_one(
         self, event_name: str, entries: list[Entry], payload: dict[str, Any], context: SessionContext
     ) -> list[HookRun]:
-        results = []
+        results: list[HookRun] = []
         for entry in entries:
             ran = await self._run(entry, payload, context)
             payload = fed_forward(event_name, payload, ran)
@@ -137,6 +139,8 @@ class Hooks:
         except OSError as error:
             return HookRun(name, failure=f"it could not be started ({error})")
         result = await finished(command)
+        # What a hook leaves running, an upload say, is meant to go on.
+        command.release()
         overflowed = command.stdout.overflowed
         return read_answer(name, result, timeout_seconds=entry.timeout_seconds, overflowed=overflowed)
 
@@ -183,11 +187,15 @@ def _expanded(command: str, variables: Mapping[str, str]) -> str:
 
 def collect(hooks: Sequence[object], settings: AgentSettings) -> Hooks:
     """The hooks of a session: those given in code, then those of the settings."""
-    entries = []
+    entries: list[Entry] = []
     for hook in hooks:
-        if not isinstance(hook, Hook):
+        if not _is_hook(hook):
             raise SdkError(f"{hook!r} is no hook; give what @hook made of a function.")
         entries.append(entry_of(hook))
     complaints: list[str] = []
     entries += configured(settings, complaints)
     return Hooks(entries, child_environment(settings), complaints)
+
+
+def _is_hook(value: object) -> TypeIs[Hook[Any, Any]]:
+    return isinstance(value, Hook)

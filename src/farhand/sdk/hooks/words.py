@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, dataclass_transform
 
+from farhand.sdk.json_shapes import is_object
+
 if TYPE_CHECKING:
     from farhand.sdk.hooks.shapes import (
         HookToolResponse,
@@ -35,14 +37,14 @@ _REQUIRED: Any = object()
 class HookRecord:
     """A frozen record with named fields. A dataclass would do, and would double the time a hook takes to start."""
 
-    _defaults: ClassVar[dict[str, Any]] = {}
+    field_defaults: ClassVar[dict[str, Any]] = {}
 
     def __init_subclass__(cls) -> None:
         names = [name for name in cls.__annotations__ if not name.startswith("_")]
-        cls._defaults = {**cls._defaults, **{name: cls.__dict__.get(name, _REQUIRED) for name in names}}
+        cls.field_defaults = {**cls.field_defaults, **{name: cls.__dict__.get(name, _REQUIRED) for name in names}}
 
     def __init__(self, **fields: Any) -> None:
-        kind, defaults = type(self).__name__, self._defaults
+        kind, defaults = type(self).__name__, self.field_defaults
         if unknown := [name for name in fields if name not in defaults]:
             raise TypeError(f"{kind} has no field {unknown[0]!r}; it has {', '.join(defaults)}.")
         values = {**defaults, **fields}
@@ -322,7 +324,7 @@ def answer_form(event_name: str, output: object) -> dict[str, Any]:
     kind = WORDS[event_name][1]
     if isinstance(output, kind):
         return output.to_json(event_name)
-    if isinstance(output, dict):
+    if is_object(output):
         if unknown := [key for key in output if key not in _ANSWER_KEYS]:
             # A misspelt decision of a guard would let everything through.
             raise TypeError(f"it answered {unknown[0]!r}, which nobody knows; known: {', '.join(_ANSWER_KEYS)}")
@@ -333,7 +335,7 @@ def answer_form(event_name: str, output: object) -> dict[str, Any]:
 def input_of(event_name: str, payload: Mapping[str, Any]) -> HookInput:
     """What an event is told, checked. Raises ValueError with a sentence when a field is missing or of another kind."""
     kind = WORDS[event_name][0]
-    known = {name: payload[name] for name in kind._defaults if name in payload and name != "extra"}
+    known = {name: payload[name] for name in kind.field_defaults if name in payload and name != "extra"}
     for name, value in known.items():
         annotation = _annotation(kind, name)
         wanted = _KINDS.get(annotation) or (str if annotation.startswith("Literal") else None)
@@ -341,7 +343,7 @@ def input_of(event_name: str, payload: Mapping[str, Any]) -> HookInput:
             wanted = dict
         if wanted is not None and not isinstance(value, wanted):
             raise ValueError(f"{event_name}: {name} should be {annotation}, and is {type(value).__name__}.")
-    extra = {name: value for name, value in payload.items() if name not in kind._defaults}
+    extra = {name: value for name, value in payload.items() if name not in kind.field_defaults}
     try:
         return kind(**known, extra=extra)
     except TypeError as error:

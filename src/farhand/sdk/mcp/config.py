@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from farhand.sdk.errors import SdkError
+from farhand.sdk.json_shapes import is_list, is_mapping, is_sequence
 
 if TYPE_CHECKING:
     from farhand.sdk.settings import AgentSettings
@@ -30,10 +31,10 @@ class McpServer:
     transport: Literal["stdio", "http", "sse"]
     command: str = ""
     arguments: tuple[str, ...] = ()
-    env: Mapping[str, str] = field(default_factory=dict)
+    env: Mapping[str, str] = field(default_factory=dict[str, str])
     cwd: str | None = None
     url: str = ""
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
     timeout_seconds: float = CALL_TIMEOUT_SECONDS
     trusted: bool = False
     include: tuple[str, ...] | None = None
@@ -55,7 +56,7 @@ def tool_name(server: str, tool: str) -> str:
 
 def read_server(name: str, raw: Any) -> McpServer:
     """A server as settings.json describes it. Raises BadServer with a sentence."""
-    if not isinstance(raw, Mapping):
+    if not is_mapping(raw):
         raise BadServer(f"MCP server '{name}': its settings must be an object.")
     timeout = raw.get("timeout")
     included = raw.get("includeTools")
@@ -92,13 +93,14 @@ def _reached(name: str, raw: Mapping[str, Any]) -> dict[str, Any]:
 def from_settings(settings: AgentSettings) -> tuple[list[McpServer], list[str]]:
     """The servers that settings.json names and allows, and what is wrong with the others."""
     configured = settings.get("mcpServers")
-    if not isinstance(configured, Mapping) or not configured:
+    if not is_mapping(configured) or not configured:
         return [], []
     if not settings.trusted:
         return [], ["MCP servers are not started: the folder is not trusted."]
     allowed = [each for each in settings.demanded("mcp.allowed") if each]
     excluded = [name for each in settings.demanded("mcp.excluded") for name in each]
-    servers, problems = [], []
+    servers: list[McpServer] = []
+    problems: list[str] = []
     for name, raw in configured.items():
         if name in excluded or any(name not in each for each in allowed):
             continue
@@ -112,22 +114,22 @@ def from_settings(settings: AgentSettings) -> tuple[list[McpServer], list[str]]:
 
 def from_client(raw: Any) -> list[McpServer]:
     """The servers that an ACP client wants in a session; they are never trusted."""
-    servers = []
-    for each in raw if isinstance(raw, list) else ():
-        if isinstance(each, Mapping):
+    servers: list[McpServer] = []
+    for each in raw if is_list(raw) else ():
+        if is_mapping(each):
             fields = {**each, "trust": False, "env": _named(each.get("env")), "headers": _named(each.get("headers"))}
             servers.append(read_server(str(each.get("name") or "unnamed"), fields))
     return servers
 
 
 def _named(pairs: Any) -> dict[str, str]:
-    found = [each for each in (pairs if isinstance(pairs, list) else ()) if isinstance(each, Mapping)]
+    found = [each for each in (pairs if is_list(pairs) else ()) if is_mapping(each)]
     return {str(each.get("name", "")): str(each.get("value", "")) for each in found}
 
 
 def _pairs(raw: Any) -> dict[str, str]:
-    return {str(key): str(value) for key, value in raw.items()} if isinstance(raw, Mapping) else {}
+    return {str(key): str(value) for key, value in raw.items()} if is_mapping(raw) else {}
 
 
 def _texts(raw: Any) -> tuple[str, ...]:
-    return tuple(str(each) for each in raw) if isinstance(raw, Sequence) and not isinstance(raw, str) else ()
+    return tuple(str(each) for each in (raw if is_sequence(raw) else ()))

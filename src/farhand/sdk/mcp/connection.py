@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from farhand.sdk.errors import SdkError
+from farhand.sdk.json_shapes import is_list
 from farhand.sdk.mcp.config import McpServer
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ class McpConnection:
                 self._session = None
 
     @asynccontextmanager
-    async def _opened(self, errors: IO[bytes]) -> AsyncIterator[ClientSession]:
+    async def _opened(self, errors: IO[bytes]) -> AsyncGenerator[ClientSession]:
         from mcp import ClientSession
         from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 
@@ -120,7 +121,7 @@ class McpConnection:
             yield session
 
     @asynccontextmanager
-    async def _transport(self, errors: IO[bytes]) -> AsyncIterator[Any]:
+    async def _transport(self, errors: IO[bytes]) -> AsyncGenerator[Any]:
         server = self.server
         if server.transport == "stdio":
             from mcp.client.stdio import StdioServerParameters, stdio_client
@@ -167,16 +168,17 @@ async def _tools(dispatcher: Any) -> list[Any]:
     for _ in range(MOST_PAGES):
         page = await dispatcher.send_raw_request("tools/list", {"cursor": cursor} if cursor else None, {})
         listed, cursor = page.get("tools"), page.get("nextCursor")
-        tools += listed if isinstance(listed, list) else []
+        tools += listed if is_list(listed) else []
         if not isinstance(cursor, str) or not cursor or len(tools) >= MOST_TOOLS:
             break
     return tools[:MOST_TOOLS]
 
 
 def _sentence(error: BaseException) -> str:
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    inner = error
+    while isinstance(inner, BaseExceptionGroup):
+        inner = cast("BaseException", inner.exceptions[0])
+    return f"{type(inner).__name__}: {inner}" if str(inner) else type(inner).__name__
 
 
 def _last_words(errors: IO[bytes]) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from farhand.sdk.errors import SdkError
+from farhand.sdk.json_shapes import is_mapping
 from farhand.sdk.mcp.config import tool_name
 from farhand.sdk.mcp.connection import McpConnection
 from farhand.sdk.protocols import Part, SessionContext, ToolResult
@@ -54,12 +55,12 @@ class McpTool:
 
 def make_tool(connection: McpConnection, listed: Any) -> McpTool | str:
     """The tool, or a sentence about what is wrong with it."""
-    fields = listed if isinstance(listed, Mapping) else {}
+    fields: Mapping[str, Any] = listed if is_mapping(listed) else {}
     name, schema, about = fields.get("name"), fields.get("inputSchema"), fields.get("description")
     where = f"MCP server '{connection.server.name}' offers the tool {str(name)[:80]!r}"
     if not isinstance(name, str) or not name.strip():
         return f"{where}, which has no name: it is left out."
-    if not isinstance(schema, Mapping) or schema.get("type", "object") != "object":
+    if not is_mapping(schema) or schema.get("type", "object") != "object":
         return f"{where}, whose parameters are no object: it is left out."
     try:
         size = len(json.dumps(schema))

@@ -9,6 +9,7 @@ from typing import Any
 
 from farhand.sdk import wire
 from farhand.sdk.errors import ModelError, NoKey, StreamCut
+from farhand.sdk.json_shapes import is_object, list_or_empty, object_or_empty
 from farhand.sdk.models import Request, Response
 from farhand.sdk.models.http import RetryPolicy, Wire
 
@@ -52,7 +53,7 @@ class AnthropicModel:
     async def generate(self, request: Request) -> Response:
         """The whole answer at once."""
         answer = await self._wire.post("/v1/messages", to_body(request))
-        parts = [part for block in answer.get("content") or [] for part in _part(block)]
+        parts = [part for block in list_or_empty(answer.get("content")) for part in _part(block)]
         return _chunk(parts, str(answer.get("stop_reason") or ""), answer.get("usage"))
 
     async def stream(self, request: Request) -> AsyncGenerator[Response, None]:
@@ -115,14 +116,14 @@ class _AnthropicAnswer:
 
 def to_body(request: Request) -> dict[str, Any]:
     """A Gemini request as a message's body."""
-    generation = request.get("generationConfig") or {}
+    generation = object_or_empty(request.get("generationConfig"))
     body: dict[str, Any] = {
         "model": request["model"],
         "max_tokens": generation.get("maxOutputTokens") or DEFAULT_OUTPUT_TOKENS,
         "messages": _messages(request.get("contents", [])),
     }
     system = request.get("systemInstruction")
-    said = wire.text_of(system) if isinstance(system, dict) else ""
+    said = wire.text_of(system) if is_object(system) else ""
     if generation.get("responseJsonSchema"):
         said += f"\n\nAnswer with JSON alone, of this schema:\n{wire.compact(generation['responseJsonSchema'])}"
     if said:
@@ -135,7 +136,7 @@ def to_body(request: Request) -> dict[str, Any]:
     }.items():
         if name in generation:
             body[theirs] = generation[name]
-    budget = (generation.get("thinkingConfig") or {}).get("thinkingBudget") or 0
+    budget = object_or_empty(generation.get("thinkingConfig")).get("thinkingBudget") or 0
     if budget > 0:
         # The budget counts as output here, and at least 1024 tokens are wanted.
         body["thinking"] = {"type": "enabled", "budget_tokens": max(1024, budget)}
@@ -154,7 +155,7 @@ def _tool(declaration: Mapping[str, Any]) -> dict[str, Any]:
 
 def _choice(request: Request) -> dict[str, Any]:
     choice = request.get("toolConfig", {}).get("functionCallingConfig", {})
-    mode, allowed = choice.get("mode"), choice.get("allowedFunctionNames") or []
+    mode, allowed = choice.get("mode"), list_or_empty(choice.get("allowedFunctionNames"))
     if mode == "NONE":
         return {"tool_choice": {"type": "none"}}
     if mode == "ANY":
@@ -182,12 +183,12 @@ def _block(part: Mapping[str, Any]) -> list[dict[str, Any]]:
         return [{"type": "thinking", "thinking": part.get("text", ""), "signature": signature}] if signature else []
     if isinstance(part.get("text"), str):
         return [{"type": "text", "text": part["text"]}] if part["text"] else []
-    if isinstance(part.get("functionCall"), dict):
+    if is_object(part.get("functionCall")):
         call = part["functionCall"]
         return [
             {"type": "tool_use", "id": call.get("id", ""), "name": call.get("name"), "input": call.get("args") or {}}
         ]
-    if isinstance(part.get("functionResponse"), dict):
+    if is_object(part.get("functionResponse")):
         response = part["functionResponse"]
         said = response.get("response", {})
         text = said.get("output") if isinstance(said.get("output"), str) and len(said) == 1 else wire.compact(said)
@@ -197,7 +198,7 @@ def _block(part: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _data_block(data: Any) -> list[dict[str, Any]]:
-    if not isinstance(data, dict):
+    if not is_object(data):
         return []
     source = {"type": "base64", "media_type": data.get("mimeType"), "data": data.get("data")}
     return [{"type": "image" if str(data.get("mimeType")).startswith("image/") else "document", "source": source}]
@@ -241,7 +242,7 @@ def _closed(block: dict[str, Any]) -> list[dict[str, Any]]:
     if block.get("type") != "tool_use":
         return []
     try:
-        arguments = json.loads(block["json"]) if block["json"] else block.get("input") or {}
+        arguments = json.loads(block["json"]) if block["json"] else object_or_empty(block.get("input"))
     except ValueError:
         said = f"The model called {block.get('name')} with arguments that are no JSON."
         raise ModelError(said, retryable=True) from None
@@ -253,7 +254,7 @@ def _chunk(parts: list[dict[str, Any]], ending: str = "", usage: Any = None) -> 
     if ending:
         candidate["finishReason"] = _ENDINGS.get(ending, "OTHER")
     response: Response = {"candidates": [candidate]}
-    if isinstance(usage, dict) and usage:
+    if is_object(usage) and usage:
         cached = usage.get("cache_read_input_tokens") or 0
         read = (usage.get("input_tokens") or 0) + cached + (usage.get("cache_creation_input_tokens") or 0)
         written = usage.get("output_tokens") or 0

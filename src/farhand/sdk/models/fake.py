@@ -9,6 +9,7 @@ from typing import Any
 
 from farhand.sdk import wire
 from farhand.sdk.errors import FakeExhausted
+from farhand.sdk.json_shapes import is_object
 from farhand.sdk.models import Request, Response
 
 Answer = dict[str, Any]
@@ -67,7 +68,7 @@ class FakeModel:
 
 def read_answers(path: Path) -> list[Answer]:
     """The lines of a fake-responses file; a bad line is named by its number."""
-    answers = []
+    answers: list[dict[str, Any]] = []
     for number, line in enumerate(path.read_text("utf-8").split("\n"), 1):
         if not line.strip():
             continue
@@ -75,7 +76,7 @@ def read_answers(path: Path) -> list[Answer]:
             answer = json.loads(line)
         except ValueError as error:
             raise FakeExhausted(f"{path}, line {number} is no JSON: {error}") from None
-        if not isinstance(answer, dict) or "method" not in answer:
+        if not is_object(answer) or "method" not in answer:
             raise FakeExhausted(f"{path}, line {number} names no method.")
         answers.append(answer)
     return answers

@@ -88,7 +88,7 @@ def custom_headers(text: str) -> dict[str, str]:
     """`Name: value, Other: value` as a mapping; a comma belongs to a value unless a new name follows it."""
     import re
 
-    headers = {}
+    headers: dict[str, str] = {}
     for entry in re.split(r",(?=\s*[^,:]+:)", text):
         name, colon, value = entry.partition(":")
         if colon and name.strip():

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from farhand.sdk.errors import ModelError, ModelRefused, StreamCut
+from farhand.sdk.json_shapes import is_list, is_object
 from farhand.sdk.models import RETRY_LISTENER
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ class Wire:
             answer = json.loads(raw)
         except ValueError:
             raise ModelError(f"The model's server sent no JSON: {_short(raw)}", retryable=True) from None
-        if not isinstance(answer, dict):
+        if not is_object(answer):
             raise ModelError(f"The model's server sent no JSON object: {_short(raw)}")
         return answer
 
@@ -191,10 +192,10 @@ def _event(data: bytes) -> dict[str, Any]:
         event = json.loads(data)
     except ValueError:
         raise StreamCut(f"an event was no JSON: {_short(data)}") from None
-    if not isinstance(event, dict):
+    if not is_object(event):
         raise StreamCut(f"an event was no JSON object: {_short(data)}")
     error = event.get("error")
-    if isinstance(error, dict):
+    if is_object(error):
         status = error.get("code") if isinstance(error.get("code"), int) else 500
         raise ModelRefused(int(status or 500), str(error.get("message", error)), retryable=status in RETRYABLE)
     return event
@@ -211,10 +212,10 @@ def _detail(raw: bytes) -> str:
         answer = json.loads(raw)
     except ValueError:
         return _short(raw) or "no explanation"
-    if isinstance(answer, list) and answer:
+    if is_list(answer) and answer:
         answer = answer[0]
-    error = answer.get("error") if isinstance(answer, dict) else None
-    if isinstance(error, dict) and error.get("message"):
+    error = answer.get("error") if is_object(answer) else None
+    if is_object(error) and error.get("message"):
         return str(error["message"])
     return str(error) if error else _short(raw) or "no explanation"
 

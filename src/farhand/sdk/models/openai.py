@@ -9,6 +9,7 @@ from typing import Any
 
 from farhand.sdk import wire
 from farhand.sdk.errors import ModelError, NoKey, StreamCut
+from farhand.sdk.json_shapes import is_list, is_object, list_or_empty, object_or_empty
 from farhand.sdk.models import Request, Response
 from farhand.sdk.models.http import RetryPolicy, Wire
 
@@ -62,12 +63,12 @@ class OpenAiModel:
         """The whole answer at once."""
         answer = await self._wire.post("/chat/completions", to_body(request, self._limit_name))
         choices = answer.get("choices")
-        if not isinstance(choices, list) or not choices:
+        if not is_list(choices) or not choices:
             raise ModelError("The model's server sent an answer without choices.", retryable=True)
-        message = choices[0].get("message") or {}
+        message = object_or_empty(choices[0].get("message"))
         parts = _text_parts(message)
-        for call in message.get("tool_calls") or []:
-            function = call.get("function") or {}
+        for call in list_or_empty(message.get("tool_calls")):
+            function = object_or_empty(call.get("function"))
             parts.append(_call_part(call.get("id"), function.get("name"), function.get("arguments")))
         return _chunk(parts, _ENDINGS.get(choices[0].get("finish_reason") or "", "OTHER"), answer.get("usage"))
 
@@ -79,12 +80,12 @@ class OpenAiModel:
         async with aclosing(self._wire.events("/chat/completions", body)) as events:
             async for event in events:
                 usage = event.get("usage") or usage
-                for choice in event.get("choices") or []:
-                    delta = choice.get("delta") or {}
+                for choice in list_or_empty(event.get("choices")):
+                    delta = object_or_empty(choice.get("delta"))
                     parts = _text_parts(delta)
                     if parts:
                         yield _chunk(parts)
-                    for piece in delta.get("tool_calls") or []:
+                    for piece in list_or_empty(delta.get("tool_calls")):
                         _gather(calls, piece)
                     ending = choice.get("finish_reason") or ending
         if not ending:
@@ -105,11 +106,11 @@ def to_body(request: Request, limit_name: str = "max_tokens") -> dict[str, Any]:
     """A Gemini request as a chat completion's body."""
     messages: list[dict[str, Any]] = []
     system = request.get("systemInstruction")
-    if isinstance(system, dict):
+    if is_object(system):
         messages.append({"role": "system", "content": wire.text_of(system)})
     for content in request.get("contents", []):
         messages += _model_message(content) if content.get("role") == "model" else _user_messages(content)
-    generation = request.get("generationConfig") or {}
+    generation = object_or_empty(request.get("generationConfig"))
     body: dict[str, Any] = {"model": request["model"], "messages": messages}
     body.update({_SETTINGS[name]: value for name, value in generation.items() if name in _SETTINGS})
     if "maxOutputTokens" in generation:
@@ -135,7 +136,7 @@ def _function(declaration: Mapping[str, Any]) -> dict[str, Any]:
 
 def _choice(request: Request) -> dict[str, Any]:
     choice = request.get("toolConfig", {}).get("functionCallingConfig", {})
-    mode, allowed = choice.get("mode"), choice.get("allowedFunctionNames") or []
+    mode, allowed = choice.get("mode"), list_or_empty(choice.get("allowedFunctionNames"))
     if mode == "NONE":
         return {"tool_choice": "none"}
     if mode == "ANY" and len(allowed) == 1:
@@ -177,7 +178,7 @@ def _piece(part: Mapping[str, Any]) -> list[dict[str, Any]]:
     if wire.is_text(part):
         return [{"type": "text", "text": part["text"]}]
     data = part.get("inlineData")
-    if not isinstance(data, dict):
+    if not is_object(data):
         return []
     url = f"data:{data.get('mimeType')};base64,{data.get('data')}"
     if str(data.get("mimeType")).startswith("image/"):
@@ -197,7 +198,7 @@ def _text_parts(message: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _gather(calls: dict[int, dict[str, str]], piece: Mapping[str, Any]) -> None:
     call = calls.setdefault(int(piece.get("index") or 0), {"id": "", "name": "", "arguments": ""})
-    function = piece.get("function") or {}
+    function = object_or_empty(piece.get("function"))
     call["id"] = piece.get("id") or call["id"]
     call["name"] += function.get("name") or ""
     call["arguments"] += function.get("arguments") or ""
@@ -205,10 +206,10 @@ def _gather(calls: dict[int, dict[str, str]], piece: Mapping[str, Any]) -> None:
 
 def _call_part(call_id: Any, name: Any, arguments: Any) -> dict[str, Any]:
     try:
-        read = json.loads(arguments) if arguments else {}
+        read: object = json.loads(arguments) if arguments else {}
     except ValueError:
         raise ModelError(f"The model called {name} with arguments that are no JSON.", retryable=True) from None
-    return {"functionCall": {"id": call_id or "", "name": str(name), "args": read if isinstance(read, dict) else {}}}
+    return {"functionCall": {"id": call_id or "", "name": str(name), "args": read if is_object(read) else {}}}
 
 
 def _chunk(parts: list[dict[str, Any]], ending: str = "", usage: Any = None) -> Response:
@@ -216,9 +217,9 @@ def _chunk(parts: list[dict[str, Any]], ending: str = "", usage: Any = None) -> 
     if ending:
         candidate["finishReason"] = ending
     response: Response = {"candidates": [candidate]}
-    if isinstance(usage, dict):
-        details = usage.get("prompt_tokens_details") or {}
-        thoughts = (usage.get("completion_tokens_details") or {}).get("reasoning_tokens") or 0
+    if is_object(usage):
+        details = object_or_empty(usage.get("prompt_tokens_details"))
+        thoughts = object_or_empty(usage.get("completion_tokens_details")).get("reasoning_tokens") or 0
         response["usageMetadata"] = {
             "promptTokenCount": usage.get("prompt_tokens", 0),
             "candidatesTokenCount": usage.get("completion_tokens", 0) - thoughts,

@@ -25,7 +25,7 @@ class Recorder:
 
     async def stream(self, request: Request) -> AsyncIterator[Response]:
         """Passes the chunks on, then writes them down as one line."""
-        chunks = []
+        chunks: list[Response] = []
         stream = self._model.stream(request)
         try:
             async for chunk in stream:

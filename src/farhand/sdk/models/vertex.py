@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
+from importlib import import_module
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
@@ -96,8 +97,10 @@ def _address(location: str) -> str:
 def machine_login() -> Callable[[], Awaitable[str]]:
     """Tokens of the login that this machine has (`gcloud auth application-default login`, or a service account)."""
     try:
-        import google.auth
-        import google.auth.transport.requests
+        # They come without types.
+        auth: Any = import_module("google.auth")
+        errors: Any = import_module("google.auth.exceptions")
+        requests: Any = import_module("google.auth.transport.requests")
     except ImportError:
         raise NoKey(
             "No token for Vertex: give one, or pip install 'farhand[vertex]' to use this machine's login."
@@ -107,9 +110,9 @@ def machine_login() -> Callable[[], Awaitable[str]]:
     def fresh() -> str:
         nonlocal credentials
         if credentials is None:
-            credentials, _ = google.auth.default(scopes=[SCOPE])
+            credentials, _ = auth.default(scopes=[SCOPE])
         if not credentials.valid:
-            credentials.refresh(google.auth.transport.requests.Request())
+            credentials.refresh(requests.Request())
         return str(credentials.token)
 
     async def token() -> str:
@@ -117,7 +120,7 @@ def machine_login() -> Callable[[], Awaitable[str]]:
 
         try:
             return await anyio.to_thread.run_sync(fresh)
-        except google.auth.exceptions.GoogleAuthError as error:
+        except errors.GoogleAuthError as error:
             raise NoKey(f"This machine has no login for Vertex: {error}") from error
 
     return token

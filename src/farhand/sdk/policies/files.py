@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from farhand.sdk.json_shapes import is_list, is_mapping
 from farhand.sdk.policies.rules import (
     TIERS,
     Decision,
@@ -62,7 +63,7 @@ def _file(file: Path, tier: str, complaints: list[str]) -> Iterator[Rule]:
 def rules_of(content: Mapping[str, Any], tier: str, where: str, complaints: list[str]) -> Iterator[Rule]:
     """The rules of one parsed file. An extension may neither allow anything nor speak of the mode yolo."""
     written = content.get("rule", [])
-    for number, entry in enumerate(written if isinstance(written, list) else [written], 1):
+    for number, entry in enumerate(written if is_list(written) else [written], 1):
         try:
             made = _rules(entry, tier, where)
         except PolicyError as error:
@@ -74,7 +75,7 @@ def rules_of(content: Mapping[str, Any], tier: str, where: str, complaints: list
             else:
                 yield rule
     checkers = content.get("safety_checker", [])
-    for number, entry in enumerate(checkers if isinstance(checkers, list) else [checkers], 1):
+    for number, entry in enumerate(checkers if is_list(checkers) else [checkers], 1):
         try:
             yield from _checker(entry, tier, where)
         except PolicyError as error:
@@ -86,7 +87,7 @@ def _forbidden(rule: Rule) -> str:
 
 
 def _rules(entry: Any, tier: str, where: str) -> list[Rule]:
-    if not isinstance(entry, Mapping):
+    if not is_mapping(entry):
         raise PolicyError("a rule is a table.")
     decision = _DECISIONS.get(str(entry.get("decision")))
     if decision is None:
@@ -129,8 +130,8 @@ def _narrowed(rule: Rule, entry: Mapping[str, Any]) -> Iterator[Rule]:
 
 def _checker(entry: Any, tier: str, where: str) -> Iterator[Rule]:
     """A safety checker. The tools keep to the workspace by themselves; any other checker is none of ours and denies."""
-    checker = entry.get("checker") if isinstance(entry, Mapping) else None
-    if not isinstance(checker, Mapping):
+    checker = entry.get("checker") if is_mapping(entry) else None
+    if not is_mapping(checker):
         raise PolicyError("a safety checker needs a table `checker`.")
     if (checker.get("type"), checker.get("name")) == ("in-process", "allowed-path"):
         return
@@ -168,7 +169,7 @@ def _priority(entry: Mapping[str, Any], tier: str) -> float:
 def _listed(entry: Mapping[str, Any], key: str) -> list[str]:
     value = entry.get(key, [])
     items = [value] if isinstance(value, str) else value
-    if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
+    if not is_list(items) or not all(isinstance(item, str) for item in items):
         raise PolicyError(f"{key} should be a text or a list of texts.")
     return items
 
@@ -189,6 +190,6 @@ def _flag(entry: Mapping[str, Any], *keys: str) -> bool | None:
 
 def _table(entry: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     value = entry.get(key, {})
-    if not isinstance(value, Mapping):
+    if not is_mapping(value):
         raise PolicyError(f"{key} should be a table.")
     return value

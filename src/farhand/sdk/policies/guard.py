@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from farhand.sdk.json_shapes import is_mapping
 from farhand.sdk.policies.defaults import PLANS_ONLY
 from farhand.sdk.policies.judge import Judge
 from farhand.sdk.policies.load import load_rules
@@ -78,7 +79,7 @@ class Guard:
             acting.cwd,
             holder.settings.trusted and acting.settings.trusted,
             acting.subagent_name,
-            tuple(sorted(annotations.items())) if isinstance(annotations, Mapping) else (),
+            tuple(sorted(annotations.items())) if is_mapping(annotations) else (),
             acting.context if with_context else None,
             getattr(tool, "server_name", None),
             tool.kind if tool is not None else "",

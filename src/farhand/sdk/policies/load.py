@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from farhand.sdk.json_shapes import is_list, is_mapping
 from farhand.sdk.policies.defaults import default_rules
 from farhand.sdk.policies.files import Loaded, is_secure, read_policies
 from farhand.sdk.policies.rules import Rule
@@ -82,11 +83,11 @@ def _core(settings: AgentSettings) -> Iterator[Rule]:
     """`tools.core`: what it lists may run, and nothing else. A project's own list only takes away."""
     lacks = "tools.core lacks it."
     granted = settings.granted("tools.core")
-    if isinstance(granted, list):
+    if is_list(granted):
         yield from _listed_tools(_texts(granted), 4.25, "tools.core", _NOT_PLANNING)
         yield Rule("deny", ("*",), 4.24, _NOT_PLANNING, source="settings: tools.core", reason=lacks)
     for listed in settings.demanded("tools.core"):
-        if isinstance(listed, list) and listed != granted:
+        if is_list(listed) and listed != granted:
             names = frozenset(_shell_name(tool.partition("(")[0]) for tool in _texts(listed))
             yield Rule(
                 "deny",
@@ -138,11 +139,11 @@ def _shell_name(tool: str) -> str:
 
 
 def _servers(value: Any) -> list[tuple[str, Mapping[str, Any]]]:
-    if not isinstance(value, Mapping):
+    if not is_mapping(value):
         return []
-    return [(str(name), server) for name, server in value.items() if isinstance(server, Mapping)]
+    return [(str(name), server) for name, server in value.items() if is_mapping(server)]
 
 
 def _texts(value: Any) -> list[str]:
-    items = [value] if isinstance(value, str) else value if isinstance(value, list) else []
+    items = [value] if isinstance(value, str) else value if is_list(value) else []
     return [item for item in items if isinstance(item, str)]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from farhand.sdk.json_shapes import is_mapping, is_sequence
 from farhand.sdk.policies.rules import Mode, Rule
 from farhand.sdk.protocols import SessionContext, ToolCall
 
@@ -172,8 +173,8 @@ def _only_pattern(rule: Rule) -> Callable[[str], object] | None:
 
 
 def _json(value: Any) -> str:
-    if isinstance(value, Mapping):
+    if is_mapping(value):
         return "{" + ",".join(f"{_json(str(key))}:{_json(value[key])}" for key in sorted(value, key=str)) + "}"
-    if isinstance(value, list | tuple):
+    if is_sequence(value):
         return "[" + ",".join(_json(item) for item in value) + "]"
     return json.dumps(value, ensure_ascii=False, default=str)

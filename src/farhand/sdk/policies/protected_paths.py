@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from farhand.sdk.json_shapes import is_list
 from farhand.sdk.policies.hook_scripts import is_hook_script
 from farhand.sdk.protocols import ToolCall
 
@@ -45,7 +46,7 @@ def edited_paths(call: ToolCall) -> list[str]:
     if not _EDIT_WORDS.intersection(re.split(r"[^a-z0-9]+", call.name.lower())):
         return []
     given = [call.arguments[key] for key in _PATH_ARGUMENTS if key in call.arguments]
-    named = [one for value in given for one in (value if isinstance(value, list) else [value])]
+    named = [one for value in given for one in (value if is_list(value) else [value])]
     plain = [one.replace("\0", "") for one in named if isinstance(one, str) and one.strip()]
     # Some tools take the blanks around a path away, and some do not.
     return list(dict.fromkeys(reading for one in plain for reading in (one, one.strip())))

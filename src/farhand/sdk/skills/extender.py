@@ -119,7 +119,8 @@ def _tools_of(skill: Skill, complaints: list[str]) -> Iterator[Tool]:
         except Exception as error:  # noqa: BLE001 - a skill's tools are foreign code
             complaints.append(f"{file.name} has no usable tools: {type(error).__name__}: {error}")
             continue
-        yield from (each for each in vars(module).values() if isinstance(each, Tool) and not isinstance(each, type))
+        values: list[Any] = [*module.__dict__.values()]
+        yield from (each for each in values if isinstance(each, Tool) and not isinstance(each, type))
 
 
 def _module(skill: Skill, file: Path) -> Any:

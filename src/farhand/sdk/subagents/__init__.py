@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from farhand.sdk.errors import SdkError
 
@@ -66,7 +66,23 @@ def subagent(
         raise SubagentError(f"The subagent {name!r} needs a description: the model chooses by it.")
     if (instructions is None) == (agent is None):
         raise SubagentError(f"The subagent {name!r} needs either instructions or an agent.")
+    _check(name, agent, tools, model)
     if max_turns < 1 or timeout_seconds <= 0:
         raise SubagentError(f"The subagent {name!r} needs at least one turn, and some time.")
     named = None if tools is None else tuple(tools)
     return Subagent(name, description, instructions, agent, named, model, temperature, max_turns, timeout_seconds)
+
+
+def _check(name: str, agent: object, tools: Any, model: str | None) -> None:
+    """Raises for parts that are none, which only those without a type checker can give."""
+    if agent is not None:
+        from farhand.sdk.agent import Agent as WholeAgent
+
+        if not isinstance(agent, WholeAgent):
+            raise SubagentError(f"The subagent {name!r} has the agent {agent!r}, which is none; give Agent(…).")
+    if isinstance(tools, str) or not all(isinstance(each, str) for each in tools or ()):
+        raise SubagentError(f"The subagent {name!r} has the tools {tools!r}: give a list of names.")
+    if model is not None:
+        from farhand.sdk.models.choose import check_name
+
+        check_name(model)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from farhand.sdk.frontmatter import BadHead, read_head
+from farhand.sdk.json_shapes import is_list, object_or_empty
 from farhand.sdk.subagents import DEFAULT_MAX_TURNS, DEFAULT_TIMEOUT_SECONDS, Subagent, SubagentError, subagent
 
 if TYPE_CHECKING:
@@ -30,9 +31,10 @@ def find_subagents(
         folders.append(agent.home / ".gemini" / "agents")
         folders += [agent.cwd / ".gemini" / "agents"] if settings.trusted else []
     found = [one for folder in folders for one in read_subagents(folder, complaints)]
-    overrides = settings.get("agents.overrides") or {}
-    named = {one.name: _overridden(one, overrides.get(one.name) or {}) for one in found}
-    kept = {name: one for name, one in named.items() if (overrides.get(name) or {}).get("enabled") is not False}
+    overrides = object_or_empty(settings.get("agents.overrides"))
+    named = {one.name: _overridden(one, object_or_empty(overrides.get(one.name))) for one in found}
+    off = {name for name, override in overrides.items() if object_or_empty(override).get("enabled") is False}
+    kept = {name: one for name, one in named.items() if name not in off}
     return {**kept, **{one.name: one for one in own}}
 
 
@@ -73,7 +75,7 @@ def _subagent(file: Path) -> Subagent:
 
 
 def _texts(value: Any) -> list[str]:
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+    if not is_list(value) or not all(isinstance(item, str) for item in value):
         raise BadHead("tools should be a list of names.")
     return value
 
@@ -86,8 +88,8 @@ def _number(head: Mapping[str, Any], key: str, default: float | None) -> float |
 
 
 def _overridden(one: Subagent, override: Mapping[str, Any]) -> Subagent:
-    limits = override.get("runConfig") or {}
-    model = (override.get("modelConfig") or {}).get("model")
+    limits = object_or_empty(override.get("runConfig"))
+    model = object_or_empty(override.get("modelConfig")).get("model")
     turns, minutes = limits.get("maxTurns"), limits.get("maxTimeMinutes")
     return replace(
         one,

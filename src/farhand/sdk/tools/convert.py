@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Annotated, Any, Literal, NotRequired, Required, Union, get_args, get_origin
 
+from farhand.sdk.json_shapes import is_mapping, is_sequence
 from farhand.sdk.tools.schema import choice_of, fields_of, is_typeddict
 
 
@@ -41,11 +42,12 @@ def _typed(annotation: Any, origin: Any, arguments: tuple[Any, ...], value: Any,
     if origin is tuple:
         return _tuple(arguments, value, where)
     if origin in (list, set, frozenset, Sequence, typing.Iterable):
-        items = [
+        items: Any = [
             convert(arguments[0] if arguments else Any, item, f"{where}[{index}]")
             for index, item in _list(value, where)
         ]
-        return origin(items) if origin in (set, frozenset) else items
+        made: Any = origin if origin in (set, frozenset) else list
+        return made(items)
     if origin in (dict, Mapping):
         item = arguments[1] if arguments else Any
         return {key: convert(item, inner, f"{where}.{key}") for key, inner in _object(value, where).items()}
@@ -95,7 +97,7 @@ def _literal(choices: tuple[Any, ...], value: Any, where: str) -> Any:
 
 
 def _union(options: tuple[Any, ...], value: Any, where: str) -> Any:
-    complaints = []
+    complaints: list[str] = []
     # An exact match goes first, so that 3 stays an int in `float | int`.
     for option in sorted(options, key=lambda option: option is not type(value)):
         try:
@@ -118,13 +120,13 @@ def _tuple(arguments: tuple[Any, ...], value: Any, where: str) -> tuple[Any, ...
 
 
 def _list(value: Any, where: str) -> list[tuple[int, Any]]:
-    if not isinstance(value, list | tuple):
+    if not is_sequence(value):
         raise BadArgument(f"{where} should be a list, and is {_shown(value)}.")
     return list(enumerate(value))
 
 
 def _object(value: Any, where: str) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
+    if not is_mapping(value):
         raise BadArgument(f"{where} should be an object, and is {_shown(value)}.")
     return value
 

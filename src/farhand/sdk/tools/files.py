@@ -212,7 +212,8 @@ def list_directory(
     if not path.is_dir():
         raise ToolError(f"{dir_path} is no folder.")
     rules = rules_for(own, file_filtering_options)
-    entries, left_out = [], 0
+    entries: list[str] = []
+    left_out = 0
     for entry in sorted(path.iterdir(), key=lambda entry: (not entry.is_dir(), entry.name)):
         if any(fnmatch.fnmatch(entry.name, pattern) for pattern in ignore or ()):
             continue

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, get_type_hints, overload
 
@@ -75,7 +74,7 @@ class FunctionTool(Generic[P, R]):
         unknown = [name for name in arguments if name not in known]
         if unknown:
             raise BadArgument(f"there is no argument {unknown[0]!r}; it takes {', '.join(known) or 'none'}.")
-        values = {}
+        values: dict[str, Any] = {}
         for name, parameter in known.items():
             # A null for what may be left out means that it is left out.
             if name in arguments and not (arguments[name] is None and parameter.default is not MISSING):
@@ -98,7 +97,8 @@ def _takes_null(parameter: Parameter, arguments: Mapping[str, Any]) -> bool:
 
 
 def _signature(function: Callable[..., Any], name: str, names: Mapping[str, Any]) -> tuple[str | None, list[Parameter]]:
-    context_name, found = None, []
+    context_name: str | None = None
+    found: list[Parameter] = []
     for parameter in inspect.signature(function).parameters.values():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY):
             raise ToolDefinitionError(f"Tool {name!r}: {parameter} cannot be called by name; use plain parameters.")
@@ -173,7 +173,12 @@ def tool(
 def tool(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     """Makes a tool of a function. `show_errors` lets the model read what the function raises (ToolError always)."""
     # Types that are local to the caller are found in its frame.
-    names = sys._getframe(1).f_locals
+    frame = inspect.currentframe()
+    names = frame.f_back.f_locals if frame is not None and frame.f_back is not None else {}
     if function is not None:
         return FunctionTool(function, names=names)
-    return lambda inner: FunctionTool(inner, names=names, **options)
+
+    def decorate(inner: Callable[..., Any]) -> FunctionTool[..., Any]:
+        return FunctionTool(inner, names=names, **options)
+
+    return decorate

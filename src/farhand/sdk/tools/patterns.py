@@ -27,7 +27,8 @@ def expand_braces(pattern: str) -> list[str]:
 
 
 def _translate(pattern: str) -> str:
-    result, index = [], 0
+    result: list[str] = []
+    index = 0
     while index < len(pattern):
         rest = pattern[index:]
         if rest.startswith("**/"):

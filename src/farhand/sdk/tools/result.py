@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Mapping
 from typing import Any
 
 from farhand.sdk.errors import SdkError
+from farhand.sdk.json_shapes import is_mapping
 from farhand.sdk.protocols import ToolResult
 
 
@@ -37,8 +37,9 @@ def _plain(value: Any) -> Any:
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     if callable(dump := getattr(value, "model_dump", None)):
         return dump(mode="json")
-    if isinstance(value, Mapping):
+    if is_mapping(value):
         return dict(value)
     if isinstance(value, set | frozenset):
-        return sorted(value, key=repr)
+        items: list[Any] = sorted(value, key=repr)  # pyright: ignore[reportUnknownArgumentType]
+        return items
     raise TypeError(f"{type(value).__name__} has no JSON form")

@@ -12,6 +12,7 @@ from pathlib import PurePath
 from typing import Annotated, Any, Literal, NotRequired, Required, Union, get_args, get_origin, get_type_hints
 
 from farhand.sdk.errors import SdkError
+from farhand.sdk.json_shapes import is_mapping
 
 Schema = dict[str, Any]
 
@@ -123,7 +124,8 @@ class Schemas:
         return schema
 
     def _fields(self, kind: type[Any]) -> Schema:
-        properties, required = {}, []
+        properties: dict[str, Any] = {}
+        required: list[str] = []
         for field in fields_of(kind):
             properties[field.name] = self.of(field.annotation) | default_of(field.default)
             if field.required:
@@ -206,7 +208,7 @@ def described(notes: Sequence[Any]) -> Schema:
     found: Schema = {}
     for note in notes:
         text = note if isinstance(note, str) else getattr(note, "description", getattr(note, "documentation", None))
-        if isinstance(note, Mapping):
+        if is_mapping(note):
             found |= note
         elif isinstance(text, str):
             found["description"] = text
@@ -214,6 +216,6 @@ def described(notes: Sequence[Any]) -> Schema:
 
 
 def _one_of(choices: list[Any]) -> Schema:
-    kinds = {type(choice) for choice in choices}
+    kinds: set[type[Any]] = {type(choice) for choice in choices}
     kind = _PLAIN.get(kinds.pop(), {}) if len(kinds) == 1 else {}
     return {**kind, "enum": choices}

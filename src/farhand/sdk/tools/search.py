@@ -163,7 +163,7 @@ async def _searched(request: dict[str, Any], cwd: str) -> tuple[list[dict[str, A
     result = await finished(command)
     if result.exit_code != 0 and not result.timed_out:
         raise ToolError(f"The search failed: {result.stderr.strip()[-500:]}")
-    found = []
+    found: list[Any] = []
     for line in result.stdout.splitlines():
         try:
             found.append(json.loads(line))

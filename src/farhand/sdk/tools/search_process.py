@@ -52,7 +52,7 @@ def text_of(name: str) -> str | None:
 
 def matching(pattern: re.Pattern[str], excluded: re.Pattern[str] | None, lines: list[str], most: int) -> list[int]:
     """The indexes of the first lines that match and are not excluded."""
-    found = []
+    found: list[int] = []
     for index, line in enumerate(lines):
         if pattern.search(line) and not (excluded and excluded.search(line)):
             found.append(index)

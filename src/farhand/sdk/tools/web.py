@@ -38,7 +38,8 @@ async def web_fetch(
     if len(addresses) > MOST_ADDRESSES:
         raise ToolError(f"The prompt names {len(addresses)} addresses; {MOST_ADDRESSES} is the most.")
     private = live(context).settings.granted("tools.webFetch.allowPrivateAddresses") is True
-    texts, failures = [], 0
+    texts: list[str] = []
+    failures = 0
     async with httpx2.AsyncClient(timeout=TIMEOUT_SECONDS, trust_env=True) as client:
         for address in addresses:
             try:
