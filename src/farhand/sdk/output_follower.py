@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from farhand.sdk.group_watcher import watch_group
 from farhand.sdk.output import Collected, LineAssembler
 
 GRACE_SECONDS = 2.0
@@ -47,6 +48,7 @@ class CommandState:
 
     def __init__(self, process: subprocess.Popen[bytes], limits: Limits, *, streaming: bool, text: str | None) -> None:
         self.process = process
+        self.watcher = watch_group(process.pid)
         self.limits = limits
         self.streaming = streaming
         self.output = Collected(limits.output_bytes, limits.spill, spill_at_once=limits.spill_at_once)
@@ -72,6 +74,11 @@ class CommandState:
         except (ProcessLookupError, PermissionError):
             return False
         return True
+
+    def release(self) -> None:
+        """Nothing is left of the group."""
+        if self.watcher is not None:
+            self.watcher.release()
 
     def wake(self) -> None:
         """Makes the thread look at what changed."""
@@ -262,6 +269,8 @@ class OutputFollower:
             self._process.wait()
         elif state.signal_group(_NOTHING):
             state.left_behind = _member(state.process.pid)
+        if state.left_behind < 0:
+            state.release()
         if state.streaming:
             for assembler in self._assemblers.values():
                 state.lines.extend(assembler.feed(b"", last=True))

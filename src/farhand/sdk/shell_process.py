@@ -124,6 +124,10 @@ class RunningCommand:
         """Whether processes of its group were alive when it ended."""
         return self._state.left_behind >= 0
 
+    def release(self) -> None:
+        """Lets what the command left behind live on, also when this process is killed."""
+        self._state.release()
+
     def end_leftovers(self) -> None:
         """Ends what the command started and left behind when it ended itself."""
         descriptor, self._state.left_behind = self._state.left_behind, -1
@@ -135,6 +139,7 @@ class RunningCommand:
         if not watch.poll(0):
             self._state.signal_group(signal.SIGKILL)
         os.close(descriptor)
+        self._state.release()
 
     async def _until(self, fact: Callable[[], bool]) -> None:
         event = asyncio.Event()
