@@ -8,6 +8,7 @@ from farhand.model.action import Action
 from farhand.model.facts import Event
 from farhand.model.names import again
 from farhand.model.words import (
+    NOTHING_SPENT,
     AskId,
     AskKind,
     Attachment,
@@ -126,7 +127,7 @@ class Worker(Word):
     limits: int = 0
     resumes_at: float | None = None
     # What it has used since its hiring.
-    spent: Spent = Spent()
+    spent: Spent = NOTHING_SPENT
 
     @property
     def hiring_id(self) -> str:

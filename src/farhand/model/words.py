@@ -147,6 +147,11 @@ class Spent(Word):
         return _sum(self.before, self.of_turn)
 
 
+# One object for all who have used nothing: what is left out on the wire is told by identity, so that another one, equal
+# to it, would be written down.
+NOTHING_SPENT = Spent()
+
+
 def spend(spent: Spent, turn: TurnId, usage: Usage) -> Spent:
     """What was used, once a turn has told what it used so far; it may tell several times."""
     before = spent.before if turn == spent.turn else spent.total

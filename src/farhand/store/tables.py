@@ -10,7 +10,19 @@ from farhand.model.facts import Event
 from farhand.model.present import Ask, Message, Present, Turn, Worker, put_back, raised_ask, resumes_at
 from farhand.model.receipts import receipt_at_end
 from farhand.model.wire import encode
-from farhand.model.words import Attachment, HowEnded, HowSettled, Mode, Receipt, Sender, Spent, Usage, replace, spend
+from farhand.model.words import (
+    NOTHING_SPENT,
+    Attachment,
+    HowEnded,
+    HowSettled,
+    Mode,
+    Receipt,
+    Sender,
+    Spent,
+    Usage,
+    replace,
+    spend,
+)
 
 _senders = msgspec.json.Decoder(Sender)
 _attachments = msgspec.json.Decoder(tuple[Attachment, ...])
@@ -218,11 +230,11 @@ def _apply_message(db: sqlite3.Connection, event: Event, fact: MessageFact) -> N
         case facts.Withdrawn(message=message):
             _set_receipt(db, message, Receipt.WITHDRAWN)
         case facts.HandedOver(message=message) | facts.Seen(message=message):
-            # One that was in doubt has left the queue already.
+            # One that was in doubt has left the queue already. Those that joined a turn stand in the order of joining.
             db.execute(
-                "UPDATE messages SET on_its_way = 0, turn = (SELECT id FROM turns WHERE worker = ?)"
+                "UPDATE messages SET on_its_way = 0, seq = ?, turn = (SELECT id FROM turns WHERE worker = ?)"
                 " WHERE id = ? AND turn IS NULL AND receipt = ?",
-                (event.worker, message, Receipt.QUEUED),
+                (event.seq, event.worker, message, Receipt.QUEUED),
             )
             _set_receipt(db, message, Receipt.SEEN if isinstance(fact, facts.Seen) else Receipt.HANDED_OVER)
             db.execute("UPDATE turns SET handed_over = 1 WHERE worker = ? AND message = ?", (event.worker, message))
@@ -241,7 +253,7 @@ def _spend(db: sqlite3.Connection, event: Event, usage: Usage | None) -> None:
     row = db.execute("SELECT spent FROM workers WHERE name = ?", (event.worker,)).fetchone()
     if usage is None or not event.turn or row is None:
         return
-    after = spend(_spent.decode(row[0]) if row[0] else Spent(), event.turn, usage)
+    after = spend(_spent.decode(row[0]) if row[0] else NOTHING_SPENT, event.turn, usage)
     db.execute("UPDATE workers SET spent = ? WHERE name = ?", (encode(after), event.worker))
 
 
@@ -341,7 +353,7 @@ def _worker(db: sqlite3.Connection, row: tuple[Any, ...]) -> Worker:
         limits=limits,
         resumes_at=resumes,
         handing_back=bool(handing_back),
-        spent=_spent.decode(spent) if spent else Spent(),
+        spent=_spent.decode(spent) if spent else NOTHING_SPENT,
     )
 
 
