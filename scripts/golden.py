@@ -187,7 +187,7 @@ STORIES = (
     ),
     Story(
         "queue-edits",
-        "Messages wait, are reworded, withdrawn, put into the running turn, declined there, and doubted.",
+        "Messages wait, are reworded, reordered, withdrawn, put into the running turn, declined there, and doubted.",
         (
             *hired(),
             *begun("m1", "First"),
@@ -201,6 +201,7 @@ STORIES = (
                 None,
                 facts.Reworded(message="m2", text="Second", by=PHONE),
                 facts.Withdrawn(message="m3", by=TELEGRAM),
+                facts.Reordered(messages=("m6", "m4", "m2", "m5"), by=PHONE),
                 facts.SteerAsked(message="m5", by=PHONE),
                 facts.SteerBegun(message="m4"),
             ),

@@ -92,6 +92,8 @@ class Team:
         yield None, lambda: facts.SteerBegun(message=message)
         yield None, lambda: facts.SteerDeclined(message=message, why="no")
         yield None, lambda: facts.Withdrawn(message=message, by=PHONE)
+        shuffled = self._chance.sample([one.id for one in worker.queue], len(worker.queue))
+        yield None, lambda: facts.Reordered(messages=tuple(shuffled), by=PHONE)
         yield turn, lambda: facts.Doubted(message=message, why="Nobody knows.")
         yield turn, lambda: facts.HandedOver(message=message)
         yield turn, lambda: facts.Seen(message=message)

@@ -6,7 +6,7 @@ import pytest
 
 from farhand.drivers.wires.lines.translate import to_line
 from farhand.model import errors
-from farhand.model.commands import Hire, Reword, Say, Withdraw
+from farhand.model.commands import Hire, Reorder, Reword, Say, Withdraw
 from farhand.model.facts import (
     Doubted,
     Ended,
@@ -132,6 +132,44 @@ async def test_a_waiting_message_can_be_changed_and_taken_back(house: House) -> 
     assert texts == ["first", "second, better"]
     with pytest.raises(errors.UnknownMessage):
         await house.send(Withdraw(id=house.id(), message=two.message))
+
+
+async def test_waiting_messages_can_be_put_into_another_order(house: House) -> None:
+    await house.hire()
+    house.agent.plays(Said(text="busy"))
+    first = await house.say("first")
+    two, three, four = await house.say("second"), await house.say("third"), await house.say("fourth")
+    await house.event(Said)
+    # A phone that has not heard yet that the first one is under way.
+    order = (four.message, first.message, two.message)
+    await house.send(Reorder(id=house.id(), messages=order))
+    # Those that are named share out the first and the last place; the third keeps its own.
+    assert [one.id for one in house.worker().queue] == [four.message, three.message, two.message]
+    seq = house.hub.present.seq
+    await house.send(Reorder(id=house.id(), messages=(four.message, two.message)))
+    assert house.hub.present.seq == seq, "the same order again is no fact"
+    for wrong in ((), (two.message, two.message)):
+        with pytest.raises(errors.BadInput):
+            await house.send(Reorder(id=house.id(), messages=wrong))
+    with pytest.raises(errors.UnknownMessage):
+        await house.send(Reorder(id=house.id(), messages=("nobody:1", two.message)))
+    with pytest.raises(errors.MessageGone):
+        await house.send(Reorder(id=house.id(), messages=(first.message,)))
+    await house.agent.links["ann"].say(TurnEnded(how=HowEnded.COMPLETED))
+    await house.until(lambda present: not present.workers["ann"].queue and present.workers["ann"].turn is None)
+    texts = [errand.message.text for _, errand in house.agent.performed if isinstance(errand, Deliver)]
+    assert texts == ["first", "fourth", "third", "second"]
+
+
+async def test_only_messages_of_one_worker_have_an_order(house: House) -> None:
+    house.agent.plays(Said(text="busy"), Said(text="busy"))
+    waiting = []
+    for name in ("ann", "bob"):
+        await house.hire(name)
+        await house.say("first", worker=name)
+        waiting += [await house.say("second", worker=name)]
+    with pytest.raises(errors.BadInput, match="one worker"):
+        await house.send(Reorder(id=house.id(), messages=tuple(one.message for one in waiting)))
 
 
 async def test_what_was_not_taken_is_told(house: House) -> None:

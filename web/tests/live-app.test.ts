@@ -256,6 +256,20 @@ test("what is said while the node is away is sent once when it is back, and is o
   expect(app.outbox.value).toEqual([]);
 });
 
+test("messages that wait are put into another order by the names that the node has for them", async () => {
+  const node = hired();
+  node.hear({ type: "queued", message: "web-d1:one", text: "first", by: ME });
+  node.hear({ type: "queued", message: "tg:2", text: "second", by: { via: "tg" } });
+  const { app } = await opened(node);
+  const ids = () => app.team.value?.[0]?.queue.map((one) => one.id) ?? [];
+  expect(await app.actions.reorder("ann", [...ids()].reverse())).toEqual({ ok: true });
+  expect(node.commands.at(-1)).toMatchObject({ type: "reorder", messages: ["tg:2", "web-d1:one"] });
+  const before = ids();
+  node.hear({ type: "reordered", messages: ["tg:2", "web-d1:one"], by: ME });
+  await settled();
+  expect(ids()).toEqual([...before].reverse());
+});
+
 test("a device that was revoked keeps nothing of the node, and what was written on it and not sent", async () => {
   const node = hired();
   node.answer("a", "one");

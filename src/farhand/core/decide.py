@@ -90,6 +90,8 @@ def decide(
         case commands.Withdraw(message=message):
             worker, waiting = _waiting(present, message)
             return [_draft(worker, facts.Withdrawn(message=waiting.id, by=sender))]
+        case commands.Reorder(messages=messages):
+            return _reorder(present, messages, sender)
         case commands.Answer():
             return _answer(present, command, sender)
         case commands.Interrupt(worker=name):
@@ -269,6 +271,31 @@ def _waiting(present: Present, message: str) -> tuple[Worker, Message]:
         if any(one and message in (one.id, origin(one.id)) for one in taken):
             raise errors.MessageGone(message)
     raise errors.UnknownMessage(message)
+
+
+def _reorder(present: Present, messages: tuple[str, ...], sender: Sender) -> list[Draft]:
+    """The named messages share out the places that they have; what was begun meanwhile has none any more."""
+    if len(set(messages)) != len(messages):
+        raise errors.BadInput("The new order names a message twice.")
+    named = [one for message in messages if (one := _still_waiting(present, message))]
+    if not named:
+        raise errors.MessageGone(messages[0]) if messages else errors.BadInput("The new order names no message.")
+    worker = named[0][0]
+    if any(other.name != worker.name for other, _ in named):
+        raise errors.BadInput("Only messages of one worker have an order.")
+    ids = {message.id for _, message in named}
+    next_one = iter(named)
+    order = tuple(next(next_one)[1].id if one.id in ids else one.id for one in worker.queue)
+    if order == tuple(one.id for one in worker.queue):
+        return []
+    return [_draft(worker, facts.Reordered(messages=order, by=sender))]
+
+
+def _still_waiting(present: Present, message: str) -> tuple[Worker, Message] | None:
+    try:
+        return _waiting(present, message)
+    except errors.MessageGone:
+        return None
 
 
 def _answer(present: Present, command: commands.Answer, sender: Sender) -> list[Draft]:

@@ -80,6 +80,13 @@ class Withdraw(Word, tag="withdraw"):
     message: MessageId
 
 
+class Reorder(Word, tag="reorder"):
+    """Put messages of one worker that still wait into this order; those that are not named keep their places."""
+
+    id: CommandId
+    messages: tuple[MessageId, ...]
+
+
 class Answer(Word, tag="answer"):
     """Settle an ask with one of its choices, or several with commas between them where it takes several, and advice."""
 
@@ -129,7 +136,20 @@ class Respond(Word, tag="respond"):
 
 
 Command: TypeAlias = (
-    Hire | End | Focus | Say | Reword | Steer | Withdraw | Answer | Interrupt | Relaunch | Retry | Tune | Respond
+    Hire
+    | End
+    | Focus
+    | Say
+    | Reword
+    | Steer
+    | Withdraw
+    | Reorder
+    | Answer
+    | Interrupt
+    | Relaunch
+    | Retry
+    | Tune
+    | Respond
 )
 
 

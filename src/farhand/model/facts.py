@@ -134,6 +134,13 @@ class Reworded(Word, tag="reworded"):
     by: Sender
 
 
+class Reordered(Word, tag="reordered"):
+    """The queue is in this order now."""
+
+    messages: tuple[MessageId, ...]
+    by: Sender
+
+
 class SteerAsked(Word, tag="steer_asked"):
     """A message that waits shall go into the running turn, if the agent takes it there."""
 
@@ -335,6 +342,7 @@ Fact: TypeAlias = (
     | SessionKnown
     | Queued
     | Reworded
+    | Reordered
     | SteerAsked
     | SteerBegun
     | SteerDeclined

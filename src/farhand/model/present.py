@@ -239,12 +239,13 @@ def fold_worker(worker: Worker, event: Event) -> Worker:
             return replace(worker, queue=(*worker.queue, queued_message(event, fact)))
         case facts.Reworded(message=message, text=text):
             return replace(worker, queue=_changed(worker.queue, message, text=text))
+        case facts.Reordered(messages=messages):
+            return replace(worker, queue=reordered(worker.queue, messages))
         case facts.SteerAsked(message=message):
             return replace(worker, queue=_changed(worker.queue, message, steer=True))
-        case facts.SteerBegun(message=message):
-            return replace(worker, queue=_changed(worker.queue, message, on_its_way=True))
-        case facts.SteerDeclined(message=message):
-            return replace(worker, queue=_changed(worker.queue, message, on_its_way=False))
+        case facts.SteerBegun(message=message) | facts.SteerDeclined(message=message):
+            begun = isinstance(fact, facts.SteerBegun)
+            return replace(worker, queue=_changed(worker.queue, message, on_its_way=begun))
         case facts.Withdrawn(message=message):
             return replace(worker, queue=without(worker.queue, message))
         case facts.TurnStarted(message=message):
@@ -298,6 +299,12 @@ def _changed(queue: tuple[Message, ...], message: MessageId, **changes: Any) -> 
 def without(queue: tuple[Message, ...], message: MessageId) -> tuple[Message, ...]:
     """The queue less that message."""
     return tuple(one for one in queue if one.id != message)
+
+
+def reordered(queue: tuple[Message, ...], messages: tuple[MessageId, ...]) -> tuple[Message, ...]:
+    """The queue in that order; whoever it does not name comes after."""
+    places = {message: place for place, message in enumerate(messages)}
+    return tuple(sorted(queue, key=lambda one: places.get(one.id, len(places))))
 
 
 def queued_message(event: Event, fact: facts.Queued) -> Message:

@@ -113,6 +113,7 @@ def fold(view: TurnView, event: Event) -> TurnView:
             | facts.SessionKnown()
             | facts.Queued()
             | facts.Reworded()
+            | facts.Reordered()
             | facts.SteerAsked()
             | facts.SteerBegun()
             | facts.SteerDeclined()

@@ -60,6 +60,7 @@ def apply(db: sqlite3.Connection, event: Event) -> None:
         case (
             facts.Queued()
             | facts.Reworded()
+            | facts.Reordered()
             | facts.SteerAsked()
             | facts.SteerBegun()
             | facts.SteerDeclined()
@@ -191,6 +192,7 @@ def _forget(db: sqlite3.Connection, worker: str) -> None:
 MessageFact = (
     facts.Queued
     | facts.Reworded
+    | facts.Reordered
     | facts.SteerAsked
     | facts.SteerBegun
     | facts.SteerDeclined
@@ -221,6 +223,8 @@ def _apply_message(db: sqlite3.Connection, event: Event, fact: MessageFact) -> N
             )
         case facts.Reworded(message=message, text=text):
             db.execute("UPDATE messages SET text = ? WHERE id = ?", (text, message))
+        case facts.Reordered(messages=messages):
+            _reorder(db, event.worker, messages)
         case facts.SteerAsked(message=message):
             db.execute("UPDATE messages SET steer = 1 WHERE id = ?", (message,))
         case facts.SteerBegun(message=message):
@@ -243,6 +247,17 @@ def _apply_message(db: sqlite3.Connection, event: Event, fact: MessageFact) -> N
             db.execute("UPDATE turns SET doubted = 1 WHERE worker = ? AND message = ?", (event.worker, message))
         case _:
             assert_never(fact)
+
+
+def _reorder(db: sqlite3.Connection, worker: str, messages: tuple[str, ...]) -> None:
+    """The queue shares out its own numbers anew."""
+    rows = db.execute(
+        "SELECT id, seq FROM messages WHERE worker = ? AND receipt = 'queued' ORDER BY seq", (worker,)
+    ).fetchall()
+    places = {message: place for place, message in enumerate(messages)}
+    order = sorted((row[0] for row in rows), key=lambda message: places.get(message, len(places)))
+    seqs = (row[1] for row in rows)
+    db.executemany("UPDATE messages SET seq = ? WHERE id = ?", list(zip(seqs, order, strict=True)))
 
 
 def _set_receipt(db: sqlite3.Connection, message: str, receipt: Receipt) -> None:

@@ -86,6 +86,8 @@ export function foldWorker(worker: Worker, event: Event): Worker {
       return { ...worker, queue: [...(worker.queue ?? []), queuedMessage(event, fact)] };
     case "reworded":
       return { ...worker, queue: changed(worker.queue, fact.message, { text: fact.text }) };
+    case "reordered":
+      return { ...worker, queue: reordered(worker.queue, fact.messages) };
     case "steer_asked":
       return { ...worker, queue: changed(worker.queue, fact.message, { steer: true }) };
     case "steer_begun":
@@ -141,6 +143,12 @@ function withTurn(worker: Worker, change: Partial<Turn>): Worker {
 
 function changed(queue: readonly Message[] | undefined, message: string, change: Partial<Message>): readonly Message[] {
   return (queue ?? []).map((one) => (one.id === message ? { ...one, ...change } : one));
+}
+
+/** The queue in that order; whoever it does not name comes after. */
+function reordered(queue: readonly Message[] | undefined, messages: readonly string[]): readonly Message[] {
+  const place = (one: Message) => (messages.includes(one.id) ? messages.indexOf(one.id) : messages.length);
+  return [...(queue ?? [])].sort((one, other) => place(one) - place(other));
 }
 
 function without(queue: readonly Message[] | undefined, message: string): readonly Message[] {

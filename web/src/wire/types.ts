@@ -158,7 +158,7 @@ export interface Choice {
 
 export type ClientFrame = Opening | ViewFrame;
 
-export type Command = Hire | End | Focus | Say | Reword | Steer | Withdraw | Answer | Interrupt | Relaunch | Retry | Tune | Respond;
+export type Command = Hire | End | Focus | Say | Reword | Steer | Withdraw | Reorder | Answer | Interrupt | Relaunch | Retry | Tune | Respond;
 
 /** The past of one worker, oldest first, and the turn that runs. */
 export interface ConversationView {
@@ -226,7 +226,7 @@ export interface EventsFrame {
   readonly events: readonly Event[];
 }
 
-export type Fact = Hired | EndAsked | Ended | Focused | RelaunchAsked | TuneAsked | Tuned | CameOnline | WentOffline | SessionKnown | Queued | Reworded | SteerAsked | SteerBegun | SteerDeclined | Withdrawn | HandedOver | Seen | Doubted | TurnStarted | Said | Thought | ToolStarted | ToolEnded | Showed | Used | AskRaised | AskSettled | AnswerDelivered | InterruptAsked | Interrupted | TurnEnded | Limited | LimitLifted | Responded | Noted;
+export type Fact = Hired | EndAsked | Ended | Focused | RelaunchAsked | TuneAsked | Tuned | CameOnline | WentOffline | SessionKnown | Queued | Reworded | Reordered | SteerAsked | SteerBegun | SteerDeclined | Withdrawn | HandedOver | Seen | Doubted | TurnStarted | Said | Thought | ToolStarted | ToolEnded | Showed | Used | AskRaised | AskSettled | AnswerDelivered | InterruptAsked | Interrupted | TurnEnded | Limited | LimitLifted | Responded | Noted;
 
 /** A fact that is of no turn, or that is shown beside its turn. */
 export interface FactEntry {
@@ -509,6 +509,20 @@ export interface RemoteError {
   readonly code: string;
   readonly text: string;
   readonly details: Readonly<Record<string, unknown>>;
+}
+
+/** Put messages of one worker that still wait into this order; those that are not named keep their places. */
+export interface Reorder {
+  readonly type: "reorder";
+  readonly id: string;
+  readonly messages: readonly string[];
+}
+
+/** The queue is in this order now. */
+export interface Reordered {
+  readonly type: "reordered";
+  readonly messages: readonly string[];
+  readonly by: Sender;
 }
 
 /** Pass on what a worker's own program posted as an answer: HTML, or plain text. */

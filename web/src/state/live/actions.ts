@@ -140,7 +140,8 @@ export class LiveActions implements Actions {
   hire = ({ name, wire: by, ...rest }: HireRequest): Promise<Outcome> =>
     this.now({ type: "hire", worker: name, ...rest, ...(by ? { options: { wire: by } } : {}) });
 
-  reorder = async (): Promise<Outcome> => ({ ok: false, why: "This node cannot reorder its queue yet." });
+  reorder = (_worker: string, ids: readonly string[]): Promise<Outcome> =>
+    this.now({ type: "reorder", messages: ids.map((id) => this.waiting(id).message) });
 
   private async now(command: WithoutId<wire.Command>): Promise<Outcome> {
     const whole = { ...command, id: ulid() };
