@@ -13,6 +13,7 @@ MOST_WORKERS = 12
 SLOW_FIRST = (
     "tests/live/test_telegram_kills.py",
     "tests/live/test_kills.py",
+    "tests/live/test_wire_kills.py",
     "tests/live/opencode/",
     "tests/live/app/",
     "tests/sdk/test_hook_typing.py",

@@ -57,7 +57,12 @@ class CuttableProxy:
                 self._news.set()
                 self._news = anyio.Event()
                 return
-            async with await anyio.connect_tcp("127.0.0.1", self._target) as far:
+            try:
+                far = await anyio.connect_tcp("127.0.0.1", self._target)
+            except OSError:
+                # Nobody is at the other end.
+                return
+            async with far:
                 await self._pass_on(near, far)
 
     async def _pass_on(self, near: anyio.abc.SocketStream, far: anyio.abc.SocketStream) -> None:
