@@ -133,7 +133,7 @@ def test_an_agent_of_ones_own_is_a_native_worker() -> None:
 
 
 def test_a_message_that_waits_is_meant_by_its_number() -> None:
-    assert texts.queue(present()) == "1. ann: do m1\n2. ann: do m2"
+    assert texts.queue(present()) == f"1. ann: do m1\n2. ann: do m2\n{texts.CHANGE_QUEUE}"
     assert texts.queue(Present()) == "No message waits."
     assert read("i", "/now 2", present()) == Steer(id="i", message="m2")
     assert read("i", "/drop 1", present()) == Withdraw(id="i", message="m1")

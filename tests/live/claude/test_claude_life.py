@@ -211,7 +211,10 @@ async def test_a_quit_at_the_desk_is_respected(cli_env: ClaudeEnv) -> None:
     async with cli_env.open() as house:
         await hired(house, cli_env)
         await house.say("/exit")
-        assert "ended at the desk" in (await house.fact(WentOffline)).why
+        offline = await house.fact(WentOffline)
+        assert "ended at the desk" in offline.why
+        # Nobody starts it again but a person.
+        assert offline.final
 
 
 async def test_a_paused_message_never_runs_later(cli_env: ClaudeEnv) -> None:

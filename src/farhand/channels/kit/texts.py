@@ -17,6 +17,7 @@ from farhand.model.wishes import InfoRequest
 from farhand.model.words import Mode, Word
 
 EMPTY_TEAM = "No team members yet. Add someone with /hire <name>."
+CHANGE_QUEUE = "Change it: /edit 1 <message>, /drop 1, /now 1."
 NOBODY_ASSIGNED = "No one assigned."
 NOBODY_ONLINE = "No one's online to share with."
 NO_FOCUS = "Needs decision - No focused worker. Use /focus <name> first."
@@ -172,8 +173,8 @@ def former(manager: Manager) -> str:
 
 def queue(present: Present) -> str:
     """`/queue`: the messages that wait, by the numbers that `/now`, `/edit` and `/drop` know them by."""
-    waiting = enumerate(queued(present), 1)
-    return "\n".join(f"{number}. {name}: {_one_line(one)}" for number, (name, one) in waiting) or "No message waits."
+    waiting = [f"{number}. {name}: {_one_line(one)}" for number, (name, one) in enumerate(queued(present), 1)]
+    return "\n".join([*waiting, CHANGE_QUEUE]) if waiting else "No message waits."
 
 
 def everywhere(question: InfoRequest, present: Present) -> str | None:
