@@ -71,6 +71,11 @@ OVERRULED = {
     "does.",
     "env.24": "As above: every conversation is played to its end.",
     "env.25": "Tests take a free port each, so that they run side by side.",
+    "sandbox.1": "In Docker, podman or, where neither is there, bubblewrap; `/hire ann --sandbox` or `--no-sandbox` "
+    "says otherwise for one worker.",
+    "sandbox.2": "`~` is at `/workspace` and under its own path, too, and the agent starts in the worker's own folder "
+    "under its own path: transcripts, trusted folders and the paths that people and agents exchange are named after "
+    "it.",
     "texts.13": "A message to a worker whose agent is gone is refused in these words and not kept: what is sent after "
     "`/relaunch` is what counts.",
 }
@@ -124,7 +129,7 @@ def page(sections: dict[str, list[tuple[str, str]]], tests: dict[str, list[str]]
         "# Spec 2, line by line",
         "",
         "Every promise of the Telegram team bridge (v0.19.0), and the tests that keep it; what is not kept yet",
-        "stands at the end. Made by `scripts/spec_2.py`; `make check` fails when a promise has no test.",
+        "would stand at the end. Made by `scripts/spec_2.py`; `make check` fails when a promise has no test.",
         "",
         "## Overruled",
         "",
@@ -137,8 +142,9 @@ def page(sections: dict[str, list[tuple[str, str]]], tests: dict[str, list[str]]
         for name, text in promises:
             kept = "<br>".join(f"`{test.removeprefix('tests/')}`" for test in tests.get(name, [])) or "**none**"
             lines.append(f"| {name} | {text} | {kept} |")
-    lines += ["", "## Not yet", "", "| | promise |", "|---|---|"]
-    lines += [f"| {name} | {text} |" for name, text in read_open().items()]
+    if still_open := read_open():
+        lines += ["", "## Not yet", "", "| | promise |", "|---|---|"]
+        lines += [f"| {name} | {text} |" for name, text in still_open.items()]
     return "\n".join(lines).replace("\\[[", "\\\\[[") + "\n"
 
 

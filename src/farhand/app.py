@@ -33,11 +33,12 @@ from farhand.disk.atomic import write_private
 from farhand.model.channel_ports import Channel, ChannelContext, ServesLocalRoutes, ServesPublicRoutes
 from farhand.model.compat import TUNNEL_URL_FILE
 from farhand.model.devices import DeviceStore
-from farhand.model.driver_ports import HasPanes, HasTmuxHost, RunsInBackground, ServesHooks
+from farhand.model.driver_ports import HasPanes, HasSandboxes, HasTmuxHost, RunsInBackground, ServesHooks
 from farhand.model.errors import NodeRunning, PortTaken
 from farhand.model.known_secrets import KnownSecrets, SecretsInUse
 from farhand.model.ports import Clock, Driver
 from farhand.model.present import Worker
+from farhand.model.sandbox import SandboxView
 from farhand.model.worker_keys import hiring_of, worker_key
 from farhand.node import Node
 from farhand.reach.address import TunnelAddress
@@ -58,6 +59,7 @@ from farhand.server.stream import stream_routes
 from farhand.server.uploads import Uploads, upload_routes
 from farhand.server.web_app import web_app_routes
 from farhand.server.worker_routes import worker_routes
+from farhand.server.worker_sockets import WorkerSockets
 from farhand.store import folder
 from farhand.store.database import Database
 from farhand.store.devices import SqliteDevices
@@ -155,8 +157,12 @@ async def _running(
         *web_app_routes(),
     ]
     app = http.application([*_routes(built, drivers, key, callers), *live])
+    sockets = worker_sockets(built, drivers, key)
     async with anyio.create_task_group() as tasks:
         await open_drivers(tasks, drivers.values(), settings.hooks)
+        if sockets is not None:
+            hub.listen(sockets.hear)
+            await tasks.start(sockets.run, lambda: hub.present.workers, name="worker sockets")
         await tasks.start(Door(hub, settings.door, built.status, _reserved(built), devices).serve, name="door")
         await tasks.start(http.serve, app, listener, listen(settings.http_socket), name="http")
         tasks.start_soon(team.run, name="team")
@@ -229,7 +235,14 @@ def channel_context(
         agent_group=settings.agent_user.gid if settings.agent_user else None,
         steers=frozenset(name for name, driver in drivers.items() if driver.can.steer),
         agents=partial(installed_backends, drivers, settings.environment),
+        sandbox=sandbox_view(settings),
     )
+
+
+def sandbox_view(settings: Settings) -> SandboxView | None:
+    """What is told of the sandbox that every worker is in; None where that is not so."""
+    sandbox, home = settings.sandbox, settings.environment.get("HOME", "")
+    return SandboxView(image=sandbox.image, home=home, mounts=sandbox.mounts) if sandbox.enabled else None
 
 
 def _routes(node: Node, drivers: Mapping[str, Driver], key: str, callers: Callers) -> list[BaseRoute]:
@@ -248,9 +261,37 @@ def _routes(node: Node, drivers: Mapping[str, Driver], key: str, callers: Caller
     local = [
         one for channel in node.channels if isinstance(channel, ServesLocalRoutes) for one in channel.local_routes()
     ]
-    guard = RouteGuard(key, partial(_worker_of, node, key), keyless_tcp=node.settings.keyless_tcp)
+    guard = RouteGuard(
+        key,
+        partial(_worker_of, node, key),
+        keyless_tcp=node.settings.keyless_tcp,
+        from_containers=node.settings.sandbox.enabled,
+    )
     own = http.routes(node.hub, node.status, key, callers, _reserved(node))
     return [*own, *public, *closed([*local, *hooks], guard), *closed(own_key, guard, has_own_key=True)]
+
+
+def worker_sockets(node: Node, drivers: Mapping[str, Driver], key: str) -> WorkerSockets | None:
+    """The sockets of those workers that are in sandboxes, with hooks and the routes of workers behind them."""
+    hosts = tmux_hosts(drivers.values())
+    sandboxes = next((host.sandboxes for host in hosts if isinstance(host, HasSandboxes)), None)
+    if sandboxes is None:
+        return None
+    known = sandboxes
+
+    def find(hiring: str) -> Worker | None:
+        return next((one for one in node.hub.present.workers.values() if one.hiring_id == hiring), None)
+
+    def place(worker: Worker) -> Path | None:
+        return known.socket(worker) if known.is_for(worker) else None
+
+    known.join(find, node.port)
+    local = [
+        one for channel in node.channels if isinstance(channel, ServesLocalRoutes) for one in channel.local_routes()
+    ]
+    guard = RouteGuard(key, partial(_worker_of, node, key), keyless_tcp=False)
+    routes = [*(route for host in hosts for route in host.routes()), *closed(local, guard)]
+    return WorkerSockets(http.application(routes), place, partial(worker_key, key), known.clear)
 
 
 def _finder(hub: LocalHub) -> Callable[[str], Worker | None]:

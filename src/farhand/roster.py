@@ -1,5 +1,6 @@
 """Which drivers and channels a node has: each package is found by its manifest and builds its own."""
 
+import os
 import shutil
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import replace
@@ -7,8 +8,9 @@ from importlib import import_module, resources
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import msgspec
 import structlog
 
 from farhand.config.settings import Settings
@@ -16,11 +18,16 @@ from farhand.drivers.wires.context import DriverContext
 from farhand.drivers.wires.manifest import parse_manifest
 from farhand.drivers.wires.oneshot.runner import FOLDER, OneshotRunner
 from farhand.drivers.wires.tmux.host import TmuxHost, TmuxHostOptions
+from farhand.model import compat
 from farhand.model.channel_ports import Channel, ChannelContext
 from farhand.model.driver_ports import HasFormerKinds
 from farhand.model.errors import FarhandError, UnknownBackend
 from farhand.model.ports import Driver
+from farhand.model.sandbox import Sandboxes
 from farhand.model.worker_keys import held_variables, worker_key
+
+if TYPE_CHECKING:
+    from farhand.sandbox.sandboxes import LocalSandboxes
 
 log = structlog.get_logger("roster")
 DRIVERS = "farhand.drivers"
@@ -44,7 +51,7 @@ def driver_context(settings: Settings) -> DriverContext:
     from farhand.sandbox.environment import child_environment
     from farhand.sandbox.holders import LocalHolders
 
-    user = settings.agent_user
+    user, sandboxes = settings.agent_user, sandboxes_of(settings)
 
     def child(added: Mapping[str, str]) -> dict[str, str]:
         environment = child_environment(settings.environment, added)
@@ -56,13 +63,41 @@ def driver_context(settings: Settings) -> DriverContext:
             settings.holders,
             variables=lambda name: held_variables(name, node_key(settings)),
             user=None if user is None else (user.uid, user.gid, user.groups),
+            sandbox=sandboxes,
         ),
-        tmux_host=tmux_host(settings, child({})),
+        tmux_host=tmux_host(settings, child({}), sandboxes),
         python=run_as.interpreter(user),
         variables=settings.environment,
         child=child,
         ask_seconds=settings.ask_deadline_seconds,
+        sandboxes=sandboxes,
     )
+
+
+def sandboxes_of(settings: Settings) -> "LocalSandboxes":
+    """Builds sandboxes for those workers of the node that run in one."""
+    from farhand.sandbox.environment import child_environment
+    from farhand.sandbox.plan import CLIENT_VARIABLES, SandboxPlaces
+    from farhand.sandbox.sandboxes import LocalSandboxes, PrivateFolder
+
+    own = settings.environment
+    places = SandboxPlaces(
+        nodes=os.path.realpath(settings.folder.parent.parent),
+        folder=str(settings.folder),
+        hooks=str(settings.folder / "hooks"),
+        sessions=str(settings.sessions),
+        temporary=str(settings.temporary / compat.node_of_prefix(settings.tmux_prefix)),
+        home=os.path.realpath(own.get("HOME") or Path.home()),
+        tmux_prefix=settings.tmux_prefix,
+        bridge_url=settings.given_bridge_url,
+    )
+    client = {name: value for name, value in own.items() if name in CLIENT_VARIABLES}
+    private = {
+        str(about.get("backend", "")): msgspec.convert(about["sandbox"]["private"], tuple[PrivateFolder, ...])
+        for about in (manifest(DRIVERS, name) for name in packages())
+        if "sandbox" in about
+    }
+    return LocalSandboxes(settings.sandbox, places, child_environment(own, client), private)
 
 
 def node_key(settings: Settings) -> str:
@@ -72,7 +107,7 @@ def node_key(settings: Settings) -> str:
     return folder.key(settings.key)
 
 
-def tmux_host(settings: Settings, environment: Mapping[str, str]) -> TmuxHost:
+def tmux_host(settings: Settings, environment: Mapping[str, str], sandboxes: Sandboxes | None = None) -> TmuxHost:
     """Where interactive agents sit: the manager's own tmux, their hooks on the node's own socket."""
     from farhand.drivers.wires.tmux import Tmux
     from farhand.hooks.install import interpreter, place_program
@@ -88,6 +123,7 @@ def tmux_host(settings: Settings, environment: Mapping[str, str]) -> TmuxHost:
         bridge_url=settings.given_bridge_url,
         worker_key=lambda hiring: worker_key(node_key(settings), hiring),
         ask_seconds=settings.ask_deadline_seconds,
+        sandboxes=sandboxes,
     )
     return TmuxHost(options, Tmux(tmux_server(settings.tmux_socket), f"farhand-{settings.node}", environment))
 

@@ -51,7 +51,15 @@ CASES: list[tuple[str, dict[str, str], int, str, str]] = [
     ("stop -n dev", {}, 1, "Node 'dev' is not running.", "farhand run --node dev"),
     ("logs", {}, 1, "Node 'prod' has no log yet.", "farhand run --node prod"),
     ("run --no-telegram", {"FARHAND_HOME": "{home}/closed"}, 1, "{home}/closed/nodes/prod cannot be used", ""),
-    ("run --no-telegram", {"SANDBOX_ENABLED": "1"}, 2, "SANDBOX_ENABLED is set", "unset SANDBOX_ENABLED"),
+    (
+        "run --no-telegram",
+        {"SANDBOX_ENABLED": "1", "PATH": "{empty}"},
+        4,
+        "Workers cannot be sandboxed: neither docker, podman nor bwrap is installed.",
+        "install Docker or podman",
+    ),
+    ("run --no-telegram --sandbox --mount data", {}, 2, "A mount is [ro:]<path>[:<path inside>]", ""),
+    ("sandbox build", {"FARHAND_SANDBOX_ENGINE": "lxc"}, 2, "FARHAND_SANDBOX_ENGINE is one of auto, docker", ""),
     ("run --no-telegram", {"FARHAND_HIRE_MODE": "wild"}, 2, "FARHAND_HIRE_MODE is one of ", ""),
     ("run", {"TELEGRAM_BOT_TOKEN": "1:a", "ADMIN_CHAT_ID": "me"}, 2, "ADMIN_CHAT_ID must be a number, not 'me'.", ""),
     (

@@ -12,8 +12,9 @@ from farhand.drivers.gemini.tmux.state import GeminiPosition, open_calls, positi
 from farhand.drivers.wires.asks.answers import PartAnswer
 from farhand.drivers.wires.cursor import read_cursor, write_cursor
 from farhand.drivers.wires.hooks.endpoint import HookReport
-from farhand.drivers.wires.hooks.spool import SPOOL, read_spool
+from farhand.drivers.wires.hooks.spool import read_spool
 from farhand.drivers.wires.tmux.delivered import DELIVERED, DeliveredLog, ExpectedMessage
+from farhand.model.sandbox import SPOOL
 
 EXPECTED = '{"message":"m1","text":"go on","turn":"t1"}'
 MESSAGE = ExpectedMessage(message="m1", text="go on", turn="t1")

@@ -29,5 +29,5 @@ def test_what_is_not_kept_yet_is_told() -> None:
     page = (ROOT / "docs" / "reference" / "spec-2.md").read_text("utf-8")
     told = page.partition("## Not yet\n")[2]
     waiting = (ROOT / "tests" / "spec" / "spec_2_open.txt").read_text("utf-8").splitlines()
-    assert waiting
+    assert bool(waiting) == bool(told)
     assert [line for line in waiting if f"| {line.replace(' ', ' | ', 1)} |" not in told] == []

@@ -64,7 +64,7 @@ class NodeChecks:
         yield self.port()
         yield from self.telegram()
         yield self.reach()
-        yield self.programs("containers", ("podman", "docker"), "needed only for workers in containers")
+        yield self.programs("containers", ("docker", "podman", "bwrap"), "needed only for workers in containers")
         yield self.disk()
         yield from self.inotify()
         yield self.modes()

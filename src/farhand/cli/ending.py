@@ -11,7 +11,7 @@ from farhand.config.launch import read_launch
 from farhand.config.places import node_folder
 from farhand.disk import processes
 from farhand.model.compat import SERVE_FILE, TUNNEL_PID_FILE, TUNNEL_URL_FILE
-from farhand.model.errors import NodeError
+from farhand.model.errors import NodeError, ProgramMissing
 from farhand.store.folder import running
 
 PATIENCE_SECONDS = 25.0
@@ -70,7 +70,25 @@ def end_agents(node: str, folder: Path) -> list[str]:
     for session in sessions_of(launch):
         end_session(launch, session.name)
         names.append(session.name)
-    return [*names, *end_held(folder / "holders")]
+    ended = [*names, *end_held(folder / "holders")]
+    end_sandboxes(folder)
+    return ended
+
+
+def end_sandboxes(folder: Path) -> None:
+    """Removes every container of the node's workers: one may outlive the program that started it."""
+    if not (folder / "sandboxes").is_dir() or not any((folder / "sandboxes").iterdir()):
+        return
+    from farhand.config.sandbox import read_sandbox
+    from farhand.model.sandbox import SandboxEngine
+    from farhand.sandbox import engine
+
+    try:
+        found = engine.find_engine(read_sandbox(os.environ).engine, os.environ)
+    except ProgramMissing:
+        return
+    if found.kind is not SandboxEngine.BWRAP:
+        engine.remove(found, engine.labelled(found, f"farhand.node={folder}", os.environ), os.environ)
 
 
 def end_held(root: Path) -> list[str]:

@@ -44,7 +44,7 @@ def add_global_flags(parser: argparse.ArgumentParser) -> None:
             if flag.dest not in dests:
                 parser.set_defaults(**{flag.dest: flag.default})
             continue
-        kind: dict[str, Any] = {} if flag.value else {"action": "store_true"}
+        kind: dict[str, Any] = {"action": "append"} if flag.many else {} if flag.value else {"action": "store_true"}
         parser.add_argument(*names, dest=flag.dest, default=flag.default, help=argparse.SUPPRESS, **kind)
 
 

@@ -4,10 +4,11 @@
 class GlobalFlag:
     """One flag: its names, where its value goes, what it takes, and its line of help."""
 
-    def __init__(self, names: str, about: str, value: str = "") -> None:
+    def __init__(self, names: str, about: str, value: str = "", *, many: bool = False) -> None:
         self.names = tuple(names.split())
         self.dest = self.names[-1].lstrip("-").replace("-", "_")
         self.value = value
+        self.many = many
         self.about = about
 
     @property
@@ -29,6 +30,11 @@ GLOBAL_FLAGS = (
     GlobalFlag("--json", "JSON for programs"),
     GlobalFlag("--no-color", "no colours"),
     GlobalFlag("--env-file", "read variables from this file first", "PATH"),
+    GlobalFlag("--sandbox", "workers run in containers (run, restart)"),
+    GlobalFlag("--no-sandbox", "workers run as they are, whatever SANDBOX_ENABLED says (run, restart)"),
+    GlobalFlag("--sandbox-image", "the image of their containers (run, restart)", "IMAGE"),
+    GlobalFlag("--mount", "a folder that is inside, too (run, restart)", "PATH", many=True),
+    GlobalFlag("--mount-ro", "the same, read-only (run, restart)", "PATH", many=True),
     GlobalFlag("-f --force", "ask nothing before something is ended or overwritten"),
 )
 

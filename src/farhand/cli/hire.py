@@ -13,6 +13,7 @@ from farhand.model.commands import Hire
 from farhand.model.errors import AgentNotStarted
 from farhand.model.facts import CameOnline, WentOffline
 from farhand.model.present import AGENT, AGENT_BACKEND, WIRE
+from farhand.model.sandbox import OFF, ON, OPTION
 from farhand.model.words import Mode
 
 # An agent that takes longer is not waited for.
@@ -42,6 +43,9 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     wire.add_argument("--tmux", dest="wire", action="store_const", const="tmux", help="in tmux, where you can sit down")
     wire.add_argument("--headless", dest="wire", action="store_const", const="headless", help="without a terminal")
     wire.add_argument("--wire", help="how its agent is reached, by name")
+    sandbox = parser.add_mutually_exclusive_group()
+    sandbox.add_argument("--sandbox", action="store_true", help="in a container (default: as the node is set)")
+    sandbox.add_argument("--no-sandbox", action="store_true", help="in none, whatever the node is set to")
     parser.add_argument("--agent", default="", help="an agent of your own: package.module:name, or an entry point")
 
 
@@ -51,8 +55,9 @@ def mode_of(arguments: argparse.Namespace) -> Mode | None:
 
 
 def options_of(arguments: argparse.Namespace) -> dict[str, str]:
-    """What the flags say about its wire and its agent."""
-    options = {WIRE: arguments.wire, AGENT: arguments.agent}
+    """What the flags say about its wire, its agent and its sandbox."""
+    sandbox = OFF if arguments.no_sandbox else ON if arguments.sandbox else ""
+    options = {WIRE: arguments.wire, AGENT: arguments.agent, OPTION: sandbox}
     return {name: value for name, value in options.items() if value}
 
 

@@ -29,6 +29,7 @@ COMMANDS = {
     "adapter": "call an agent CLI once for a worker and post its answer",
     "webhook": "set, show or delete the bot's webhook",
     "hook": "put hooks into an agent CLI's settings, take them out, try them",
+    "sandbox": "build the image that sandboxed workers run in, tell which engine runs them",
     "service": "keep a node running after log-out and reboot",
     "completion": "print the completion for bash, zsh or fish",
 }
@@ -52,6 +53,8 @@ variables:
   NODE_NAME, PORT       as --node, --port
   TUNNEL_URL            as --tunnel-url
   FARHAND_REACH         as --reach
+  SANDBOX_ENABLED, SANDBOX_IMAGE, SANDBOX_MOUNTS
+                        as --sandbox, --sandbox-image, --mount
   TELEGRAM_WEBHOOK_SECRET, SESSIONS_DIR, TMUX_PREFIX, BRIDGE_URL and more: docs/reference/settings.md
 
 `farhand <command> --help` tells more.

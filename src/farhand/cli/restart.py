@@ -12,6 +12,9 @@ from farhand.config.launch import read_launch
 from farhand.config.places import node_folder
 from farhand.model.errors import NodeError
 
+# Given now, the one puts the other of the last run aside.
+OPPOSITES = {"sandbox": "no_sandbox", "no_sandbox": "sandbox"}
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What `restart` takes: all that `run` does."""
@@ -43,7 +46,7 @@ def with_flags(arguments: argparse.Namespace, flags: tuple[str, ...], *, detache
     before, _ = parser.parse_known_args(list(flags))
     merged = argparse.Namespace(**vars(arguments))
     for name, value in vars(before).items():
-        if value and not vars(merged).get(name):
+        if value and not vars(merged).get(name) and not vars(merged).get(OPPOSITES.get(name, "")):
             setattr(merged, name, value)
     merged.detach = merged.detach or detached
     return merged

@@ -4,6 +4,7 @@ import argparse
 import os
 import shutil
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -12,15 +13,17 @@ from farhand.cli.node_choice import choose
 from farhand.cli.node_flag import add_node
 from farhand.config.places import node_folder
 from farhand.config.process import make_undumpable, start_without_pauses
+from farhand.config.sandbox import read_sandbox
 from farhand.config.secret_files import secret_in_file
 from farhand.config.settings import Settings, port_number, read_settings
 from farhand.model.errors import NodeRunning, PortTaken, ProgramMissing, SettingMissing, SettingWrong
 from farhand.model.reach import ReachMode, reach_mode
-from farhand.model.variables import is_yes
+from farhand.model.sandbox import IMAGE, SandboxEngine, SandboxOptions, read_mount
+from farhand.model.words import replace as change
 from farhand.store.folder import running
 
 # The flags that `restart` gives again.
-KEPT = ("no_telegram", "no_tunnel", "demo", "end_workers", "verbose")
+KEPT = ("no_telegram", "no_tunnel", "demo", "end_workers", "verbose", "sandbox", "no_sandbox")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,6 +41,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--demo", action="store_true", help="put a demo worker on an empty team")
     parser.add_argument("--open", action="store_true", help="open the phone app in the browser of this machine")
     parser.add_argument("--end-workers", action="store_true", help="end the agents, too, when the node is left")
+    sandbox = parser.add_mutually_exclusive_group()
+    sandbox.add_argument("--sandbox", action="store_true", help="workers run in containers: Docker, podman or bwrap")
+    sandbox.add_argument("--no-sandbox", action="store_true", help="workers run as they are")
+    parser.add_argument("--sandbox-image", help=f"the image of their containers (default: {IMAGE})")
+    parser.add_argument("--mount", action="append", metavar="PATH", help="a folder that is inside, too; [from:]to")
+    parser.add_argument("--mount-ro", action="append", metavar="PATH", help="the same, read-only")
     parser.add_argument("-q", "--quiet", action="store_true", help="log errors only")
     parser.add_argument("-v", "--verbose", action="store_true", help="log everything")
 
@@ -65,11 +74,9 @@ def check(arguments: argparse.Namespace) -> None:
     """Raises when something is not there that the node needs."""
     if arguments.port is not None:
         port_number(arguments.port)
-    if is_yes(os.environ.get("SANDBOX_ENABLED", "")):
-        raise SettingWrong(
-            "SANDBOX_ENABLED is set, and workers cannot be run in containers yet.",
-            hints=("unset SANDBOX_ENABLED to run them as they are; FARHAND_HIRE_MODE=default lets them ask first",),
-        )
+    sandbox = sandbox_of(arguments, os.environ)
+    if sandbox.enabled:
+        check_sandbox(sandbox, os.environ)
     token = os.environ.get("TELEGRAM_BOT_TOKEN", "").strip()
     if not arguments.no_telegram and not (token or secret_in_file("TELEGRAM_BOT_TOKEN", os.environ)):
         raise SettingMissing(
@@ -79,6 +86,32 @@ def check(arguments: argparse.Namespace) -> None:
         _check_reach(arguments)
     if shutil.which("tmux") is None and not arguments.demo and not arguments.no_telegram:
         raise tmux_missing()
+
+
+def sandbox_of(arguments: argparse.Namespace, environ: Mapping[str, str]) -> SandboxOptions:
+    """How workers are sandboxed: the flags, over the variables."""
+    options, home = read_sandbox(environ), environ.get("HOME", "/")
+    added = [read_mount(one, home) for one in arguments.mount or ()]
+    added += [read_mount(one, home, read_only=True) for one in arguments.mount_ro or ()]
+    return change(
+        options,
+        enabled=(options.enabled or arguments.sandbox) and not arguments.no_sandbox,
+        image=arguments.sandbox_image or options.image,
+        mounts=(*options.mounts, *added),
+    )
+
+
+def check_sandbox(sandbox: SandboxOptions, environ: Mapping[str, str]) -> None:
+    """Raises when nothing here can run sandboxes: no worker must run outside of one unseen."""
+    from farhand.sandbox.bwrap import check_limits
+    from farhand.sandbox.engine import find_engine
+
+    if environ.get("FARHAND_RUN_AS", "").strip():
+        raise SettingWrong(
+            "Workers run in sandboxes or as another user, not both.", hints=("unset FARHAND_RUN_AS or SANDBOX_ENABLED",)
+        )
+    if find_engine(sandbox.engine, environ).kind is SandboxEngine.BWRAP:
+        check_limits(sandbox.limits)
 
 
 def _check_reach(arguments: argparse.Namespace) -> None:
@@ -102,6 +135,9 @@ def flags_of(arguments: argparse.Namespace) -> list[str]:
     flags = [f"--{name.replace('_', '-')}" for name in KEPT if vars(arguments)[name]]
     flags += [f"--port={arguments.port}"] if arguments.port is not None else []
     flags += [f"--reach={arguments.reach}"] if arguments.reach else []
+    flags += [f"--sandbox-image={arguments.sandbox_image}"] if arguments.sandbox_image else []
+    flags += [f"--mount={one}" for one in arguments.mount or ()]
+    flags += [f"--mount-ro={one}" for one in arguments.mount_ro or ()]
     return flags + ([f"--tunnel-url={arguments.tunnel_url}"] if arguments.tunnel_url else [])
 
 
@@ -127,6 +163,7 @@ def _run_here(arguments: argparse.Namespace) -> int:
         flags=tuple(flags_of(arguments)),
         ends_workers=arguments.end_workers,
         opens_app=arguments.open,
+        sandbox=sandbox_of(arguments, os.environ),
     )
     talks = sys.stdin.isatty() and sys.stdout.isatty() and not settings.headless
     try:

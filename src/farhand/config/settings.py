@@ -8,11 +8,13 @@ from pathlib import Path
 from farhand.config.erase import erase
 from farhand.config.places import node_folder
 from farhand.config.run_as import AgentUser, agent_user
+from farhand.config.sandbox import read_sandbox
 from farhand.config.secret_files import secret_in_file
 from farhand.model import compat
 from farhand.model.errors import SettingWrong
 from farhand.model.names import node_name
 from farhand.model.reach import ReachMode, reach_mode
+from farhand.model.sandbox import SandboxOptions
 from farhand.model.variables import is_yes, number
 from farhand.model.words import Mode
 
@@ -53,6 +55,8 @@ class Settings:
     keyless_tcp: bool = True
     # Whom agents run as, if not as the node's own user.
     agent_user: AgentUser | None = None
+    # How workers are sandboxed, and whether all of them are.
+    sandbox: SandboxOptions = field(default_factory=SandboxOptions)
     # The socket of the tmux server that workers run in; the person's own server when empty.
     tmux_socket: str = ""
     # The node's public address, if it has one; the way in that it opens itself, and whose tunnel that address is.
@@ -231,6 +235,7 @@ def read_settings(
         given_tmux_prefix=environ.get("TMUX_PREFIX", "").strip(),
         given_bridge_url=environ.get("BRIDGE_URL", "").strip().rstrip("/"),
         tmux_socket=environ.get("FARHAND_TMUX_SOCKET", ""),
+        sandbox=read_sandbox(environ),
         environment=dict(environ),
         secrets=secrets,
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from farhand.model.known_secrets import SecretsInUse, none_known
 from farhand.model.ports import Clock, Hub
+from farhand.model.sandbox import SandboxView
 from farhand.model.store_ports import Outbox
 from farhand.model.words import Word
 
@@ -249,5 +250,7 @@ class ChannelContext:
     agents: Callable[[], tuple[str, ...]] = no_agents
     # The group of the user whom agents run as, if that is not the node's own: what they are handed is readable for it.
     agent_group: int | None = None
+    # How all workers are sandboxed, if they are.
+    sandbox: SandboxView | None = None
     # The secrets of the node and of its workers and devices that nobody may be sent.
     secrets_in_use: SecretsInUse = none_known

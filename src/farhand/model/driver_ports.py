@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from starlette.routing import BaseRoute
 
     from farhand.model.panes import Panes
+    from farhand.model.sandbox import Sandboxes
 
 
 @runtime_checkable
@@ -66,6 +67,16 @@ class KnowsDesk(Protocol):
 
     async def open_in(self, session: str) -> Sequence[int]:
         """The processes that say they have it open."""
+        ...
+
+
+@runtime_checkable
+class HasSandboxes(Protocol):
+    """Some of its workers may be in sandboxes: what a tmux host may offer."""
+
+    @property
+    def sandboxes(self) -> Sandboxes | None:
+        """Who builds them."""
         ...
 
 

@@ -30,6 +30,8 @@ _FORWARDING_PREFIXES = (
     "x-tunnel",
     "x-azure-",
 )
+# What containers call the machine that they run on.
+HOST_NAME = "host.docker.internal"
 # Nothing before, between or behind: what a parser of addresses would drop or turn round is no name of this machine.
 _LOCAL_HOST = re.compile(r"(?:localhost\.?|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?", re.IGNORECASE | re.ASCII)
 
@@ -70,6 +72,14 @@ def is_loopback(address: str) -> bool:
     return found.is_loopback
 
 
+def is_private(address: str) -> bool:
+    """Whether the address is one of an inner network, or of this machine."""
+    try:
+        return ipaddress.ip_address(address).is_private
+    except ValueError:
+        return False
+
+
 def is_local_host(host: str) -> bool:
     """Whether the Host header names this machine, with any port: a rebound DNS name does not."""
     return _LOCAL_HOST.fullmatch(host) is not None
@@ -88,11 +98,14 @@ def is_same_site(headers: Mapping[str, str]) -> bool:
     return headers.get("sec-fetch-site", "none") in {"none", "same-origin"}
 
 
-def why_not_direct(headers: Mapping[str, str], client: str | None) -> str:
+def why_not_direct(headers: Mapping[str, str], client: str | None, *, from_containers: bool = False) -> str:
     """Why a caller with a worker's key may not: it must be on this machine, and come through no tunnel or browser.
 
-    `client` is the caller's address, None for one on the unix socket."""
-    if client is not None and not (is_loopback(client) and is_local_host(headers.get("host", ""))):
+    `client` is the caller's address, None for one on the unix socket. A container has a private address, and a name of
+    its own for this machine."""
+    host = headers.get("host", "")
+    is_here = client is None or (is_loopback(client) and is_local_host(host))
+    if not is_here and not (from_containers and is_private(client or "") and host.partition(":")[0] == HOST_NAME):
         return "another address"
     if name := forwarding_header(headers):
         return f"forwarded ({name})"

@@ -17,7 +17,7 @@ GROUPS = (TEAM, WORK, QUEUE, HERE)
 MODES = ", ".join(Mode)
 HIRE_FLAGS = (
     "[--backend <backend>] [--mode <mode> | --ask] [--model <model>] [--dir <folder>] [--tmux | --headless] "
-    "[--agent <module:name>]"
+    "[--sandbox | --no-sandbox] [--agent <module:name>]"
 )
 
 

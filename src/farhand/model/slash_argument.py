@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from farhand.model import commands
+from farhand.model import commands, sandbox
 from farhand.model.commands import Command
 from farhand.model.errors import BadInput
 from farhand.model.present import AGENT, AGENT_BACKEND, WIRE, Message, Present
@@ -232,6 +232,7 @@ class HireFlags(Word):
     directory: str = ""
     wire: str = ""
     agent: str = ""
+    sandbox: str = ""
     anyway: bool = False
 
 
@@ -263,7 +264,7 @@ def read_sessions(argument: SlashArgument) -> Wish:
 def _hire(argument: SlashArgument, flags: HireFlags, *, worker: str, backend: str) -> commands.Hire:
     if flags.agent and backend not in ("", AGENT_BACKEND):
         raise BadInput(f"An agent of your own is a {AGENT_BACKEND} worker, and no {backend} one.")
-    options = {WIRE: flags.wire, AGENT: flags.agent}
+    options = {WIRE: flags.wire, AGENT: flags.agent, sandbox.OPTION: flags.sandbox}
     return commands.Hire(
         id=argument.id,
         worker=worker,
@@ -312,6 +313,8 @@ def _with_flag(flags: HireFlags, option: str, value: str) -> HireFlags:
             return replace(flags, agent=value)
         case "tmux" | "headless":
             return replace(flags, wire=option)
+        case "sandbox" | "no-sandbox":
+            return replace(flags, sandbox=sandbox.ON if option == "sandbox" else sandbox.OFF)
         case "anyway":
             return replace(flags, anyway=True)
         case _:

@@ -1,7 +1,7 @@
 """The node's side of a holder: follows, feeds and ends a child that another process owns."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from typing import Any
 
@@ -40,8 +40,10 @@ class NoHolder(Exception):
 class HeldChild:
     """A child in its holder, alive or not. Each operation has its own connection, so that none waits for another."""
 
-    def __init__(self, folder: Folder) -> None:
+    def __init__(self, folder: Folder, on_ended: Callable[[], Awaitable[None]] | None = None) -> None:
         self._folder = folder
+        # What must follow when the child was ended, or lost with its holder.
+        self._on_ended = on_ended
 
     async def follow(self, offset: int) -> AsyncIterator[tuple[bytes, int]]:
         """The child's output from that byte on: each piece with the offset after it. Ends with the child."""
@@ -108,6 +110,8 @@ class HeldChild:
                     await stream.receive(CHUNK)
         except (NoHolder, anyio.EndOfStream, anyio.BrokenResourceError):
             self._sweep()
+        if self._on_ended is not None:
+            await self._on_ended()
 
     async def wait_exit(self) -> Exit:
         """Returns when the child is gone."""
@@ -115,6 +119,8 @@ class HeldChild:
         ended = self._folder.exit()
         if ended is None:
             self._sweep()
+            if self._on_ended is not None:
+                await self._on_ended()
             ended = Exit(errors="\n".join(filter(None, (self._folder.errors(), LOST))))
         return ended
 

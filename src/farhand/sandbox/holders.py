@@ -8,8 +8,9 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import anyio
 
@@ -20,6 +21,20 @@ from farhand.sandbox.held_child import HeldChild
 PROGRAM = Path(__file__).with_name("holder.py")
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 POLL_SECONDS = 0.01
+
+
+class HeldSandbox(Protocol):
+    """Wraps what is held, by its name, and hears when it is over."""
+
+    async def wrap_held(
+        self, name: str, argv: Sequence[str], environment: Mapping[str, str]
+    ) -> tuple[Sequence[str], Mapping[str, str]]:
+        """What is run under that name instead, and with which variables."""
+        ...
+
+    async def held_ended(self, name: str) -> None:
+        """What ran under that name was ended."""
+        ...
 
 
 # A user's number, its group's, and all its groups'.
@@ -42,6 +57,7 @@ class LocalHolders:
         error_bytes: int = 256 * 1024,
         variables: Callable[[str], Mapping[str, str]] = no_variables,
         user: HeldUser | None = None,
+        sandbox: HeldSandbox | None = None,
     ) -> None:
         self._root = root
         self._python = python
@@ -50,6 +66,7 @@ class LocalHolders:
         self._variables = variables
         # Whom children run as; the holder itself stays the node's own user.
         self._user = user
+        self._sandbox = sandbox
 
     async def start(
         self, name: str, argv: Sequence[str], *, cwd: Path, environment: Mapping[str, str]
@@ -59,12 +76,14 @@ class LocalHolders:
         # Parents that mkdir makes by itself would have the mode of the umask.
         self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.mkdir(mode=0o700, exist_ok=True)
+        if self._sandbox is not None:
+            argv, environment = await self._sandbox.wrap_held(name, argv, environment)
         variables = {**environment, **self._variables(name)}
         order = {"argv": [*argv], "cwd": str(cwd), "env": variables, "err_limit": self._error_bytes, "user": self._user}
         with closing(Folder(path)) as folder:
             folder.write_order(order)
         _raise_if_refused(await self._launch(path), argv[0], cwd)
-        return _held(path)
+        return self._held(path)
 
     async def attach(self, name: str) -> AbstractAsyncContextManager[HeldChild] | None:
         """The held child of that name, alive or not; None if there never was one."""
@@ -76,7 +95,7 @@ class LocalHolders:
         with closing(opened) as folder:
             while folder.life() is None and folder.is_held():  # noqa: ASYNC110 (it is being started this very moment)
                 await anyio.sleep(POLL_SECONDS)
-            return None if folder.life() is None else _held(path)
+            return None if folder.life() is None else self._held(path)
 
     async def forget(self, name: str) -> None:
         """Ends what still runs under that name and removes its files."""
@@ -91,6 +110,11 @@ class LocalHolders:
         if not self._root.is_dir():
             return []
         return sorted(path.name for path in self._root.iterdir() if NAME.fullmatch(path.name) and path.is_dir())
+
+    @asynccontextmanager
+    async def _held(self, path: Path) -> AsyncIterator[HeldChild]:
+        with closing(Folder(path)) as folder:
+            yield HeldChild(folder, partial(self._sandbox.held_ended, path.name) if self._sandbox else None)
 
     def _path(self, name: str) -> Path:
         if not NAME.fullmatch(name):
@@ -108,12 +132,6 @@ class LocalHolders:
             raise DriverError(f"The holder did not start: {done.stderr.decode(errors='replace').strip()}")
         said: dict[str, Any] = json.loads(done.stdout)
         return said
-
-
-@asynccontextmanager
-async def _held(path: Path) -> AsyncIterator[HeldChild]:
-    with closing(Folder(path)) as folder:
-        yield HeldChild(folder)
 
 
 def _raise_if_refused(said: dict[str, Any], program: str, cwd: Path) -> None:

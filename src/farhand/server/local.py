@@ -38,6 +38,8 @@ class RouteGuard:
     worker_of: Callable[[str], str] = nobody
     # Whether the node's own user needs no key over TCP; nobody on the unix socket needs one.
     keyless_tcp: bool = True
+    # Whether workers in containers may come over this machine's inner networks, with keys of their own.
+    from_containers: bool = False
     own_user: OwnUser = is_own_user
 
     def why_refused(self, request: Request, *, has_own_key: bool) -> str:
@@ -49,7 +51,8 @@ class RouteGuard:
                 return ""
             if worker := self.worker_of(given):
                 request.scope[SCOPE_WORKER] = worker
-                return why_not_direct(headers, caller[0] if caller else None)
+                address = caller[0] if caller else None
+                return why_not_direct(headers, address, from_containers=self.from_containers)
         why = why_refused(headers, caller[0] if caller else None, self.key)
         if why or not caller or has_own_key:
             return why

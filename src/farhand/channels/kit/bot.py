@@ -58,7 +58,7 @@ class Bot:
             case "settings":
                 return texts.settings(present, self._about())
             case "start":
-                return texts.online(present)
+                return texts.online(present, self._about().sandbox)
             case "help":
                 return texts.help_text(self._surface, question.of)
             case _:

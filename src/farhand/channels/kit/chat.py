@@ -122,4 +122,10 @@ class Chat:
 def about_chat(context: ChannelContext, members: WhoMaySpeak) -> About:
     """What `/settings` says of a chat that has nothing more to say."""
     storage = str(context.sessions.parent)
-    return About(version=context.version, admin=members.chat, storage=storage, terminals=context.terminals)
+    return About(
+        version=context.version,
+        admin=members.chat,
+        storage=storage,
+        terminals=context.terminals,
+        sandbox=context.sandbox,
+    )

@@ -85,7 +85,8 @@ class Inbound:
         if self._members.chat and not self._greeted:
             self._greeted = True
             present = await self._context.hub.look()
-            greeting = plain_notice(f"online:{self._context.clock.now()}", texts.online(present), silent=True)
+            words = texts.online(present, self._context.sandbox)
+            greeting = plain_notice(f"online:{self._context.clock.now()}", words, silent=True)
             try:
                 await self._queue.show(self._offering(greeting, offers=not present.workers))
             except StoreError as error:

@@ -11,6 +11,7 @@ from farhand.model.compat import PRODUCT
 from farhand.model.errors import BadName, NoFocus, Offline, Refused, UnknownWorker
 from farhand.model.facts import Hired
 from farhand.model.present import Message, Present, Worker
+from farhand.model.sandbox import WORKSPACE, SandboxView
 from farhand.model.slash import Surface, help_lines, help_of
 from farhand.model.slash_argument import queued
 from farhand.model.wishes import InfoRequest
@@ -42,6 +43,8 @@ class About(Word):
     storage: str = ""
     # Backends whose agents run in tmux.
     terminals: frozenset[str] = frozenset()
+    # How all workers are sandboxed, if they are.
+    sandbox: SandboxView | None = None
 
 
 def redacted(secret: str) -> str:
@@ -125,13 +128,29 @@ def settings(present: Present, about: About) -> str:
             f"Focused worker: {present.focus or '(none)'}",
             f"Workers: {', '.join(present.workers) or '(none)'}",
             "",
-            "Sandbox: disabled (direct execution)",
-            "Workers run with full system access.",
+            *sandbox_lines(about.sandbox),
         ]
     )
 
 
-def online(present: Present) -> str:
+def sandbox_lines(sandbox: SandboxView | None) -> list[str]:
+    """What `/settings` says of the node's sandbox."""
+    if sandbox is None:
+        return ["Sandbox: disabled (direct execution)", "Workers run with full system access."]
+    extra = ["Extra mounts:", *(f"  {mount.shown}" for mount in sandbox.mounts)] if sandbox.mounts else []
+    return [
+        "Sandbox: enabled (Docker isolation)",
+        f"Image: {sandbox.image}",
+        f"Default mount: {sandbox.home} → {WORKSPACE}",
+        *extra,
+        "",
+        "Note: Workers run in containers with access",
+        "only to mounted directories. System paths",
+        "outside mounts are not accessible.",
+    ]
+
+
+def online(present: Present, sandbox: SandboxView | None = None) -> str:
     """What is said when the node is there."""
     lines = [ONLINE]
     if present.workers:
@@ -140,6 +159,8 @@ def online(present: Present) -> str:
         lines.append(f"Focused: {present.focus}")
     if not present.workers:
         lines.append(NO_WORKERS)
+    if sandbox is not None:
+        lines.append(f"Sandbox: {sandbox.home} → {WORKSPACE}")
     return "\n".join(lines)
 
 

@@ -142,4 +142,5 @@ def about_bot(settings: TelegramSettings, context: ChannelContext, stored: Teleg
         webhook_secret=redacted(secret) if secret else "",
         storage=str(context.sessions.parent),
         terminals=context.terminals,
+        sandbox=context.sandbox,
     )

@@ -20,13 +20,14 @@ from farhand.drivers.wires.foreign_json import JsonObject, parse
 from farhand.drivers.wires.hooks.timeout import hook_timeout
 from farhand.drivers.wires.manifest import read_manifest
 from farhand.drivers.wires.preflight import program_path
+from farhand.model.sandbox import PRIVATE
 from farhand.model.variables import is_yes
 from farhand.model.words import Mode
 
 MANIFEST: Final = read_manifest("farhand.drivers.claude")
 POST_TIMEOUT_SECONDS = 5
 SETTINGS, LOCAL_SETTINGS = "settings.json", "settings.local.json"
-# Beside a worker's settings: what Claude Code told its status line last.
+# What Claude Code told its status line last.
 COST = "status.json"
 # It waits up to 5 s for the transcript.
 ANSWER_TIMEOUT_SECONDS = 20
@@ -122,6 +123,12 @@ def _run(interpreter: str, program: Path, event: str, mode: str, ask_seconds: fl
     timeout = hook_timeout(ask_seconds, asks=asks)
     background = {"async": True} if mode == "background" and not more else {}
     return {"type": "command", "command": command, "timeout": timeout, **background}
+
+
+def cost_file(folder: Path) -> Path:
+    """Where that is left in a worker's folder; an older session leaves it beside its settings."""
+    private = folder / PRIVATE
+    return (private if private.is_dir() else folder) / COST
 
 
 def session_settings(groups: Mapping[str, object], cost: Path | None = None) -> JsonObject:

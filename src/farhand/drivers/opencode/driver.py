@@ -15,7 +15,7 @@ def build(context: DriverContext) -> list[Driver]:
     environment = context.child(launch.passed_on(context.variables))
     folder, gate = context.folder / launch.MANIFEST.backend, context.folder_gate({"folder": launch.MANIFEST.folder})
     return [
-        HeadlessOpenCodeDriver(context.holders, environment, folder, context.ask_seconds, gate),
+        HeadlessOpenCodeDriver(context.holders, environment, folder, context.ask_seconds, gate, context.sandboxes),
         ExecOpenCodeDriver(context.holders, environment, folder, gate),
         TmuxOpenCodeDriver(context.tmux_host, environment, context.ask_seconds, gate),
     ]

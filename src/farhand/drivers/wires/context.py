@@ -11,6 +11,7 @@ from farhand.drivers.wires.folders.reads import reads_of, reads_of_every_driver
 from farhand.drivers.wires.tmux.host import TmuxHost
 from farhand.model.holder_ports import Holders
 from farhand.model.ports import Can
+from farhand.model.sandbox import Sandboxes
 
 # What every agent CLI can do here; a driver adds what is its own.
 USUAL = Can(interrupt=True, images=True, files=True, sessions=True)
@@ -31,6 +32,8 @@ class DriverContext:
     # An agent's environment: what every program needs, and these on top; never a secret of the node.
     child: Callable[[Mapping[str, str]], dict[str, str]]
     ask_seconds: float = 3600.0
+    # Builds sandboxes for those workers that run in one.
+    sandboxes: Sandboxes | None = None
 
     def folder_gate(self, manifest: Mapping[str, object] | None = None) -> FolderGate:
         """What asks before an agent with that manifest is started in a folder that configures it; without a manifest

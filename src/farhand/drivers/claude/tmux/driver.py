@@ -30,13 +30,14 @@ from farhand.drivers.wires.hooks.endpoint import POST_PATH
 from farhand.drivers.wires.preflight import workplace
 from farhand.drivers.wires.tmux import Pane, TmuxError
 from farhand.drivers.wires.tmux.delivered import DELIVERED, DeliveredLog, with_turn_of
-from farhand.drivers.wires.tmux.host import TmuxHost
+from farhand.drivers.wires.tmux.host import HookCommand, TmuxHost
 from farhand.drivers.wires.tmux.link import TmuxLink
 from farhand.drivers.wires.tmux.queue import InputQueue
 from farhand.model.errors import DriverError
 from farhand.model.facts import SessionKnown
 from farhand.model.ports import Heard, Link, SessionFound
 from farhand.model.present import Worker
+from farhand.model.sandbox import PRIVATE
 from farhand.model.words import replace
 
 log = structlog.get_logger("claude")
@@ -83,8 +84,8 @@ class TmuxClaudeDriver:
                 raise DriverError(str(error)) from error
             queue, keyboard = InputQueue[ClaudeEvent](), ClaudeKeyboard(host.tmux, pane)
             asks = HookAsks(WORDING, host.options.ask_seconds, queue, keyboard.where)
-            status, cost = self._places.status(pane.pid), folder / launch.COST
-            cli = ClaudeCli(queue, keyboard, asks, start, pane.pid, status, cost)
+            status, cost = self._status(worker, pane), launch.cost_file(folder)
+            cli = ClaudeCli(queue, keyboard, asks, start, host.agent_pid(worker, pane), status, cost)
             session = start.state.session
             opening = (Heard(fact=SessionKnown(session=session)),) if session != worker.session else ()
             link = TmuxLink(host.tmux, pane, folder, cli, queue, opening)
@@ -123,7 +124,7 @@ class TmuxClaudeDriver:
         if cursor.path:
             # Hooks of a turn that runs may have found nobody here.
             return replace(cursor, state=replace(cursor.state, missed=cursor.state.prompt))
-        session = read_status(self._places.status(pane.pid)).session or worker.session
+        session = read_status(self._status(worker, pane)).session or worker.session
         offset = await self.tmux_host.tmux.variable(pane, "FARHAND_OFFSET") or "0"
         path = self._places.transcript(worker.directory, session)
         expected = DeliveredLog(self.tmux_host.folder(worker) / DELIVERED).all()
@@ -134,7 +135,7 @@ class TmuxClaudeDriver:
         # Before the plan, which says in Claude Code's name that the folder is trusted.
         if self._gate is not None:
             await self._gate.pass_through(worker)
-        plan = self._plan(worker, cursor)
+        plan = self._plan(worker, cursor, await self.tmux_host.hook_command(worker))
         variables = {
             **self._environment,
             **launch.variables(worker.mode, self._environment, root=os.geteuid() == 0),
@@ -147,24 +148,29 @@ class TmuxClaudeDriver:
         state = replace(cursor.state, running=False) if known else ClaudeState(session=plan.session)
         return pane, ClaudeCursor(path=str(plan.transcript), offset=plan.offset, state=state)
 
-    def _plan(self, worker: Worker, cursor: ClaudeCursor) -> Plan:
+    def _status(self, worker: Worker, pane: Pane) -> Path:
+        host = self.tmux_host
+        return host.outside(worker, self._places.status(host.agent_pid(worker, pane)))
+
+    def _plan(self, worker: Worker, cursor: ClaudeCursor, hook: HookCommand) -> Plan:
         """What will be run, where, and from where on its transcript is new; or why it cannot be."""
         directory = workplace(worker)
         program = launch.found(self._program, self._environment)
         session = worker.session or str(uuid.uuid4())
         transcript = Path(cursor.path) if cursor.path else self._places.transcript(str(directory), session)
         launch.prepare_account(self._places, self._environment, directory)
-        settings, resume = self._write_settings(worker), launch.resumes(transcript)
+        settings, resume = self._write_settings(worker, hook), launch.resumes(transcript)
         words = launch.command_line(program, worker.mode, worker.model, settings, session, resume=resume)
         # What was written before this start was told before, unless the cursor says that it was not.
         offset = cursor.offset if cursor.path and resume else size_of(transcript)
         return Plan(session, tuple(words), transcript, offset)
 
-    def _write_settings(self, worker: Worker) -> Path:
-        host, folder = self.tmux_host, self.tmux_host.folder(worker)
-        options, key = host.options, launch.session_key(folder / "key")
-        door = launch.HookAddress(f"{host.address}{POST_PATH}{worker.name}", key) if host.address else None
-        groups = launch.hook_groups(options.interpreter, options.hook_program, options.ask_seconds, door)
-        cost = None if launch.has_status_line(self._places, Path(worker.directory)) else folder / launch.COST
+    def _write_settings(self, worker: Worker, hook: HookCommand) -> Path:
+        folder, ask_seconds = self.tmux_host.folder(worker), self.tmux_host.options.ask_seconds
+        key = launch.session_key(folder / "key")
+        door = launch.HookAddress(f"{hook.address}{POST_PATH}{worker.name}", key) if hook.address else None
+        groups = launch.hook_groups(hook.interpreter, hook.program, ask_seconds, door)
+        (folder / PRIVATE).mkdir(mode=0o700, parents=True, exist_ok=True)
+        cost = None if launch.has_status_line(self._places, Path(worker.directory)) else launch.cost_file(folder)
         launch.write_settings(folder / "settings.json", launch.session_settings(groups, cost))
         return folder / "settings.json"

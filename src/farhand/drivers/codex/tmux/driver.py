@@ -92,7 +92,8 @@ class TmuxCodexDriver(CodexSessions):
         program = launch.found(self._program, environment)
         session = worker.session or cursor.state.session
         rollout = rollout_of(launch.home(environment), session)
-        hooks = launch.session_hooks(options.interpreter, options.hook_program, options.ask_seconds)
+        hook = await self.tmux_host.hook_command(worker)
+        hooks = launch.session_hooks(hook.interpreter, hook.program, options.ask_seconds)
         resume = session if rollout else ""
         words = launch.terminal_line(program, worker, directory, hooks, resume=resume)
         start = CodexStart(session=resume, path=str(rollout), offset=size_of(rollout)) if rollout else CodexStart()

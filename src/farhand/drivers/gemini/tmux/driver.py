@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 import anyio
 import anyio.to_thread
@@ -24,6 +23,7 @@ from farhand.drivers.wires.preflight import workplace
 from farhand.drivers.wires.text.prompt import prompt_text
 from farhand.drivers.wires.tmux import Pane
 from farhand.drivers.wires.tmux.delivered import DELIVERED, MOST_EXPECTED, DeliveredLog, ExpectedMessage
+from farhand.drivers.wires.tmux.host import HookCommand
 from farhand.drivers.wires.tmux.link import TmuxLink
 from farhand.drivers.wires.tmux.queue import InputQueue
 from farhand.model.facts import SessionKnown
@@ -109,7 +109,8 @@ class TmuxGeminiDriver(GeminiSessions):
 
     async def _start(self, worker: Worker, start: GeminiPosition) -> tuple[Pane, GeminiPosition]:
         await self._gate.pass_through(worker)
-        words, cursor = await anyio.to_thread.run_sync(self._plan, worker, start.spot)
+        hook = await self.tmux_host.hook_command(worker)
+        words, cursor = await anyio.to_thread.run_sync(self._plan, worker, start.spot, hook)
         variables = {
             **self._own,
             **launch.variables(self.places),
@@ -120,11 +121,10 @@ class TmuxGeminiDriver(GeminiSessions):
         await self.tmux_host.ready(pane, MANIFEST["title"], GeminiKeyboard(self.tmux_host.tmux, pane).through_dialogs)
         return pane, GeminiPosition(spot=cursor)
 
-    def _plan(self, worker: Worker, cursor: GeminiCursor) -> tuple[list[str], GeminiCursor]:
+    def _plan(self, worker: Worker, cursor: GeminiCursor, hook: HookCommand) -> tuple[list[str], GeminiCursor]:
         """What will be run, and from where on its session file is new; or why it cannot be."""
         directory, program = workplace(worker), launch.found(self._own)
-        options = self.tmux_host.options
-        hooks = launch.hook_groups(options.interpreter, Path(options.hook_program))
+        hooks = launch.hook_groups(hook.interpreter, hook.program)
         launch.prepare(self.places, directory, self._own, hooks)
         before = cursor.state.session or worker.session
         session, resume = session_to_start(before, self.places.kept)

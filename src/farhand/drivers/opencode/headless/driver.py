@@ -29,6 +29,7 @@ from farhand.model.facts import Noted, SessionKnown
 from farhand.model.holder_ports import Holders
 from farhand.model.ports import Heard, Link
 from farhand.model.present import Worker
+from farhand.model.sandbox import Sandboxes
 from farhand.model.words import replace
 
 # What it can do over its HTTP API, with or without a terminal.
@@ -50,9 +51,11 @@ class HeadlessOpenCodeDriver(OpenCodeSessions):
         folder: Path,
         ask_seconds: float,
         gate: FolderGate | None = None,
+        sandboxes: Sandboxes | None = None,
     ) -> None:
         super().__init__(environment)
         self._gate = gate
+        self._sandboxes = sandboxes
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._server = OpenCodeServer(holders, folder, environment)
         self._ask_seconds = ask_seconds
@@ -60,6 +63,8 @@ class HeadlessOpenCodeDriver(OpenCodeSessions):
     @asynccontextmanager
     async def open(self, worker: Worker, cursor: str) -> AsyncIterator[Link]:
         """Finds the worker's session, or begins it, and goes on after the cursor."""
+        if self._sandboxes is not None:
+            self._sandboxes.refuse_shared(worker)
         directory = launch.directory_of(worker)
         may_start = partial(self._gate.pass_through, worker) if self._gate is not None else None
         server = await self._server.acquire(worker, may_start)

@@ -53,6 +53,8 @@ class TmuxOpenCodeDriver(OpenCodeSessions):
     @asynccontextmanager
     async def open(self, worker: Worker, cursor: str) -> AsyncIterator[Link]:
         """Finds the worker's terminal, or opens it, and goes on after the cursor."""
+        if self.tmux_host.options.sandboxes is not None:
+            await self.tmux_host.options.sandboxes.need_loopback(worker)
         directory = launch.directory_of(worker)
         folder = self.tmux_host.folder(worker)
         pane = await self.tmux_host.found(worker)

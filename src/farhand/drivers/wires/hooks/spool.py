@@ -10,8 +10,6 @@ import structlog
 from farhand.drivers.wires.hooks.endpoint import HookReport, process_id
 
 log = structlog.get_logger("hooks")
-# The spool's name in the worker's folder; `FARHAND_SPOOL` tells the session's hooks.
-SPOOL = "spool"
 
 
 def read_spool(folder: Path) -> Iterator[HookReport]:

@@ -16,12 +16,12 @@ from starlette.routing import Route
 from farhand.disk.watch import FolderWatcher
 from farhand.drivers.wires.hooks.endpoint import HookEndpoint
 from farhand.drivers.wires.hooks.public_route import PublicHookRoute, Whose
-from farhand.drivers.wires.hooks.spool import SPOOL
 from farhand.drivers.wires.tmux import Pane, Tmux, TmuxError, TmuxGone, TmuxRefused
 from farhand.drivers.wires.tmux.death import is_over, watched
 from farhand.drivers.wires.tmux.panes import TmuxPanes
 from farhand.model.errors import AgentNotStarted, DriverError
 from farhand.model.present import Worker
+from farhand.model.sandbox import SPOOL, SandboxEngine, Sandboxes
 from farhand.model.worker_keys import KEY_VARIABLE
 
 log = structlog.get_logger("tmux")
@@ -47,6 +47,16 @@ class TmuxHostOptions(msgspec.Struct, frozen=True):
     # The key of a hiring, with which its programs speak for that worker alone.
     worker_key: Callable[[str], str] | None = None
     ask_seconds: float = 3600.0
+    # Builds sandboxes for those workers that run in one.
+    sandboxes: Sandboxes | None = None
+
+
+class HookCommand(msgspec.Struct, frozen=True):
+    """What runs hooks: an interpreter and its program; the address to which a CLI may post them itself, if it can."""
+
+    interpreter: str
+    program: Path
+    address: str
 
 
 class TmuxHost:
@@ -81,6 +91,11 @@ class TmuxHost:
             task_status.started()
             await anyio.sleep_forever()
 
+    @property
+    def sandboxes(self) -> Sandboxes | None:
+        """Who builds sandboxes for its workers."""
+        return self.options.sandboxes
+
     def folder(self, worker: Worker) -> Path:
         """What is kept for this worker, of this hiring."""
         return self.options.folder / worker.backend / f"{worker.name}-{worker.since}"
@@ -99,6 +114,7 @@ class TmuxHost:
             pane = await self.tmux.tagged(self._tag(worker))
             if pane is not None and is_over(pane.pid):
                 await self.tmux.kill(pane)
+                await self._clear_sandbox(worker)
                 pane = None
         except TmuxError as error:
             raise DriverError(str(error)) from error
@@ -107,16 +123,47 @@ class TmuxHost:
     async def spawn(self, worker: Worker, words: Sequence[str], variables: Mapping[str, str]) -> Pane:
         """Starts the words in a tmux session of the worker's own, in its directory."""
         name = f"{self.options.tmux_prefix}{worker.name}"
+        words, variables = await self._sandboxed(worker, words, self._variables(worker, variables))
         try:
-            return await self.tmux.start(
-                name, words, Path(worker.directory), self._variables(worker, variables), tag=self._tag(worker)
-            )
+            return await self.tmux.start(name, words, Path(worker.directory), variables, tag=self._tag(worker))
         except TmuxRefused as error:
             if "duplicate session" in error.answer:
                 raise DriverError(f"There is a tmux session '{name}' that is not ours; end it or rename it.") from error
             raise DriverError(str(error)) from error
         except TmuxError as error:
             raise DriverError(str(error)) from error
+
+    async def _sandboxed(
+        self, worker: Worker, words: Sequence[str], variables: Mapping[str, str]
+    ) -> tuple[Sequence[str], Mapping[str, str]]:
+        sandboxes = self.options.sandboxes
+        if sandboxes is None:
+            return words, variables
+        if not sandboxes.is_for(worker):
+            sandboxes.not_wrapped(worker)
+            return words, variables
+        start = await sandboxes.wrapped(worker, words, variables, terminal=True)
+        return start.argv, start.environment
+
+    async def hook_command(self, worker: Worker) -> HookCommand:
+        """What the agent runs at its events, where it is going to be."""
+        options, kind = self.options, None
+        if options.sandboxes is not None:
+            kind = await options.sandboxes.kind(worker)
+        if kind is None or kind is SandboxEngine.BWRAP:
+            return HookCommand(options.interpreter, options.hook_program, self.address)
+        # An image has its own Python, which may not know our compiled form, and no way to our loopback address.
+        return HookCommand("python3", options.hook_program.with_suffix(".py"), "")
+
+    def agent_pid(self, worker: Worker, pane: Pane) -> int:
+        """The number that the worker's agent has for itself."""
+        sandboxes = self.options.sandboxes
+        return pane.pid if sandboxes is None else sandboxes.agent_pid(worker, pane.pid)
+
+    def outside(self, worker: Worker, path: Path) -> Path:
+        """Where we find a file that the worker's agent writes at that path."""
+        sandboxes = self.options.sandboxes
+        return path if sandboxes is None else sandboxes.outside(worker, path)
 
     def _variables(self, worker: Worker, own: Mapping[str, str]) -> dict[str, str]:
         options = self.options
@@ -172,6 +219,11 @@ class TmuxHost:
             log.info("tmux was gone already", worker=worker.name)
         except TmuxError as error:
             raise DriverError(str(error)) from error
+        await self._clear_sandbox(worker)
+
+    async def _clear_sandbox(self, worker: Worker) -> None:
+        if self.options.sandboxes is not None:
+            await self.options.sandboxes.clear(worker)
 
     async def dismiss(self, worker: Worker) -> None:
         """Ends the worker's session and removes what was kept for it."""

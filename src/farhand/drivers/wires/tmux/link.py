@@ -14,7 +14,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream
 from farhand.disk.watch import FolderWatcher
 from farhand.drivers.wires.cursor import write_cursor
 from farhand.drivers.wires.hooks.endpoint import HookArrival, HookAsk, HookReport
-from farhand.drivers.wires.hooks.spool import SPOOL, read_spool
+from farhand.drivers.wires.hooks.spool import read_spool
 from farhand.drivers.wires.text.prompt import prompt_text
 from farhand.drivers.wires.tmux import Death, Pane, Tmux, TmuxGone
 from farhand.drivers.wires.tmux.cli import TmuxCli
@@ -25,6 +25,7 @@ from farhand.drivers.wires.tmux.state import State
 from farhand.model.errors import AgentEnded
 from farhand.model.facts import Noted, Seen, TurnEnded
 from farhand.model.ports import Batch, Change, Deliver, Errand, Heard, NotTaken, Outcome, Settle, Stop
+from farhand.model.sandbox import SPOOL
 from farhand.model.words import replace
 
 

@@ -1,0 +1,146 @@
+"""What one sandbox has inside: its mounts in order, what is hidden, its variables and its PATH. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePath
+
+from farhand.model.errors import SettingWrong
+from farhand.model.http_guard import HOST_NAME
+from farhand.model.sandbox import PRIVATE, SPOOL, WORKSPACE, Mount, SandboxLimits
+
+# Where an image has its programs, and most systems.
+USUAL_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+# What an engine's own command needs, and no agent.
+CLIENT_VARIABLES = frozenset(
+    "CONTAINERS_CONF CONTAINERS_STORAGE_CONF CONTAINER_HOST DOCKER_CERT_PATH DOCKER_CONFIG DOCKER_CONTEXT DOCKER_HOST "
+    "DOCKER_TLS_VERIFY".split()
+)
+# Under the home folder: whoever reaches an engine's socket reaches the whole machine.
+ENGINE_FOLDERS = (
+    ".colima",
+    ".docker/desktop",
+    ".docker/run",
+    ".lima",
+    ".local/share/containers",
+    ".orbstack/run",
+    ".rd",
+)
+
+# In a worker's own folder: what its agent writes.
+WRITABLE = (SPOOL, PRIVATE)
+
+
+@dataclass(frozen=True)
+class SandboxPlan:
+    """One start of an agent in its sandbox."""
+
+    name: str
+    argv: tuple[str, ...]
+    directory: str
+    mounts: tuple[Mount, ...]
+    # Folders that are empty inside.
+    hidden: tuple[str, ...] = ()
+    # The names of variables that the agent gets from its command's environment.
+    variables: tuple[str, ...] = ()
+    limits: SandboxLimits = field(default_factory=SandboxLimits)
+    terminal: bool = False
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class SandboxPlaces:
+    """Where a node's things are."""
+
+    # Where all nodes of this person are, and this one.
+    nodes: str
+    folder: str
+    hooks: str
+    sessions: str
+    temporary: str
+    home: str
+    tmux_prefix: str = ""
+    # The node's address, if somebody has set one.
+    bridge_url: str = ""
+
+
+def shared_mounts(places: SandboxPlaces, directory: str, extra: Sequence[Mount], *, home: bool) -> list[Mount]:
+    """What of this machine is inside for every worker: its home twice, its folder, what the manager adds."""
+    found = []
+    if home:
+        found += [Mount(source=places.home, target=WORKSPACE), Mount(source=places.home, target=places.home)]
+    found += [Mount(source=directory, target=directory)]
+    for mount in extra:
+        if is_inside(mount.source, places.nodes):
+            raise SettingWrong(
+                f"{mount.source} has the node's own key and team: it cannot be mounted.", name="SANDBOX_MOUNTS"
+            )
+    return [*found, *extra]
+
+
+def hidden_folders(secret: Iterable[str], mounts: Iterable[Mount]) -> list[str]:
+    """Where the secret folders would show through the mounts."""
+    return [
+        str(PurePath(mount.target) / PurePath(folder).relative_to(mount.source))
+        for folder in secret
+        for mount in mounts
+        if is_inside(folder, mount.source)
+    ]
+
+
+def own_mounts(places: SandboxPlaces, worker_folder: str, named: Iterable[str]) -> list[Mount]:
+    """What of the node itself is inside: the worker's own folder with its socket, hooks to run, files that are
+    exchanged; `named` are further paths of its backend that the agent is told of.
+
+    What the node writes is read-only inside, or a link left there could lead it elsewhere."""
+    found = [same(worker_folder, read_only=True), same(places.hooks, read_only=True)]
+    found += [same(str(PurePath(worker_folder) / name)) for name in WRITABLE]
+    found += [same(path, read_only=True) for path in named if not is_inside(path, worker_folder)]
+    return [*found, same(places.sessions), same(places.temporary)]
+
+
+def same(path: str, *, read_only: bool = False) -> Mount:
+    """The same path inside."""
+    return Mount(source=path, target=path, read_only=read_only)
+
+
+def named_paths(texts: Iterable[str], folder: str) -> list[str]:
+    """The paths under that folder which these texts are."""
+    return sorted({text for text in texts if is_inside(text, folder) and text != folder})
+
+
+def inside_path(path: str, mounts: Iterable[Mount]) -> str:
+    """PATH inside: the folders of this machine that are mounted under their own names, then the image's."""
+    there = list(mounts)
+    kept = [one for one in path.split(":") if one and is_mounted(one, there)]
+    return ":".join(dict.fromkeys([*kept, *USUAL_PATH.split(":")]))
+
+
+def is_mounted(path: str, mounts: Iterable[Mount]) -> bool:
+    """Whether the path is inside under its own name."""
+    return any(mount.source == mount.target and is_inside(path, mount.source) for mount in mounts)
+
+
+def is_inside(path: str, folder: str) -> bool:
+    """Whether the path is that folder, or under it."""
+    return path.startswith("/") and PurePath(path).is_relative_to(folder)
+
+
+def bridge_variables(places: SandboxPlaces, worker: str, port: int, *, container: bool) -> dict[str, str]:
+    """How programs inside find the node, and which session they are of."""
+    usual = f"http://{HOST_NAME}:{port}" if container else f"http://localhost:{port}"
+    return {
+        "BRIDGE_URL": places.bridge_url or usual,
+        "PORT": str(port),
+        "TMUX_PREFIX": places.tmux_prefix,
+        "SESSIONS_DIR": places.sessions,
+        "BRIDGE_SESSION": worker,
+        "TMUX_FALLBACK": "1",
+    }
+
+
+def outermost_first(mounts: Iterable[Mount]) -> list[Mount]:
+    """In the order in which they must be made; of two at the same place the later one counts."""
+    last = {mount.target: mount for mount in mounts}
+    return sorted(last.values(), key=lambda mount: len(PurePath(mount.target).parts))
