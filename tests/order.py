@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
 
 import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
 
 # Most of the time a test waits for an agent's CLI or for a pause: three of them keep one core busy.
 WORKERS_PER_CORE = 3
@@ -16,6 +22,7 @@ SLOW_FIRST = (
     "tests/live/test_wire_kills.py",
     "tests/live/opencode/",
     "tests/live/app/",
+    "tests/sdk/test_safe_commands_observed.py",
     "tests/sdk/test_hook_typing.py",
     "tests/spec/test_desk.py",
     "tests/live/test_telegram_docs.py",
@@ -34,6 +41,8 @@ SLOW_FIRST = (
 )
 # Quick and many: handed out by the file.
 WHOLE_FILES = "tests/pure/"
+# What a file makes once for all its tests.
+SHARES = re.compile(r'^ *@pytest\.fixture\(.*scope="module"', re.MULTILINE)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -42,21 +51,44 @@ def pytest_xdist_auto_num_workers() -> int:
     return min(MOST_WORKERS, WORKERS_PER_CORE * (os.cpu_count() or 1))
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """With `--dist loadgroup`: a test, or a file whose tests stay together, to the next free worker.
+
+    xdist's own groups are lost on the way with a pytest that keeps the ids of its tests elsewhere."""
+    if config.getoption("dist") != "loadgroup":
+        return None
+    from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
+
+    class OneByOne(LoadScopeScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            return work_unit(nodeid)
+
+    return OneByOne(config, log)
+
+
+def work_unit(nodeid: str) -> str:
+    """What is handed to a worker in one piece: the test, or its whole file."""
+    file = nodeid.partition("::")[0]
+    return file if stays_whole(file) else nodeid
+
+
+@cache
+def stays_whole(file: str) -> bool:
+    """Whether the tests of this file are quick and many, or share something that the file makes once."""
+    return file.startswith(WHOLE_FILES) or shares(ROOT / file)
+
+
+def shares(file: Path) -> bool:
+    """Whether it has a fixture that is made once for all tests of a file."""
+    return bool(SHARES.search(file.read_text("utf-8")))
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """With `--dist loadgroup`: groups and sorts; a run without workers keeps the order of the files."""
-    if not config.getoption("loadgroup", default=False):
-        return
-    for item in items:
-        if item.nodeid.startswith(WHOLE_FILES) or shares(item):
-            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
-    items.sort(key=rank)
-
-
-def shares(item: pytest.Item) -> bool:
-    """Whether the test uses something that its file makes once."""
-    known = item._fixtureinfo.name2fixturedefs if isinstance(item, pytest.Function) else {}
-    return any(found[-1].scope == "module" for found in known.values())
+    """With `--dist loadgroup`: sorts; a run without workers keeps the order of the files."""
+    if config.getoption("loadgroup", default=False):
+        items.sort(key=rank)
 
 
 def rank(item: pytest.Item) -> int:
