@@ -31,6 +31,7 @@ from farhand.model.errors import NodeNotRunning
 from farhand.model.facts import AskRaised, TurnEnded
 from farhand.model.words import Choice, Sender
 from farhand.testing.house import open_house, settings_in
+from farhand.testing.leftovers import end_agents
 from farhand.testing.ports import lasting_port
 from farhand.testing.scripted import ScriptedDriver
 from farhand.testing.telegram import FakeBot, FakeTelegram, telegram_process
@@ -103,6 +104,7 @@ async def node(folder: Path, port: int, bot: FakeBot) -> AsyncIterator[SocketHub
         finally:
             process.terminate()
             await process.wait()
+            await end_agents(folder)
 
 
 def door_of(folder: Path) -> Path:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
-import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -24,7 +22,13 @@ os.environ["PATH"] = f"{Path(__file__).resolve().parent.parent / '.cache' / 'nod
 # What Node compiled in an earlier start is not compiled again.
 os.environ.setdefault(COMPILED, str(Path(__file__).resolve().parent.parent / ".cache" / "compiled"))
 
-pytest_plugins = ["tests.hypothesis_profile", "tests.inherited", "tests.order", "tests.telegram_fixtures"]
+pytest_plugins = [
+    "tests.hypothesis_profile",
+    "tests.inherited",
+    "tests.interrupted",
+    "tests.order",
+    "tests.telegram_fixtures",
+]
 
 
 @pytest.fixture
@@ -38,14 +42,6 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
     """A node with a scripted agent."""
     async with open_house(tmp_path) as opened:
         yield opened
-
-
-@pytest.fixture
-def short_folder() -> Iterator[Path]:
-    """A folder whose path leaves room for a socket's name."""
-    folder = Path(tempfile.mkdtemp(prefix="fh"))
-    yield folder
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ from pathlib import Path
 import anyio
 import anyio.abc
 import pytest
-from tests.live.leftovers import end_agents
 from tests.spec.promises import promise
 
+from farhand.testing.leftovers import end_agents
 from farhand.testing.telegram import FakeBot
 
 pytestmark = pytest.mark.anyio

@@ -14,9 +14,9 @@ from pathlib import Path
 import anyio
 import anyio.abc
 import pytest
-from tests.live.leftovers import end_agents
 
 from farhand.model import road
+from farhand.testing.leftovers import end_agents
 from farhand.testing.ports import lasting_port
 from farhand.testing.telegram import FakeBot, ShownMessage, drawn
 

@@ -95,7 +95,21 @@ def escapes(
     """What was seen that is more than reading inside the workspace, with the line that did it."""
     import json
 
-    watch = ["strace", "-f", "-y", "-qq", "-s", "300", "-e", f"trace={WATCHED}", "-e", "signal=none", "-o", str(log)]
+    watch = [
+        "strace",
+        "-f",
+        "--seccomp-bpf",
+        "-y",
+        "-qq",
+        "-s",
+        "300",
+        "-e",
+        f"trace={WATCHED}",
+        "-e",
+        "signal=none",
+        "-o",
+        str(log),
+    ]
     subprocess.run(
         [*watch, sys.executable, "-S", "-E", "-c", RUNNER],
         input=json.dumps([list(argv) for _, argv in runs]).encode(),

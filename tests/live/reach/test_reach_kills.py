@@ -12,10 +12,10 @@ from pathlib import Path
 import anyio
 import anyio.abc
 import pytest
-from tests.live.leftovers import end_agents
 from tests.live.reach.stand_ins import Cloudflared
 from tests.live.reach.test_reach_tunnel import Desk
 
+from farhand.testing.leftovers import end_agents
 from farhand.testing.ports import lasting_port
 from farhand.testing.telegram import FakeBot, FakeTelegram
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import anyio
 import pytest
-from tests.live.leftovers import end_agents
 from tests.live.reach.stand_ins import Cloudflared, TailscaleCommand
 from tests.live.reach.test_reach_tunnel import Desk
 
 from farhand.cli.checks import NodeChecks
+from farhand.testing.leftovers import end_agents
 from farhand.testing.telegram import FakeBot
 
 pytestmark = pytest.mark.anyio

@@ -15,10 +15,10 @@ import anyio
 import anyio.abc
 import httpx2
 import pytest
-from tests.live.leftovers import end_agents
 from tests.live.reach.stand_ins import Cloudflared
 from tests.spec.promises import promise
 
+from farhand.testing.leftovers import end_agents
 from farhand.testing.ports import lasting_port
 from farhand.testing.telegram import FakeBot
 
