@@ -82,6 +82,13 @@ OPERATIONS = (
         (Query("after", "the last event that is known", "integer"),),
         streams="application/x-ndjson",
     ),
+    Operation(
+        "get",
+        "/api/usage",
+        "What finished turns used, a day and worker each",
+        {"usage": many("DayUsage")},
+        (Query("days", "how many days, today included: 1 to 31", "integer"),),
+    ),
     Operation("post", "/api/hub/view", "What the device looks at", {}, takes=ref("ViewFrame")),
     Operation("get", "/api/hire", "What can be chosen at a hiring", {"hire": ref("HireChoices")}),
     Operation("get", "/api/workers", "What each worker can do", {"workers": many("WorkerAbilities")}),

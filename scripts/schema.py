@@ -42,6 +42,7 @@ GOT: tuple[type[Any], ...] = (
     present.Present,
     history.HistoryPage,
     history.Found,
+    history.DayUsage,
     team_view.TeamView,
     stream.StreamHello,
     stream.EventsFrame,

@@ -57,6 +57,7 @@ from farhand.server.sockets import listen
 from farhand.server.speaker import NODE_NAMES
 from farhand.server.stream import stream_routes
 from farhand.server.uploads import Uploads, upload_routes
+from farhand.server.usage_routes import usage_routes
 from farhand.server.web_app import web_app_routes
 from farhand.server.worker_routes import worker_routes
 from farhand.server.worker_sockets import WorkerSockets
@@ -150,6 +151,7 @@ async def _running(
     built.devices, callers = devices, Callers(key, devices)
     live = [
         *http.history_routes(hub, callers),
+        *usage_routes(callers, lambda days: journal.usage(days, clock.now())),
         *stream_routes(hub, callers, built.views, clock, __version__),
         *socket_routes(hub, callers, built.views, clock, __version__),
         *device_routes(callers),

@@ -25,6 +25,7 @@ READS = [
     ("GET", "/api/hub/sessions"),
     ("GET", "/api/hub/history?worker=ann"),
     ("GET", "/api/hub/search?query=x"),
+    ("GET", "/api/usage"),
     ("GET", "/api/hub/events?after=0"),
     ("GET", "/api/hub/stream"),
     ("POST", "/api/hub/stream"),

@@ -63,6 +63,7 @@ KEYED = [
     ("GET", "/api/hub/sessions"),
     ("GET", "/api/hub/history"),
     ("GET", "/api/hub/search"),
+    ("GET", "/api/usage"),
     ("GET", "/api/hub/stream"),
     ("POST", "/api/hub/stream"),
     ("GET", "/api/devices"),

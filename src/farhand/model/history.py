@@ -7,12 +7,13 @@ from farhand.model import facts, view
 from farhand.model.facts import Event
 from farhand.model.present import Message
 from farhand.model.view import TurnView
-from farhand.model.words import Seq, Word, WorkerName, replace
+from farhand.model.words import NOTHING_USED, Seq, Usage, Word, WorkerName, replace
 
 LONGEST_PAGE = 500
 # A page ends at this many bytes, however few entries it has by then; one entry it always has.
 PAGE_BYTES = 1024 * 1024
 EXCERPT = 160
+LONGEST_USAGE_DAYS = 31
 
 
 class TurnEntry(Word, tag="turn"):
@@ -42,6 +43,15 @@ class HistoryPage(Word):
     entries: tuple[HistoryEntry, ...] = ()
     open: TurnEntry | None = None
     more: bool = False
+
+
+class DayUsage(Word):
+    """What the turns of one worker used that began on one day of the node's calendar, as far as its agent tells."""
+
+    day: str
+    worker: WorkerName
+    turns: int
+    usage: Usage = NOTHING_USED
 
 
 class Found(Word):

@@ -134,12 +134,15 @@ class Usage(Word):
     cost_dollars: float | None = None
 
 
+NOTHING_USED = Usage()
+
+
 class Spent(Word):
     """What a worker has used since its hiring: all turns before, and the last one that told of itself."""
 
-    before: Usage = Usage()
+    before: Usage = NOTHING_USED
     turn: TurnId = ""
-    of_turn: Usage = Usage()
+    of_turn: Usage = NOTHING_USED
 
     @property
     def total(self) -> Usage:

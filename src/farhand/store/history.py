@@ -12,6 +12,7 @@ from farhand.model.facts import Event
 from farhand.model.history import (
     LONGEST_PAGE,
     PAGE_BYTES,
+    DayUsage,
     FactEntry,
     Found,
     HistoryEntry,
@@ -26,7 +27,7 @@ from farhand.model.history import (
 )
 from farhand.model.present import Message, queued_message
 from farhand.model.wire import decode_event, encode
-from farhand.model.words import Seq, WorkerName, replace
+from farhand.model.words import Seq, Usage, WorkerName, replace
 from farhand.store import tables
 
 _entries: msgspec.json.Decoder[HistoryEntry] = msgspec.json.Decoder(HistoryEntry)
@@ -144,6 +145,29 @@ def search(db: sqlite3.Connection, query: str, worker: WorkerName, limit: int) -
     return [
         Found(worker=name, seq=seq, at=at, excerpt=excerpt(spoken(_entries.decode(body)), words))
         for name, seq, at, body in rows
+    ]
+
+
+def usage(db: sqlite3.Connection, days: int, at: float) -> list[DayUsage]:
+    """What each worker's finished turns used, a row a day and worker, the newest day first."""
+    rows = db.execute(
+        "SELECT date(at, 'unixepoch', 'localtime') AS day, worker, count(*),"
+        " sum(json_extract(CAST(body AS TEXT), '$.view.usage.input_tokens')),"
+        " sum(json_extract(CAST(body AS TEXT), '$.view.usage.output_tokens')),"
+        " sum(json_extract(CAST(body AS TEXT), '$.view.usage.cost_dollars'))"
+        " FROM history WHERE kind = 'turn'"
+        " AND at >= CAST(strftime('%s', date(?, 'unixepoch', 'localtime', ?), 'utc') AS INTEGER)"
+        " GROUP BY day, worker ORDER BY day DESC, worker",
+        (at, f"-{days - 1} days"),
+    )
+    return [
+        DayUsage(
+            day=day,
+            worker=worker,
+            turns=turns,
+            usage=Usage(input_tokens=given or 0, output_tokens=made or 0, cost_dollars=dollars),
+        )
+        for day, worker, turns, given, made, dollars in rows
     ]
 
 

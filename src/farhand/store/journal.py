@@ -9,7 +9,7 @@ import msgspec
 from farhand.model.commands import Accepted
 from farhand.model.errors import StoreError
 from farhand.model.facts import AskSettled, Draft, Event
-from farhand.model.history import Found, HistoryPage
+from farhand.model.history import DayUsage, Found, HistoryPage
 from farhand.model.present import Present
 from farhand.model.store_ports import Cursor, InboxEntry
 from farhand.model.wire import decode_event, encode
@@ -94,6 +94,10 @@ class SqliteJournal:
     async def search(self, query: str, worker: str, limit: int) -> list[Found]:
         """Where the words of the query were said, newest first."""
         return await self._database.read(lambda db: history.search(db, query, worker, limit))
+
+    async def usage(self, days: int, at: float) -> list[DayUsage]:
+        """What was used on that day and the days before it, so many in all."""
+        return await self._database.read(lambda db: history.usage(db, days, at))
 
     async def seen(self, via: str, command: str) -> InboxEntry | None:
         """The stored answer to a command that was taken before, to deduplicate repeats; None for a new one."""

@@ -166,6 +166,14 @@ export interface ConversationView {
   readonly open?: TurnEntry | null; // null
 }
 
+/** What the turns of one worker used that began on one day of the node's calendar, as far as its agent tells. */
+export interface DayUsage {
+  readonly day: string;
+  readonly worker: string;
+  readonly turns: number;
+  readonly usage?: Usage; // {}
+}
+
 /** A device that was paired. A read-only one sees everything and does nothing. */
 export interface Device {
   readonly id: string;
