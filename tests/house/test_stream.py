@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import anyio
 import httpx2
@@ -14,8 +14,10 @@ import pytest
 
 from farhand.client.door import SocketHub
 from farhand.model import errors
-from farhand.model.facts import Draft, Noted, TurnEnded
+from farhand.model.facts import Draft, Noted, Said, SessionKnown, Thought, ToolEnded, ToolStarted, TurnEnded
+from farhand.model.session_events import SessionEventName
 from farhand.model.stream import HEARTBEAT_SECONDS, MOST_RESUMED
+from farhand.model.words import HowEnded, Usage
 from farhand.testing.clock import ManualClock
 from farhand.testing.house import SAFETY_SECONDS, House, open_house
 
@@ -30,12 +32,12 @@ def clock(house: House) -> ManualClock:
 
 @asynccontextmanager
 async def _connected(
-    house: House, resume: dict[str, Any] | None = None, last_event: str = ""
+    house: House, resume: dict[str, Any] | None = None, last_event: str = "", names: str = "facts"
 ) -> AsyncIterator[AsyncIterator[tuple[str, Any]]]:
     """The frames of a stream, each with its id: over POST, or over GET when an event id is given."""
     address = f"http://127.0.0.1:{house.node.port}"
     headers = {"Authorization": f"Bearer {house.node.settings.key.read_text()}"}
-    method, content = ("GET", b"") if last_event else ("POST", json.dumps({"resume": resume}).encode())
+    method, content = ("GET", b"") if last_event else ("POST", json.dumps({"resume": resume, "names": names}).encode())
     headers |= {"Last-Event-ID": last_event} if last_event else {}
     async with (
         httpx2.AsyncClient(base_url=address, headers=headers, timeout=SAFETY_SECONDS, trust_env=False) as client,
@@ -211,6 +213,51 @@ async def test_the_page_and_the_stream_fit_together(house: House) -> None:
         ended = await house.event(TurnEnded, after=said.seq)
         numbers, _ = await _until_seq(frames, ended.seq)
         assert numbers == list(range(page.seq + 1, numbers[-1] + 1))
+
+
+async def test_a_client_that_asks_gets_the_names_of_session_adapters(house: House) -> None:
+    await house.hire("ann")
+    house.agent.plays(
+        Thought(text="hm"),
+        ToolStarted(call="c1", tool="Bash", title="Bash ls", detail="ls"),
+        ToolEnded(call="c1", output="a.txt"),
+        Said(text="one "),
+        Said(text="two"),
+        SessionKnown(session="s2"),
+        TurnEnded(how=HowEnded.FAILED, error="No network.", usage=Usage(input_tokens=3, output_tokens=2)),
+    )
+    after, journal = house.hub.present.seq, house.hub.epoch
+    said = await house.say("hello")
+    ended = await house.event(TurnEnded, after=said.seq)
+    resume = {"journal": journal, "after": after}
+    named: list[tuple[str, Any]] = []
+    async with _connected(house, resume, names="session") as frames:
+        assert (await anext(frames))[1]["resume"] == "whole"
+        async for name, frame in frames:
+            named += [(one["name"], one["data"]) for one in frame["session_events"]]
+            assert name == f"{journal}:{frame['seq']}"
+            if frame["seq"] >= ended.seq:
+                break
+    told = dict(named)
+    assert set(told) == set(get_args(SessionEventName))
+    assert [name for name, _ in named][-4:] == ["new-messages", "status-update", "session-error", "session-idle"]
+    first = next(data for name, data in named if name == "new-messages")["messages"][0]
+    assert (first["id"], first["role"], first["content"]) == (
+        said.message,
+        "user",
+        [{"type": "text", "text": "hello"}],
+    )
+    assert [data["text"] for name, data in named if name == "streaming-text"] == ["one ", "two"]
+    assert told["new-messages"]["messages"][0]["content"] == [
+        {"type": "thinking", "thinking": "hm"},
+        {"type": "tool_use", "id": "c1", "name": "Bash", "input": "ls"},
+        {"type": "tool_result", "tool_use_id": "c1", "content": "a.txt", "is_error": False},
+        {"type": "text", "text": "one two"},
+    ]
+    assert told["session-rekeyed"] == {"session": "s2"}
+    assert told["session-error"] == {"error": "No network."}
+    assert told["status-update"] == {"tokens": {"input": 3, "output": 2}}
+    assert told["session-idle"] == {"turn": said.message, "how": "failed"}
 
 
 async def test_the_stream_needs_the_key_and_an_opening(house: House) -> None:

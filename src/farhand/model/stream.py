@@ -42,6 +42,8 @@ class Opening(Word):
 
     resume: ResumePoint | None = None
     view: Looking | None = None
+    # Events as they are written down, or under the names of session adapters.
+    names: Literal["facts", "session"] = "facts"
 
 
 class StreamHello(msgspec.Struct, frozen=True, kw_only=True):

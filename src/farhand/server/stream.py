@@ -16,6 +16,7 @@ from farhand.model.words import Seq
 from farhand.server.callers import Caller, Callers, until_revoked
 from farhand.server.door import OpenHub
 from farhand.server.http import body
+from farhand.server.session_frames import session_frames
 
 _HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
@@ -28,7 +29,9 @@ def stream_routes(hub: OpenHub, callers: Callers, views: ViewRegistry, clock: Cl
         if request.method == "POST":
             opening = stream.read_opening(await body(request))
         else:
-            opening = Opening(resume=stream.read_event_id(request.headers.get("last-event-id", "")))
+            resume = stream.read_event_id(request.headers.get("last-event-id", ""))
+            wanted = request.query_params.get("names")
+            opening = Opening(resume=resume, names="session" if wanted == "session" else "facts")
         pieces = _viewed(views, _name(caller), opening, _sse(hub, opening, clock, build))
         events = until_revoked(callers.devices, caller, pieces)
         return StreamingResponse(events, media_type="text/event-stream", headers=_HEADERS)
@@ -83,8 +86,12 @@ async def frames(hub: OpenHub, opening: Opening, clock: Clock, build: str) -> As
                 yield stream.now_frame(clock.now()), None
                 heartbeat = asyncio.ensure_future(clock.sleep(stream.HEARTBEAT_SECONDS))
             if coming.done():
-                for frame, seq in stream.event_frames(coming.result()):
-                    yield frame, seq
+                if opening.names == "session":
+                    async for frame, seq in session_frames(hub, coming.result()):
+                        yield frame, seq
+                else:
+                    for frame, seq in stream.event_frames(coming.result()):
+                        yield frame, seq
                 # What comes meanwhile goes in one frame.
                 await anyio.sleep(stream.BATCH_SECONDS)
                 coming = asyncio.ensure_future(anext(pieces))

@@ -419,6 +419,15 @@ export interface Message {
 /** What a worker may do without asking. */
 export type Mode = "auto_edit" | "default" | "plan" | "yolo";
 
+/** One event under its adapter's name; several may come of one fact, and then have its number. */
+export interface NamedSessionEvent {
+  readonly name: "new-messages" | "session-error" | "session-idle" | "session-rekeyed" | "status-update" | "streaming-text" | "thinking" | "tool-done" | "tool-start";
+  readonly seq: number;
+  readonly at: number;
+  readonly worker: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
 /** What a device is about to send. The id is the sender's: begun twice, it is the same upload. */
 export interface NewUpload {
   readonly id: string;
@@ -449,6 +458,7 @@ export interface NowFrame {
 export interface Opening {
   readonly resume?: ResumePoint | null; // null
   readonly view?: Looking | null; // null
+  readonly names?: "facts" | "session"; // "facts"
 }
 
 /** The device that was made; its key, if it was asked for. */
@@ -621,6 +631,12 @@ export interface SessionFound {
   readonly model?: string; // ""
   readonly backend?: string; // ""
   readonly worker?: string; // ""
+}
+
+/** What came of the events up to `seq`, which a client resumes after; at times nothing. */
+export interface SessionFrame {
+  readonly seq: number;
+  readonly session_events?: readonly NamedSessionEvent[]; // []
 }
 
 /** The agent's own conversation has this id now. */
