@@ -4,7 +4,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 missing=""
-for pair in tmux:tmux pgrep:procps git:git strace:strace chromium:chromium; do
+for pair in tmux:tmux pgrep:procps git:git strace:strace chromium:chromium bwrap:bubblewrap; do
     command -v "${pair%%:*}" >/dev/null || missing="$missing ${pair##*:}"
 done
 if [ -n "$missing" ]; then

@@ -19,7 +19,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
 import msgspec
-from scripts import golden, openapi, schema, typescript
+from scripts import golden, openapi, schema, sdk_reference, typescript
 
 from farhand.cli.main import COMMANDS
 from farhand.model import (
@@ -334,6 +334,7 @@ FILES: dict[Path, Callable[[], str]] = {
     REFERENCE / "events.md": events,
     REFERENCE / "door.md": door,
     REFERENCE / "schema.json": schema.json_schema,
+    Path("docs/sdk/reference.md"): partial(sdk_reference.page, WRITTEN),
     REFERENCE / "openapi.json": openapi.openapi,
     REFERENCE / "remote-openapi.json": remote_openapi,
     Path("web/src/wire/types.ts"): typescript.types,

@@ -113,10 +113,12 @@ if TYPE_CHECKING:
     from farhand.sdk.recorded_sessions import RecordedSession
     from farhand.sdk.result import Result, UsedTool
     from farhand.sdk.run import Run
+    from farhand.sdk.sandbox import Sandbox, SandboxUnavailable, ShellSandbox
     from farhand.sdk.session import Session
     from farhand.sdk.settings import AgentSettings, load_settings
     from farhand.sdk.skills import SkillDir, skill_dir
     from farhand.sdk.subagents import Subagent, SubagentError, subagent
+    from farhand.sdk.telemetry import Telemetry
     from farhand.sdk.terminal import Terminal
     from farhand.sdk.tools import ToolError, tool
     from farhand.sdk.tools.schema import ToolDefinitionError
@@ -211,6 +213,9 @@ _HOMES = {
     "Rule": "policies.rules",
     "RuleOptions": "policies.rules",
     "Run": "run",
+    "Sandbox": "sandbox",
+    "ShellSandbox": "sandbox",
+    "SandboxUnavailable": "sandbox",
     "SdkError": "errors",
     "Session": "session",
     "SessionBusy": "errors",
@@ -229,6 +234,7 @@ _HOMES = {
     "SubagentError": "subagents",
     "SubagentEvent": "events",
     "TailToolCall": "hooks",
+    "Telemetry": "telemetry",
     "Terminal": "terminal",
     "Text": "events",
     "Thinking": "agent_options",
@@ -348,6 +354,8 @@ __all__ = [
     "Rule",
     "RuleOptions",
     "Run",
+    "Sandbox",
+    "SandboxUnavailable",
     "SdkError",
     "Session",
     "SessionBusy",
@@ -360,12 +368,14 @@ __all__ = [
     "Shell",
     "ShellProcess",
     "ShellResult",
+    "ShellSandbox",
     "SkillDir",
     "StreamCut",
     "Subagent",
     "SubagentError",
     "SubagentEvent",
     "TailToolCall",
+    "Telemetry",
     "Terminal",
     "Text",
     "Thinking",
@@ -405,6 +415,11 @@ def __getattr__(name: str) -> Any:
     found = getattr(import_module(f"farhand.sdk.{home}"), "Agent" if name == "GeminiCliAgent" else name)
     globals()[name] = found
     return found
+
+
+def home_of(name: str) -> str:
+    """The module that a name is defined in, below this one."""
+    return _HOMES[name]
 
 
 def __dir__() -> list[str]:

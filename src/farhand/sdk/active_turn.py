@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from farhand.sdk.errors import SdkError
 from farhand.sdk.event_stream import EventStream
 from farhand.sdk.events import Error, Event, Finish
+from farhand.sdk.spans import turn_span
 
 if TYPE_CHECKING:
     from farhand.sdk.loop import TurnLoop
@@ -132,4 +133,6 @@ async def perform(session: Session, turn: TurnLoop, parts: list[Part] | None) ->
                 await session.emit(Error(str(error), kind, cause=error))
                 await session.emit(Finish("error", "", str(error)))
                 return
-            await session.spending.within(turn, parts)
+            with turn_span(session, parts) as span:
+                await session.spending.within(turn, parts)
+                span.ended(turn.result)

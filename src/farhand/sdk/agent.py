@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
-from farhand.sdk.agent_check import check_agent
+from farhand.sdk.agent_check import check_agent, open_surroundings
 from farhand.sdk.agent_check_values import check_dicts, check_lists
 from farhand.sdk.protocols import Approver, Asker, Extender, Question, Reply, SessionContext, Tool, ToolCall, Verdict
 
@@ -25,10 +25,12 @@ if TYPE_CHECKING:
     from farhand.sdk.prompt import Prompt
     from farhand.sdk.recorded_sessions import RecordedSession
     from farhand.sdk.result import Result
+    from farhand.sdk.sandbox import ShellSandbox
     from farhand.sdk.session import Session
     from farhand.sdk.settings import AgentSettings
     from farhand.sdk.skills import SkillDir
     from farhand.sdk.subagents import Subagent
+    from farhand.sdk.telemetry import Telemetry
 
 T = TypeVar("T")
 Instructions: TypeAlias = str | Callable[[SessionContext], str | Awaitable[str]] | None
@@ -50,7 +52,8 @@ class Agent:
     written. `policies` are rules such as `allow("read_file")`, `mode` is default, auto_edit, plan or yolo; with either,
     what no rule allows is asked for. `interactive=True` lets questions wait for `session.answer(…)`; an `asker` is
     called with them instead. `budget` is for each session, its subagents included. `deps` is state of your own, which
-    tools and hooks find as `context.deps`.
+    tools and hooks find as `context.deps`. With `sandbox=True` shell commands see the workspace and no network;
+    with `telemetry=True` OpenTelemetry hears of turns, model calls and tool calls.
 
     Used as `async with Agent(…) as agent`, connections are kept between turns.
     """
@@ -79,6 +82,8 @@ class Agent:
         budget: Budget | None = None,
         prices: Mapping[str, Price] | None = None,
         deps: object = None,
+        sandbox: bool | ShellSandbox | None = None,
+        telemetry: bool | Telemetry | None = None,
         tool_timeout_seconds: float = TOOL_TIMEOUT_SECONDS,
         loads: bool = True,
         records: bool = True,
@@ -108,6 +113,7 @@ class Agent:
         self.budget = budget
         self.prices: dict[str, Price] = dict(prices or {})
         self.deps = deps
+        self.sandbox, self.telemetry = open_surroundings(sandbox, telemetry)
         self.tool_timeout_seconds = tool_timeout_seconds
         self.loads = loads
         self.records = records
@@ -150,6 +156,8 @@ class Agent:
             "budget": self.budget,
             "prices": self.prices,
             "deps": self.deps,
+            "sandbox": self.sandbox,
+            "telemetry": self.telemetry,
             "tool_timeout_seconds": self.tool_timeout_seconds,
             "loads": self.loads,
             "records": self.records,

@@ -14,6 +14,8 @@ from farhand.sdk.errors import BadAgent
 
 if TYPE_CHECKING:
     from farhand.sdk.agent import Agent
+    from farhand.sdk.sandbox import ShellSandbox
+    from farhand.sdk.telemetry import Telemetry
 
 _TOOL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,127}")
 _RESERVED_TOOLS = frozenset({"final_result", "invoke_agent", "activate_skill"})
@@ -36,6 +38,22 @@ def check_agent(agent: Agent, model: object, tools: Sequence[object], builtin_to
     if twice := _twice([*names, *brought]):
         raise BadAgent(f"Two tools are called {twice!r}, one of them in an extension.")
     check_names(agent, [*names, *brought])
+
+
+def open_surroundings(sandbox: object, telemetry: object) -> tuple[ShellSandbox | None, Telemetry | None]:
+    """The sandbox and the telemetry that were asked for. Raises when they cannot be had here."""
+    engine, told = None, None
+    if sandbox:
+        from farhand.sdk.sandbox import engine_of
+
+        engine = engine_of(sandbox)
+    if telemetry:
+        from farhand.sdk.telemetry import Telemetry as Opened
+
+        if telemetry is not True and not isinstance(telemetry, Opened):
+            raise BadAgent(f"telemetry is {telemetry!r}: give True, or Telemetry(…).")
+        told = telemetry if isinstance(telemetry, Opened) else Opened()
+    return engine, told
 
 
 def _check_model(model: object) -> None:

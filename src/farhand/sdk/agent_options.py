@@ -13,8 +13,10 @@ from farhand.sdk.hooks import Hook
 from farhand.sdk.models import Model
 from farhand.sdk.policies.rules import Mode, Rule
 from farhand.sdk.protocols import Approver, Asker, Extender, Question, SessionContext, Tool, ToolCall, Verdict
+from farhand.sdk.sandbox import ShellSandbox
 from farhand.sdk.skills import SkillDir
 from farhand.sdk.subagents import Subagent
+from farhand.sdk.telemetry import Telemetry
 
 
 class Thinking(TypedDict, total=False):
@@ -68,6 +70,8 @@ class AgentOptions(TypedDict, total=False):
     budget: Budget | None
     prices: Mapping[str, Price] | None
     deps: object
+    sandbox: bool | ShellSandbox | None
+    telemetry: bool | Telemetry | None
     tool_timeout_seconds: float
     loads: bool
     records: bool

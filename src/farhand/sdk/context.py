@@ -119,8 +119,15 @@ class LiveContext:
     def _shell(self) -> WorkspaceShell:
         environment = child_environment(self.settings)
         return WorkspaceShell(
-            Path(self.cwd), environment, lambda command: self._permit("run_shell_command", {"command": command})
+            Path(self.cwd),
+            environment,
+            lambda command: self._permit("run_shell_command", {"command": command}),
+            self._confine,
         )
+
+    def _confine(self, argv: Sequence[str], cwd: Path) -> Sequence[str]:
+        engine = self.session.sandbox
+        return argv if engine is None else engine.wrap(argv, cwd=cwd, writable=self.workspace.roots)
 
     def _permit(self, tool: str, arguments: dict[str, Any]) -> None:
         """Raises when the policies forbid what a tool or hook wants to do itself."""

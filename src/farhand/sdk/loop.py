@@ -15,12 +15,14 @@ from farhand.sdk.json_shapes import is_mapping
 from farhand.sdk.models import RETRY_LISTENER, close_stream
 from farhand.sdk.protocols import Content, HookOutcome, Part, Tool
 from farhand.sdk.recording import CallRecord
+from farhand.sdk.spans import SilentSpan, chat_span
 from farhand.sdk.tool_calls import CUT_OFF, NEVER_RAN, ToolCalls, TurnStopped
 
 if TYPE_CHECKING:
-    from farhand.sdk.result import Tally
+    from farhand.sdk.result import Result, Tally
     from farhand.sdk.session import Session
     from farhand.sdk.structured import Structured
+    from farhand.sdk.telemetry import ChatSpan
 
 _ENDINGS: dict[str, FinishReason] = {"STOP": "stop", "MAX_TOKENS": "length"}
 _BROKEN = frozenset(
@@ -52,6 +54,11 @@ class TurnLoop:
         self._structured = structured
         self._said: list[str] = []
         self._tally = tally
+
+    @property
+    def result(self) -> Result[Any]:
+        """How it ended, or how far it is."""
+        return self._tally.result(None, self._session)
 
     @property
     def said(self) -> str:
@@ -187,6 +194,12 @@ class TurnLoop:
     async def _ask_model(self, tools: Mapping[str, Tool]) -> tuple[Content, str]:
         request = await self._request(tools)
         request, ready = await self._before_model(request)
+        with chat_span(self._session, str(request["model"])) as span:
+            return await self._hear_answer(request, ready, span)
+
+    async def _hear_answer(
+        self, request: dict[str, Any], ready: dict[str, Any] | None, span: ChatSpan | SilentSpan
+    ) -> tuple[Content, str]:
         gathered = _Gathered()
         if ready is not None:
             await self._take(ready, gathered)
@@ -198,8 +211,9 @@ class TurnLoop:
         content = wire.with_call_ids({"role": "model", "parts": wire.join_parts(gathered.parts)}, prefix, taken)
         if gathered.ending in _BROKEN and not wire.calls_of(content):
             raise ModelError(f"The model's answer was unusable ({gathered.ending}).", retryable=True)
-        if gathered.usage:
-            usage = usage_event(gathered.usage, str(request["model"]))
+        usage = usage_event(gathered.usage, str(request["model"])) if gathered.usage else None
+        span.ended(content, gathered.ending, usage)
+        if usage is not None:
             if (dollars := self._session.spending.end_call(usage)) is not None:
                 self._tally.dollars = (self._tally.dollars or 0.0) + dollars
             await self._emit(usage)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from farhand.sdk.models import Model
     from farhand.sdk.prompt import Prompt
     from farhand.sdk.run import Run
+    from farhand.sdk.sandbox import ShellSandbox
     from farhand.sdk.settings import AgentSettings
 
 T = TypeVar("T")
@@ -107,6 +108,12 @@ class Session:
     def cwd(self) -> Path:
         """The agent's folder."""
         return self.agent.cwd
+
+    @property
+    def sandbox(self) -> ShellSandbox | None:
+        """Where its commands run: that of the outermost agent that has one, so that no subagent gets out."""
+        above = self.parent.sandbox if self.parent is not None else None
+        return above or self.agent.sandbox
 
     @property
     def restored(self) -> tuple[Content, ...]:

@@ -14,10 +14,15 @@ class WorkspaceShell:
     """Starts commands with `bash -c` in a folder and remembers them, so that none outlives the session."""
 
     def __init__(
-        self, cwd: Path, environment: Mapping[str, str], permit: Callable[[str], None] = lambda _: None
+        self,
+        cwd: Path,
+        environment: Mapping[str, str],
+        permit: Callable[[str], None] = lambda _: None,
+        confine: Callable[[Sequence[str], Path], Sequence[str]] = lambda argv, _: argv,
     ) -> None:
         self._cwd = cwd
         self._permit = permit
+        self._confine = confine
         self._environment = environment
         self._started: list[RunningCommand] = []
 
@@ -49,7 +54,7 @@ class WorkspaceShell:
     ) -> RunningCommand:
         """Starts a command with everything that can be chosen about it; with `argv`, that alone and without a shell."""
         running = RunningCommand(
-            list(argv) or ["bash", "-c", command],
+            list(self._confine(list(argv) or ["bash", "-c", command], cwd or self._cwd)),
             cwd=str(cwd or self._cwd),
             env=self._safe_environment() if argv else with_variables(self._environment, env),
             limits=limits,

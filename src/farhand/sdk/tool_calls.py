@@ -13,6 +13,7 @@ from farhand.sdk.events import Event, Notice, ToolRequest, ToolResponse
 from farhand.sdk.json_shapes import is_list, is_mapping, is_object
 from farhand.sdk.protocols import HookOutcome, Part, Tool, ToolCall, ToolResult
 from farhand.sdk.recording import CallRecord
+from farhand.sdk.spans import tool_span
 
 if TYPE_CHECKING:
     from farhand.sdk.session import Session
@@ -114,7 +115,9 @@ class ToolCalls:
 
     async def _one(self, call: ToolCall) -> None:
         await self._emit(ToolRequest(call.id, call.name, call.arguments))
-        answer = await self._answer(call)
+        with tool_span(self._session, call) as span:
+            answer = await self._answer(call)
+            span.ended(answer.result)
         self._answers[call.id] = answer
         result = answer.result
         await self._emit(ToolResponse(call.id, call.name, result.content, result.display, result.error, result.data))

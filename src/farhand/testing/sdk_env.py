@@ -27,6 +27,7 @@ class EnvSession:
         self.id = "5ee704df-904b-4b21-aff2-f5e39965c404"
         self.cwd = cwd
         self.agent = None
+        self.sandbox = None
         self.authorities = ()
         self.settings = settings
         self.transcript: list[Content] = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,11 @@ class FakeModel:
     def from_file(cls, path: str | Path, *, strict: bool = True) -> FakeModel:
         """Reads the JSONL of `--fake-responses`."""
         return cls(read_answers(Path(path)), strict=strict)
+
+    @classmethod
+    def playing(cls, *steps: str | tuple[str, Mapping[str, Any]]) -> FakeModel:
+        """A model that says and does what is listed: a text is an answer, `("tool", {…})` a call of a tool."""
+        return cls(_step(step) for step in steps)
 
     @property
     def left(self) -> int:
@@ -64,6 +69,12 @@ class FakeModel:
         if answer.get("method") != method:
             raise FakeExhausted(f"The next answer is for {answer.get('method')}, but {method} was asked.")
         return answer.get("response")
+
+
+def _step(step: str | tuple[str, Mapping[str, Any]]) -> Answer:
+    part = {"text": step} if isinstance(step, str) else {"functionCall": {"name": step[0], "args": dict(step[1])}}
+    candidate = {"content": {"role": "model", "parts": [part]}, "finishReason": "STOP"}
+    return {"method": "generateContentStream", "response": [{"candidates": [candidate]}]}
 
 
 def read_answers(path: Path) -> list[Answer]:
