@@ -24,6 +24,8 @@ _CHOICES: Final = (
 )
 _RISKS: Final = ("what is listed here runs or counts without a question, in every mode",)
 
+_REFUSED: Final = "was not trusted, so nothing was started in it."
+
 
 class FolderNotTrusted(DriverError):
     """The folder configures the agent, and nobody has trusted that yet; `trust` remembers it."""
@@ -43,7 +45,7 @@ class FolderNotTrusted(DriverError):
     @property
     def refusal(self) -> str:
         """Why a worker was not started."""
-        return f"The folder {self.folder} was not trusted, so nothing was started in it. A relaunch asks again."
+        return f"The folder {self.folder} {_REFUSED} A relaunch asks again."
 
     @property
     def not_run(self) -> str:
@@ -68,6 +70,11 @@ def ask_about(untrusted: FolderNotTrusted, ask: str) -> AskRaised:
         digest=untrusted.digest,
         deadline_seconds=untrusted.seconds,
     )
+
+
+def is_refusal(why: str) -> bool:
+    """Whether an agent does not run because its folder was not trusted: the question told that there is something."""
+    return _REFUSED in why
 
 
 def is_trusted(settled: AskSettled) -> bool:

@@ -4,6 +4,7 @@ from farhand.channels.kit.card import Button, Card, RelaunchTap, removal
 from farhand.channels.kit.texts import hired_how
 from farhand.model import facts
 from farhand.model.facts import Event
+from farhand.model.folder_trust import is_refusal
 from farhand.model.words import Seq, WorkerName
 
 
@@ -37,8 +38,8 @@ def _offline(event: Event, gone: facts.WentOffline) -> list[Card]:
         worker=event.worker,
         head=text,
         edit=gone.again,
-        # The end of a turn says the same, and loud enough.
-        silent=gone.again or gone.in_turn,
+        # The end of a turn, or the question about a folder, was loud enough.
+        silent=gone.again or gone.in_turn or is_refusal(gone.why),
         buttons=((Button(label="Try again", tap=RelaunchTap(worker=event.worker)),),),
     )
     first = gone.starting and not gone.again
