@@ -179,6 +179,12 @@ def has_hooks(directory: str, environment: Mapping[str, str]) -> bool:
     return any((folder / "hooks.json").exists() or b"hooks" in _content(folder / "config.toml") for folder in folders)
 
 
+def may_ask_to_sign_in(environment: Mapping[str, str]) -> bool:
+    """Whether nobody seems to have signed in to its own provider: it asks that in the place of a box shown before."""
+    own = _settings(home(environment) / "config.toml").get("model_provider", "openai") == "openai"
+    return own and not (home(environment) / "auth.json").exists()
+
+
 def _content(file: Path) -> bytes:
     try:
         return file.read_bytes()

@@ -99,8 +99,9 @@ class TmuxCodexDriver(CodexSessions):
         start = CodexStart(session=resume, path=str(rollout), offset=size_of(rollout)) if rollout else CodexStart()
         CodexStartFile(self.tmux_host.folder(worker)).write(start)
         pane = await self.tmux_host.spawn(worker, words, environment)
-        keyboard, reviews = CodexKeyboard(self.tmux_host.tmux, pane), launch.has_hooks(directory, environment)
-        await self.tmux_host.ready(pane, "Codex", lambda: keyboard.through_dialogs(late=reviews))
+        keyboard = CodexKeyboard(self.tmux_host.tmux, pane)
+        late = launch.has_hooks(directory, environment) or launch.may_ask_to_sign_in(environment)
+        await self.tmux_host.ready(pane, "Codex", lambda: keyboard.through_dialogs(late=late))
         if not rollout:
             return pane, CodexCursor()
         # What was written before this start was told before, unless the cursor says that it was not.

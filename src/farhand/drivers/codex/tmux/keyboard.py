@@ -5,12 +5,13 @@ from __future__ import annotations
 import anyio
 
 from farhand.drivers.codex.launch import MANIFEST
-from farhand.drivers.codex.tmux.screen import dialog_key, holds, is_ready, read_box
+from farhand.drivers.codex.tmux.screen import dialog_key, holds, is_asking, is_ready, read_box
 from farhand.drivers.codex.tmux.state import GUARD
 from farhand.drivers.wires.tmux import Pane, Tmux
 from farhand.drivers.wires.tmux.keyboard import Keyboard, commands
 from farhand.drivers.wires.tmux.screen import last_words
 from farhand.drivers.wires.tmux.submit import BoxOptions
+from farhand.model.start_problems import is_known
 
 BOX = BoxOptions(read_box=read_box, holds=holds, enter_delay_seconds=0.05, guard=GUARD)
 is_command = commands(r"^/[a-z][\w-]*(\s|$)")
@@ -31,15 +32,21 @@ class CodexKeyboard(Keyboard):
 
         A dialog that comes `late` takes the place of a box that was there already."""
         with anyio.move_on_after(_START_SECONDS):
-            await self._through()
-            if late and await self.shows(lambda screen: not is_ready(screen), _LATE_SECONDS, _LOOK_SECONDS):
-                await self._through()
+            problem = await self._through()
+            if not late or problem:
+                return problem
+            if await self.shows(lambda screen: not is_ready(screen), _LATE_SECONDS, _LOOK_SECONDS):
+                return await self._through()
             return None
         return last_words(await self.screen())
 
-    async def _through(self) -> None:
+    async def _through(self) -> str | None:
+        """None when the input box is there; else the dialog that tells why Codex cannot work."""
         while not is_ready(screen := await self.screen()):
             key = dialog_key(screen, MANIFEST["dialogs"])
+            if key is None and is_asking(screen) and is_known(words := last_words(screen)):
+                return words
             await anyio.sleep(_DIALOG_SECONDS if key else _LOOK_SECONDS)
             if key and dialog_key(await self.screen(), MANIFEST["dialogs"]) == key:
                 await self._tmux.press(self._pane, key)
+        return None
