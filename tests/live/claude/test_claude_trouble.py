@@ -1,15 +1,15 @@
-"""The real Claude Code, not installed, signed out, with a refused key, or asked for a command that it does not know."""
+"""The real Claude Code: not installed, signed out, a refused key, no network, a limit, trust, an unknown command."""
 
 from __future__ import annotations
 
 import json
 
 import pytest
-from tests.live.trouble_scenarios import in_trouble, without_program
+from tests.live.trouble_scenarios import in_trouble, without_program, written
 
-from farhand.model.facts import CameOnline, TurnEnded
 from farhand.testing.claude_env import ClaudeEnv
-from farhand.testing.models.script import Failure
+from farhand.testing.models.anthropic import limited
+from farhand.testing.models.script import Failure, say
 from farhand.testing.telegram import FakeBot
 
 pytestmark = pytest.mark.anyio
@@ -57,11 +57,27 @@ async def test_a_network_that_is_away(cli_env: ClaudeEnv, bot: FakeBot, kind: st
         await trouble.fails(kind, "zz-network", "No network. Say it again when the network is back.")
 
 
+@IN_BOTH
+async def test_a_usage_limit(cli_env: ClaudeEnv, bot: FakeBot, kind: str) -> None:
+    cli_env.model.script.conversation("zz-limit", limited("come back tomorrow"))
+    async with in_trouble(cli_env, bot, lambda: None) as trouble:
+        await trouble.is_limited(kind, "zz-limit")
+
+
+@IN_BOTH
+async def test_a_folder_that_nobody_has_trusted(cli_env: ClaudeEnv, bot: FakeBot, kind: str) -> None:
+    hook = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "touch pwned"}]}]}}
+    settings = written(cli_env.project / ".claude/settings.json", json.dumps(hook))
+    async with in_trouble(cli_env, bot, settings) as trouble:
+        await trouble.asks_for_trust(kind, "touch pwned")
+
+
 async def test_a_command_that_it_does_not_know(cli_env: ClaudeEnv, bot: FakeBot) -> None:
     async with in_trouble(cli_env, bot, lambda: None) as trouble:
-        await trouble.hires("claude/tmux")
-        await trouble.house.fact(CameOnline)
-        await trouble.house.say("/zed hi")
-        await trouble.house.fact(TurnEnded)
-        told = await trouble.manager.reads("Unknown command: /zed")
-        assert await trouble.buzzes() == [told.text]
+        await trouble.does_not_know("claude/tmux", "/zed hi", "Unknown command: /zed")
+
+
+async def test_without_a_terminal_a_strange_command_is_for_the_model(cli_env: ClaudeEnv, bot: FakeBot) -> None:
+    cli_env.model.script.conversation("/zed", say("I know no zed."))
+    async with in_trouble(cli_env, bot, lambda: None) as trouble:
+        await trouble.does_not_know("claude/headless", "/zed hi", "I know no zed.")

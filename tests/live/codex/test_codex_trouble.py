@@ -1,14 +1,16 @@
-"""The real Codex, not installed, signed out, without a network, with a refused key, or at its limit."""
+"""The real Codex: not installed, no key or a refused one, no network, a limit, trust, an unknown command."""
 
 from __future__ import annotations
 
+import json
+
 import pytest
-from tests.live.trouble_scenarios import in_trouble, without_program
+from tests.live.trouble_scenarios import in_trouble, without_program, written
 
 from farhand.model.start_problems import WAITS_FOR_NETWORK
 from farhand.testing.codex_env import CodexEnv, codex_settings
 from farhand.testing.models.responses import limited
-from farhand.testing.models.script import Failure
+from farhand.testing.models.script import Failure, say
 from farhand.testing.telegram import FakeBot
 
 pytestmark = pytest.mark.anyio
@@ -46,3 +48,37 @@ async def test_a_usage_limit(cli_env: CodexEnv, bot: FakeBot, kind: str) -> None
     cli_env.model.script.conversation("zz-limit", limited("come back tomorrow"))
     async with in_trouble(cli_env, bot, lambda: None) as trouble:
         await trouble.is_limited(kind, "zz-limit")
+
+
+@IN_BOTH
+async def test_without_a_key(cli_env: CodexEnv, bot: FakeBot, kind: str) -> None:
+    async with in_trouble(cli_env, bot, lambda: cli_env.environment.pop("FAKE_MODEL_KEY")) as trouble:
+        await trouble.fails(
+            kind, "zz-key", "It has no key. Sign in at the desk, or set its key where the node is started"
+        )
+
+
+@IN_BOTH
+async def test_a_folder_that_nobody_has_trusted(cli_env: CodexEnv, bot: FakeBot, kind: str) -> None:
+    hook = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "touch pwned"}]}]}}
+    settings = written(cli_env.project / ".codex/hooks.json", json.dumps(hook))
+    async with in_trouble(cli_env, bot, settings) as trouble:
+        await trouble.asks_for_trust(kind, "touch pwned")
+
+
+async def test_a_command_that_it_does_not_know(cli_env: CodexEnv, bot: FakeBot) -> None:
+    async with in_trouble(cli_env, bot, lambda: None) as trouble:
+        await trouble.does_not_know("codex/tmux", "/zed hi", "Unrecognized command '/zed'")
+
+
+async def test_without_a_terminal_a_strange_command_is_for_the_model(cli_env: CodexEnv, bot: FakeBot) -> None:
+    cli_env.model.script.conversation("/zed", say("I know no zed."))
+    async with in_trouble(cli_env, bot, lambda: None) as trouble:
+        await trouble.does_not_know("codex/headless", "/zed hi", "I know no zed.")
+
+
+async def test_signed_out(cli_env: CodexEnv, bot: FakeBot) -> None:
+    # Its own provider, to which nobody has signed in; nobody listens there either.
+    nobody = 'model = "gpt-5"\nopenai_base_url = "http://127.0.0.1:9/v1"\nchatgpt_base_url = "http://127.0.0.1:9/"\n'
+    async with in_trouble(cli_env, bot, lambda: cli_env.settings.write_text(nobody)) as trouble:
+        await trouble.cannot_start("codex/tmux", "Not signed in. Sign in at the desk")

@@ -1,11 +1,14 @@
-"""The real Gemini CLI, not installed, or without a key."""
+"""The real Gemini CLI: not installed, no key or a refused one, no network, a limit, trust, an unknown command."""
 
 from __future__ import annotations
 
+import json
+
 import pytest
-from tests.live.trouble_scenarios import in_trouble, without_program
+from tests.live.trouble_scenarios import in_trouble, without_program, written
 
 from farhand.testing.gemini_env import GeminiEnv
+from farhand.testing.models.gemini import exhausted, refuses, says
 from farhand.testing.telegram import FakeBot
 
 pytestmark = pytest.mark.anyio
@@ -27,3 +30,42 @@ async def test_without_a_key(cli_env: GeminiEnv, bot: FakeBot, kind: str) -> Non
     async with in_trouble(cli_env, bot, without_key) as trouble:
         told = await trouble.cannot_start(kind, "at the desk")
         assert "Not signed in" in told.text or "It has no key" in told.text
+
+
+@IN_BOTH
+async def test_a_key_that_is_refused(cli_env: GeminiEnv, bot: FakeBot, kind: str) -> None:
+    cli_env.model.expect(refuses(400, "API key not valid. Please pass a valid API key."), prompt="zz-key")
+    async with in_trouble(cli_env, bot, lambda: None) as trouble:
+        await trouble.fails(kind, "zz-key", "Its key or sign-in is refused. Renew it at the desk")
+
+
+@IN_BOTH
+async def test_a_network_that_is_away_is_tried_again_until_somebody_stops_that(
+    cli_env: GeminiEnv, bot: FakeBot, kind: str
+) -> None:
+    # Nobody listens there.
+    cut_off = {"GOOGLE_GEMINI_BASE_URL": "http://127.0.0.1:9"}
+    async with in_trouble(cli_env, bot, lambda: cli_env.environment.update(cut_off)) as trouble:
+        await trouble.waits(kind, "zz-network")
+
+
+@IN_BOTH
+async def test_a_usage_limit(cli_env: GeminiEnv, bot: FakeBot, kind: str) -> None:
+    cli_env.model.expect(exhausted(daily=True), prompt="zz-limit")
+    async with in_trouble(cli_env, bot, lambda: None) as trouble:
+        await trouble.is_limited(kind, "zz-limit")
+
+
+@IN_BOTH
+async def test_a_folder_that_nobody_has_trusted(cli_env: GeminiEnv, bot: FakeBot, kind: str) -> None:
+    hook = {"hooks": {"AfterAgent": [{"hooks": [{"type": "command", "command": "touch pwned"}]}]}}
+    settings = written(cli_env.project / ".gemini/settings.json", json.dumps(hook))
+    async with in_trouble(cli_env, bot, settings) as trouble:
+        await trouble.asks_for_trust(kind, "touch pwned")
+
+
+@IN_BOTH
+async def test_a_strange_command_is_for_the_model(cli_env: GeminiEnv, bot: FakeBot, kind: str) -> None:
+    cli_env.model.expect(says("I know no zed."), prompt="/zed")
+    async with in_trouble(cli_env, bot, lambda: None) as trouble:
+        await trouble.does_not_know(kind, "/zed hi", "I know no zed.")
