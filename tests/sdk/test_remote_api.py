@@ -135,7 +135,8 @@ async def test_a_question_is_read_and_answered_from_outside(
 
     fake.expect(calls("run_shell_command", {"command": "make all\nrm -r build"}), says("Built."))
     agent = make_agent(tools=[run_shell_command], approver=Asking(), interactive=True)
-    async with remote_desk(agent, tmp_path) as desk:
+    async with remote_desk(agent, tmp_path, key="secret") as desk:
+        desk.client.headers["Authorization"] = "Bearer secret"
         await desk.post("/message", {"message": "build"})
         await desk.until(lambda: bool(desk.session.log.asks))
         [ask] = (await desk.get("/asks"))["asks"]
@@ -150,6 +151,24 @@ async def test_a_question_is_read_and_answered_from_outside(
         assert (await desk.post(path, {"choice": "deny"})).status_code == 409
         await desk.stable()
     assert ran == ["make all\nrm -r build"]
+
+
+async def test_without_a_key_nobody_permits_from_outside(
+    make_agent: MakeAgent, fake: FakeGemini, tmp_path: Path, project: Path
+) -> None:
+    """A program that the agent runs is of the same user: it must not permit itself anything."""
+    fake.expect(calls("run_shell_command", {"command": "touch made"}), says("As you wish."))
+    agent = make_agent(builtin_tools=True, mode="default", interactive=True)
+    async with remote_desk(agent, tmp_path) as desk:
+        await desk.post("/message", {"message": "go"})
+        await desk.until(lambda: bool(desk.session.log.asks))
+        [ask] = (await desk.get("/asks"))["asks"]
+        refused = await desk.post(f"/asks/{ask['id']}", {"choice": "allow"})
+        assert refused.status_code == 403
+        assert "FARHAND_REMOTE_KEY" in refused.json()["detail"]
+        assert (await desk.post(f"/asks/{ask['id']}", {"choice": "deny"})).status_code == 200
+        await desk.stable()
+    assert not (project / "made").exists()
 
 
 async def test_a_turn_is_stopped_from_outside(make_agent: MakeAgent, fake: FakeGemini, tmp_path: Path) -> None:
@@ -301,3 +320,26 @@ async def test_the_api_describes_itself(make_agent: MakeAgent, tmp_path: Path) -
         assert (await desk.client.get("/nowhere")).json()["error"]["code"] == "no_route"
         assert (await desk.client.get("/message")).status_code == 405
         assert (await desk.client.head("/events")).status_code == 200
+
+
+@pytest.mark.parametrize("text", ["@~nobody-of-that-name/x", "@" + "a" * 5000, "@a\0b", "@. @/ @", "@secret.txt\ud7ff"])
+async def test_a_word_that_names_no_file_is_a_word(
+    make_agent: MakeAgent, fake: FakeGemini, tmp_path: Path, text: str
+) -> None:
+    fake.expect(says("What?"))
+    async with remote_desk(make_agent(), tmp_path) as desk:
+        assert (await desk.post("/message", {"message": text})).status_code == 200
+        await desk.stable()
+        assert (await desk.get("/history"))[-1]["text"] == "What?"
+
+
+async def test_a_file_that_is_named_goes_along(
+    make_agent: MakeAgent, fake: FakeGemini, tmp_path: Path, project: Path
+) -> None:
+    (project / "notes.txt").write_text("forty-two")
+    fake.expect(says("I read it."))
+    async with remote_desk(make_agent(), tmp_path) as desk:
+        await desk.post("/message", {"message": "read @notes.txt please"})
+        await desk.stable()
+        assert "forty-two" in json.dumps(fake.last["contents"][-1])
+        assert (await desk.get("/history"))[0] == {"role": "user", "text": "read @notes.txt please"}

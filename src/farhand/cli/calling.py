@@ -14,7 +14,7 @@ from farhand.config.env_file import is_shared, read_env_file
 from farhand.model.errors import BadUsage, FarhandError
 
 # Commands whose output is what they are called for: --quiet leaves it.
-ANSWERING = frozenset("adapter agents ask chat completion doctor events logs say sessions setup status".split())
+ANSWERING = frozenset("adapter agents ask chat completion doctor events logs say sessions setup status tui".split())
 FOR_ALL = frozenset(("stop", "status"))
 
 

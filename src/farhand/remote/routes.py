@@ -15,8 +15,20 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
 from farhand.model.bounded import read_bounded
-from farhand.model.errors import AskGone, BadInput, CannotDo, FarhandError, IdTaken, NotReady, TooLarge, UnknownAsk
+from farhand.model.errors import (
+    AskGone,
+    BadInput,
+    CannotDo,
+    FarhandError,
+    IdTaken,
+    NotAllowed,
+    NotReady,
+    TooLarge,
+    UnknownAsk,
+)
 from farhand.model.live_session import LiveSession
+from farhand.model.present import Ask
+from farhand.model.words import AskKind
 from farhand.remote import events, shapes
 from farhand.remote.guard import OwnUser, RemoteGuard, problem
 from farhand.remote.openapi import document, page
@@ -29,7 +41,12 @@ LONGEST_BODY = 6 * shapes.LONGEST_TEXT + 4096
 LONGEST_KEY = 200
 FORM_BYTES = 16 * 1024
 PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+# A program that the agent runs is of the same user: without a key it could permit itself what it asks leave for.
+NEEDS_KEY = (
+    "To permit something from outside needs a key, which no agent has: set FARHAND_REMOTE_KEY. Denying needs none."
+)
 STATUSES: dict[type[FarhandError], int] = {
+    NotAllowed: 403,
     NotReady: 503,
     TooLarge: 413,
     UnknownAsk: 404,
@@ -39,8 +56,8 @@ STATUSES: dict[type[FarhandError], int] = {
 }
 
 
-def routes(session_of: SessionOf, uploads: Path, prefix: str = "") -> list[BaseRoute]:
-    """Every route of the API, for one conversation."""
+def routes(session_of: SessionOf, uploads: Path, *, may_allow: bool, prefix: str = "") -> list[BaseRoute]:
+    """Every route of the API, for one conversation. `may_allow`: callers may permit what the agent asks leave for."""
 
     async def post_message(request: Request) -> Response:
         session = session_of(request)
@@ -90,6 +107,8 @@ def routes(session_of: SessionOf, uploads: Path, prefix: str = "") -> list[BaseR
         choice, note = given.get("choice", ""), given.get("note", "")
         if not isinstance(choice, str) or not isinstance(note, str) or not (choice or note.strip()):
             raise BadInput('An answer is {"choice": "…"}, with a "note" where the choice takes words.')
+        if not may_allow and _permits(session.log.asks, request.path_params["ask"], choice):
+            raise NotAllowed(NEEDS_KEY)
         await session.answer(request.path_params["ask"], choice, note)
         return JSONResponse({"ok": True})
 
@@ -127,11 +146,19 @@ def application(session_of: SessionOf, uploads: Path, key: str, own_user: OwnUse
 
     about = [Route("/openapi.json", openapi), Route("/docs", docs)]
     made = Starlette(
-        routes=[*routes(session_of, uploads), *about],
+        routes=[*routes(session_of, uploads, may_allow=bool(key)), *about],
         exception_handlers={FarhandError: _refused, HTTPException: _wrong_path},
     )
     made.router.redirect_slashes = False
     return RemoteGuard(made, key, own_user)
+
+
+def _permits(asks: tuple[Ask, ...], ask: str, choice: str) -> bool:
+    """Whether that answer lets the agent do something."""
+    found = next((one for one in asks if one.id == ask), None)
+    if found is None or found.about is AskKind.CHOICE:
+        return False
+    return any(one.allows for one in found.choices if one.id in choice.split(","))
 
 
 async def _refused(_: Request, error: Exception) -> Response:

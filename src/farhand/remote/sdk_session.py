@@ -25,6 +25,7 @@ from farhand.sdk import events
 from farhand.sdk.agent import Agent
 from farhand.sdk.errors import SdkError
 from farhand.sdk.messages import clean_messages
+from farhand.sdk.policies.rules import Mode
 from farhand.sdk.prompt import File, Image
 from farhand.sdk.protocols import Question, Reply
 from farhand.sdk.session import Session
@@ -123,6 +124,11 @@ class SdkSession:
         self.session.use_model(model)
         self.log.set_status(model=model)
 
+    def use_mode(self, mode: Mode) -> None:
+        """Lets it do more or less unasked, from the next call of a tool on."""
+        self.agent.mode = mode
+        self.log.set_status(mode=mode)
+
     async def _turn(self, message: int) -> None:
         asked = self.log.get(message)
         if asked.state is MessageState.QUEUED:
@@ -135,7 +141,7 @@ class SdkSession:
                 self._take(reply, event)
                 if isinstance(event, events.Finish):
                     state = _ended(event)
-        except SdkError as error:
+        except (SdkError, OSError) as error:
             self.notice(f"✗ {error}")
         finally:
             for ask in self.log.asks:
@@ -201,9 +207,18 @@ class SdkSession:
 
 def pieces(text: str, attachments: tuple[Attachment, ...], directory: Path) -> Pieces:
     """What is sent for a message: its text, the files that came with it, and those that it names as `@path`."""
-    named = [directory / Path(found).expanduser() for found in _MENTION.findall(text)]
-    paths = [Path(one.path) for one in attachments] + [path for path in named if path.is_file()]
+    named = [path for word in _MENTION.findall(text) if (path := _mentioned(word, directory)) is not None]
+    paths = [*(Path(one.path) for one in attachments), *named]
     return [text, *(Image(path) if _is_image(path) else File(path) for path in dict.fromkeys(paths))]
+
+
+def _mentioned(word: str, directory: Path) -> Path | None:
+    """The file that a word names; None for a word that names none, or is no path at all."""
+    try:
+        path = directory / Path(word).expanduser()
+        return path if path.is_file() else None
+    except (OSError, RuntimeError, ValueError):
+        return None
 
 
 def _is_image(path: Path) -> bool:

@@ -1,0 +1,163 @@
+"""The desk of `farhand tui` over one agent of the SDK: what is typed becomes commands of this one conversation."""
+
+from __future__ import annotations
+
+import uuid
+from pathlib import Path
+
+import anyio
+
+from farhand.model import commands, grammar, slash
+from farhand.model.answers import Answered, OutOfRange, read_answer
+from farhand.model.errors import BadInput, NotAllowed
+from farhand.model.live_session import MessageState, SessionMessage, SessionName
+from farhand.model.present import Message, Present, Worker
+from farhand.model.slash import Surface, help_lines
+from farhand.model.wishes import InfoRequest, Listing, Quit, Tell, Wish, Wrong
+from farhand.model.words import Sender
+from farhand.remote.sdk_session import SdkSession
+from farhand.sdk.errors import SdkError
+from farhand.sdk.policies.rules import MODES
+from farhand.tui.desk import Completion
+
+# The commands of the one table that make sense with one agent and no node.
+NAMES = frozenset("pause queue drop usage mode model sessions commands quit".split())
+SURFACE = Surface(slash.TERMINAL, passes_on=True, table=tuple(one for one in slash.SLASHES if one.name in NAMES))
+AGENT = "agent"
+MOST_FILES = 200
+HIDDEN_FOLDERS = frozenset((".git", "node_modules", ".venv", "__pycache__"))
+
+
+class AgentDesk:
+    """One agent, one conversation."""
+
+    def __init__(self, session: SdkSession) -> None:
+        self.session = session
+        self.title = "farhand"
+        self.names: tuple[SessionName, ...] = ()
+        self.leaving = anyio.Event()
+
+    async def names_changed(self) -> None:
+        """As `Desk.names_changed`: there is but one."""
+        await anyio.sleep_forever()
+
+    async def select(self, name: str) -> None:
+        """As `Desk.select`: there is but one."""
+
+    def completions(self, word: str, *, first: bool) -> list[Completion]:
+        """As `Desk.completions`."""
+        if word.startswith("/") and first:
+            return slash_completions(SURFACE, word)
+        return file_completions(word, self.session.agent.cwd) if word.startswith("@") else []
+
+    async def submit(self, text: str, key: str = "", *, may_allow: bool = True) -> SessionMessage | None:
+        """As `Desk.submit`."""
+        if may_allow and self.session.log.asks and not text.startswith("/"):
+            answered = read_answer(text, self.session.log.asks[0], addressed=True)
+            match answered:
+                case Answered(choice=choice, note=note):
+                    await self.session.answer(self.session.log.asks[0].id, choice, note)
+                    return None
+                case OutOfRange() as out:
+                    raise BadInput(out.text)
+                case None:
+                    pass
+        if not text.startswith("/"):
+            return await self.session.say(text, key)
+        wish = grammar.read(uuid.uuid4().hex, text, _present(self.session), SURFACE)
+        if isinstance(wish, commands.Tune) and not may_allow:
+            raise NotAllowed("The mode and the model are changed at the keyboard, or with a key (FARHAND_REMOTE_KEY).")
+        return await self._obey(wish, key) if wish is not None else None
+
+    async def _obey(self, wish: Wish, key: str) -> SessionMessage | None:
+        match wish:
+            case Quit():
+                self.leaving.set()
+            case Wrong(why=why):
+                raise BadInput(why)
+            case Tell(text=text):
+                return await self._say(text, key)
+            case commands.Interrupt():
+                stopped = await self.session.interrupt()
+                return self.session.notice("The turn is stopped." if stopped else "Nothing is running.")
+            case commands.Withdraw(message=message):
+                await self.session.withdraw(int(message))
+            case commands.Tune():
+                return self._tune(wish)
+            case Listing():
+                return self.session.notice(self._sessions())
+            case InfoRequest():
+                return self.session.notice(self._told(wish))
+            case _:
+                raise BadInput("That is for a team: farhand tui --team.")
+        return None
+
+    async def _say(self, text: str, key: str) -> SessionMessage:
+        """A message, or a command of the agent's own extensions."""
+        if text.startswith("/"):
+            try:
+                text = await self.session.session.command(text)
+            except SdkError as error:
+                raise BadInput(f"{error} /help tells what can be typed.") from None
+        return await self.session.say(text, key)
+
+    def _tune(self, wish: commands.Tune) -> SessionMessage:
+        if wish.mode is not None:
+            self.session.use_mode(next(mode for mode in MODES if mode == wish.mode.value))
+        if wish.model is not None:
+            try:
+                self.session.use_model(wish.model)
+            except SdkError as error:
+                raise BadInput(str(error)) from None
+        status = self.session.log.status
+        return self.session.notice(f"Model {status.model or 'by the settings'}, mode {status.mode}.")
+
+    def _told(self, wish: InfoRequest) -> str:
+        status = self.session.log.status
+        match wish.about:
+            case "mode":
+                return f"Model {status.model or 'by the settings'}, mode {status.mode}."
+            case "queue":
+                waiting = _waiting(self.session)
+                lines = [f"{place}. {one.text}" for place, one in enumerate(waiting, 1)]
+                return "\n".join(lines) or "Nothing waits."
+            case "usage":
+                return f"{status.tokens:,} tokens so far."
+            case _:
+                return help_lines(SURFACE)
+
+    def _sessions(self) -> str:
+        found = self.session.agent.sessions()[:20]
+        lines = [f"{one.id}  {one.updated[:16].replace('T', ' ')}  {one.name or one.opening}"[:160] for one in found]
+        return "\n".join([*lines, "farhand tui --resume <id> goes on with one."]) if lines else "None is recorded yet."
+
+
+def _waiting(session: SdkSession) -> list[SessionMessage]:
+    return [one for one in session.log.messages if one.state is MessageState.QUEUED]
+
+
+def _present(session: SdkSession) -> Present:
+    """The one agent as a team of one, for the grammar that all surfaces share."""
+    here = Sender(via="tui")
+    queue = tuple(Message(id=str(one.id), text=one.text, at=one.at, by=here) for one in _waiting(session))
+    worker = Worker(name=AGENT, since=0, backend=AGENT, directory="", online=True, queue=queue)
+    return Present(focus=AGENT, workers={AGENT: worker})
+
+
+def slash_completions(surface: Surface, word: str) -> list[Completion]:
+    """The commands that begin so."""
+    found = [one for one in surface.offered() if f"/{one.name}".startswith(word)]
+    return [Completion(text=f"/{one.name}{' ' if one.usage else ''}", help=one.help) for one in found]
+
+
+def file_completions(word: str, directory: Path) -> list[Completion]:
+    """The files and folders that begin so, as `@path`; a folder ends with a slash."""
+    folder, _, begun = word[1:].rpartition("/")
+    try:
+        place = directory / Path(folder).expanduser() if folder else directory
+        inside = [one for one in place.iterdir() if one.name.startswith(begun) and one.name not in HIDDEN_FOLDERS]
+        names = sorted(f"{one.name}{'/' if one.is_dir() else ''}" for one in inside)
+    except (OSError, RuntimeError, ValueError):
+        return []
+    start = f"@{folder}/" if folder else "@"
+    return [Completion(text=f"{start}{name}") for name in names[:MOST_FILES]]

@@ -1,0 +1,84 @@
+"""A desk without agents, for tests and pictures: what is said in it is written down."""
+
+from __future__ import annotations
+
+import anyio
+
+from farhand.cli.tui_agent import SURFACE, slash_completions
+from farhand.model.errors import UnknownAsk
+from farhand.model.live_session import MessageState, Role, SessionMessage, SessionName, SessionStatus
+from farhand.model.words import Attachment
+from farhand.remote.log import MemoryLog
+from farhand.tui.desk import Completion
+
+
+class ScriptedSession:
+    """A conversation whose other side is the test."""
+
+    def __init__(self, status: SessionStatus | None = None) -> None:
+        self.log = MemoryLog(lambda: 1_790_000_000.0, status)
+        self.answers: list[tuple[str, str, str]] = []
+        self.interrupts = 0
+
+    def set_ready(self, ready: bool) -> None:
+        """The screen is there, or gone."""
+        self.log.set_status(ready=ready)
+
+    async def say(self, text: str, key: str = "", attachments: tuple[Attachment, ...] = ()) -> SessionMessage:
+        """Writes it down; during a turn it waits."""
+        del key, attachments
+        state = MessageState.QUEUED if self.log.status.running else MessageState.DONE
+        return self.log.add(Role.USER, text, state)
+
+    async def interrupt(self) -> bool:
+        """Counts."""
+        self.interrupts += 1
+        return self.log.status.running
+
+    async def answer(self, ask: str, choice: str, note: str = "") -> None:
+        """Writes it down and takes the question away."""
+        if ask not in [one.id for one in self.log.asks]:
+            raise UnknownAsk(ask)
+        self.answers.append((ask, choice, note))
+        self.log.set_asks(tuple(one for one in self.log.asks if one.id != ask))
+
+    async def withdraw(self, message: int) -> bool:
+        """Takes it out."""
+        return self.log.remove_waiting(message)
+
+    async def raw(self, keys: str) -> None:
+        """Does nothing."""
+
+    async def screen(self) -> str:
+        """There is none."""
+        return ""
+
+
+class ScriptedDesk:
+    """One conversation that is shown, and the names of others."""
+
+    def __init__(self, session: ScriptedSession, names: tuple[SessionName, ...] = (), title: str = "farhand") -> None:
+        self.session = session
+        self.names = names
+        self.title = title
+        self.leaving = anyio.Event()
+        self.submitted: list[str] = []
+        self.selected: list[str] = []
+
+    async def names_changed(self) -> None:
+        """They never do."""
+        await anyio.sleep_forever()
+
+    async def select(self, name: str) -> None:
+        """Writes it down."""
+        self.selected.append(name)
+
+    async def submit(self, text: str, key: str = "", *, may_allow: bool = True) -> SessionMessage | None:
+        """Writes it down and says it."""
+        del may_allow
+        self.submitted.append(text)
+        return await self.session.say(text, key)
+
+    def completions(self, word: str, *, first: bool) -> list[Completion]:
+        """The commands."""
+        return slash_completions(SURFACE, word) if first else []

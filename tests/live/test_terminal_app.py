@@ -1,0 +1,200 @@
+"""`farhand tui` in a real terminal with curl outside: the document's checks, by hand and by machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from farhand.testing.models.gemini import FakeGemini, held, says
+from farhand.testing.ports import lasting_port
+from farhand.testing.tmux import SAFETY_SECONDS, Screen, terminal
+
+FARHAND = f"{sys.executable} -m farhand tui"
+PROMPT = "Type a message"
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeGemini]:
+    with FakeGemini() as server:
+        yield server
+
+
+@contextmanager
+def desk(folder: Path, fake: FakeGemini, *, columns: int = 80, rows: int = 24) -> Iterator[Screen]:
+    """A shell in a project folder whose agents ask the fake model."""
+    home = folder / "home"
+    home.mkdir()
+    environment = {
+        "HOME": str(home),
+        "PATH": os.environ["PATH"],
+        "TERM": "xterm-256color",
+        "LANG": "C.UTF-8",
+        "PS1": "$ ",
+        "GEMINI_CLI_TRUST_WORKSPACE": "true",
+        **fake.environ(),
+    }
+    with terminal(folder, environment, columns=columns, rows=rows) as screen:
+        screen.wait(lambda shown: "$" in shown, "the shell")
+        yield screen
+
+
+def curl(*arguments: str) -> str:
+    """What curl prints."""
+    order = ["curl", "-sS", "--noproxy", "*", *arguments]
+    return subprocess.run(order, check=True, capture_output=True, text=True, timeout=SAFETY_SECONDS).stdout
+
+
+def see(screen: Screen, text: str) -> str:
+    return screen.wait(lambda shown: text in shown, repr(text))
+
+
+def history(port: int) -> Any:
+    return json.loads(curl(f"http://localhost:{port}/history"))
+
+
+@pytest.mark.parametrize("variable", ["GEMINI_CLI_TUI_REMOTE_PORT", "GEMINI_CLI_REMOTE_PORT"])
+def test_the_manual_check_of_the_document(short_folder: Path, fake: FakeGemini, variable: str) -> None:
+    fake.expect(says("There are ", "three files."))
+    port = lasting_port()
+    with desk(short_folder, fake) as screen:
+        screen.type(f"{variable}={port} {FARHAND}")
+        see(screen, PROMPT)
+        see(screen, f"remote :{port}")
+        kind = ("-H", "Content-Type: application/json")
+        curl("-X", "POST", f"http://localhost:{port}/message", *kind, "-d", '{"message": "list files"}')
+        see(screen, "list files")
+        see(screen, "There are three files.")
+        assert history(port) == [
+            {"role": "user", "text": "list files"},
+            {"role": "model", "text": "There are three files."},
+        ]
+
+
+def test_what_is_typed_is_in_the_history_and_printed_on_exit(short_folder: Path, fake: FakeGemini) -> None:
+    fake.expect(says("Hello you."))
+    port = lasting_port()
+    with desk(short_folder, fake) as screen:
+        screen.type(f"{FARHAND} --remote-port {port}")
+        see(screen, PROMPT)
+        screen.type("hi there")
+        see(screen, "Hello you.")
+        assert history(port) == [{"role": "user", "text": "hi there"}, {"role": "model", "text": "Hello you."}]
+        screen.type("/quit")
+        shown = see(screen, "farhand tui --resume")
+        assert "› hi there" in shown
+        with pytest.raises(subprocess.CalledProcessError):
+            curl(f"http://localhost:{port}/history")
+
+
+def test_without_the_variable_nothing_listens(short_folder: Path, fake: FakeGemini) -> None:
+    with desk(short_folder, fake) as screen:
+        screen.type(f"{FARHAND} & fg")
+        see(screen, PROMPT)
+        assert "remote :" not in screen.text()
+        [process] = pids("farhand tui", short_folder)
+        assert listening(process) == []
+        screen.press("C-d")
+
+
+def pids(words: str, folder: Path) -> list[int]:
+    """The processes with these words that run in that folder."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                line = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+                if line.rstrip().endswith(words) and (entry / "cwd").readlink() == folder:
+                    found.append(int(entry.name))
+            except OSError:
+                continue
+    return found
+
+
+def listening(process: int) -> list[str]:
+    """The TCP sockets on which a process listens."""
+    own = set()
+    for entry in Path(f"/proc/{process}/fd").iterdir():
+        own.add(str(entry.readlink()).removeprefix("socket:[").removesuffix("]"))
+    tables = [Path(f"/proc/{process}/net/{name}") for name in ("tcp", "tcp6")]
+    rows = [line.split() for table in tables if table.exists() for line in table.read_text().splitlines()[1:]]
+    return [row[1] for row in rows if row[3] == "0A" and row[9] in own]
+
+
+def test_a_taken_port_is_one_sentence_and_the_app_goes_on(short_folder: Path, fake: FakeGemini) -> None:
+    fake.expect(says("Still here."))
+    with socket.socket() as other, desk(short_folder, fake) as screen:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        screen.type(f"{FARHAND} --remote-port {port}")
+        see(screen, f"Port {port} is already in use")
+        screen.type("hi")
+        see(screen, "Still here.")
+
+
+def test_it_ends_while_a_request_is_open(short_folder: Path, fake: FakeGemini) -> None:
+    port = lasting_port()
+    with desk(short_folder, fake) as screen:
+        screen.type(f"{FARHAND} --remote-port {port}; echo left with $?")
+        see(screen, f"remote :{port}")
+        with subprocess.Popen(
+            ["curl", "-sSN", "--noproxy", "*", f"http://localhost:{port}/events"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            stdin=subprocess.DEVNULL,
+        ) as reader:
+            assert reader.stdout is not None
+            assert reader.stdout.readline() == b"event: resume\n"
+            screen.press("C-d")
+            see(screen, "left with 0")
+            reader.wait(SAFETY_SECONDS)
+
+
+def test_keys_and_wheels_of_a_real_terminal(short_folder: Path, fake: FakeGemini) -> None:
+    fake.expect(says("\n\n".join(f"Paragraph {number}." for number in range(40))), says("Both lines."))
+    with desk(short_folder, fake) as screen:
+        screen.type(FARHAND)
+        see(screen, PROMPT)
+        screen.type("tell me")
+        see(screen, "Paragraph 39.")
+        screen.press("PageUp")
+        screen.wait(lambda shown: "Paragraph 39." not in shown, "a page above")
+        screen.press("C-End")
+        see(screen, "Paragraph 39.")
+        screen.press("one")
+        screen.press("C-j")
+        screen.type("two")
+        see(screen, "Both lines.")
+        assert fake.last["contents"][-1]["parts"][0]["text"] == "one\ntwo"
+
+
+def test_a_wrong_port_and_a_pipe_are_told(short_folder: Path, fake: FakeGemini) -> None:
+    with desk(short_folder, fake) as screen:
+        screen.type(f"{FARHAND} --remote-port nonsense")
+        see(screen, "--remote-port is a number")
+        screen.type(f"{FARHAND} </dev/null")
+        see(screen, "needs a terminal")
+
+
+def test_a_turn_is_stopped_with_escape(short_folder: Path, fake: FakeGemini) -> None:
+    import threading
+
+    gate = threading.Event()
+    fake.expect(held(gate, "One, ", "two", before=1))
+    with desk(short_folder, fake) as screen:
+        screen.type(FARHAND)
+        see(screen, PROMPT)
+        screen.type("count")
+        see(screen, "One,")
+        screen.press("Escape")
+        see(screen, "stopped")
+        gate.set()
