@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.live.nodes import Home
 
 from farhand.testing.models.gemini import FakeGemini, held, says
 from farhand.testing.ports import lasting_port
@@ -198,3 +199,20 @@ def test_a_turn_is_stopped_with_escape(short_folder: Path, fake: FakeGemini) -> 
         screen.press("Escape")
         see(screen, "stopped")
         gate.set()
+
+
+def test_the_team_of_a_node(short_folder: Path) -> None:
+    home = Home(short_folder, PS1="$ ")
+    run = " ".join(
+        home.command("run", "--node", "desk", "-p", "0", "--no-telegram", "--no-tunnel", "--demo", "--detach")
+    )
+    with terminal(home.folder, home.environment, columns=120, rows=30) as screen:
+        screen.type(f"{run}; clear; {' '.join(home.command('tui', '--team', '--node', 'desk'))}")
+        see(screen, "● demo")
+        screen.type("hello")
+        see(screen, "I never call anyone")
+        screen.press("C-d")
+        see(screen, "→ farhand tui --team")
+        screen.type(f"{' '.join(home.command('stop', '--node', 'desk'))}; echo stopped with $?")
+        see(screen, "stopped with 0")
+    home.end_agents()

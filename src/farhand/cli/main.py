@@ -11,7 +11,7 @@ COMMANDS = {
     "setup": "set a node up, step by step, until the first message is on your phone",
     "run": "start a node, and talk to its team here when this is a terminal",
     "chat": "talk to a node's team in this terminal",
-    "tui": "talk to an agent in this folder on the whole terminal",
+    "tui": "talk to an agent in this folder, or to a node's team, on the whole terminal",
     "say": "give a worker a message",
     **MIRRORED,
     "answer": "settle a question that waits",

@@ -1,4 +1,4 @@
-"""`farhand tui`: a conversation with an agent in this folder, on the whole terminal."""
+"""`farhand tui`: a conversation on the whole terminal, with an agent in this folder or with a node's team."""
 
 from __future__ import annotations
 
@@ -11,17 +11,19 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from farhand.cli.node_flag import add_node
 from farhand.model.errors import BadUsage, FarhandError, PortTaken
 
 if TYPE_CHECKING:
     from farhand.model.live_session import SessionMessage
+    from farhand.model.ports import Hub
     from farhand.sdk.agent import Agent
-    from farhand.sdk.session import Session
     from farhand.tui.desk import Desk
     from farhand.tui.look import Look
 
 # The key that programs must have for the remote control, where one is wanted.
 KEY_VARIABLE = "FARHAND_REMOTE_KEY"
+NODE_KEY_VARIABLE = "FARHAND_NODE_KEY"
 MODES = ("default", "auto_edit", "plan", "yolo")
 
 
@@ -31,6 +33,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-r", "--resume", metavar="ID", help="go on with a session: its id, or 'latest'")
     parser.add_argument("--cwd", type=Path, help="the folder to work in (default: this one)")
     parser.add_argument("--approval-mode", choices=MODES, default="default", help="what may be done unasked")
+    parser.add_argument("--team", action="store_true", help="talk to the team of a node on this machine")
+    add_node(parser)
+    parser.add_argument("--url", help="talk to the team of a node elsewhere, with the key in FARHAND_NODE_KEY")
     parser.add_argument("--remote-port", help="let programs on this machine drive the conversation over this port")
     parser.add_argument("--look", choices=("auto", "light", "dark"), default="auto", help="the colours")
 
@@ -46,8 +51,46 @@ def run(arguments: argparse.Namespace) -> int:
         raise BadUsage("farhand tui needs a terminal.", hints=("farhand ask, farhand say and farhand chat need none",))
     port = remote_port(arguments.remote_port, os.environ)
     # Taken out, so that no command of the agent's has it.
-    key = take_secrets(os.environ, (KEY_VARIABLE,)).get(KEY_VARIABLE, "")
-    return anyio.run(_converse, arguments, port, key)
+    secrets = take_secrets(os.environ, (KEY_VARIABLE, NODE_KEY_VARIABLE))
+    key = secrets.get(KEY_VARIABLE, "")
+    if arguments.url:
+        return anyio.run(_converse_far, arguments, port, key, secrets.get(NODE_KEY_VARIABLE, ""))
+    return anyio.run(_converse_with_team if arguments.team or arguments.node else _converse, arguments, port, key)
+
+
+async def _converse_with_team(arguments: argparse.Namespace, port: int | None, key: str) -> int:
+    from farhand.cli.options import open_hub
+
+    async with open_hub(arguments) as hub:
+        return await _show_team(hub, arguments.look, port, key)
+
+
+async def _converse_far(arguments: argparse.Namespace, port: int | None, key: str, node_key: str) -> int:
+    from farhand.client.http import HttpHub
+
+    if not node_key:
+        raise BadUsage(f"{NODE_KEY_VARIABLE} must have the key of that node, or of a device.")
+    async with HttpHub(arguments.url, node_key) as hub:
+        return await _show_team(hub, arguments.look, port, key)
+
+
+async def _show_team(hub: Hub, look: Look, port: int | None, key: str) -> int:
+    import tempfile
+
+    import anyio
+
+    from farhand.cli.options import me
+    from farhand.cli.tui_team import TeamDesk
+
+    desk = TeamDesk(hub, me("tui"))
+    await desk.open()
+    with tempfile.TemporaryDirectory(prefix="farhand-tui-") as folder:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(desk.run, name="team")
+            code = await show(desk, desk.set_ready, look, port, Path(folder), key)
+            tasks.cancel_scope.cancel()
+    _print_end(desk.session.log.messages, "farhand tui --team")
+    return code
 
 
 async def _converse(arguments: argparse.Namespace, port: int | None, key: str) -> int:
@@ -70,7 +113,7 @@ async def _converse(arguments: argparse.Namespace, port: int | None, key: str) -
             AgentDesk(live), live.set_ready, arguments.look, port, agent.temporary_folder() / "uploads", key
         )
         tasks.cancel_scope.cancel()
-    _print_end(live.log.messages, session)
+    _print_end(live.log.messages, f"farhand tui --resume {session.id}")
     return code
 
 
@@ -101,10 +144,10 @@ async def show(desk: Desk, ready: Callable[[bool], None], look: Look, port: int 
     return app.return_code or 0
 
 
-def _print_end(messages: Sequence[SessionMessage], session: Session) -> None:
+def _print_end(messages: Sequence[SessionMessage], again: str) -> None:
     """The conversation, for the terminal's own scrollback, and how to go on with it."""
     from farhand.tui.shown_text import printed
 
     text = printed(messages)
     if text:
-        sys.stdout.write(f"{text}\n\n→ farhand tui --resume {session.id}\n")
+        sys.stdout.write(f"{text}\n\n→ {again}\n")

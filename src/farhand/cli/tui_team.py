@@ -1,0 +1,221 @@
+"""The desk of `farhand tui --team`: every worker of a node is a conversation, what is typed goes to the one shown."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from pathlib import Path
+
+import anyio
+
+from farhand.channels.kit import texts
+from farhand.channels.kit.bot import history_text
+from farhand.cli.conversation_lines import done_line, help_text, progress_lines, session_lines, team_lines
+from farhand.cli.tui_agent import file_completions, slash_completions
+from farhand.model import commands, facts, grammar, slash, wishes
+from farhand.model.answers import Answered, OutOfRange, read_answer
+from farhand.model.errors import BadInput, NotAllowed, NotReady
+from farhand.model.live_session import LiveSession, Role, SessionMessage, SessionName
+from farhand.model.ports import Hub
+from farhand.model.present import Present, Worker, fold
+from farhand.model.wishes import InfoRequest, Listing, Quit, Tell, Wish, Wrong
+from farhand.model.words import Sender, replace
+from farhand.remote.hub_session import HubSession
+from farhand.remote.log import MemoryLog
+from farhand.tui.desk import Completion
+
+SURFACE = slash.terminal()
+NOBODY = "nobody"
+EMPTY_TEAM = "Nobody is on the team. /hire <name> takes somebody on."
+
+
+class NoWorker:
+    """The conversation that is shown while nobody is on the team: commands work, and nothing is said."""
+
+    def __init__(self) -> None:
+        self.log = MemoryLog(time.time)
+
+    async def say(self, *_: object) -> SessionMessage:
+        """Nobody is there."""
+        raise NotReady(EMPTY_TEAM)
+
+    async def interrupt(self) -> bool:
+        """Nothing runs."""
+        return False
+
+    async def answer(self, ask: str, choice: str, note: str = "") -> None:
+        """Nobody asks."""
+
+    async def withdraw(self, message: int) -> bool:
+        """Nothing waits."""
+        del message
+        return False
+
+    async def raw(self, keys: str) -> None:
+        """Nobody is there."""
+
+    async def screen(self) -> str:
+        """There is none."""
+        return ""
+
+
+class TeamDesk:
+    """The workers of a node. `run` follows the hub until it is cancelled."""
+
+    def __init__(self, hub: Hub, sender: Sender) -> None:
+        self.leaving = anyio.Event()
+        self.title = NOBODY
+        self.session: LiveSession = NoWorker()
+        self._hub, self._sender = hub, sender
+        self._present = Present()
+        self._sessions: dict[str, HubSession] = {}
+        self._unread: dict[str, int] = {}
+        self._changed = anyio.Event()
+        self._is_ready = False
+
+    async def open(self) -> None:
+        """Reads the present, and shows the worker in focus."""
+        self._present = await self._hub.look()
+        first = self._present.focus or next(iter(self._present.workers), "")
+        if first:
+            await self.select(first)
+        else:
+            self._log().add(Role.NOTICE, EMPTY_TEAM)
+
+    def set_ready(self, ready: bool) -> None:
+        """The screen is there; whether a worker is, its own status says."""
+        self._is_ready = ready
+        if isinstance(self.session, NoWorker):
+            self.session.log.set_status(ready=ready)
+
+    async def run(self) -> None:
+        """Hands every event to the conversation that it belongs to."""
+        async for event in self._hub.watch(after=self._present.seq):
+            self._present = fold(self._present, event)
+            session = self._sessions.get(event.worker)
+            if session is not None:
+                session.take(event, self._present)
+            if isinstance(event.fact, facts.TurnEnded | facts.AskRaised) and event.worker != self.title:
+                self._unread[event.worker] = self._unread.get(event.worker, 0) + 1
+            if isinstance(event.fact, facts.Hired) and isinstance(self.session, NoWorker):
+                await self.select(event.worker)
+            if not isinstance(event.fact, facts.Said | facts.Thought):
+                self._tell_changed()
+
+    @property
+    def names(self) -> tuple[SessionName, ...]:
+        """As `Desk.names`."""
+        return tuple(self._name(worker) for worker in self._present.workers.values())
+
+    def _name(self, worker: Worker) -> SessionName:
+        cost = worker.spent.total.cost_dollars
+        return SessionName(
+            name=worker.name,
+            state=worker.state_at(time.time()),
+            cost="" if cost is None else f"${cost:.2f}",
+            unread=self._unread.get(worker.name, 0),
+        )
+
+    async def names_changed(self) -> None:
+        """As `Desk.names_changed`."""
+        await self._changed.wait()
+
+    def _tell_changed(self) -> None:
+        self._changed.set()
+        self._changed = anyio.Event()
+
+    async def select(self, name: str) -> None:
+        """As `Desk.select`; the phone's focus stays as it is."""
+        session = self._sessions.get(name)
+        if session is None:
+            session = self._sessions[name] = HubSession(self._hub, name, self._sender, time.time)
+            await session.open(self._present)
+        self.title, self.session = name, session
+        self._unread.pop(name, None)
+        self._tell_changed()
+
+    def completions(self, word: str, *, first: bool) -> list[Completion]:
+        """As `Desk.completions`."""
+        if word.startswith("/") and first:
+            names = [Completion(text=f"/{name} ", help="Talk to this worker") for name in self._present.workers]
+            return [*slash_completions(SURFACE, word), *(one for one in names if one.text.startswith(word))]
+        if word.startswith("@") and first:
+            return [Completion(text=f"@{name} ") for name in self._present.workers if f"@{name}".startswith(word)]
+        worker = self._present.workers.get(self.title)
+        return file_completions(word, Path(worker.directory)) if worker and word.startswith("@") else []
+
+    async def submit(self, text: str, key: str = "", *, may_allow: bool = True) -> SessionMessage | None:
+        """As `Desk.submit`."""
+        asks = self.session.log.asks
+        if may_allow and asks and not text.startswith(("/", "@")):
+            match read_answer(text, asks[0], addressed=True):
+                case Answered(choice=choice, note=note):
+                    await self.session.answer(asks[0].id, choice, note)
+                    return None
+                case OutOfRange() as out:
+                    raise BadInput(out.text)
+                case None:
+                    pass
+        focused = replace(self._present, focus=self.title if self.title in self._present.workers else "")
+        wish = grammar.read(uuid.uuid4().hex, text, focused, SURFACE)
+        if isinstance(wish, commands.Tune | commands.Hire | commands.End) and not may_allow:
+            raise NotAllowed("That is done at the keyboard, or with a key (FARHAND_REMOTE_KEY).")
+        return await self._obey(wish, key, focused) if wish is not None else None
+
+    async def _obey(self, wish: Wish, key: str, present: Present) -> SessionMessage | None:
+        match wish:
+            case Quit():
+                self.leaving.set()
+                return None
+            case Wrong(why=why):
+                raise BadInput(why)
+            case commands.Focus(worker=worker):
+                await self.select(worker)
+                return None
+            case Tell():
+                return await self._tell(wish, key, present)
+            case InfoRequest(about="history", of=worker):
+                return self._log().add(Role.NOTICE, await history_text(self._hub, worker or self.title))
+            case InfoRequest():
+                return self._log().add(Role.NOTICE, _told(wish, present))
+            case Listing(backend=backend, directory=directory):
+                found = await self._hub.sessions(backend, directory)
+                return self._log().add(Role.NOTICE, session_lines(found))
+            case _:
+                return await self._send(wish)
+
+    async def _tell(self, wish: Tell, key: str, present: Present) -> SessionMessage | None:
+        if wish.everybody or (wish.worker and wish.worker != self.title):
+            for name in wishes.targets(wish, present) if wish.everybody else (wish.worker,):
+                await self._hub.send(wishes.say(wish, name), self._sender)
+            if wish.focus and not wish.everybody:
+                await self.select(wish.worker)
+            return None
+        return await self.session.say(wish.text, key)
+
+    async def _send(self, command: commands.Command) -> SessionMessage | None:
+        kinds = commands.Interrupt | commands.Relaunch | commands.Retry | commands.Tune
+        if isinstance(command, kinds) and not command.worker:
+            command = replace(command, worker=self.title)
+        accepted = await self._hub.send(command, self._sender)
+        done = done_line(command, accepted.worker)
+        return self._log().add(Role.NOTICE, done) if done else None
+
+    def _log(self) -> MemoryLog:
+        """The log that is shown, to be written to."""
+        shown = self._sessions.get(self.title)
+        if shown is not None:
+            return shown.log
+        return self.session.log if isinstance(self.session, NoWorker) else MemoryLog(time.time)
+
+
+def _told(question: InfoRequest, present: Present) -> str:
+    if (alike := texts.everywhere(question, present)) is not None:
+        return alike
+    match question.about:
+        case "help":
+            return help_text(SURFACE, question.of)
+        case "progress":
+            return progress_lines(present, time.time())
+        case _:
+            return team_lines(present, time.time())

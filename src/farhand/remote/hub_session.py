@@ -1,0 +1,209 @@
+"""A worker of a team as a live conversation: its history and its events into the log, what is said into the hub."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+
+from farhand.model import commands, facts
+from farhand.model.errors import CannotDo, NotReady
+from farhand.model.facts import Event
+from farhand.model.history import FactEntry, HistoryPage, TurnEntry
+from farhand.model.live_session import MessageState, Role, SessionMessage, SessionPart, SessionStatus
+from farhand.model.ports import Hub
+from farhand.model.present import Message, Present, Worker
+from farhand.model.words import Attachment, HowEnded, MessageId, Sender, WorkerName, replace
+from farhand.remote.keys import KnownKeys
+from farhand.remote.log import MemoryLog
+
+_ENDED = {
+    HowEnded.COMPLETED: MessageState.DONE,
+    HowEnded.INTERRUPTED: MessageState.INTERRUPTED,
+    HowEnded.PARKED: MessageState.INTERRUPTED,
+}
+
+
+class HubSession:
+    """One worker. Whoever watches the hub hands every event in; those that came before its history are kept back."""
+
+    def __init__(self, hub: Hub, worker: WorkerName, sender: Sender, now: Callable[[], float]) -> None:
+        self.worker = worker
+        self.log = MemoryLog(now, SessionStatus(why=f"{worker} is being looked up."))
+        self._hub, self._sender = hub, sender
+        self._early: list[tuple[Event, Present]] | None = []
+        self._after = 0
+        self._ids: dict[MessageId, int] = {}
+        self._reply: int | None = None
+        self._keys = KnownKeys()
+
+    async def open(self, present: Present) -> None:
+        """Reads what was said so far."""
+        page = await self._hub.history(self.worker)
+        self._fill(page)
+        self._show_worker(present)
+        early, self._early = self._early or [], None
+        for event, after in early:
+            self.take(event, after)
+
+    def _fill(self, page: HistoryPage) -> None:
+        for entry in (*page.entries, *((page.open,) if page.open else ())):
+            if isinstance(entry, TurnEntry):
+                self._fill_turn(entry)
+            else:
+                self._fill_fact(entry)
+        self._after = page.seq
+
+    def _fill_turn(self, entry: TurnEntry) -> None:
+        view = entry.view
+        for message in entry.messages:
+            self._add_message(message, MessageState.DONE)
+        ended = view.ended
+        state = _ENDED.get(ended.how, MessageState.FAILED) if ended else MessageState.RUNNING
+        reply = self.log.add(Role.MODEL, "", state, at=view.started_at).id
+        if view.thought:
+            self.log.append(reply, "thought", view.thought)
+        for tool in view.tools:
+            given = SessionPart(kind="tool", call=tool.call, title=tool.title, detail=tool.detail, text=tool.output)
+            self.log.add_part(reply, replace(given, ok=tool.ok))
+        if view.text:
+            self.log.append(reply, "text", view.text)
+        self._reply = None if ended else reply
+
+    def _fill_fact(self, entry: FactEntry) -> None:
+        match entry.event.fact:
+            case facts.Said(text=text) | facts.Responded(text=text):
+                self.log.add(Role.MODEL, text, at=entry.event.at)
+            case facts.Noted(text=text):
+                self.log.add(Role.NOTICE, text, at=entry.event.at)
+            case _:
+                pass
+
+    def _add_message(self, message: Message, state: MessageState) -> None:
+        if message.id not in self._ids:
+            self._ids[message.id] = self.log.add(Role.USER, message.text, state, at=message.at).id
+
+    def take(self, event: Event, present: Present) -> None:
+        """An event of this worker, and the present after it."""
+        if self._early is not None:
+            self._early.append((event, present))
+            return
+        if event.seq > self._after:
+            self._after = event.seq
+            self._show_event(event)
+        self._show_worker(present)
+
+    def _show_worker(self, present: Present) -> None:
+        worker = present.workers.get(self.worker)
+        if worker is None:
+            self.log.set_status(ready=False, running=False, why=f"{self.worker} is not on the team any more.")
+            self.log.set_asks(())
+            return
+        for message in worker.queue:
+            self._add_message(message, MessageState.QUEUED)
+        self.log.set_asks(tuple(ask for ask in worker.asks if ask.settled is None))
+        self._show_status(worker)
+
+    def _show_status(self, worker: Worker) -> None:
+        spent = worker.spent.total
+        self.log.set_status(
+            ready=not worker.is_offline,
+            running=worker.turn is not None,
+            agent_type=worker.backend,
+            transport=worker.options.get("wire", ""),
+            model=worker.model,
+            mode=worker.mode.value,
+            directory=worker.directory,
+            session_id=worker.session,
+            tokens=spent.input_tokens + spent.output_tokens,
+            cost_dollars=spent.cost_dollars,
+            why=worker.why_offline,
+        )
+
+    def _show_event(self, event: Event) -> None:
+        fact = event.fact
+        match fact:
+            case facts.Queued(message=message, text=text):
+                self._ids[message] = self.log.add(Role.USER, text, MessageState.QUEUED, at=event.at).id
+            case facts.Reworded(message=message, text=text) if message in self._ids:
+                self.log.mark(self._ids[message], MessageState.QUEUED, text)
+            case facts.Withdrawn(message=message) if message in self._ids:
+                self.log.remove_waiting(self._ids[message])
+            case facts.TurnStarted(message=message, text=text):
+                if message in self._ids:
+                    self.log.mark(self._ids[message], MessageState.DONE)
+                elif text.strip():
+                    self.log.add(Role.USER, text, at=event.at)
+                self._reply = self.log.add(Role.MODEL, "", MessageState.RUNNING, at=event.at).id
+            case facts.HandedOver(message=message) | facts.Seen(message=message) if message in self._ids:
+                if self.log.get(self._ids[message]).state is MessageState.QUEUED:
+                    self.log.mark(self._ids[message], MessageState.DONE)
+            case facts.Said(text=text):
+                self.log.append(self._open_reply(), "text", text)
+            case facts.Thought(text=text):
+                self.log.append(self._open_reply(), "thought", text)
+            case facts.ToolStarted(call=call, title=title, detail=detail):
+                part = SessionPart(kind="tool", call=call, title=title, detail=detail)
+                self.log.add_part(self._open_reply(), part)
+            case facts.ToolEnded(call=call, ok=ok, output=output):
+                self.log.end_tool(self._open_reply(), call, ok=ok, output=output)
+            case facts.TurnEnded(how=how, error=error):
+                self.log.mark(self._open_reply(), _ENDED.get(how, MessageState.FAILED))
+                self._reply = None
+                if error:
+                    self.log.add(Role.NOTICE, f"✗ {error}")
+            case facts.Responded(text=text):
+                self.log.add(Role.MODEL, text)
+            case facts.Noted(text=text) | facts.Limited(text=text):
+                self.log.add(Role.NOTICE, text)
+            case facts.WentOffline(why=why):
+                self.log.add(Role.NOTICE, f"{self.worker} is offline: {why}")
+            case _:
+                pass
+
+    def _open_reply(self) -> int:
+        """The answer that grows; what an agent says outside of a turn is one of its own."""
+        if self._reply is None:
+            return self.log.add(Role.MODEL, "").id
+        return self._reply
+
+    async def say(self, text: str, key: str = "", attachments: tuple[Attachment, ...] = ()) -> SessionMessage:
+        """As `LiveSession.say`; it is on the disk then."""
+        if not self.log.status.ready:
+            raise NotReady(self.log.status.why or f"{self.worker} is not there.")
+        if (known := self._keys.find(key, text)) is not None:
+            return self.log.get(known)
+        say = commands.Say(id=uuid.uuid4().hex, text=text, worker=self.worker, attachments=attachments)
+        accepted = await self._hub.send(say, self._sender)
+        while accepted.message not in self._ids:
+            await self.log.wait(self.log.number)
+        self._keys.add(key, text, self._ids[accepted.message])
+        return self.log.get(self._ids[accepted.message])
+
+    async def interrupt(self) -> bool:
+        """As `LiveSession.interrupt`."""
+        if not self.log.status.running:
+            return False
+        await self._hub.send(commands.Interrupt(id=uuid.uuid4().hex, worker=self.worker), self._sender)
+        return True
+
+    async def answer(self, ask: str, choice: str, note: str = "") -> None:
+        """As `LiveSession.answer`; the hub knows which answer was the first."""
+        answer = commands.Answer(id=uuid.uuid4().hex, ask=ask, choice=choice, note=note)
+        await self._hub.send(answer, self._sender)
+
+    async def withdraw(self, message: int) -> bool:
+        """As `LiveSession.withdraw`."""
+        found = next((name for name, number in self._ids.items() if number == message), None)
+        if found is None or self.log.get(message).state is not MessageState.QUEUED:
+            return False
+        await self._hub.send(commands.Withdraw(id=uuid.uuid4().hex, message=found), self._sender)
+        return True
+
+    async def raw(self, keys: str) -> None:
+        """As `LiveSession.raw`."""
+        del keys
+        raise CannotDo("A worker's own terminal is typed into at the desk: /handback, or tmux attach.")
+
+    async def screen(self) -> str:
+        """As `LiveSession.screen`."""
+        return ""

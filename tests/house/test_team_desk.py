@@ -1,0 +1,139 @@
+"""A node's team in the terminal app: every worker is a conversation, whoever speaks to it and from wherever."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import anyio
+import httpx2
+import pytest
+from textual.pilot import Pilot
+
+from farhand.cli.remote_control import remote_control
+from farhand.cli.tui_team import TeamDesk
+from farhand.model.facts import AskRaised, Said, Thought, ToolEnded, ToolStarted, TurnEnded
+from farhand.model.words import Choice, HowEnded, Sender
+from farhand.testing.house import SAFETY_SECONDS, House
+from farhand.tui.app import TerminalApp
+from farhand.tui.typed_session import TypedSession
+
+pytestmark = pytest.mark.anyio
+CHOICES = (Choice(id="allow", label="Allow once"), Choice(id="deny", label="Deny", allows=False, words=True))
+
+
+class TeamScreen:
+    """A person before the app, with a team."""
+
+    def __init__(self, app: TerminalApp, pilot: Pilot[None], desk: TeamDesk) -> None:
+        self.app, self.pilot, self.desk = app, pilot, desk
+
+    async def type(self, text: str) -> None:
+        """Types and sends it."""
+        self.app.prompt.set_text(text)
+        await self.pilot.press("enter")
+
+    async def until(self, true: Callable[[], bool]) -> None:
+        """Waits until it is so."""
+        with anyio.fail_after(SAFETY_SECONDS):
+            while not true():
+                await self.pilot.pause(0.01)
+
+    def text(self) -> str:
+        """What the screen shows."""
+        return "\n".join(strip.text.rstrip() for strip in self.app.screen._compositor.render_strips())
+
+    async def see(self, text: str) -> None:
+        """Waits until that is on the screen."""
+        await self.until(lambda: text in self.text())
+
+
+@asynccontextmanager
+async def team_screen(house: House) -> AsyncIterator[TeamScreen]:
+    """The app over the house's hub."""
+    desk = TeamDesk(house.hub, Sender(via="tui"))
+    await desk.open()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(desk.run)
+        app = TerminalApp(desk, ready=desk.set_ready)
+        async with app.run_test(size=(120, 30)) as pilot:
+            yield TeamScreen(app, pilot, desk)
+        tasks.cancel_scope.cancel()
+
+
+async def test_a_worker_is_talked_to_and_what_others_say_is_shown(house: House) -> None:
+    await house.hire("ann")
+    await house.say("before")
+    await house.event(TurnEnded)
+    async with team_screen(house) as person:
+        await person.see("answer to before")
+        await person.type("hello")
+        await person.see("answer to hello")
+        await house.say("from the phone", via="telegram")
+        await person.see("answer to from the phone")
+        said = [one.text for one in person.desk.session.log.messages]
+    expected = ["before", "hello", "from the phone"]
+    assert said == [text for word in expected for text in (word, f"answer to {word}")]
+
+
+async def test_another_worker_is_chosen_and_what_was_not_read_is_counted(house: House) -> None:
+    await house.hire("ann")
+    await house.hire("ben")
+    async with team_screen(house) as person:
+        await person.see("● ben")
+        await person.until(lambda: person.desk.title == "ben")
+        await house.say("psst", worker="ann")
+        await person.see("ann (1)")
+        await person.pilot.press("ctrl+n")
+        await person.see("answer to psst")
+        assert "ann (1)" not in person.text()
+        await person.type("/ben hi ben")
+        await person.see("answer to hi ben")
+        await person.type("@ann over there")
+        await house.event(TurnEnded, lambda event: event.worker == "ann" and event.seq > house.started)
+        await person.type("/team")
+        await person.see("ann")
+
+
+async def test_a_question_of_a_worker_is_answered(house: House) -> None:
+    await house.hire("ann")
+    house.agent.plays(
+        Thought(text="Careful."),
+        ToolStarted(call="1", tool="shell", title="Run: make"),
+        AskRaised(ask="a1", question="Run: make all", choices=CHOICES, detail="make all"),
+    )
+    async with team_screen(house) as person:
+        await person.type("build")
+        await person.see("1. Allow once")
+        await person.pilot.press("1")
+        await person.until(lambda: not person.desk.session.log.asks)
+        link = house.agent.links["ann"]
+        await link.say(ToolEnded(call="1", output="made"))
+        await link.say(Said(text="Built."))
+        await link.say(TurnEnded(how=HowEnded.COMPLETED))
+        await person.see("Built.")
+        await person.see("✓ Run: make")
+
+
+async def test_programs_drive_the_worker_that_is_shown(house: House, tmp_path: Path) -> None:
+    await house.hire("ann")
+    async with team_screen(house) as person:
+        typed = TypedSession(person.desk, may_allow=False)
+        async with (
+            remote_control(lambda _: typed, 0, tmp_path) as port,
+            httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=SAFETY_SECONDS) as outside,
+        ):
+            assert (await outside.post("/message", json={"message": "hello"})).status_code == 200
+            assert (await outside.get("/history")).json()[0] == {"role": "user", "text": "hello"}
+            await person.see("answer to hello")
+            assert (await outside.post("/message", json={"message": "/end ann"})).status_code == 403
+
+
+async def test_an_empty_team_says_how_to_begin(house: House) -> None:
+    async with team_screen(house) as person:
+        await person.see("/hire <name>")
+        await person.type("/hire ann --backend scripted")
+        await person.until(lambda: person.desk.title == "ann")
+        await person.type("hello")
+        await person.see("answer to hello")
