@@ -122,6 +122,7 @@ def tmux_host(settings: Settings, environment: Mapping[str, str], sandboxes: San
         session_variables={"SESSIONS_DIR": str(settings.sessions), "TMUX_PREFIX": settings.tmux_prefix},
         bridge_url=settings.given_bridge_url,
         worker_key=lambda hiring: worker_key(node_key(settings), hiring),
+        posts=settings.keyless_tcp,
         ask_seconds=settings.ask_deadline_seconds,
         sandboxes=sandboxes,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import subprocess
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -18,6 +19,7 @@ import pytest
 import uvicorn
 from starlette.applications import Starlette
 
+from farhand.drivers.wires.hooks.command import hook_command
 from farhand.drivers.wires.hooks.endpoint import HookAsk, HookEndpoint
 from farhand.drivers.wires.hooks.spool import read_spool
 from farhand.hooks.install import interpreter, place_program
@@ -312,3 +314,22 @@ async def test_a_worker_without_a_key_takes_no_posts() -> None:
         with desk.listening("ann"):
             answer = await client.post("/hooks/of/ann", content=b"{}", headers={"X-Farhand-Key": ""})
     assert answer.status_code == 403
+
+
+@pytest.mark.parametrize("missing", [True, False], ids=["is not there", "is there"])
+async def test_a_program_that_is_not_there_is_no_answer(short_folder: Path, missing: bool) -> None:
+    # Status 2, with which Python ends then, is a no to every agent's CLI: nobody would be asked.
+    environment = variables(short_folder, PATH=os.defpath)
+    program = short_folder / "it's hooks/none.pyc" if missing else placed(environment)
+    command = hook_command(interpreter(), program, "report", "Stop")
+    done = await anyio.run_process(["sh", "-c", command], stdin=subprocess.DEVNULL, env=environment, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert [one.event for one in read_spool(short_folder / "spool")] == ([] if missing else ["Stop"])
+
+
+async def test_the_shell_makes_room_for_the_program(short_folder: Path) -> None:
+    # The program looks for its parent, which must be the agent and no shell.
+    environment = variables(short_folder, PATH=os.defpath)
+    command = hook_command(interpreter(), placed(environment), "report", "Stop")
+    await anyio.run_process(["sh", "-c", command], input=b"{}", env=environment)
+    assert [one.agent for one in read_spool(short_folder / "spool")] == [os.getpid()]

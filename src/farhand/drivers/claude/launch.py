@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import secrets
-import shlex
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -17,6 +16,7 @@ from farhand.disk.atomic import write_private
 from farhand.drivers.claude.tmux.status import status_line
 from farhand.drivers.wires.environment import USUAL_VARIABLES, without_secrets
 from farhand.drivers.wires.foreign_json import JsonObject, parse
+from farhand.drivers.wires.hooks.command import hook_command
 from farhand.drivers.wires.hooks.timeout import hook_timeout
 from farhand.drivers.wires.manifest import read_manifest
 from farhand.drivers.wires.preflight import program_path
@@ -108,7 +108,7 @@ def installed_groups(interpreter: str, program: Path, ask_seconds: float) -> dic
 
 def answer_groups(interpreter: str, program: Path) -> dict[str, list[JsonObject]]:
     """The Stop hook that posts answers of sessions which carry a bridge's variables."""
-    command = shlex.join([interpreter, "-I", "-S", str(program)])
+    command = hook_command(interpreter, program)
     return {"Stop": [{"hooks": [{"type": "command", "command": command, "timeout": ANSWER_TIMEOUT_SECONDS}]}]}
 
 
@@ -119,7 +119,7 @@ def _post(door: HookAddress) -> JsonObject:
 
 def _run(interpreter: str, program: Path, event: str, mode: str, ask_seconds: float, *more: str) -> JsonObject:
     asks = mode == "ask"
-    command = shlex.join([interpreter, "-I", "-S", str(program), "ask" if asks else "report", event, *more])
+    command = hook_command(interpreter, program, "ask" if asks else "report", event, *more)
     timeout = hook_timeout(ask_seconds, asks=asks)
     background = {"async": True} if mode == "background" and not more else {}
     return {"type": "command", "command": command, "timeout": timeout, **background}

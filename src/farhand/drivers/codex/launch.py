@@ -14,6 +14,7 @@ import msgspec
 
 from farhand.drivers.wires.environment import USUAL_VARIABLES, without_secrets
 from farhand.drivers.wires.foreign_json import JsonObject
+from farhand.drivers.wires.hooks.command import hook_command
 from farhand.drivers.wires.hooks.timeout import hook_timeout
 from farhand.drivers.wires.manifest import read_manifest
 from farhand.drivers.wires.preflight import program_path
@@ -167,7 +168,7 @@ def session_hooks(interpreter: str, program: Path, ask_seconds: float) -> list[C
     """Our hooks for one session."""
     found = []
     for event, mode in MANIFEST["hooks"].items():
-        command = shlex.join([interpreter, "-I", "-S", str(program), mode, event])
+        command = hook_command(interpreter, program, mode, event)
         timeout = hook_timeout(ask_seconds, asks=mode == "ask")
         found.append(CodexHook(event, command, timeout))
     return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -12,6 +11,7 @@ import msgspec
 from farhand.disk.atomic import write_private
 from farhand.drivers.wires.environment import without_secrets
 from farhand.drivers.wires.foreign_json import JsonObject
+from farhand.drivers.wires.hooks.command import hook_command
 from farhand.drivers.wires.manifest import read_manifest
 from farhand.drivers.wires.preflight import program_path
 from farhand.model.errors import DriverError
@@ -86,7 +86,7 @@ def hook_groups(interpreter: str, program: Path) -> dict[str, list[JsonObject]]:
 
 
 def _hook(interpreter: str, program: Path, event: str) -> JsonObject:
-    command = shlex.join([interpreter, "-I", "-S", str(program), "report", event])
+    command = hook_command(interpreter, program, "report", event)
     return {"type": "command", "name": "farhand", "command": command, "timeout": MANIFEST["hook_milliseconds"]}
 
 

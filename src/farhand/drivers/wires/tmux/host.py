@@ -46,6 +46,8 @@ class TmuxHostOptions(msgspec.Struct, frozen=True):
     bridge_url: str = ""
     # The key of a hiring, with which its programs speak for that worker alone.
     worker_key: Callable[[str], str] | None = None
+    # Whether an agent's CLI may post its hooks to the node's port, where anybody can answer while the node is down.
+    posts: bool = True
     ask_seconds: float = 3600.0
     # Builds sandboxes for those workers that run in one.
     sandboxes: Sandboxes | None = None
@@ -151,7 +153,7 @@ class TmuxHost:
         if options.sandboxes is not None:
             kind = await options.sandboxes.kind(worker)
         if kind is None or kind is SandboxEngine.BWRAP:
-            return HookCommand(options.interpreter, options.hook_program, self.address)
+            return HookCommand(options.interpreter, options.hook_program, self.address if options.posts else "")
         # An image has its own Python, which may not know our compiled form, and no way to our loopback address.
         return HookCommand("python3", options.hook_program.with_suffix(".py"), "")
 
