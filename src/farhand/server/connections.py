@@ -162,10 +162,18 @@ class GuardedProtocol(H11Protocol):
         return self._limits, address
 
     def on_response_complete(self) -> None:
-        """What comes next is waited for again."""
-        super().on_response_complete()
+        """What comes next is waited for again: as uvicorn has it, but without a timer of its own for every request,
+        since the deadline of the next one is that of an idle connection, too."""
+        self.server_state.total_requests += 1
+        if self.transport.is_closing():
+            return
+        self.flow.resume_reading()
+        connection = self.conn
+        if connection.our_state is h11.DONE and connection.their_state is h11.DONE:
+            connection.start_next_cycle()
+            if connection.trailing_data[0]:
+                self.handle_events()
         if self._address is not None and not self.transport.is_closing():
-            self._limits.wait_for(self)
             # A request that came together with the last one has its deadline from now on.
             self._set_deadline()
 
@@ -204,8 +212,9 @@ class GuardedProtocol(H11Protocol):
         """A deadline for the headers, then one for the body; none while we answer."""
         state = self.conn.their_state
         if state is not h11.IDLE and state is not h11.SEND_BODY:
-            self._waits_for = None
-            self._limits.wait_no_more(self)
+            if self._waits_for is not None:
+                self._waits_for = None
+                self._limits.wait_no_more(self)
         elif state is not self._waits_for:
             deadlines = self._limits.deadlines
             self._waits_for = state
