@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from farhand.channels.kit.inbound import read_message
-from farhand.channels.kit.surface import ChatMessage
+from farhand.channels.kit.surface import ChatMessage, ChatTap
 from farhand.channels.kit.who_may_speak import BACKLOG_SECONDS, WRONG_CODES, Pairing, WhoMaySpeak
 from farhand.channels.telegram.parse import to_message
 from farhand.channels.telegram.words import TelegramMessage
@@ -82,6 +82,14 @@ def test_what_waited_before_the_first_start_makes_nobody_manager() -> None:
     assert WhoMaySpeak(stored, since=1000 + BACKLOG_SECONDS - 1).may(said())
     # Once somebody is manager, what they wrote while the node was down counts.
     assert WhoMaySpeak(stored, since=1000 + 10 * BACKLOG_SECONDS).may(said())
+
+
+def test_a_tap_makes_nobody_manager() -> None:
+    stored = NothingStored()
+    tap = ChatTap(id="1", chat="7", data="x", reference="1", who="Ann", person="7", from_person=True, private=True)
+    assert not WhoMaySpeak(stored).may(tap)
+    assert stored.known.chat == ""
+    assert WhoMaySpeak(NothingStored("7", "7")).may(tap)
 
 
 def test_the_manager_is_a_person_and_not_only_a_chat() -> None:

@@ -168,14 +168,14 @@ class WhoMaySpeak:
         if not said.from_person:
             return False
         if not self.chat:
-            if not said.private:
-                # Anybody can add a bot to a group: only a person can become the manager.
+            if not said.private or not isinstance(said, ChatMessage):
+                # Anybody can add a bot to a group: only a person can become the manager. And whoever was it before
+                # has buttons of ours; nobody can tell when one was tapped.
                 return False
-            if isinstance(said, ChatMessage) and (said.foreign or 0 < said.at < self._since - BACKLOG_SECONDS):
+            if said.foreign or 0 < said.at < self._since - BACKLOG_SECONDS:
                 log.warning("nobody becomes manager by this", chat=said.chat, foreign=said.foreign)
                 return False
-            text = said.text if isinstance(said, ChatMessage) else ""
-            if self._pairing is not None and not self._pairing.is_right(text, said.chat):
+            if self._pairing is not None and not self._pairing.is_right(said.text, said.chat):
                 return False
             manager = Manager(chat=said.chat, person=said.person, name=said.who)
             self._stored.keep_manager(manager)
