@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 import secrets
 import shutil
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from contextlib import aclosing
 from pathlib import Path
 from typing import Protocol
+from urllib.parse import urlsplit
 
 import anyio
+import anyio.to_thread
 import msgspec
 import structlog
 
@@ -19,6 +21,7 @@ from farhand.drivers.opencode import launch
 from farhand.drivers.opencode.headless.api import OpenCodeAddress, open_api
 from farhand.drivers.opencode.headless.state import OpenCodeState, OtherSession
 from farhand.drivers.wires.holder.process import sentence
+from farhand.drivers.wires.listener import is_trusted_listener
 from farhand.model.errors import AgentGone
 from farhand.model.holder_ports import Held, Holders
 from farhand.model.present import Worker
@@ -162,7 +165,7 @@ class OpenCodeServer:
             async with held as child:
                 record = replace(record, url=await wait_listening(child))
             self._write(record)
-        if record.url and await is_healthy(record.address):
+        if record.url and await is_healthy(record.address, users=owners(self._environment)):
             return record
         log.warning("server not found", life=record.life)
         return None
@@ -209,10 +212,25 @@ async def wait_listening(child: Held) -> str:
 
 
 async def is_healthy(
-    address: OpenCodeAddress, directory: str = "/", timeout_seconds: float = HEALTH_TIMEOUT_SECONDS
+    address: OpenCodeAddress,
+    directory: str = "/",
+    timeout_seconds: float = HEALTH_TIMEOUT_SECONDS,
+    users: Collection[int] = (),
 ) -> bool:
-    """Whether the server behind that address is the one with that password, and answers within the time-out."""
+    """Whether the server behind that address is the one with that password, and answers within the time-out.
+
+    Nobody else is asked: who took the port of one that ended would get the password, and everything that is said."""
+    if not await anyio.to_thread.run_sync(is_trusted_listener, urlsplit(address.url).port or 0, users):
+        return False
     with anyio.move_on_after(timeout_seconds):
         async with open_api(address, directory) as api:
             return await api.is_healthy()
     return False
+
+
+def owners(environment: Mapping[str, str]) -> frozenset[int]:
+    """Whom an agent with these variables runs as: whoever has its home."""
+    try:
+        return frozenset({Path(environment["HOME"]).stat().st_uid})
+    except (KeyError, OSError):
+        return frozenset()
