@@ -57,7 +57,16 @@ async def test_folders_are_listed_and_files_read(phone: Api, folder: Path) -> No
 
 @pytest.mark.parametrize(
     "path",
-    ["../outside.txt", "/etc/passwd", "sub/../../outside.txt", "link", "linked/outside.txt", ".env", "sub/x.pem"],
+    [
+        "../outside.txt",
+        "/etc/passwd",
+        "sub/../../outside.txt",
+        "link",
+        "linked/outside.txt",
+        ".env",
+        "sub/x.pem",
+        ".git/config",
+    ],
 )
 async def test_nothing_outside_no_link_and_no_secret_is_shown(phone: Api, folder: Path, path: str) -> None:
     (folder.parent / "outside.txt").write_text("not yours")

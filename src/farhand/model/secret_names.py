@@ -16,7 +16,13 @@ BLOCKED_NAMES = frozenset(
 
 
 def may_hold_secret(path: str | PurePath) -> bool:
-    """Whether the last name of the path is one of those."""
+    """Whether the last name of the path is one of those, or it is a repository's configuration: addresses in it may
+    have a password."""
     given = PurePath(path)
     name, ending = given.name.lower(), given.suffix.lower()
-    return name in BLOCKED_NAMES or name.startswith(".env") or ending in BLOCKED_ENDINGS
+    return (
+        name in BLOCKED_NAMES
+        or name.startswith(".env")
+        or ending in BLOCKED_ENDINGS
+        or (name.startswith("config") and ".git" in given.parts[:-1])
+    )

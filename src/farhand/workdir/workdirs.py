@@ -108,7 +108,7 @@ class LocalWorkdirs:
 
 
 def _not_secret(path: str) -> str:
-    if any(may_hold_secret(part) for part in parts_of(path)):
+    if may_hold_secret(path) or any(may_hold_secret(part) for part in parts_of(path)):
         raise NotInFolder(f"{path} is not shown: it may hold a secret.", path=path)
     return path
 
