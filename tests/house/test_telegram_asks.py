@@ -12,6 +12,7 @@ import pytest
 from tests.house.telegram_house import TelegramHouse, telegram_house
 
 from farhand.model.facts import AskRaised, AskSettled
+from farhand.model.store_ports import Waiting
 from farhand.model.words import AskKind, Choice
 from farhand.testing.telegram import FakeBot
 from farhand.testing.telegram.words import ShownMessage
@@ -112,15 +113,20 @@ async def test_something_else_is_written(telegram: TelegramHouse) -> None:
 
 
 class LateMark:
-    """An outbox that marks what was sent only after somebody has looked for it in vain."""
+    """An outbox that marks a request for words as sent only after somebody has looked for it in vain."""
 
     def __init__(self, outbox: Any) -> None:
         self._outbox = outbox
-        self.holds = False
+        self._requests: set[int] = set()
         self._looked_for = anyio.Event()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._outbox, name)
+
+    async def waiting(self, *place: Any, **more: Any) -> list[Waiting]:
+        found: list[Waiting] = await self._outbox.waiting(*place, **more)
+        self._requests |= {one.id for one in found if b"as a reply to this message" in one.parcel.body}
+        return found
 
     async def slot(self, channel: str, chat: str, reference: str) -> str:
         found: str = await self._outbox.slot(channel, chat, reference)
@@ -129,22 +135,15 @@ class LateMark:
         return found
 
     async def sent(self, number: int, reference: str) -> None:
-        if self.holds:
+        if number in self._requests:
             await self._looked_for.wait()
         await self._outbox.sent(number, reference)
 
 
 async def test_words_may_come_before_their_request_is_marked_as_sent(tmp_path: Path, bot: FakeBot) -> None:
-    marks: list[LateMark] = []
-
-    def late(outbox: Any) -> LateMark:
-        marks.append(LateMark(outbox))
-        return marks[0]
-
-    async with telegram_house(tmp_path, bot, outbox=late) as telegram:
+    async with telegram_house(tmp_path, bot, outbox=LateMark) as telegram:
         await telegram.house.hire()
         ask = await asked(telegram, ALLOW, DENY, kind=AskKind.PERMISSION)
-        marks[0].holds = True
         await telegram.manager.taps(ask, "Deny, and say why")
         request = await telegram.manager.reads("as a reply to this message")
         await telegram.manager.says("not on a Friday", reply_to=request.message_id)
