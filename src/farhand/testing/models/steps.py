@@ -80,7 +80,9 @@ class GeminiScript:
         with self._lock:
             self.requests.append(received)
             matching = [each for each in self.conversations if each.matches(text)]
-            chosen = next((each for each in matching if each.steps), None)
+            # What was said last counts: a request brings the whole conversation.
+            left = [each for each in matching if each.steps]
+            chosen = max(left, key=lambda each: (bool(each.name), text.rfind(each.name)), default=None)
             if chosen is None:
                 said = "no conversation matches" if not matching else "the script is at its end"
                 self.complaints.append(f"{received.method} was asked and {said}: {json.dumps(received.body)[-400:]}")
