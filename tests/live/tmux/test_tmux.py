@@ -1,182 +1,19 @@
-"""The tmux wire against a real tmux: text arrives byte for byte, and nothing a desk user does harms it."""
+"""The tmux wire against a real tmux: nothing a desk user does harms it, and no death goes unnoticed."""
 
 from __future__ import annotations
 
 import os
 import signal
-import sys
-from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import anyio
 import pytest
-from tests.spec.promises import promise
+from tests.live.tmux.typed import BOX, ENVIRONMENT, read_box, submitted, until
 
-from farhand.drivers.claude.tmux import keyboard as claude_keyboard
 from farhand.drivers.wires.tmux import Pane, Tmux, TmuxGone, TmuxMissing, TmuxRefused
-from farhand.drivers.wires.tmux.submit import BoxOptions, Doubtful, Occupied, Submitted, submit
-from farhand.model.ports import Outcome, Taken
+from farhand.drivers.wires.tmux.submit import submit
 
 pytestmark = pytest.mark.anyio
-
-TYPIST = Path(__file__).with_name("typist.py")
-ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "LANG": "C.UTF-8", "TERM": "xterm-256color"}
-
-
-def read_box(screen: str) -> str | None:
-    """What the typist's box holds."""
-    line = next((line for line in screen.splitlines() if line.startswith(">")), None)
-    return None if line is None else line[1:].strip()
-
-
-BOX = BoxOptions(read_box=read_box, stash="C-s", timeout_seconds=60)
-
-
-async def until(right: Callable[[], bool]) -> None:
-    """Waits for a condition outside our event loop."""
-    with anyio.fail_after(240):
-        while not right():  # noqa: ASYNC110
-            await anyio.sleep(0.01)
-
-
-@pytest.fixture
-async def tmux(tmux_server: tuple[str, ...]) -> AsyncIterator[Tmux]:
-    """A tmux of this test alone."""
-    async with Tmux(tmux_server, "door", ENVIRONMENT).opened() as wire:
-        yield wire
-
-
-@pytest.fixture
-async def typist(tmux: Tmux, short_folder: Path) -> Pane:
-    """A pane that writes down what it is given."""
-    pane = await tmux.start(
-        "claude-test-ann", [sys.executable, "-IS", str(TYPIST), str(short_folder)], short_folder, {}
-    )
-    await until((short_folder / "ready").exists)
-    return pane
-
-
-async def shown(tmux: Tmux, pane: Pane, text: str) -> None:
-    """Waits until the box shows this text."""
-    with anyio.fail_after(240):
-        while read_box(await tmux.capture(pane)) != text:
-            pass
-
-
-def submitted(folder: Path) -> list[str]:
-    """The texts that were submitted, whole."""
-    file = folder / "submitted"
-    return file.read_bytes().decode().split("\0")[:-1] if file.exists() else []
-
-
-TEXTS = [
-    "plain",
-    "-n looks like an option",
-    "--",
-    "ends with a semicolon;",
-    ";",
-    "ends with a backslash\\",
-    "two\\\\",
-    " spaces around ",
-    "$HOME `id` $(id) #{pane_id} #S %1 ~ ~root",
-    "quotes ' \" '' \"\"",
-    "line one\nline two\n\nline four",
-    "trailing newline\n",
-    "Enter",
-    "C-c",
-    "tab\there",
-    "é 漢字 🎉 👩‍👩‍👧 \u202eabc",
-    "%end 1 2 1",
-    "{ braces } # and a comment",
-    "x" * 20000,
-]
-
-
-@pytest.mark.parametrize("text", TEXTS, ids=lambda text: repr(text[:16]))
-async def test_text_arrives_verbatim(tmux: Tmux, typist: Pane, short_folder: Path, text: str) -> None:
-    assert await submit(tmux, typist, text, BOX) == Submitted()
-    await until(lambda: bool(submitted(short_folder)))
-    assert submitted(short_folder) == [text]
-
-
-async def test_a_paste_is_bracketed_and_enter_comes_after_it(tmux: Tmux, typist: Pane, short_folder: Path) -> None:
-    await submit(tmux, typist, "a\nb", BOX)
-    await until(lambda: bool(submitted(short_folder)))
-    assert (short_folder / "bytes").read_bytes() == b"\x1b[200~a\nb\x1b[201~\r"
-
-
-async def test_a_message_cannot_leave_its_paste(tmux: Tmux, typist: Pane, short_folder: Path) -> None:
-    await submit(tmux, typist, "a\x1b[201~\x03b\r\nc\x9b", BOX)
-    await until(lambda: bool(submitted(short_folder)))
-    assert submitted(short_folder) == ["a\u241b[201~\u2403b\nc\ufffd"]
-
-
-async def test_slash_commands_are_typed(tmux: Tmux, typist: Pane, short_folder: Path) -> None:
-    await submit(tmux, typist, "/model -x;", BOX, keys=True)
-    await until(lambda: bool(submitted(short_folder)))
-    assert (short_folder / "bytes").read_bytes() == b"/model -x;\r"
-
-
-async def test_a_screen_that_is_drawn_anew_does_not_pass_for_a_message_that_was_sent(
-    tmux: Tmux, typist: Pane, short_folder: Path
-) -> None:
-    # Empty before, the text in it twice, once more before Enter; then no box for some looks, and the text again.
-    looks = iter(["", "text", "text", "text", *[None] * 5])
-    options = BoxOptions(
-        read_box=lambda _: next(looks, "text"), holds=lambda box, text: box == text, timeout_seconds=0.5
-    )
-    assert isinstance(await submit(tmux, typist, "text", options), Doubtful)
-
-
-async def test_a_box_that_a_dialog_has_taken_the_place_of_is_gone(tmux: Tmux, typist: Pane) -> None:
-    looks = iter(["", "text", "text", "text"])
-    options = BoxOptions(read_box=lambda _: next(looks, None), holds=lambda box, text: box == text, away_seconds=0.1)
-    assert await submit(tmux, typist, "text", options) == Submitted()
-
-
-async def test_what_is_half_typed_is_put_aside_and_comes_back(tmux: Tmux, typist: Pane, short_folder: Path) -> None:
-    await tmux.type(typist, "half a thought")
-    await shown(tmux, typist, "half a thought")
-    await submit(tmux, typist, "from the phone", BOX)
-    await until(lambda: bool(submitted(short_folder)))
-    assert submitted(short_folder) == ["from the phone"]
-    await shown(tmux, typist, "half a thought")
-
-
-async def test_what_cannot_be_put_aside_is_left_alone(tmux: Tmux, typist: Pane, short_folder: Path) -> None:
-    await tmux.type(typist, "half a thought")
-    await shown(tmux, typist, "half a thought")
-    result = await submit(tmux, typist, "from the phone", BoxOptions(read_box=read_box, timeout_seconds=60))
-    assert isinstance(result, Occupied)
-    assert (short_folder / "bytes").read_bytes() == b"half a thought"
-
-
-async def test_what_is_typed_in_the_same_moment_is_not_sent(tmux: Tmux, typist: Pane, short_folder: Path) -> None:
-    # The look before the paste comes a moment too early to see the typing.
-    blind = iter([""])
-    await tmux.type(typist, "half a thought")
-    await shown(tmux, typist, "half a thought")
-    options = BoxOptions(
-        read_box=lambda screen: next(blind, read_box(screen)),
-        holds=lambda box, text: box.startswith(text),
-        timeout_seconds=5,
-    )
-    assert isinstance(await submit(tmux, typist, "from the phone", options), Doubtful)
-    assert submitted(short_folder) == []
-
-
-async def test_without_a_box_nothing_is_typed(tmux: Tmux, typist: Pane, short_folder: Path) -> None:
-    result = await submit(tmux, typist, "text", BoxOptions(read_box=lambda _: None, timeout_seconds=0.2))
-    assert isinstance(result, Occupied)
-    assert not (short_folder / "bytes").exists()
-
-
-async def test_a_text_that_stays_in_the_box_is_doubtful(tmux: Tmux, typist: Pane) -> None:
-    boxes = iter([""])
-    result = await submit(
-        tmux, typist, "text", BoxOptions(read_box=lambda _: next(boxes, "stuck"), timeout_seconds=0.2)
-    )
-    assert isinstance(result, Doubtful)
 
 
 async def test_renaming_splitting_and_resizing_harm_nothing(
@@ -440,23 +277,3 @@ async def test_without_tmux_the_sentence_says_what_to_install(short_folder: Path
     async with Tmux(["/no/such/tmux"], "door", ENVIRONMENT).opened() as wire:
         with pytest.raises(TmuxMissing, match="install the package tmux"):
             await wire.find("x")
-
-
-@promise("security.5")
-async def test_messages_at_once_into_one_pane_do_not_mix(
-    tmux: Tmux, typist: Pane, short_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(claude_keyboard, "BOX", BOX)
-    keyboard = claude_keyboard.ClaudeKeyboard(tmux, typist)
-    messages = [f"{number} " + f"word{number}\n" * 300 + str(number) for number in range(6)]
-    outcomes: list[Outcome] = []
-
-    async def say(text: str) -> None:
-        outcomes.append(await keyboard.submit(text))
-
-    async with anyio.create_task_group() as tasks:
-        for message in messages:
-            tasks.start_soon(say, message)
-    assert outcomes == [Taken()] * len(messages)
-    await until(lambda: len(submitted(short_folder)) == len(messages))
-    assert sorted(submitted(short_folder)) == messages
