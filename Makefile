@@ -1,5 +1,5 @@
 # Two commands do everything on a fresh machine: `make run` and `make test`.
-.PHONY: help run test test-fast check bench live record format lock reference picture screenshots terminal-pictures web setup-run setup-dev setup-tests
+.PHONY: help run test test-fast check bench live record format lock reference picture screenshots terminal-pictures web dist dist-try setup-run setup-dev setup-tests
 PYTEST = .venv/bin/python -m pytest -q -p no:cacheprovider
 # tests/order.py says how many workers that are, what they run first, and which tests stay together.
 ON_ALL_CORES = -n auto --dist loadgroup --no-loadscope-reorder
@@ -15,6 +15,7 @@ help:
 	@echo "make record     what the real Gemini CLI decides, for the tests to replay"
 	@echo "make format     what ruff can put right by itself"
 	@echo "make lock       the lock files, anew"
+	@echo "make dist       the wheel, with the phone app, in dist/; make dist-try installs and runs it in an empty environment"
 	@echo "make reference  what the code tells, anew: docs/reference/, the schema, its types, golden fixtures"
 	@echo "make screenshots   every screen of the phone app in build/screenshots, and what axe has against it"
 	@echo "make terminal-pictures   the main states of the terminal app in build/terminal"
@@ -86,6 +87,12 @@ terminal-pictures: setup-tests
 
 screenshots: setup-tests web
 	.venv/bin/python scripts/take_screenshots.py
+
+dist: setup-dev web
+	@sh scripts/dist.sh
+
+dist-try: setup-dev web
+	@sh scripts/dist.sh try
 
 lock: setup-dev
 	.venv/bin/uv pip compile -q --universal --generate-hashes --no-header pyproject.toml -o requirements.lock
