@@ -11,6 +11,7 @@ import structlog
 from starlette.routing import BaseRoute
 
 from farhand.channels.files.pipes import Pipes
+from farhand.channels.files.repeats import LastAnswers
 from farhand.channels.files.routes import WorkerRoutes
 from farhand.channels.files.sessions import SessionFiles
 from farhand.channels.files.spooled_answers import read_spooled_answers
@@ -67,7 +68,8 @@ class FilesChannel:
         self.worker_files = WorkerFiles(context.sessions, context.temporary, node, context.agent_group)
         self.sessions = SessionFiles(self.worker_files, context.peers)
         self._pipes = Pipes(self)
-        self._routes = WorkerRoutes(context, self.sessions)
+        self._answers = LastAnswers()
+        self._routes = WorkerRoutes(context, self.sessions, self._answers)
 
     def local_routes(self) -> Sequence[BaseRoute]:
         """Routes for callers on this machine."""
@@ -104,6 +106,7 @@ class FilesChannel:
 
     async def _followed(self, event: Event, tasks: anyio.abc.TaskGroup) -> None:
         """Follows one event; a store that cannot write is retried, a file that cannot be written is reported."""
+        self._answers.follow(event)
         while True:
             try:
                 await self._follow(event, tasks)

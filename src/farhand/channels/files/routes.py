@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from farhand.channels.files.repeats import FORWARDER, LastAnswers
 from farhand.channels.files.sessions import SessionFiles
 from farhand.model.bounded import read_bounded
 from farhand.model.channel_ports import ChannelContext
@@ -47,10 +48,11 @@ class News(msgspec.Struct):
 class WorkerRoutes:
     """What the node's HTTP listener serves for workers' programs."""
 
-    def __init__(self, context: ChannelContext, sessions: SessionFiles) -> None:
+    def __init__(self, context: ChannelContext, sessions: SessionFiles, answers: LastAnswers) -> None:
         self._hub = context.hub
         self._peers = context.peers
         self._sessions = sessions
+        self._answers = answers
         self._prefix = context.tmux_prefix
         self._terminals = context.terminals
         self._clock = context.clock
@@ -79,6 +81,9 @@ class WorkerRoutes:
         if hiring(request) not in ("", present.workers[name].hiring_id):
             # The worker that the key was of has left while the request was being sent.
             return Response("That key is another worker's", 403)
+        if await self._is_repeat(request, answer):
+            self._sessions.clear(name)
+            return Response("OK")
         plain = answer.escape or answer.source in PLAIN_SOURCES
         identity = f"{name}:{answer.id}" if answer.id is not None else uuid.uuid4().hex
         command = Respond(id=identity, worker=name, text=answer.text, html=not plain)
@@ -90,6 +95,12 @@ class WorkerRoutes:
             return Response(error.text, 404)
         self._sessions.clear(name)
         return Response("OK")
+
+    async def _is_repeat(self, request: Request, answer: ResponseBody) -> bool:
+        """Whether a Stop hook of the original posts what the worker's own session has told already."""
+        if answer.id is not None or answer.source or not request.headers.get("user-agent", "").startswith(FORWARDER):
+            return False
+        return await self._answers.has(answer.session, answer.text)
 
     async def notify(self, request: Request) -> Response:
         """Something that everybody should know."""
