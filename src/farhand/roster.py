@@ -15,6 +15,7 @@ import structlog
 
 from farhand.config.settings import Settings
 from farhand.drivers.wires.context import DriverContext
+from farhand.drivers.wires.hooks.bridge import BridgeHooks
 from farhand.drivers.wires.manifest import parse_manifest
 from farhand.drivers.wires.oneshot.runner import FOLDER, OneshotRunner
 from farhand.drivers.wires.tmux.host import TmuxHost, TmuxHostOptions
@@ -175,6 +176,12 @@ def hook_settings_of(backend: str) -> ModuleType:
     if backend not in able:
         raise UnknownBackend(backend, known=sorted(able))
     return import_module(able[backend])
+
+
+def bridge_hooks() -> dict[str, BridgeHooks]:
+    """How the CLI of each backend that can be bridged wants the file bridge's hooks."""
+    known = {name: f"farhand.drivers.{name}.bridge_hooks" for name in packages()}
+    return {name: import_module(module).HOOKS for name, module in known.items() if find_spec(module) is not None}
 
 
 def oneshot_runner_of(backend: str, folder: Path, environment: Mapping[str, str]) -> tuple[str, OneshotRunner]:

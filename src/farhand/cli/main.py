@@ -31,6 +31,7 @@ COMMANDS = {
     "webhook": "set, show or delete the bot's webhook",
     "hook": "put hooks into an agent CLI's settings, take them out, try them",
     "sandbox": "build the image that sandboxed workers run in, tell which engine runs them",
+    "bridge": "reach an agent that runs at the desk through two files and its CLI's hooks",
     "service": "keep a node running after log-out and reboot",
     "completion": "print the completion for bash, zsh or fish",
 }

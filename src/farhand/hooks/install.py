@@ -25,6 +25,9 @@ ANSWERS = "send-to-telegram.py"
 FORWARDER = "forward-to-bridge.py"
 _SOURCES = {PROGRAM: "program.py", ANSWERS: "send_to_telegram.py", FORWARDER: "forward_to_bridge.py"}
 
+# Whose hooks are ours, by the programs that they run.
+OWN = (PROGRAM, ANSWERS)
+
 Groups = Mapping[str, Sequence[Mapping[str, Any]]]
 
 
@@ -70,12 +73,12 @@ def remove_programs(folder: Path) -> None:
         _drop(folder / name)
 
 
-def install(settings: Path, groups: Groups, keep: Path) -> bool:
+def install(settings: Path, groups: Groups, keep: Path, own: Sequence[str] = OWN) -> bool:
     """Merges our hooks into the settings; False when they were there already. `keep` holds what stood before."""
     with _locked(keep):
         before = _read(settings)
         content = _parsed(settings, before)
-        merged = merge(content, groups)
+        merged = merge(content, groups, own)
         if merged == content:
             return False
         after = _encoded(merged, before)
@@ -89,7 +92,7 @@ def install(settings: Path, groups: Groups, keep: Path) -> bool:
         return True
 
 
-def uninstall(settings: Path, keep: Path) -> bool:
+def uninstall(settings: Path, keep: Path, own: Sequence[str] = OWN) -> bool:
     """Takes our hooks out; the file as it was before us, if nobody has changed it since. False when none was there."""
     with _locked(keep):
         note, now = _note(keep, settings), _read(settings)
@@ -97,7 +100,7 @@ def uninstall(settings: Path, keep: Path) -> bool:
             _restore(settings, note)
         elif now is not None:
             content = _parsed(settings, now)
-            cleaned = remove(content)
+            cleaned = remove(content, own)
             if cleaned == content:
                 return False
             _write(settings, _encoded(cleaned, now), _mode(settings))
@@ -108,35 +111,35 @@ def uninstall(settings: Path, keep: Path) -> bool:
         return True
 
 
-def installed(settings: Path, groups: Groups) -> bool:
+def installed(settings: Path, groups: Groups, own: Sequence[str] = OWN) -> bool:
     """Whether the settings have these hooks, exactly."""
     content = _parsed(settings, _read(settings))
-    return merge(content, groups) == content
+    return merge(content, groups, own) == content
 
 
-def merge(content: dict[str, Any], groups: Groups) -> dict[str, Any]:
+def merge(content: dict[str, Any], groups: Groups, own: Sequence[str] = OWN) -> dict[str, Any]:
     """The settings with our hooks: ours of before replaced, others untouched and before ours."""
-    if _same(content, groups):
+    if _same(content, groups, own):
         return content
-    cleaned = remove(content)
+    cleaned = remove(content, own)
     hooks = dict(cleaned.get("hooks", {}))
     for event, ours in groups.items():
         hooks[event] = [*hooks.get(event, []), *[dict(group) for group in ours]]
     return {**cleaned, "hooks": hooks}
 
 
-def _same(content: Mapping[str, Any], groups: Groups) -> bool:
+def _same(content: Mapping[str, Any], groups: Groups, own: Sequence[str]) -> bool:
     hooks = content.get("hooks", {})
-    found = {event: [group for group in hooks[event] if is_ours(group)] for event in hooks}
+    found = {event: [group for group in hooks[event] if is_ours(group, own)] for event in hooks}
     return {event: ours for event, ours in found.items() if ours} == {
         event: [dict(group) for group in ours] for event, ours in groups.items()
     }
 
 
-def remove(content: dict[str, Any]) -> dict[str, Any]:
+def remove(content: dict[str, Any], own: Sequence[str] = OWN) -> dict[str, Any]:
     """The settings without our hooks; what only they had filled goes too."""
     hooks = content.get("hooks", {})
-    left = {event: [group for group in groups if not is_ours(group)] for event, groups in hooks.items()}
+    left = {event: [group for group in groups if not is_ours(group, own)] for event, groups in hooks.items()}
     remaining = {event: groups for event, groups in left.items() if groups or not hooks[event]}
     if remaining == hooks:
         return content
@@ -145,16 +148,16 @@ def remove(content: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def is_ours(group: Any) -> bool:
+def is_ours(group: Any, own: Sequence[str] = OWN) -> bool:
     """A group whose every hook runs our program or posts to our door."""
     entries = group.get("hooks") if isinstance(group, dict) else None
     if not isinstance(entries, list) or not entries:
         return False
-    return all(isinstance(entry, dict) and _runs_ours(str(entry.get("command", ""))) for entry in entries)
+    return all(isinstance(entry, dict) and _runs_ours(str(entry.get("command", "")), own) for entry in entries)
 
 
-def _runs_ours(command: str) -> bool:
-    return PROGRAM in command or ANSWERS in command
+def _runs_ours(command: str, own: Sequence[str]) -> bool:
+    return any(program in command for program in own)
 
 
 # --- files

@@ -32,6 +32,9 @@ REMOTE_PORT_VARIABLES = ("GEMINI_CLI_REMOTE_PORT", "GEMINI_CLI_TUI_REMOTE_PORT")
 AGENT_SETTINGS = ".claude/settings.json"
 STALE_HOOKS_ADVICE = "restart Claude (/exit) to reload settings.json"
 DEFAULT_BACKEND = "claude"
+# Where the two files of the file bridge are, below a project, and whose hooks they were made for.
+FILE_BRIDGE_FOLDER = ".gemini"
+FILE_BRIDGE_BACKEND = "gemini"
 BACKENDS = ("claude", "codex", "gemini", "opencode")
 TEMPORARY_FOLDER = "/tmp/claudecode-telegram"  # noqa: S108
 PRODUCT = "claudecode-telegram"

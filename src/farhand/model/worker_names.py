@@ -8,8 +8,8 @@ from farhand.model.slash import INTERACTIVE, names
 # Commands of `farhand` that no slash command mirrors, and those that are to come.
 CLI_COMMANDS = frozenset(
     (
-        "adapter agents answer ask bench chat clean completion devices doctor events fleet hook hooks logs mcp pair "
-        "restart run say service setup skills status tui version webhook"
+        "adapter agents answer ask bench bridge chat clean completion devices doctor events fleet hook hooks logs mcp "
+        "pair restart run say service setup skills status tui version webhook"
     ).split()
 )
 COMING = frozenset(("review", "sprint", "undo"))

@@ -1,0 +1,174 @@
+"""What an agent CLI runs before and after each turn: hands the inbox to the agent, and the agent's words to the outbox.
+
+    before EVENT FOLDER                             prints what is unread in the inbox as context for the turn
+    after EVENT FOLDER DECISION RECORDS [tells]     puts what the agent said into the outbox; in a sprint, prints the
+                                                    next prompt
+
+DECISION is the CLI's word for "not yet done". RECORDS is the kind of a transcript's records in which the agent speaks,
+or `-` when the payload has its last words. `tells` says that a turn which we force runs no hook before it, so that the
+inbox goes with the prompt. Always exits 0 and prints one JSON object, whatever goes wrong; needs no node.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+
+from farhand.drivers.bridge.hook import rounds, rules
+from farhand.drivers.bridge.hook.deliver import flush, queue
+from farhand.drivers.bridge.hook.files import BridgeState, MessageFile, locked
+from farhand.drivers.bridge.hook.rules import INBOX, READ, Message
+
+LONGEST_PAYLOAD = 32 * 1024 * 1024
+TRANSCRIPT_BYTES = 1024 * 1024
+# What a CLI says of a turn that was cancelled.
+SILENCE = "[no response text]"
+
+
+class BridgeOutput:
+    """The one JSON object on stdout; nothing else is ever printed there."""
+
+    def __init__(self) -> None:
+        self.printed = False
+
+    def print(self, content: dict[str, object]) -> None:
+        """Prints it, the first time."""
+        if not self.printed:
+            self.printed = True
+            data = json.dumps(content).encode() + b"\n"
+            while data:
+                data = data[os.write(1, data) :]
+
+
+def run(words: list[str]) -> None:
+    """Answers the CLI; what goes wrong is told on stderr, and the agent goes on without us."""
+    output = BridgeOutput()
+    try:
+        payload = _payload(sys.stdin.buffer.read(LONGEST_PAYLOAD))
+        if words[0] == "before":
+            before(output, words[1], words[2])
+        else:
+            said = last_words(payload, words[4])
+            after(output, said, words[2], words[3], tells=words[5:] == ["tells"])
+    except Exception as error:  # noqa: BLE001
+        sys.stderr.write(f"farhand bridge: {type(error).__name__}: {error}\n")
+    output.print({})
+
+
+def before(output: BridgeOutput, event: str, folder: str) -> None:
+    """Gives the agent what is unread; only what was given is marked."""
+    if not os.path.isdir(folder):
+        return
+    with locked(folder):
+        state, inbox = BridgeState(folder), MessageFile(folder, INBOX, READ)
+        found = rules.waiting(inbox.messages(), READ, state.seen)
+        if found:
+            text = take(found, state)
+            output.print({"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}})
+        confirm(folder, state, inbox, found)
+
+
+def take(found: list[Message], state: BridgeState) -> str:
+    """What these messages tell the agent; one of them may start a sprint, or stop it."""
+    texts = [rules.text_of(one) for one in found]
+    for index, text in enumerate(texts):
+        begun = rounds.started(text)
+        if begun is not None:
+            state.sprint, state.stopping = begun.stored(), False
+            texts[index] = rounds.first_prompt(begun)
+    if any(rules.is_stop(rules.text_of(one)) for one in found if rounds.started(rules.text_of(one)) is None):
+        state.stopping = state.sprint is not None
+    return rules.context(texts)
+
+
+def confirm(folder: str, state: BridgeState, inbox: MessageFile, found: list[Message]) -> None:
+    """Marks what was given to the agent, prunes, and brings the outbox up to date."""
+    now = time.time()
+    state.seen += [rules.key(one) for one in found]
+    if inbox.set_aside:
+        queue(folder, state, f"⚠ {INBOX} made no sense and was set aside: {inbox.set_aside}", now)
+    if found:
+        state.write()
+    inbox.change(lambda messages: rules.pruned(rules.marked(messages, state.seen, READ), READ, now))
+    if state.queued or state.pending:
+        flush(folder, state, now)
+
+
+def after(output: BridgeOutput, said: str, folder: str, decision: str, *, tells: bool) -> None:
+    """Brings what was said to the outbox; in a sprint the next task follows, unless a person said STOP."""
+    if not said or not os.path.isdir(folder):
+        return
+    now = time.time()
+    with locked(folder):
+        state, inbox = BridgeState(folder), MessageFile(folder, INBOX, READ)
+        sprint = rounds.read_rounds(state.sprint)
+        found = rules.waiting(inbox.messages(), READ, state.seen) if sprint else []
+        queue(folder, state, said, now)
+        prompt = ""
+        given: list[Message] = []
+        if sprint is not None:
+            prompt, given = _next(sprint, said, found, state, folder, tells=tells)
+        flush(folder, state, now)
+        if prompt:
+            output.print({"decision": decision, "reason": prompt})
+        if given or inbox.set_aside:
+            confirm(folder, state, inbox, given)
+
+
+def _next(
+    sprint: rounds.Rounds, said: str, found: list[Message], state: BridgeState, folder: str, *, tells: bool
+) -> tuple[str, list[Message]]:
+    """The next prompt of the sprint (none: it is over), and which messages went with it."""
+    stops = [one for one in found if rules.is_stop(rules.text_of(one))]
+    decided = rounds.after_turn(sprint, said, stopped=state.stopping or bool(stops))
+    state.sprint, state.stopping = decided.rounds and decided.rounds.stored(), False
+    queue(folder, state, decided.report, time.time())
+    if decided.rounds is None:
+        # The turn is over and the sprint with it: the STOP has done what it was for.
+        return "", stops
+    if not tells or not found:
+        return decided.prompt, []
+    return f"{decided.prompt}\n\n{take(found, state)}", found
+
+
+def _payload(data: bytes) -> dict[str, object]:
+    try:
+        content = json.loads(data)
+    except ValueError:
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def last_words(payload: dict[str, object], records: str) -> str:
+    """What the agent said last in this turn: of the transcript where the payload cannot be relied on."""
+    if records == "-":
+        return _text(payload.get("last_assistant_message"))
+    fallback = _text(payload.get("prompt_response"))
+    try:
+        return from_transcript(_tail(str(payload.get("transcript_path", ""))), records) or fallback
+    except OSError:
+        return fallback
+
+
+def _tail(path: str) -> bytes:
+    with open(path, "rb") as file:
+        file.seek(max(0, os.fstat(file.fileno()).st_size - TRANSCRIPT_BYTES))
+        return file.read()
+
+
+def from_transcript(data: bytes, records: str) -> str:
+    """The last record of that kind, unless a person has spoken since."""
+    for line in reversed(data.splitlines()):
+        record = _payload(line)
+        if record.get("type") == records and _text(record.get("content")):
+            return _text(record.get("content"))
+        if record.get("type") == "user":
+            break
+    return ""
+
+
+def _text(value: object) -> str:
+    text = value.strip() if isinstance(value, str) else ""
+    return "" if text == SILENCE else text

@@ -1,0 +1,146 @@
+"""The rules of the two message files: what is new, what is kept, what an agent and a person are told. Pure.
+
+A copy of this module runs inside an agent CLI's hooks: it imports the standard library alone.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+import zlib
+from collections.abc import Iterable, Sequence
+
+INBOX, OUTBOX = "wa_inbox.json", "wa_outbox.json"
+READ, SENT = "read", "sent"
+MOST_MESSAGES = 100
+KEPT_SECONDS = 3600.0
+SUMMARY_CHARACTERS = 500
+HEADING = "WhatsApp messages:\n"
+STOP_SENTENCE = (
+    "⛔ STOP signal received from user. Complete your current action, write a final status update, and halt."
+    " Do not start any new tasks."
+)
+_STOP = re.compile(r"\bstop\b", re.IGNORECASE)
+_BARE_STOP = re.compile(r"\W*stop\W*", re.IGNORECASE)
+_TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d+)?)?\s*(Z|[+-]\d\d:?\d\d)?")
+
+Message = dict[str, object]
+
+
+class Malformed(ValueError):
+    """A file that does not hold messages."""
+
+
+def parse(data: bytes) -> list[Message]:
+    """The messages of a file; what is no message in it is passed over. Raises Malformed."""
+    try:
+        content = json.loads(data.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise Malformed(str(error)) from None
+    messages = content.get("messages") if isinstance(content, dict) else None
+    if not isinstance(messages, list):
+        raise Malformed("there is no list of messages in it")
+    return [dict(one) for one in messages if isinstance(one, dict)]
+
+
+def encode(messages: Sequence[Message]) -> bytes:
+    """A file with these messages: UTF-8 without BOM."""
+    text = json.dumps({"messages": list(messages)}, indent=2, ensure_ascii=False)
+    # Half of a pair of surrogates, as foreign JSON may have it, is no character.
+    return (text + "\n").encode("utf-8", "replace")
+
+
+def new_message(kind: str, sender: str, text: str, now: float, salt: str, done: str) -> Message:
+    """A message as the files have it, with an id that nobody else gives."""
+    stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now))
+    identity = f"{kind}_{int(now * 1000)}_{salt}"
+    return {"id": identity, "timestamp": stamp, "from": sender, "text": text, done: False}
+
+
+def key(message: Message) -> str:
+    """What tells one message from another: foreign ids may count seconds, and be given twice."""
+    return f"{message.get('id', '')}:{zlib.crc32(text_of(message).encode('utf-8', 'replace')):08x}"
+
+
+def text_of(message: Message) -> str:
+    """Its text, or nothing."""
+    text = message.get("text")
+    return text if isinstance(text, str) else ""
+
+
+def is_done(message: Message, done: str) -> bool:
+    """Whether it was read (or sent)."""
+    return message.get(done) is True
+
+
+def waiting(messages: Iterable[Message], done: str, known: Iterable[str] = ()) -> list[Message]:
+    """Those that are not done, and not known to be done whatever the file says."""
+    passed = set(known)
+    return [one for one in messages if not is_done(one, done) and key(one) not in passed]
+
+
+def marked(messages: Iterable[Message], keys: Iterable[str], done: str) -> list[Message]:
+    """The messages, with those of these keys done."""
+    wanted = set(keys)
+    return [{**one, done: True} if key(one) in wanted else one for one in messages]
+
+
+def pruned(messages: Sequence[Message], done: str, now: float) -> list[Message]:
+    """Without what is done and older than an hour, or with all that is done gone when there are too many."""
+    kept = [one for one in messages if not is_done(one, done) or written_at(one, now) > now - KEPT_SECONDS]
+    return kept if len(kept) <= MOST_MESSAGES else [one for one in kept if not is_done(one, done)]
+
+
+def merged(first: Sequence[Message], second: Sequence[Message], done: str) -> list[Message]:
+    """Both, each message once; one that is done in either is done."""
+    found = {key(one): one for one in first}
+    for one in second:
+        name = key(one)
+        known = found.get(name)
+        found[name] = one if known is None else {**known, done: is_done(known, done) or is_done(one, done)}
+    return list(found.values())
+
+
+def written_at(message: Message, otherwise: float) -> float:
+    """When it was written, in seconds since 1970; `otherwise` when it does not say so."""
+    stamp = message.get("timestamp")
+    found = _TIME.match(stamp) if isinstance(stamp, str) else None
+    if found is None:
+        return otherwise
+    year, month, day, hour, minute = (int(found[index]) for index in range(1, 6))
+    seconds = _days(year, month, day) * 86400 + hour * 3600 + minute * 60 + int(found[6] or 0)
+    return float(seconds - _offset(found[7] or "Z"))
+
+
+def _days(year: int, month: int, day: int) -> int:
+    """Days since 1970, by the calendar of today."""
+    year -= month <= 2
+    of_year = (153 * (month + (-3 if month > 2 else 9)) + 2) // 5 + day - 1
+    return year * 365 + year // 4 - year // 100 + year // 400 + of_year - 719468
+
+
+def _offset(zone: str) -> int:
+    if zone == "Z":
+        return 0
+    digits = zone[1:].replace(":", "")
+    return (1 if zone[0] == "+" else -1) * (int(digits[:2]) * 3600 + int(digits[2:]) * 60)
+
+
+def is_stop(text: str) -> bool:
+    """Whether a person says STOP, in any case, as a word of its own: a stopwatch stops nobody."""
+    return _STOP.search(text) is not None
+
+
+def context(texts: Sequence[str]) -> str:
+    """What the agent is told of these messages; STOP comes first, and nothing that was said beside it is lost."""
+    if not any(map(is_stop, texts)):
+        return HEADING + "\n".join(texts)
+    beside = [text for text in texts if not _BARE_STOP.fullmatch(text)]
+    return STOP_SENTENCE + (f"\n\n{HEADING}" + "\n".join(beside) if beside else "")
+
+
+def summary(text: str) -> str:
+    """The text as a phone shows it: 500 characters at most."""
+    text = text.strip()
+    return text if len(text) <= SUMMARY_CHARACTERS else text[: SUMMARY_CHARACTERS - 1].rstrip() + "…"

@@ -1,0 +1,12 @@
+"""The file bridge's hooks as Codex wants them, beside the project's own settings."""
+
+from farhand.drivers.wires.hooks.bridge import BridgeHooks
+
+HOOKS = BridgeHooks(
+    settings=".codex/hooks.json",
+    before="UserPromptSubmit",
+    after="Stop",
+    timeout=5,
+    decision="block",
+    advice="Codex asks at its next start whether these hooks are trusted: trust them, or they do not run.",
+)

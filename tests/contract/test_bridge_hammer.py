@@ -1,0 +1,128 @@
+"""A foreign bot that knows no lock, hooks, and kills: nothing lost, never a torn read, never over 100 messages."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from random import Random
+
+from tests.contract.bridge_hooks import HookedProject, read
+
+ROUNDS = 60
+MESSAGES = 150
+# A bot as a person would write it: reads, changes, writes beside and renames; it knows the two files and nothing else.
+BOT = """
+import json, os, pathlib, sys, time
+folder, most = pathlib.Path(sys.argv[1]), int(sys.argv[2])
+inbox, outbox = folder / "wa_inbox.json", folder / "wa_outbox.json"
+def put(path, messages):
+    temporary = path.with_name(path.name + ".tmp")
+    temporary.write_text(json.dumps({"messages": messages}), "utf-8")
+    temporary.rename(path)
+def get(path):
+    return json.loads(path.read_text("utf-8"))["messages"] if path.exists() else []
+sent, added = {}, 0
+def now():
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+while True:
+    messages = get(inbox)
+    assert len(messages) <= 101, len(messages)
+    if added < most and len(messages) < 100:
+        fresh = {"id": f"m{added}", "timestamp": now(), "from": "user", "text": f"in-{added}-", "read": False}
+        put(inbox, [*messages, fresh])
+        added += 1
+    found = get(outbox)
+    assert len(found) <= 100, len(found)
+    for one in found:
+        if not one["sent"]:
+            sent[one["text"]] = sent.get(one["text"], 0) + 1
+            one["sent"] = True
+    put(outbox, found)
+    print(json.dumps({"added": added, "sent": sorted(sent)}), flush=True)
+    if sys.stdin.readline() == "":
+        break
+"""
+
+
+class ForeignBot:
+    """The bot, which works without a pause until it is told to end."""
+
+    def __init__(self, folder: Path) -> None:
+        self.added = 0
+        self.sent: list[str] = []
+        self.exit_code = -1
+        self._ended = threading.Event()
+        self._folder = folder
+        self._thread = threading.Thread(target=self._drive)
+
+    def __enter__(self) -> ForeignBot:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def _drive(self) -> None:
+        words = [sys.executable, "-I", "-c", BOT, str(self._folder), str(MESSAGES)]
+        with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as bot:
+            assert bot.stdin is not None
+            assert bot.stdout is not None
+            while line := bot.stdout.readline():
+                told = json.loads(line)
+                self.added, self.sent = told["added"], told["sent"]
+                if self._ended.is_set():
+                    bot.stdin.close()
+                    break
+                bot.stdin.write("\n")
+                bot.stdin.flush()
+        self.exit_code = bot.returncode
+
+
+def test_a_foreign_bot_the_hooks_and_kills_lose_nothing(tmp_path: Path) -> None:
+    project = HookedProject(tmp_path, "gemini")
+    chance = Random(7)
+    told: list[str] = []
+    cut_off: list[str] = []
+    said: list[str] = []
+    with ForeignBot(project.folder) as bot:
+        for number in range(ROUNDS):
+            context, whole = hook(project, 0, {}, kill_after=chance.choice([0, 0, 0.02, 0.03, 0.04]))
+            (told if whole else cut_off).append(context)
+            words = f"out-{number}-"
+            _, whole = hook(project, 1, {"prompt_response": words}, kill_after=chance.choice([0, 0, 0.03]))
+            said += [words] if whole else []
+    assert bot.exit_code == 0, "the bot saw a torn file, or one that was too long"
+    told += [json.dumps(project.before()), json.dumps(project.before())]
+    numbers = range(bot.added)
+    assert [number for number in numbers if f"in-{number}-" not in "".join((*told, *cut_off))] == [], "lost"
+    assert [number for number in numbers if "".join(told).count(f"in-{number}-") > 1] == [], "twice"
+    delivered = {*bot.sent, *project.said()}
+    assert [words for words in said if words not in delivered] == []
+    assert len(read(project.inbox)) <= 100
+    assert not list(project.folder.glob("*.malformed-*"))
+
+
+def hook(project: HookedProject, which: int, payload: dict[str, str], *, kill_after: float) -> tuple[str, bool]:
+    """Runs a hook, killed after so long if at all; what it printed, and whether it came to its end."""
+    process = subprocess.Popen(
+        ["/bin/sh", "-c", f"exec {project.commands[which].removesuffix(' || true')}"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    if kill_after:
+        threading.Timer(kill_after, lambda: _kill(process)).start()
+    printed, _ = process.communicate(json.dumps(payload).encode())
+    return printed.decode("utf-8", "replace"), process.returncode == 0
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None:
+        os.kill(process.pid, signal.SIGKILL)

@@ -1,0 +1,112 @@
+"""What every CLI that can be bridged plays: an agent that somebody started by hand, a script that knows two files."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+
+import anyio
+
+from farhand.testing.cli_env import CliEnv
+
+SAFETY_SECONDS = 40.0
+SESSION = "desk"
+
+
+class Desk:
+    """A terminal in which somebody started a CLI by hand, the bridge's hooks in the project's settings."""
+
+    def __init__(self, cli_env: CliEnv) -> None:
+        self.cli_env = cli_env
+
+    async def install(self, backend: str) -> None:
+        """`farhand bridge install`, as a person types it."""
+        words = ["bridge", "install", "--project", str(self.cli_env.project), "--backend", backend]
+        await anyio.run_process([sys.executable, "-m", "farhand", *words], env=self.cli_env.environment)
+
+    async def start(self, command: Sequence[str], ready: str, **variables: str) -> None:
+        """Starts the CLI and waits until it can be typed into."""
+        given = [word for name, value in variables.items() for word in ("-e", f"{name}={value}")]
+        size = ("-x", "120", "-y", "50")
+        place = ("-d", "-s", SESSION, "-c", str(self.cli_env.project), *size, *given)
+        await self._tmux("new-session", *place, shlex.join(command))
+        await self.shows(ready)
+
+    async def types(self, text: str) -> None:
+        """Types it; Enter only when it is on the screen, for an Enter in the midst of typing is a new line."""
+        await self._tmux("send-keys", "-t", SESSION, "-l", text)
+        await self.shows(text)
+        await anyio.sleep(0.2)
+        await self._tmux("send-keys", "-t", SESSION, "Enter")
+
+    async def shows(self, words: str) -> None:
+        """Returns when the screen has these words."""
+        await wait(lambda: self._tmux("capture-pane", "-p", "-t", SESSION), lambda screen: words in str(screen), words)
+
+    async def _tmux(self, *words: str) -> str:
+        done = await anyio.run_process([*self.cli_env.server, *words], env=self.cli_env.environment)
+        return done.stdout.decode()
+
+
+async def wait(look: Callable[[], object], good: Callable[[object], bool], what: str) -> None:
+    """Looks again until it is so."""
+    shown: object = None
+    with anyio.move_on_after(SAFETY_SECONDS):
+        while True:
+            found = look()
+            shown = await found if isinstance(found, Awaitable) else found
+            if good(shown):
+                return
+            await anyio.sleep(0.05)
+    raise AssertionError(f"{what!r} never came; there is: {shown}")
+
+
+class ForeignScript:
+    """Knows the two files and how they are written, and nothing of farhand."""
+
+    def __init__(self, project: Path) -> None:
+        self._inbox, self._outbox = project / ".gemini/wa_inbox.json", project / ".gemini/wa_outbox.json"
+        self._count = 0
+
+    def writes(self, text: str) -> None:
+        """A person's message."""
+        self._count += 1
+        message = {"id": f"msg_{self._count}", "timestamp": "2126-01-01T00:00:00Z", "from": "user", "text": text}
+        temporary = self._inbox.with_name(f"{self._inbox.name}.tmp")
+        temporary.write_text(json.dumps({"messages": [*self._read(self._inbox), {**message, "read": False}]}))
+        temporary.rename(self._inbox)
+
+    def is_read(self) -> bool:
+        """Whether everything that it wrote was read."""
+        return all(one["read"] for one in self._read(self._inbox))
+
+    def heard(self) -> list[str]:
+        """What the agent said."""
+        return [str(one["text"]) for one in self._read(self._outbox)]
+
+    async def hears(self, *texts: str) -> None:
+        """Returns when the outbox holds exactly these."""
+        await wait(self.heard, lambda heard: heard == list(texts), " / ".join(texts))
+
+    def _read(self, path: Path) -> list[dict[str, object]]:
+        found = json.loads(path.read_text("utf-8"))["messages"] if path.exists() else []
+        return list(found)
+
+
+async def a_sprint_goes_on_by_itself(desk: Desk, script: ForeignScript) -> None:
+    """AC-4: two tasks, a report between them; the model answers "did one" to zz-one and "did two" to zz-two."""
+    script.writes("/sprint start\n- zz-one\n- zz-two")
+    await desk.types("begin")
+    await script.hears("did one", "✅ 1/2 done. Next: zz-two", "did two", "🏁 Sprint done: 2/2.")
+    assert script.is_read()
+
+
+async def stop_ends_a_sprint_with_its_turn(desk: Desk, script: ForeignScript, began: Callable[[], object]) -> None:
+    """AC-5, up to where the model is to be released: a person says STOP in the midst of the first of three tasks."""
+    script.writes("/sprint start\n- zz-held\n- zz-two\n- zz-three")
+    await desk.types("begin")
+    await wait(began, bool, "the first task")
+    script.writes("Stop")

@@ -1,0 +1,48 @@
+"""The real Claude Code, started by hand, reached through the two files of the bridge alone."""
+
+from __future__ import annotations
+
+import pytest
+from tests.live.bridge_scenarios import (
+    Desk,
+    ForeignScript,
+    a_sprint_goes_on_by_itself,
+    stop_ends_a_sprint_with_its_turn,
+)
+
+from farhand.drivers.claude.launch import ClaudePaths, prepare_account
+from farhand.testing.claude_env import ClaudeEnv
+from farhand.testing.models.script import Hold, ScriptedReply, ScriptedText, say
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+async def desk(cli_env: ClaudeEnv) -> Desk:
+    """Claude Code at a desk, its project bridged."""
+    opened = Desk(cli_env)
+    await opened.install("claude")
+    prepare_account(ClaudePaths.of(cli_env.environment), cli_env.environment, cli_env.project)
+    await opened.start(["claude", "--permission-mode", "manual"], "? for shortcuts")
+    return opened
+
+
+@pytest.fixture
+def script(cli_env: ClaudeEnv) -> ForeignScript:
+    return ForeignScript(cli_env.project)
+
+
+async def test_a_sprint_goes_on_by_itself(cli_env: ClaudeEnv, desk: Desk, script: ForeignScript) -> None:
+    cli_env.model.script.conversation("zz-one", say("did one"))
+    cli_env.model.script.conversation("zz-two", say("did two"))
+    await a_sprint_goes_on_by_itself(desk, script)
+
+
+async def test_stop_ends_a_sprint_with_its_turn(cli_env: ClaudeEnv, desk: Desk, script: ForeignScript) -> None:
+    cli_env.model.script.conversation("zz-held", ScriptedReply((Hold("go"), ScriptedText("did one"))))
+    cli_env.model.script.conversation("zz-later", say("as before"))
+    await stop_ends_a_sprint_with_its_turn(desk, script, lambda: cli_env.model.prompted("zz-held"))
+    cli_env.model.script.release("go")
+    await script.hears("did one", "⛔ Sprint stopped at 1/3.")
+    await desk.types("zz-later")
+    await script.hears("did one", "⛔ Sprint stopped at 1/3.", "as before")

@@ -1,0 +1,86 @@
+"""The real Gemini CLI, started by hand, reached through the two files of the bridge alone."""
+
+from __future__ import annotations
+
+import json
+from threading import Event
+
+import pytest
+from tests.live.bridge_scenarios import (
+    Desk,
+    ForeignScript,
+    a_sprint_goes_on_by_itself,
+    stop_ends_a_sprint_with_its_turn,
+)
+
+from farhand.drivers.bridge.hook.rules import STOP_SENTENCE
+from farhand.testing.gemini_env import GeminiEnv
+from farhand.testing.models.gemini import held, says
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+async def desk(cli_env: GeminiEnv) -> Desk:
+    """Gemini CLI at a desk, its project bridged."""
+    opened = Desk(cli_env)
+    await opened.install("gemini")
+    system = cli_env.folder / "system.json"
+    system.write_text(json.dumps({"security": {"auth": {"selectedType": "gemini-api-key"}}}))
+    settings = {"GEMINI_CLI_SYSTEM_SETTINGS_PATH": str(system), "GEMINI_CLI_TRUST_WORKSPACE": "true"}
+    await opened.start(["gemini"], "Type your message", **settings)
+    return opened
+
+
+@pytest.fixture
+def script(cli_env: GeminiEnv) -> ForeignScript:
+    return ForeignScript(cli_env.project)
+
+
+async def test_a_message_reaches_the_agent_and_its_answer_comes_back(
+    cli_env: GeminiEnv, desk: Desk, script: ForeignScript
+) -> None:
+    cli_env.model.expect(says("Startup ", "complete."), says("Nothing new."))
+    script.writes("Run /startup <now>")
+    await desk.types("look at your messages")
+    await script.hears("Startup complete.")
+    assert script.is_read()
+    asked = json.dumps(cli_env.model.last["contents"][-1])
+    assert "<hook_context>WhatsApp messages:\\nRun /startup &lt;now&gt;</hook_context>" in asked
+    await desk.types("and now")
+    await script.hears("Startup complete.", "Nothing new.")
+    assert "hook_context" not in json.dumps(cli_env.model.last["contents"][-1])
+
+
+async def test_a_malformed_inbox_costs_the_agent_nothing(cli_env: GeminiEnv, desk: Desk, script: ForeignScript) -> None:
+    cli_env.model.expect(says("I am here."))
+    (cli_env.project / ".gemini/wa_inbox.json").write_text("{")
+    await desk.types("hello")
+    await script.hears("I am here.")
+
+
+async def test_a_sprint_goes_on_by_itself(cli_env: GeminiEnv, desk: Desk, script: ForeignScript) -> None:
+    cli_env.model.expect(says("did one"), says("did two"))
+    await a_sprint_goes_on_by_itself(desk, script)
+    assert "Task 2 of 2: zz-two" in json.dumps(cli_env.model.last["contents"][-1])
+
+
+async def test_stop_ends_a_sprint_with_its_turn(cli_env: GeminiEnv, desk: Desk, script: ForeignScript) -> None:
+    gate = Event()
+    cli_env.model.expect(held(gate, "did ", "one", before=1), says("as before"))
+    await stop_ends_a_sprint_with_its_turn(desk, script, lambda: cli_env.model.requests)
+    gate.set()
+    await script.hears("did one", "⛔ Sprint stopped at 1/3.")
+    await desk.types("tell me")
+    await script.hears("did one", "⛔ Sprint stopped at 1/3.", "as before")
+    assert len(cli_env.model.requests) == 2, "no task was begun after STOP"
+
+
+async def test_stop_is_told_to_the_agent_with_its_sentence(
+    cli_env: GeminiEnv, desk: Desk, script: ForeignScript
+) -> None:
+    cli_env.model.expect(says("I halt."))
+    script.writes("please STOP")
+    await desk.types("go on")
+    await script.hears("I halt.")
+    assert STOP_SENTENCE in json.dumps(cli_env.model.last["contents"][-1], ensure_ascii=False)
