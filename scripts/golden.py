@@ -10,8 +10,9 @@ import msgspec
 from farhand.model import facts
 from farhand.model.action import Action, ActionKind
 from farhand.model.facts import Draft, Event, Fact
+from farhand.model.sprint import HowSprintEnded, SprintPhase, SprintState
 from farhand.model.team_view import TeamView, fold
-from farhand.model.words import AskKind, Attachment, Choice, HowEnded, HowSettled, Mode, Sender, Usage
+from farhand.model.words import AskKind, Attachment, Choice, HowEnded, HowSettled, Mode, Sender, Usage, replace
 
 FOLDER = Path("tests") / "golden"
 START = 1_767_225_600.0
@@ -100,6 +101,8 @@ def ask(name: str, question: str) -> facts.AskRaised:
     )
 
 
+SPRINT = SprintState(id="s1", began=0.0, tasks=("write the parser", "test it"), verifier="make test")
+PROMPTED = replace(SPRINT, began=START, phase=SprintPhase.TURN, message="sprint:s1:0.1")
 COMPLETED = facts.TurnEnded(how=HowEnded.COMPLETED)
 STORIES = (
     Story(
@@ -389,6 +392,20 @@ STORIES = (
             *hired("cleo"),
             *begun("seen", "9", "cleo"),
             *of("cleo", "seen", facts.Seen(message="seen")),
+        ),
+    ),
+    Story(
+        "sprint",
+        "A worker does tasks one after the other by itself: prompted, checked, halted; another one is still at it.",
+        (
+            *hired(),
+            *of("ann", None, facts.SprintBegan(sprint=SPRINT, by=PHONE)),
+            *of("ann", None, facts.SprintMoved(sprint=PROMPTED, usage=Usage(input_tokens=5))),
+            *begun("sprint:s1:0.1", "Task 1 of 2: write the parser"),
+            *of("ann", "sprint:s1:0.1", facts.Said(text="Written."), facts.HaltAsked(by=PHONE), COMPLETED),
+            *of("ann", None, facts.SprintEnded(sprint=PROMPTED, how=HowSprintEnded.HALTED, why="you said so")),
+            *hired("bob"),
+            *of("bob", None, facts.SprintBegan(sprint=SPRINT, by=TELEGRAM), facts.HaltAsked(by=TELEGRAM)),
         ),
     ),
 )

@@ -33,6 +33,7 @@ from farhand.model import (
     ports,
     present,
     slash,
+    sprint,
     view,
     wire,
     words,
@@ -199,8 +200,27 @@ def enum_section(word: type[StrEnum]) -> str:
     return f"### {word.__name__}\n\n{' '.join((word.__doc__ or '').split())}\n\nOne of {values}.\n"
 
 
-SMALL = (words.Sender, words.Attachment, words.Choice, action.Action, words.Usage, words.Spent)
-CLOSED = (words.Mode, words.AskKind, action.ActionKind, words.HowSettled, words.HowEnded, words.Receipt)
+SMALL = (
+    words.Sender,
+    words.Attachment,
+    words.Choice,
+    action.Action,
+    words.Usage,
+    words.Spent,
+    sprint.SprintState,
+    sprint.SprintLimits,
+    sprint.SprintOutcome,
+)
+CLOSED = (
+    words.Mode,
+    words.AskKind,
+    action.ActionKind,
+    words.HowSettled,
+    words.HowEnded,
+    words.Receipt,
+    sprint.SprintPhase,
+    sprint.HowSprintEnded,
+)
 # The words that the door's page names and that stand on the page of events.
 WORDS_OF_EVENTS = "accepted present event message askraised asksettled turnended usage attachment".split()
 PAST = (

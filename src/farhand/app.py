@@ -26,6 +26,7 @@ from farhand.core.decide import HirePolicy
 from farhand.core.hub import LocalHub
 from farhand.core.retention import Retention
 from farhand.core.sessions import AgentSessions
+from farhand.core.sprints import Sprints
 from farhand.core.team import Team
 from farhand.devices.registry import Devices
 from farhand.devices.views import DeviceViews
@@ -68,6 +69,7 @@ from farhand.store.journal import SqliteJournal
 from farhand.store.managers import SqliteManagers
 from farhand.store.outbox import SqliteOutbox
 from farhand.workdir.snapshots import Snapshots
+from farhand.workdir.sprint_tools import LocalSprintTools
 from farhand.workdir.workdirs import LocalWorkdirs
 
 log = structlog.get_logger("node")
@@ -147,6 +149,7 @@ async def _running(
     secrets_now = partial(secrets_in_use, built, key, paired)
     built.channels = channels(replace(context, secrets_in_use=secrets_now))
     deadlines, snapshots = Deadlines(hub, clock), Snapshots(settings.folder / "snapshots", _finder(hub))
+    sprints = Sprints(hub, clock, sprint_tools(settings))
     devices = Devices(paired, clock)
     built.devices, callers = devices, Callers(key, devices)
     live = [
@@ -169,6 +172,7 @@ async def _running(
         await tasks.start(http.serve, app, listener, listen(settings.http_socket), name="http")
         tasks.start_soon(team.run, name="team")
         tasks.start_soon(deadlines.run, name="deadlines")
+        tasks.start_soon(sprints.run, name="sprints")
         tasks.start_soon(retention.run, name="retention")
         if settings.agent_user is None:
             hub.listen(snapshots.hear)
@@ -181,6 +185,12 @@ async def _running(
             yield built
         finally:
             tasks.cancel_scope.cancel()
+
+
+def sprint_tools(settings: Settings) -> LocalSprintTools:
+    """What sprints do in the folders of workers; those of another user are left alone."""
+    refusal = OTHERS_FOLDERS if settings.agent_user is not None else ""
+    return LocalSprintTools(child_environment(settings.environment, {}), refusal)
 
 
 def secrets_in_use(node: Node, key: str, paired: DeviceStore) -> KnownSecrets:

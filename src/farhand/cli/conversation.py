@@ -10,6 +10,7 @@ import anyio
 from farhand.channels.kit import texts
 from farhand.channels.kit.bot import history_text
 from farhand.channels.kit.said_elsewhere import desk_line
+from farhand.channels.kit.sprint_texts import sprint_text
 from farhand.cli.conversation_lines import (
     ask_lines,
     done_line,
@@ -159,6 +160,8 @@ class TerminalConversation:
         match question.about:
             case "help":
                 return help_text(self._surface, question.of)
+            case "sprint":
+                return sprint_text(present.workers.get(question.of or present.focus), time.time())
             case "progress":
                 return progress_lines(present, time.time())
             case _:

@@ -7,6 +7,7 @@ from farhand.channels.kit.ask_cards import settlement
 from farhand.channels.kit.fact_cards import notice
 from farhand.channels.kit.lifecycle import sentence
 from farhand.channels.kit.overview import spent_words
+from farhand.channels.kit.sprint_texts import sprint_line, sprint_summary
 from farhand.model import asking, commands, facts
 from farhand.model.commands import Command
 from farhand.model.facts import Event
@@ -14,6 +15,7 @@ from farhand.model.ports import SessionFound
 from farhand.model.present import Ask, Present, Worker
 from farhand.model.slash import Surface, help_names, help_of
 from farhand.model.slash_argument import ANYWAY
+from farhand.model.sprint import SprintPhase
 from farhand.model.visible import visible
 from farhand.model.words import Choice, HowEnded, Sender
 
@@ -40,6 +42,8 @@ def done_line(command: Command, worker: str) -> str:
         case commands.Interrupt():
             return f"{worker} is being stopped."
         case commands.Reword() | commands.Withdraw() | commands.Relaunch() | commands.Retry() | commands.Tune():
+            return texts.done(command, worker)
+        case commands.AddTasks() | commands.SkipTask() | commands.Halt():
             return texts.done(command, worker)
         case commands.End(hand_back=hand_back):
             return f"{worker} is being {'handed back' if hand_back else 'let go'}."
@@ -96,6 +100,12 @@ def event_line(event: Event) -> str:
         case facts.Limited(until=until, again=before):
             # Tried again without knowing when the limit ends: that it still holds is no news.
             return f"{worker}: ✗ the usage limit is reached{_until(until)}." if until or not before else ""
+        case facts.SprintBegan(sprint=sprint):
+            return f"{worker} begins a sprint of {sprint.total} tasks; STOP ends it after the turn that runs."
+        case facts.SprintMoved(sprint=sprint) if sprint.phase is SprintPhase.TURN:
+            return sprint_line(worker, sprint, event.at, fact.usage)
+        case facts.SprintEnded():
+            return sprint_summary(worker, fact, event.at)
         case facts.LimitLifted():
             return f"{worker} is tried again: its usage limit should be over."
         case facts.Noted(text=text) | facts.Responded(text=text):

@@ -6,7 +6,9 @@ from itertools import chain, count
 from pathlib import PurePath
 from typing import assert_never
 
-from farhand.model import commands, errors, facts
+from farhand.core import sprint_moves
+from farhand.core.sprint_moves import is_free
+from farhand.model import commands, errors, facts, sprint
 from farhand.model.commands import Command
 from farhand.model.compat import BACKENDS, DEFAULT_BACKEND
 from farhand.model.facts import Draft, Fact
@@ -108,6 +110,10 @@ def decide(
                 raise errors.BadInput("Tune needs a model or a mode.")
             policy.check_mode(mode)
             return [_draft(_not_leaving(present, name), facts.TuneAsked(model=model, mode=mode, by=sender))]
+        case commands.Sprint(worker=name):
+            return sprint_moves.begin(_not_leaving(present, name), command, sender)
+        case commands.AddTasks(worker=name) | commands.SkipTask(worker=name) | commands.Halt(worker=name):
+            return sprint_moves.change(find(present, name), command, sender)
         case commands.Respond(worker=name, text=text, html=html):
             return [_draft(find(present, name), facts.Responded(text=_not_empty(text), html=html))]
         case _:
@@ -243,21 +249,25 @@ def _say(present: Present, command: commands.Say, sender: Sender) -> list[Draft]
         raise errors.Offline(worker.name, worker.why_offline)
     if not command.attachments:
         _not_empty(command.text)
+    stopped = _stop(worker, command.text, sender)
+    if stopped and sprint.is_bare_stop(command.text):
+        return stopped
     message = message_id(command, sender)
     queued = facts.Queued(
         message=message, text=command.text, attachments=command.attachments, steer=command.steer, by=sender
     )
-    drafts = [Draft(worker=worker.name, fact=queued)]
+    drafts = [*stopped, Draft(worker=worker.name, fact=queued)]
     if is_free(worker) and not worker.queue:
         # Nobody is before it: its turn begins in the same transaction.
         drafts.append(Draft(worker=worker.name, turn=message, fact=facts.TurnStarted(message=message)))
     return drafts
 
 
-def is_free(worker: Worker) -> bool:
-    """Whether a turn may begin now."""
-    held_up = worker.ending or worker.relaunching or worker.resumes_at is not None
-    return worker.online and worker.turn is None and not held_up
+def _stop(worker: Worker, text: str, sender: Sender) -> list[Draft]:
+    """STOP in a message to a worker at a sprint ends that; STOP NOW interrupts the turn, too."""
+    if worker.sprint is None or not sprint.wants_stop(text):
+        return []
+    return sprint_moves.halt(worker, sender, now=sprint.wants_stop_now(text))
 
 
 def _waiting(present: Present, message: str) -> tuple[Worker, Message]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection
 
 from farhand.core import admit
-from farhand.core.decide import is_free
+from farhand.core.sprint_moves import is_free
 from farhand.model import facts
 from farhand.model.facts import Draft, Fact
 from farhand.model.ports import Deliver, NotTaken, Outcome, Stop, Taken

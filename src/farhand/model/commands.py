@@ -5,6 +5,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from farhand.model.sprint import SprintLimits
 from farhand.model.words import AskId, Attachment, CommandId, MessageId, Mode, Seq, Word, WorkerName, replace
 
 
@@ -126,6 +127,43 @@ class Tune(Word, tag="tune"):
     mode: Mode | None = None
 
 
+class Sprint(Word, tag="sprint"):
+    """Let a worker do tasks one after the other by itself; without tasks, those of its own plan.
+
+    `verifier` is a shell command that must succeed in the worker's folder before a task is done: what it prints when it
+    fails is the next prompt."""
+
+    id: CommandId
+    worker: WorkerName = ""
+    tasks: tuple[str, ...] = ()
+    verifier: str = ""
+    commits: bool = True
+    limits: SprintLimits = SprintLimits()
+
+
+class AddTasks(Word, tag="add_tasks"):
+    """Add tasks to a sprint that runs."""
+
+    id: CommandId
+    tasks: tuple[str, ...]
+    worker: WorkerName = ""
+
+
+class SkipTask(Word, tag="skip_task"):
+    """Go on with the next task of a sprint."""
+
+    id: CommandId
+    worker: WorkerName = ""
+
+
+class Halt(Word, tag="halt"):
+    """End a sprint after the turn that runs, or `now`."""
+
+    id: CommandId
+    worker: WorkerName = ""
+    now: bool = False
+
+
 class Respond(Word, tag="respond"):
     """Pass on what a worker's own program posted as an answer: HTML, or plain text."""
 
@@ -149,6 +187,10 @@ Command: TypeAlias = (
     | Relaunch
     | Retry
     | Tune
+    | Sprint
+    | AddTasks
+    | SkipTask
+    | Halt
     | Respond
 )
 
@@ -160,7 +202,7 @@ def fingerprint(command: Command) -> str:
         case Say():
             plain: Command = replace(command, id="", worker="", text="" if command.attachments else command.text)
             plain = replace(plain, attachments=())
-        case Interrupt() | Relaunch() | Retry() | Tune():
+        case Interrupt() | Relaunch() | Retry() | Tune() | Sprint() | AddTasks() | SkipTask() | Halt():
             # Without a name it is the focused worker's, and who that is may have changed.
             plain = replace(command, id="", worker="")
         case _:

@@ -3,6 +3,7 @@
 from typing import TypeAlias
 
 from farhand.model.action import Action
+from farhand.model.sprint import HowSprintEnded, SprintState
 from farhand.model.words import (
     AskId,
     AskKind,
@@ -316,6 +317,37 @@ class LimitLifted(Word, tag="limit_lifted"):
     by: Sender | None = None
 
 
+class SprintBegan(Word, tag="sprint_began"):
+    """The worker does tasks one after the other by itself from now on."""
+
+    sprint: SprintState
+    by: Sender
+
+
+class SprintMoved(Word, tag="sprint_moved"):
+    """The sprint stands otherwise: a prompt was given, a turn or a check is over, a task was added or skipped."""
+
+    sprint: SprintState
+    # What it has used so far.
+    usage: Usage = Usage()
+    by: Sender | None = None
+
+
+class HaltAsked(Word, tag="halt_asked"):
+    """Somebody wants the sprint to end after the turn that runs."""
+
+    by: Sender
+
+
+class SprintEnded(Word, tag="sprint_ended"):
+    """The sprint is over; `sprint` has what became of its tasks."""
+
+    sprint: SprintState
+    how: HowSprintEnded
+    why: str = ""
+    usage: Usage = Usage()
+
+
 class Responded(Word, tag="responded"):
     """A worker's own program posted an answer: HTML, or plain text."""
 
@@ -365,6 +397,10 @@ Fact: TypeAlias = (
     | TurnEnded
     | Limited
     | LimitLifted
+    | SprintBegan
+    | SprintMoved
+    | HaltAsked
+    | SprintEnded
     | Responded
     | Noted
 )

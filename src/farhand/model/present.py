@@ -7,6 +7,7 @@ from farhand.model import facts
 from farhand.model.action import Action
 from farhand.model.facts import Event
 from farhand.model.names import again
+from farhand.model.sprint import SprintState
 from farhand.model.words import (
     NOTHING_SPENT,
     AskId,
@@ -128,6 +129,7 @@ class Worker(Word):
     resumes_at: float | None = None
     # What it has used since its hiring.
     spent: Spent = NOTHING_SPENT
+    sprint: SprintState | None = None
 
     @property
     def hiring_id(self) -> str:
@@ -255,8 +257,7 @@ def fold_worker(worker: Worker, event: Event) -> Worker:
         case facts.Doubted(message=message):
             return _doubted(worker, message)
         case facts.InterruptAsked():
-            stopping = worker.turn and replace(worker.turn, interrupt_asked=event.seq, interrupted=False)
-            return replace(worker, turn=stopping)
+            return replace(worker, turn=worker.turn and _interrupted(worker.turn, event.seq))
         case facts.Interrupted():
             return replace(worker, turn=worker.turn and replace(worker.turn, interrupted=True))
         case facts.AskRaised():
@@ -273,9 +274,10 @@ def fold_worker(worker: Worker, event: Event) -> Worker:
             return _limited(worker, event, fact)
         case facts.LimitLifted():
             return replace(worker, resumes_at=None)
+        case facts.SprintBegan() | facts.SprintMoved() | facts.HaltAsked() | facts.SprintEnded():
+            return replace(worker, sprint=sprint_after(worker.sprint, fact, event.at))
         case facts.ToolStarted():
-            turn = worker.turn
-            return replace(worker, turn=replace(turn, acted=True)) if turn and not turn.acted else worker
+            return _acted(worker)
         case (
             facts.Said()
             | facts.Thought()
@@ -290,6 +292,32 @@ def fold_worker(worker: Worker, event: Event) -> Worker:
             return worker
         case _:
             assert_never(fact)
+
+
+def sprint_after(
+    sprint: SprintState | None,
+    fact: facts.SprintBegan | facts.SprintMoved | facts.HaltAsked | facts.SprintEnded,
+    at: float,
+) -> SprintState | None:
+    """The sprint of a worker after that fact."""
+    match fact:
+        case facts.SprintBegan():
+            return replace(fact.sprint, began=at)
+        case facts.SprintMoved():
+            return fact.sprint
+        case facts.HaltAsked():
+            return sprint and replace(sprint, halting=True)
+        case facts.SprintEnded():
+            return None
+
+
+def _interrupted(turn: Turn, seq: Seq) -> Turn:
+    return replace(turn, interrupt_asked=seq, interrupted=False)
+
+
+def _acted(worker: Worker) -> Worker:
+    turn = worker.turn
+    return replace(worker, turn=replace(turn, acted=True)) if turn and not turn.acted else worker
 
 
 def _changed(queue: tuple[Message, ...], message: MessageId, **changes: Any) -> tuple[Message, ...]:

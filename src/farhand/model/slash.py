@@ -117,6 +117,17 @@ SLASHES: tuple[Slash, ...] = (
         menu=True,
         cli="retry",
     ),
+    Slash(
+        "sprint",
+        "[name] <start, status, stop, skip or add>",
+        "Let a worker do a list of tasks by itself",
+        read.read_sprint,
+        WORK,
+        flags=read.SPRINT_FLAGS,
+        menu=True,
+        cli="sprint",
+        wrong_usage="Usage: /sprint [name] <start, status, stop, skip or add>; the tasks stand below it, one a line.",
+    ),
     Slash("queue", "", "Show the messages that wait, with their numbers", read.about("queue"), QUEUE, menu=True),
     Slash("inbox", "", "Show what waits for you: questions, and workers that need you", read.about("inbox"), menu=True),
     Slash(

@@ -1,5 +1,6 @@
 """How the argument of a slash command is read: names, numbers, flags and settings. Pure."""
 
+import dataclasses
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,10 +10,15 @@ from farhand.model import commands, sandbox
 from farhand.model.commands import Command
 from farhand.model.errors import BadInput
 from farhand.model.present import AGENT, AGENT_BACKEND, WIRE, Message, Present
+from farhand.model.sprint import SprintLimits, tasks_of
 from farhand.model.wishes import InfoRequest, Listing, Quit, Tell, Wish
 from farhand.model.words import Mode, Word, replace
 
 ANYWAY = "--anyway"
+SPRINT_FLAGS = (
+    "[--verify <command>] [--no-commit] [--tasks <n>] [--rounds <n>] [--minutes <n>] [--tokens <n>] [--dollars <n>]"
+)
+_SPRINT_VALUES = frozenset(("verify", "tasks", "rounds", "minutes", "tokens", "dollars"))
 _VALUED = frozenset(("adapter", "backend", "mode", "model", "dir", "directory", "wire", AGENT))
 # Phones write these for what is typed as -- and ".
 _AS_TYPED = str.maketrans({"—": "--", "“": '"', "”": '"'})
@@ -115,6 +121,68 @@ def to_focused(command: WorkerCommand) -> Reader:
         return command(id=argument.id, worker=argument.worker)
 
     return read
+
+
+def read_sprint(argument: SlashArgument) -> Wish:
+    """`/sprint`: what shall become of a worker's sprint; the tasks stand below, one a line."""
+    head, _, below = argument.text.partition("\n")
+    words = head.split()
+    worker = find_worker(words[0], argument.present) if words else ""
+    verb = words[1 if worker else 0].lower() if len(words) > bool(worker) else "status"
+    rest = head.split(maxsplit=1 + bool(worker))[1 + bool(worker) :]
+    match verb:
+        case "status":
+            return InfoRequest(id=argument.id, about="sprint", of=worker)
+        case "stop":
+            return commands.Halt(id=argument.id, worker=worker, now=bool(rest) and rest[0].lower() == "now")
+        case "skip":
+            return commands.SkipTask(id=argument.id, worker=worker)
+        case "add":
+            return commands.AddTasks(id=argument.id, worker=worker, tasks=_tasks(argument, rest, below))
+        case "start":
+            return _sprint(argument, worker, rest[0] if rest else "", below)
+        case _:
+            raise argument.wrong()
+
+
+def _tasks(argument: SlashArgument, rest: list[str], below: str) -> tuple[str, ...]:
+    tasks = (*rest, *tasks_of(below))
+    if not tasks:
+        raise argument.wrong()
+    return tasks
+
+
+def _sprint(argument: SlashArgument, worker: str, head: str, below: str) -> Wish:
+    """Flags and a task may stand behind `start`; a flag's value goes up to the next blank, or is quoted."""
+    words = dataclasses.replace(argument, text=head).words()
+    flags: dict[str, str] = {}
+    while words and words[0].startswith("--"):
+        flag = words.pop(0)[2:]
+        if flag == "no-commit":
+            flags[flag] = "yes"
+        elif flag in _SPRINT_VALUES and words:
+            flags[flag] = words.pop(0)
+        else:
+            raise argument.wrong()
+    tasks = (*((" ".join(words),) if words else ()), *tasks_of(below))
+    try:
+        limits = SprintLimits(
+            tasks=int(flags.get("tasks", SprintLimits().tasks)),
+            rounds=int(flags.get("rounds", SprintLimits().rounds)),
+            minutes=float(flags.get("minutes", SprintLimits().minutes)),
+            tokens=int(flags.get("tokens", 0)),
+            dollars=float(flags.get("dollars", "0").lstrip("$")),
+        )
+    except ValueError:
+        raise argument.wrong() from None
+    return commands.Sprint(
+        id=argument.id,
+        worker=worker,
+        tasks=tasks,
+        verifier=flags.get("verify", ""),
+        commits="no-commit" not in flags,
+        limits=limits,
+    )
 
 
 def to_named(command: WorkerCommand) -> Reader:

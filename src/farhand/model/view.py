@@ -123,6 +123,10 @@ def fold(view: TurnView, event: Event) -> TurnView:
             | facts.Interrupted()
             | facts.Limited()
             | facts.LimitLifted()
+            | facts.SprintBegan()
+            | facts.SprintMoved()
+            | facts.HaltAsked()
+            | facts.SprintEnded()
             | facts.Responded()
         ):
             return view

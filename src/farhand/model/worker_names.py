@@ -12,7 +12,7 @@ CLI_COMMANDS = frozenset(
         "pair restart run say service setup skills status tui version webhook"
     ).split()
 )
-COMING = frozenset(("review", "sprint", "undo"))
+COMING = frozenset(("review", "undo"))
 RESERVED = (
     names()
     | INTERACTIVE

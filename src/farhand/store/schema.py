@@ -167,6 +167,9 @@ MIGRATIONS: tuple[str, ...] = (
         former TEXT NOT NULL DEFAULT ''
     ) WITHOUT ROWID;
     """,
+    """
+    ALTER TABLE workers ADD COLUMN sprint BLOB;
+    """,
 )
 
 # What fills the tables of a step from those that were there before, by the version that the step makes.

@@ -23,6 +23,7 @@ from farhand.model.words import (
     replace,
     spend,
 )
+from farhand.store import sprint_rows
 
 _senders = msgspec.json.Decoder(Sender)
 _attachments = msgspec.json.Decoder(tuple[Attachment, ...])
@@ -91,6 +92,8 @@ def apply(db: sqlite3.Connection, event: Event) -> None:
             _apply_turn_ended(db, event, fact)
         case facts.AskRaised() | facts.AskSettled() | facts.AnswerDelivered():
             _apply_ask(db, event, fact)
+        case facts.SprintBegan() | facts.SprintMoved() | facts.HaltAsked() | facts.SprintEnded():
+            sprint_rows.apply(db, event, fact)
         case _:
             assert_never(fact)
 
@@ -115,19 +118,11 @@ def _apply_team(db: sqlite3.Connection, event: Event, fact: TeamFact) -> None:
     worker = event.worker
     match fact:
         case facts.Hired():
+            chosen = (fact.backend, fact.directory, fact.model, fact.mode, encode(fact.options), fact.session)
             db.execute(
                 "INSERT OR REPLACE INTO workers (name, since, backend, directory, model, mode, options, session)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    worker,
-                    event.seq,
-                    fact.backend,
-                    fact.directory,
-                    fact.model,
-                    fact.mode,
-                    encode(fact.options),
-                    fact.session,
-                ),
+                (worker, event.seq, *chosen),
             )
         case facts.EndAsked(hand_back=hand_back):
             db.execute("UPDATE workers SET ending = 1, handing_back = ? WHERE name = ?", (hand_back, worker))
@@ -336,7 +331,7 @@ def load(db: sqlite3.Connection) -> Present:
     focus = db.execute("SELECT worker FROM focus").fetchone()
     rows = db.execute(
         "SELECT name, since, backend, directory, model, mode, options, session, online, why_offline, ending,"
-        " relaunching, tuning, limited, limits, resumes_at, handing_back, spent FROM workers ORDER BY since"
+        " relaunching, tuning, limited, limits, resumes_at, handing_back, spent, sprint FROM workers ORDER BY since"
     ).fetchall()
     workers = {row[0]: _worker(db, row) for row in rows}
     return Present(seq=seq, focus=focus[0] if focus else "", workers=workers)
@@ -344,7 +339,7 @@ def load(db: sqlite3.Connection) -> Present:
 
 def _worker(db: sqlite3.Connection, row: tuple[Any, ...]) -> Worker:
     name, since, backend, directory, model, mode, options, session, online, why, ending = row[:11]
-    relaunching, tuning, limited, limits, resumes, handing_back, spent = row[11:]
+    relaunching, tuning, limited, limits, resumes, handing_back, spent, sprint = row[11:]
     turn = open_turn(db, name)
     return Worker(
         name=name,
@@ -369,6 +364,7 @@ def _worker(db: sqlite3.Connection, row: tuple[Any, ...]) -> Worker:
         resumes_at=resumes,
         handing_back=bool(handing_back),
         spent=_spent.decode(spent) if spent else NOTHING_SPENT,
+        sprint=sprint_rows.decode(sprint) if sprint else None,
     )
 
 

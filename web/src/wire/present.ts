@@ -126,6 +126,14 @@ export function foldWorker(worker: Worker, event: Event): Worker {
       };
     case "limit_lifted":
       return { ...worker, resumes_at: null };
+    case "sprint_began":
+      return { ...worker, sprint: { ...fact.sprint, began: event.at } };
+    case "sprint_moved":
+      return { ...worker, sprint: fact.sprint };
+    case "halt_asked":
+      return worker.sprint ? { ...worker, sprint: { ...worker.sprint, halting: true } } : worker;
+    case "sprint_ended":
+      return { ...worker, sprint: null };
     case "tool_started":
       return worker.turn && !worker.turn.acted ? withTurn(worker, { acted: true }) : worker;
     default:

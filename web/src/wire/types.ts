@@ -22,6 +22,14 @@ export interface Action {
 /** What would be done. */
 export type ActionKind = "call" | "delete" | "edit" | "fetch" | "read" | "run" | "write";
 
+/** Add tasks to a sprint that runs. */
+export interface AddTasks {
+  readonly type: "add_tasks";
+  readonly id: string;
+  readonly tasks: readonly string[];
+  readonly worker?: string; // ""
+}
+
 /** Settle an ask with one of its choices, or several with commas between them where it takes several, and advice. */
 export interface Answer {
   readonly type: "answer";
@@ -158,7 +166,7 @@ export interface Choice {
 
 export type ClientFrame = Opening | ViewFrame;
 
-export type Command = Hire | End | Focus | Say | Reword | Steer | Withdraw | Reorder | Answer | Interrupt | Relaunch | Retry | Tune | Respond;
+export type Command = Hire | End | Focus | Say | Reword | Steer | Withdraw | Reorder | Answer | Interrupt | Relaunch | Retry | Tune | Sprint | AddTasks | SkipTask | Halt | Respond;
 
 /** The past of one worker, oldest first, and the turn that runs. */
 export interface ConversationView {
@@ -234,7 +242,7 @@ export interface EventsFrame {
   readonly events: readonly Event[];
 }
 
-export type Fact = Hired | EndAsked | Ended | Focused | RelaunchAsked | TuneAsked | Tuned | CameOnline | WentOffline | SessionKnown | Queued | Reworded | Reordered | SteerAsked | SteerBegun | SteerDeclined | Withdrawn | HandedOver | Seen | Doubted | TurnStarted | Said | Thought | ToolStarted | ToolEnded | Showed | Used | AskRaised | AskSettled | AnswerDelivered | InterruptAsked | Interrupted | TurnEnded | Limited | LimitLifted | Responded | Noted;
+export type Fact = Hired | EndAsked | Ended | Focused | RelaunchAsked | TuneAsked | Tuned | CameOnline | WentOffline | SessionKnown | Queued | Reworded | Reordered | SteerAsked | SteerBegun | SteerDeclined | Withdrawn | HandedOver | Seen | Doubted | TurnStarted | Said | Thought | ToolStarted | ToolEnded | Showed | Used | AskRaised | AskSettled | AnswerDelivered | InterruptAsked | Interrupted | TurnEnded | Limited | LimitLifted | SprintBegan | SprintMoved | HaltAsked | SprintEnded | Responded | Noted;
 
 /** A fact that is of no turn, or that is shown beside its turn. */
 export interface FactEntry {
@@ -306,6 +314,20 @@ export interface GitStatus {
   readonly more?: boolean; // false
 }
 
+/** End a sprint after the turn that runs, or `now`. */
+export interface Halt {
+  readonly type: "halt";
+  readonly id: string;
+  readonly worker?: string; // ""
+  readonly now?: boolean; // false
+}
+
+/** Somebody wants the sprint to end after the turn that runs. */
+export interface HaltAsked {
+  readonly type: "halt_asked";
+  readonly by: Sender;
+}
+
 /** There is proof that the agent's wire took the message. */
 export interface HandedOver {
   readonly type: "handed_over";
@@ -365,6 +387,9 @@ export type HowEnded = "completed" | "failed" | "interrupted" | "lost" | "parked
 
 /** Who or what put an end to an ask. */
 export type HowSettled = "answered" | "desk" | "expired" | "withdrawn";
+
+/** How a sprint came to its end. */
+export type HowSprintEnded = "done" | "halted" | "limit" | "stuck";
 
 /** Stop the running turn; overtakes what is queued. */
 export interface Interrupt {
@@ -651,11 +676,95 @@ export interface Showed {
   readonly file: Attachment;
 }
 
+/** Go on with the next task of a sprint. */
+export interface SkipTask {
+  readonly type: "skip_task";
+  readonly id: string;
+  readonly worker?: string; // ""
+}
+
 /** What a worker has used since its hiring: all turns before, and the last one that told of itself. */
 export interface Spent {
   readonly before?: Usage; // {}
   readonly turn?: string; // ""
   readonly of_turn?: Usage; // {}
+}
+
+/** Let a worker do tasks one after the other by itself; without tasks, those of its own plan. `verifier` is a shell command that must succeed in the worker's folder before a task is done: what it prints when it fails is the next prompt. */
+export interface Sprint {
+  readonly type: "sprint";
+  readonly id: string;
+  readonly worker?: string; // ""
+  readonly tasks?: readonly string[]; // []
+  readonly verifier?: string; // ""
+  readonly commits?: boolean; // true
+  readonly limits?: SprintLimits; // {}
+}
+
+/** The worker does tasks one after the other by itself from now on. */
+export interface SprintBegan {
+  readonly type: "sprint_began";
+  readonly sprint: SprintState;
+  readonly by: Sender;
+}
+
+/** The sprint is over; `sprint` has what became of its tasks. */
+export interface SprintEnded {
+  readonly type: "sprint_ended";
+  readonly sprint: SprintState;
+  readonly how: HowSprintEnded;
+  readonly why?: string; // ""
+  readonly usage?: Usage; // {}
+}
+
+/** Where a sprint ends although it is not done; 0 is no limit. */
+export interface SprintLimits {
+  readonly tasks?: number; // 20
+  readonly rounds?: number; // 3
+  readonly minutes?: number; // 240.0
+  readonly tokens?: number; // 0
+  readonly dollars?: number; // 0.0
+}
+
+/** The sprint stands otherwise: a prompt was given, a turn or a check is over, a task was added or skipped. */
+export interface SprintMoved {
+  readonly type: "sprint_moved";
+  readonly sprint: SprintState;
+  readonly usage?: Usage; // {}
+  readonly by?: Sender | null; // null
+}
+
+/** What became of one task. */
+export interface SprintOutcome {
+  readonly task: string;
+  readonly done: boolean;
+  readonly rounds?: number; // 1
+  readonly commit?: string; // ""
+  readonly why?: string; // ""
+}
+
+/** What comes next: a prompt for the worker, the end of its turn, or the check of what it did. */
+export type SprintPhase = "check" | "prompt" | "turn";
+
+/** A sprint as it stands. Without tasks it follows the agent's own plan. */
+export interface SprintState {
+  readonly id: string;
+  readonly began: number;
+  readonly tasks?: readonly string[]; // []
+  readonly verifier?: string; // ""
+  readonly commits?: boolean; // true
+  readonly limits?: SprintLimits; // {}
+  readonly phase?: SprintPhase; // "prompt"
+  readonly at?: number; // 0
+  readonly round?: number; // 1
+  readonly failures?: number; // 0
+  readonly trouble?: string; // ""
+  readonly message?: string; // ""
+  readonly said?: string; // ""
+  readonly repeated?: boolean; // false
+  readonly outcomes?: readonly SprintOutcome[]; // []
+  readonly before?: Usage; // {}
+  readonly halting?: boolean; // false
 }
 
 /** Put a message that still waits into the running turn, where the agent can. */
@@ -913,6 +1022,7 @@ export interface Worker {
   readonly limits?: number; // 0
   readonly resumes_at?: number | null; // null
   readonly spent?: Spent; // {}
+  readonly sprint?: SprintState | null; // null
 }
 
 /** What one worker's agent can do; an empty list where nobody knows. */

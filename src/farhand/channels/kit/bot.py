@@ -7,6 +7,7 @@ from farhand.channels.kit import overview, texts
 from farhand.channels.kit.card import Card
 from farhand.channels.kit.history import exchanges
 from farhand.channels.kit.session_list import session_list
+from farhand.channels.kit.sprint_texts import sprint_text
 from farhand.channels.kit.texts import About
 from farhand.model import commands, wishes
 from farhand.model.commands import Command
@@ -55,6 +56,8 @@ class Bot:
             case "progress":
                 about = replace(present, focus=question.of) if question.of else present
                 return texts.progress(about, self._about().terminals, time.time())
+            case "sprint":
+                return sprint_text(present.workers.get(question.of or present.focus), time.time())
             case "settings":
                 return texts.settings(present, self._about())
             case "start":

@@ -69,6 +69,12 @@ class RelaunchTap(Word, tag="relaunch"):
     worker: str
 
 
+class HaltTap(Word, tag="halt"):
+    """The button ends the worker's sprint after the turn that runs."""
+
+    worker: str
+
+
 class AdoptTap(Word, tag="adopt"):
     """The button takes a conversation up as a worker, `anyway` although it is open at the desk."""
 
@@ -84,7 +90,9 @@ class HeldTap(Word, tag="held"):
 
 
 AskTap: TypeAlias = AnswerTap | PickTap | DoneTap | WordsTap
-Tap: TypeAlias = AskTap | SteerTap | WithdrawTap | StopTap | RetryTap | RelaunchTap | AdoptTap | HeldTap | HireTap
+Tap: TypeAlias = (
+    AskTap | SteerTap | WithdrawTap | StopTap | RetryTap | RelaunchTap | HaltTap | AdoptTap | HeldTap | HireTap
+)
 
 
 class Button(Word):

@@ -4,6 +4,7 @@ import html
 
 from farhand.channels.kit.ask_cards import ask, settled_ask, too_many_asks
 from farhand.channels.kit.card import Button, Card, RetryTap
+from farhand.channels.kit.sprint_texts import sprint_cards
 from farhand.channels.kit.texts import until_words
 from farhand.channels.kit.turn_cards import ended, progress, waiting, waits_no_more
 from farhand.model import facts
@@ -38,6 +39,8 @@ def cards(event: Event, turn: TurnView | None, *, waited: bool = False) -> list[
             return [Card(key=f"response:{event.seq}", worker=event.worker, html=shown)]
         case facts.Limited():
             return _limited(event, fact)
+        case facts.SprintBegan() | facts.SprintMoved() | facts.SprintEnded():
+            return sprint_cards(event)
         case facts.Hired(session=session) if session:
             return [adopted(event, fact)]
         case facts.Ended(resume=resume) if resume:

@@ -4,6 +4,7 @@ from farhand.channels.kit.card import (
     AdoptTap,
     AnswerTap,
     DoneTap,
+    HaltTap,
     HeldTap,
     PickTap,
     RelaunchTap,
@@ -24,7 +25,7 @@ from farhand.model.words import Word
 DATA_BYTES = 64
 MASK_CHARACTERS = 32
 ANSWER, ANSWER_BY_DIGEST, STOP, STEER, WITHDRAW, PICK, DONE, WORDS = "a", "d", "s", "n", "b", "p", "o", "w"
-RETRY, ADOPT, ADOPT_ANYWAY, HELD, RELAUNCH = "r", "h", "H", "k", "l"
+RETRY, ADOPT, ADOPT_ANYWAY, HELD, RELAUNCH, HALT = "r", "h", "H", "k", "l", "q"
 NOT_MINE = "That button is not one of mine."
 CLOSED = "Too late: that question is closed."
 
@@ -60,6 +61,8 @@ def tap_data(tap: Tap) -> str:
             )
         case RelaunchTap(worker=worker):
             return f"{RELAUNCH}:{worker}"
+        case HaltTap(worker=worker):
+            return f"{HALT}:{worker}"
         case HeldTap(what=what):
             return f"{HELD}:{what}"
         case HireTap():
@@ -113,6 +116,8 @@ def tap_to_wish(tap: ChatTap, present: Present) -> Wish | TappedChoice | ChoiceW
         return commands.Interrupt(id=identity, worker=worker.name)
     if kind == RETRY:
         return commands.Retry(id=identity, worker=rest)
+    if kind == HALT:
+        return commands.Halt(id=identity, worker=rest)
     if kind == RELAUNCH:
         return commands.Relaunch(id=identity, worker=rest)
     if kind in {ADOPT, ADOPT_ANYWAY}:

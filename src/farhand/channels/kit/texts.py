@@ -259,6 +259,14 @@ def done(command: Command, worker: str) -> str:
         case commands.Tune(mode=mode, model=model):
             asked = (f"mode={mode}" if mode else "", f"model={model}" if model is not None else "")
             return f"{name} is asked to change: {' '.join(one for one in asked if one)}."
+        case commands.Sprint():
+            return f"{name} begins its sprint. STOP ends it after the turn that runs, STOP NOW at once."
+        case commands.AddTasks():
+            return "Added to the sprint."
+        case commands.SkipTask():
+            return f"{name} goes on with the next task."
+        case commands.Halt():
+            return f"{name} halts after what it is at."
         case commands.Withdraw():
             return "Taken back."
         case commands.Reword():

@@ -7,7 +7,7 @@ from farhand.model.wishes import InfoRequest, Tell, Wish
 from farhand.model.words import replace
 
 # The questions that can be about one worker.
-ABOUT_WORKER = frozenset({"history", "mode", "progress"})
+ABOUT_WORKER = frozenset({"history", "mode", "progress", "sprint"})
 
 
 def named_command(text: str, worker: str, surface: Surface) -> str:
@@ -29,7 +29,9 @@ def with_worker(wish: Wish, worker: str) -> Wish:
             return replace(wish, of=worker)
         case commands.Interrupt(worker="") | commands.Relaunch(worker="") | commands.Retry(worker=""):
             return replace(wish, worker=worker)
-        case commands.Tune(worker=""):
+        case commands.Tune(worker="") | commands.Sprint(worker="") | commands.AddTasks(worker=""):
+            return replace(wish, worker=worker)
+        case commands.SkipTask(worker="") | commands.Halt(worker=""):
             return replace(wish, worker=worker)
         case _:
             return wish
