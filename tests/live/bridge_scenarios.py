@@ -12,7 +12,7 @@ import anyio
 
 from farhand.testing.cli_env import CliEnv
 
-SAFETY_SECONDS = 40.0
+SAFETY_SECONDS = 240.0
 SESSION = "desk"
 
 
@@ -99,7 +99,7 @@ class ForeignScript:
 async def a_sprint_goes_on_by_itself(desk: Desk, script: ForeignScript) -> None:
     """AC-4: two tasks, a report between them; the model answers "did one" to zz-one and "did two" to zz-two."""
     script.writes("/sprint start\n- zz-one\n- zz-two")
-    await desk.types("begin")
+    await desk.types("begin with zz-one")
     await script.hears("did one", "✅ 1/2 done. Next: zz-two", "did two", "🏁 Sprint done: 2/2.")
     assert script.is_read()
 
@@ -107,6 +107,6 @@ async def a_sprint_goes_on_by_itself(desk: Desk, script: ForeignScript) -> None:
 async def stop_ends_a_sprint_with_its_turn(desk: Desk, script: ForeignScript, began: Callable[[], object]) -> None:
     """AC-5, up to where the model is to be released: a person says STOP in the midst of the first of three tasks."""
     script.writes("/sprint start\n- zz-held\n- zz-two\n- zz-three")
-    await desk.types("begin")
+    await desk.types("begin with zz-held")
     await wait(began, bool, "the first task")
     script.writes("Stop")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from threading import Event
 
 import pytest
@@ -11,6 +12,7 @@ from tests.live.bridge_scenarios import (
     ForeignScript,
     a_sprint_goes_on_by_itself,
     stop_ends_a_sprint_with_its_turn,
+    wait,
 )
 
 from farhand.drivers.bridge.hook.rules import STOP_SENTENCE
@@ -25,10 +27,13 @@ async def desk(cli_env: GeminiEnv) -> Desk:
     """Gemini CLI at a desk, its project bridged."""
     opened = Desk(cli_env)
     await opened.install("gemini")
-    system = cli_env.folder / "system.json"
-    system.write_text(json.dumps({"security": {"auth": {"selectedType": "gemini-api-key"}}}))
-    settings = {"GEMINI_CLI_SYSTEM_SETTINGS_PATH": str(system), "GEMINI_CLI_TRUST_WORKSPACE": "true"}
-    await opened.start(["gemini"], "Type your message", **settings)
+    home = cli_env.folder / "desk"
+    (home / ".gemini").mkdir(parents=True)
+    signed_in = {"security": {"auth": {"selectedType": "gemini-api-key"}}, "privacy": {"usageStatisticsEnabled": False}}
+    quiet = {"general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False}}
+    (home / ".gemini" / "settings.json").write_text(json.dumps({**signed_in, **quiet}))
+    trusted = {"GEMINI_CLI_HOME": str(home), "GEMINI_CLI_TRUST_WORKSPACE": "true"}
+    await opened.start(["gemini"], "Type your message", **trusted)
     return opened
 
 
@@ -54,9 +59,12 @@ async def test_a_message_reaches_the_agent_and_its_answer_comes_back(
 
 async def test_a_malformed_inbox_costs_the_agent_nothing(cli_env: GeminiEnv, desk: Desk, script: ForeignScript) -> None:
     cli_env.model.expect(says("I am here."))
-    (cli_env.project / ".gemini/wa_inbox.json").write_text("{")
+    inbox = cli_env.project / ".gemini/wa_inbox.json"
+    inbox.write_text("{")
+    os.utime(inbox, (1_000_000_000, 1_000_000_000))
     await desk.types("hello")
-    await script.hears("I am here.")
+    await wait(script.heard, lambda heard: "I am here." in str(heard), "the answer")
+    assert "wa_inbox.json made no sense and was set aside" in script.heard()[0]
 
 
 async def test_a_sprint_goes_on_by_itself(cli_env: GeminiEnv, desk: Desk, script: ForeignScript) -> None:
