@@ -28,7 +28,7 @@ def test_a_new_command_works_on_every_surface(short_folder: Path) -> None:
     source = short_folder / "src" / "farhand"
     shutil.copytree(Path(farhand.__file__).parent, source, ignore=shutil.ignore_patterns("__pycache__", "sdk"))
     insert(source / "model" / "commands.py", "Command: TypeAlias = (\n", blocks["commands"] + "\n\n", "")
-    insert(source / "model" / "commands.py", "    Hire | End | Focus", "Praise |", "    ")
+    insert(source / "model" / "commands.py", "    Hire\n    | End\n", "Praise |", "    ")
     insert(source / "model" / "slash.py", '    Slash("team",', blocks["slash"].rstrip() + ",\n", "    ")
     insert(source / "core" / "decide.py", "        case commands.Focus(", blocks["decide"], "        ")
     environment = {**os.environ, "PYTHONPATH": str(source.parent), "PYTHONDONTWRITEBYTECODE": "1"}
