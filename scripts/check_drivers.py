@@ -25,6 +25,7 @@ ROOT_FILES = {
     "titles.py": "what a tool call does, in one line and in full",
     "oneshot.py": "the CLI called once for a message",
     "hook_settings.py": "our hooks in a person's own settings of the CLI",
+    "bridge_hooks.py": "how the CLI wants the hooks of the file bridge",
 }
 # Where there is a folder for a wire, whoever looks for one of these finds it.
 REQUIRED_WITH_WIRES = frozenset("launch.py schema.py asks.py limits.py sessions.py".split())

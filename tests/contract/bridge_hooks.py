@@ -8,8 +8,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from farhand.drivers.bridge.hook.rules import INBOX, OUTBOX, READ, Message, encode, new_message
-from farhand.drivers.bridge.place import place_program
+from farhand.bridge.hook.rules import INBOX, OUTBOX, READ, Message, encode, new_message
+from farhand.bridge.place import place_program
 from farhand.hooks.install import interpreter
 from farhand.roster import bridge_hooks
 

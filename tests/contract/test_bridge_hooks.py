@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from tests.contract.bridge_hooks import HookedProject, read
 
-from farhand.drivers.bridge.hook import rules
-from farhand.drivers.bridge.hook.files import MessageFile, locked
-from farhand.drivers.bridge.hook.rules import OUTBOX, READ, SENT, new_message
+from farhand.bridge.hook import rules
+from farhand.bridge.hook.files import MessageFile, locked
+from farhand.bridge.hook.rules import OUTBOX, READ, SENT, new_message
 
 BACKENDS = ["gemini", "claude", "codex"]
 

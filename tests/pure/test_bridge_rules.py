@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from farhand.drivers.bridge.hook import rounds, rules
-from farhand.drivers.bridge.hook.program import from_transcript, last_words
-from farhand.drivers.bridge.hook.rules import READ, SENT, Message
+from farhand.bridge.hook import rounds, rules
+from farhand.bridge.hook.program import from_transcript, last_words
+from farhand.bridge.hook.rules import READ, SENT, Message
 
 NOW = 1_800_000_000.0
 

@@ -9,10 +9,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+from farhand.bridge.hook.files import BridgeState, MessageFile
+from farhand.bridge.hook.rules import INBOX, OUTBOX, READ, SENT, encode, new_message, waiting
+from farhand.bridge.place import PROGRAM, place_program
 from farhand.config.places import home
-from farhand.drivers.bridge.hook.files import BridgeState, MessageFile
-from farhand.drivers.bridge.hook.rules import INBOX, OUTBOX, READ, SENT, encode, new_message, waiting
-from farhand.drivers.bridge.place import PROGRAM, place_program
 from farhand.drivers.wires.hooks.bridge import BridgeHooks
 from farhand.hooks import install as hooks
 from farhand.model.compat import FILE_BRIDGE_BACKEND, FILE_BRIDGE_FOLDER
@@ -113,7 +113,7 @@ def _status(place: BridgePlace) -> int:
 
 
 def _messages(path: Path) -> list[dict[str, object]]:
-    from farhand.drivers.bridge.hook.rules import Malformed, parse
+    from farhand.bridge.hook.rules import Malformed, parse
 
     try:
         return parse(path.read_bytes())

@@ -9,7 +9,7 @@ from farhand.model.slash import INTERACTIVE, names
 CLI_COMMANDS = frozenset(
     (
         "adapter agents answer ask bench bridge chat clean completion devices doctor events fleet hook hooks logs mcp "
-        "pair restart run say service setup skills status tui version webhook"
+        "pair restart run sandbox say service setup skills status tui version webhook"
     ).split()
 )
 COMING = frozenset(("review", "undo"))

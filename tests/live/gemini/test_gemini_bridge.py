@@ -15,7 +15,7 @@ from tests.live.bridge_scenarios import (
     wait,
 )
 
-from farhand.drivers.bridge.hook.rules import STOP_SENTENCE
+from farhand.bridge.hook.rules import STOP_SENTENCE
 from farhand.testing.gemini_env import GeminiEnv
 from farhand.testing.models.gemini import held, says
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 MOST_TASKS = 5
 DONE = "SPRINT DONE"
-_START = re.compile(r"\s*/sprint(?:\s+start)?\b[ \t]*(\d{1,3})?[ \t]*:?(.*)", re.IGNORECASE | re.DOTALL)
-_BOX = re.compile(r"\s*(?:[-*+]|\d+[.)])?\s*(\[[ xX]\])?\s*(.+)")
+_START = r"(?is)\s*/sprint(?:\s+start)?\b[ \t]*(\d{1,3})?[ \t]*:?(.*)"
+_BOX = r"\s*(?:[-*+]|\d+[.)])?\s*(\[[ xX]\])?\s*(.+)"
 
 
 class Rounds(NamedTuple):
@@ -53,10 +53,10 @@ def read_rounds(stored: object) -> Rounds | None:
 
 def started(text: str) -> Rounds | None:
     """The sprint that a message starts: `/sprint`, `/sprint 3`, `/sprint start` and a list of tasks below it."""
-    found = _START.fullmatch(text)
+    found = re.fullmatch(_START, text) if "/" in text else None
     if found is None:
         return None
-    lines = (_BOX.fullmatch(line) for line in found[2].splitlines() if line.strip())
+    lines = (re.fullmatch(_BOX, line) for line in found[2].splitlines() if line.strip())
     tasks = tuple(line[2].strip() for line in lines if line and (line[1] or "[ ]") == "[ ]")
     if tasks and tasks[0].split()[0].lower() in ("stop", "status", "skip", "add"):
         return None

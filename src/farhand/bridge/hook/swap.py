@@ -5,7 +5,6 @@ A copy of this module runs inside an agent CLI's hooks: it imports the standard 
 
 from __future__ import annotations
 
-import ctypes
 import os
 import sys
 
@@ -15,6 +14,9 @@ _EXCHANGE = 2
 
 def exchange(fresh: str, target: str) -> bool:
     """Swaps two files of one folder atomically; False where the system or the file system cannot."""
+    # It takes as long to load as all the rest; a first message needs no exchange.
+    import ctypes
+
     library = ctypes.CDLL(None, use_errno=True)
     first, second = os.fsencode(fresh), os.fsencode(target)
     try:

@@ -15,9 +15,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from farhand.drivers.bridge.hook import rules
-from farhand.drivers.bridge.hook.rules import Message
-from farhand.drivers.bridge.hook.swap import exchange
+from farhand.bridge.hook import rules
+from farhand.bridge.hook.rules import Message
+from farhand.bridge.hook.swap import exchange
 
 LOCK = "wa_bridge.lock"
 STATE = "wa_bridge.json"

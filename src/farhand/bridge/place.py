@@ -13,7 +13,7 @@ _LAUNCHER = "launcher.py"
 
 def place_program(folder: Path) -> Path:
     """Copies the program and its modules; the path of what a CLI runs."""
-    package = folder / "farhand" / "drivers" / "bridge" / "hook"
+    package = folder / "farhand" / "bridge" / "hook"
     for parent in (package, *package.parents):
         if parent == folder:
             break

@@ -21,9 +21,10 @@ STOP_SENTENCE = (
     "⛔ STOP signal received from user. Complete your current action, write a final status update, and halt."
     " Do not start any new tasks."
 )
-_STOP = re.compile(r"\bstop\b", re.IGNORECASE)
-_BARE_STOP = re.compile(r"\W*stop\W*", re.IGNORECASE)
-_TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d+)?)?\s*(Z|[+-]\d\d:?\d\d)?")
+# Compiled when they are first needed: most hooks need none of them.
+_STOP = r"(?i)\bstop\b"
+_BARE_STOP = r"(?i)\W*stop\W*"
+_TIME = r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d+)?)?\s*(Z|[+-]\d\d:?\d\d)?"
 
 Message = dict[str, object]
 
@@ -105,7 +106,7 @@ def merged(first: Sequence[Message], second: Sequence[Message], done: str) -> li
 def written_at(message: Message, otherwise: float) -> float:
     """When it was written, in seconds since 1970; `otherwise` when it does not say so."""
     stamp = message.get("timestamp")
-    found = _TIME.match(stamp) if isinstance(stamp, str) else None
+    found = re.match(_TIME, stamp) if isinstance(stamp, str) else None
     if found is None:
         return otherwise
     year, month, day, hour, minute = (int(found[index]) for index in range(1, 6))
@@ -129,14 +130,14 @@ def _offset(zone: str) -> int:
 
 def is_stop(text: str) -> bool:
     """Whether a person says STOP, in any case, as a word of its own: a stopwatch stops nobody."""
-    return _STOP.search(text) is not None
+    return re.search(_STOP, text) is not None
 
 
 def context(texts: Sequence[str]) -> str:
     """What the agent is told of these messages; STOP comes first, and nothing that was said beside it is lost."""
     if not any(map(is_stop, texts)):
         return HEADING + "\n".join(texts)
-    beside = [text for text in texts if not _BARE_STOP.fullmatch(text)]
+    beside = [text for text in texts if not re.fullmatch(_BARE_STOP, text)]
     return STOP_SENTENCE + (f"\n\n{HEADING}" + "\n".join(beside) if beside else "")
 
 

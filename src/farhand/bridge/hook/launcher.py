@@ -6,7 +6,7 @@ import sys
 if __name__ == "__main__":
     try:
         sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-        from farhand.drivers.bridge.hook.program import run
+        from farhand.bridge.hook.program import run
 
         run(sys.argv[1:])
     finally:

@@ -16,10 +16,10 @@ import os
 import sys
 import time
 
-from farhand.drivers.bridge.hook import rounds, rules
-from farhand.drivers.bridge.hook.deliver import flush, queue
-from farhand.drivers.bridge.hook.files import BridgeState, MessageFile, locked
-from farhand.drivers.bridge.hook.rules import INBOX, READ, Message
+from farhand.bridge.hook import rounds, rules
+from farhand.bridge.hook.deliver import flush, queue
+from farhand.bridge.hook.files import BridgeState, MessageFile, locked
+from farhand.bridge.hook.rules import INBOX, READ, Message
 
 LONGEST_PAYLOAD = 32 * 1024 * 1024
 TRANSCRIPT_BYTES = 1024 * 1024

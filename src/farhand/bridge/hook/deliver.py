@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
-from farhand.drivers.bridge.hook import rules
-from farhand.drivers.bridge.hook.files import BridgeState, MessageFile, write_private
-from farhand.drivers.bridge.hook.rules import MOST_MESSAGES, OUTBOX, SENT, Message
+from farhand.bridge.hook import rules
+from farhand.bridge.hook.files import BridgeState, MessageFile, write_private
+from farhand.bridge.hook.rules import MOST_MESSAGES, OUTBOX, SENT, Message
 
 WHOLE_TEXTS = "wa_texts"
 
