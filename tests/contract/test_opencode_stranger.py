@@ -6,7 +6,7 @@ import os
 import socket
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import anyio
@@ -48,7 +48,9 @@ async def stranger() -> AsyncIterator[tuple[int, anyio.abc.Process]]:
             assert process.stdout is not None
             yield int(await process.stdout.receive()), process
         finally:
-            process.kill()
+            # It may have ended by now.
+            with suppress(ProcessLookupError):
+                process.kill()
 
 
 async def test_a_stranger_at_its_port_gets_neither_password_nor_words(tmp_path: Path) -> None:
