@@ -160,7 +160,7 @@ async def test_five_devices_have_the_same_view_as_the_node_after_kills_and_cuts(
         for phone in phones:
             assert_same(phone.view, own)
             receipts = phone.view.receipts
-            assert {receipts[message] for message in messages if message in receipts} == {Receipt.ANSWERED}
+            assert {receipts[message] for message in messages if message in receipts} <= {Receipt.ANSWERED}
             # Whoever was away for so long that it read the history instead does not know the receipts before that.
             assert phone.gaps > 1 or receipts.keys() >= set(messages)
             # One to the first life of the node, and one to its last.
