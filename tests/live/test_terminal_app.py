@@ -155,8 +155,12 @@ def test_it_ends_while_a_request_is_open(short_folder: Path, fake: FakeGemini) -
         ) as reader:
             assert reader.stdout is not None
             assert reader.stdout.readline() == b"event: resume\n"
+            curl("-H", "Host: evil.example", f"http://localhost:{port}/status")
+            assert "refused" not in screen.text()
             screen.press("C-d")
-            see(screen, "left with 0")
+            shown = see(screen, "left with 0")
+            assert "Traceback" not in shown
+            assert "refused" not in shown
             reader.wait(SAFETY_SECONDS)
 
 
@@ -213,6 +217,6 @@ def test_the_team_of_a_node(short_folder: Path) -> None:
         see(screen, "I never call anyone")
         screen.press("C-d")
         see(screen, "→ farhand tui --team")
-        screen.type(f"{' '.join(home.command('stop', '--node', 'desk'))}; echo stopped with $?")
+        screen.type(f"{' '.join(home.command('stop', '--node', 'desk', '--keep-workers'))}; echo stopped with $?")
         see(screen, "stopped with 0")
     home.end_agents()

@@ -50,12 +50,23 @@ def run(arguments: argparse.Namespace) -> int:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise BadUsage("farhand tui needs a terminal.", hints=("farhand ask, farhand say and farhand chat need none",))
     port = remote_port(arguments.remote_port, os.environ)
+    _quiet_logs()
     # Taken out, so that no command of the agent's has it.
     secrets = take_secrets(os.environ, (KEY_VARIABLE, NODE_KEY_VARIABLE))
     key = secrets.get(KEY_VARIABLE, "")
     if arguments.url:
         return anyio.run(_converse_far, arguments, port, key, secrets.get(NODE_KEY_VARIABLE, ""))
     return anyio.run(_converse_with_team if arguments.team or arguments.node else _converse, arguments, port, key)
+
+
+def _quiet_logs() -> None:
+    """Nothing but the app writes to the terminal: a log line would stand in the middle of the conversation."""
+    import logging
+
+    import structlog
+
+    logging.getLogger().addHandler(logging.NullHandler())
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
 
 
 async def _converse_with_team(arguments: argparse.Namespace, port: int | None, key: str) -> int:
