@@ -27,6 +27,11 @@ PROBLEMS: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
             "Sign in at the desk, or set its key where the node is started, then try again.",
         ),
         (
+            r"model not found: \S+/\S+",
+            "it cannot use its model",
+            "Sign in at the desk where that model comes from, or choose another one, then try again.",
+        ),
+        (
             r"ENOTFOUND|ECONNREFUSED|EAI_AGAIN|ETIMEDOUT|ENETUNREACH|fetch failed|unable to connect|failed to connect"
             r"|could not resolve|network (error|is unreachable)|getaddrinfo|connection (refused|error|failed)"
             r"|waiting for network",

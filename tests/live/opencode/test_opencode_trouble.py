@@ -1,8 +1,9 @@
-"""The real OpenCode: not installed, a refused key, no network, a limit, trust, an unknown command."""
+"""The real OpenCode: not installed, signed out, a refused key, no network, a limit, trust, an unknown command."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import pytest
 from tests.live.trouble_scenarios import in_trouble, without_program, written
@@ -15,6 +16,17 @@ pytestmark = pytest.mark.anyio
 TRIES = 20
 REFUSED = "Its key or sign-in is refused. Renew it at the desk"
 IN_BOTH = pytest.mark.parametrize("kind", ["opencode/tmux", "opencode/headless"])
+
+
+def configured(cli_env: OpenCodeEnv, settings: dict[str, object]) -> Callable[[], None]:
+    """Gives OpenCode these settings beside those that it has."""
+
+    def write() -> None:
+        path = cli_env.folder / "more.json"
+        path.write_text(json.dumps(settings))
+        cli_env.environment["OPENCODE_CONFIG"] = str(path)
+
+    return write
 
 
 @IN_BOTH
@@ -32,14 +44,17 @@ async def test_a_key_that_is_refused(cli_env: OpenCodeEnv, bot: FakeBot, kind: s
 
 
 @IN_BOTH
-async def test_a_network_that_is_away(cli_env: OpenCodeEnv, bot: FakeBot, kind: str) -> None:
-    def cut_off() -> None:
-        # Nobody listens there; it tries again for a minute.
-        away = {"provider": {"fake": {"options": {"baseURL": "http://127.0.0.1:9/v1"}}}}
-        path = cli_env.folder / "away.json"
-        path.write_text(json.dumps(away))
-        cli_env.environment["OPENCODE_CONFIG"] = str(path)
+async def test_nobody_has_signed_in(cli_env: OpenCodeEnv, bot: FakeBot, kind: str) -> None:
+    # As after `opencode auth logout`: the provider of the chosen model is none that it can use.
+    signed_out = configured(cli_env, {"disabled_providers": ["fake"]})
+    async with in_trouble(cli_env, bot, signed_out) as trouble:
+        await trouble.fails(kind, "zz-out", "It cannot use its model. Sign in at the desk")
 
+
+@IN_BOTH
+async def test_a_network_that_is_away(cli_env: OpenCodeEnv, bot: FakeBot, kind: str) -> None:
+    # Nobody listens there; it tries again for a minute.
+    cut_off = configured(cli_env, {"provider": {"fake": {"options": {"baseURL": "http://127.0.0.1:9/v1"}}}})
     async with in_trouble(cli_env, bot, cut_off) as trouble:
         await trouble.fails(kind, "zz-network", "No network. Say it again when the network is back.")
 
