@@ -52,8 +52,8 @@ async def begin(world: World) -> None:
 @pytest.mark.parametrize(
     "kills",
     [
-        ("worker.performed:2", "worker.recorded:5", "worker.handed_over:2"),
-        ("worker.recorded:4", "worker.before_perform:1", "worker.before_record:2"),
+        ("worker.performed:2", "worker.recorded:1", "worker.handed_over:2"),
+        ("worker.recorded:2", "worker.before_perform:1", "worker.before_record:1"),
     ],
 )
 async def test_every_task_is_done_once(short_folder: Path, kills: tuple[str, ...]) -> None:
