@@ -228,7 +228,9 @@ async def test_a_file_that_telegram_refuses_is_told(team: Team, tmp_path: Path) 
     notes.write_text("x")
     await team.bot.fault("sendDocument", "status", code=400, description="Bad Request: FILE_PARTS_INVALID")
     await team.post("/response", {"session": "ann", "text": f"[[file:{notes}]]"})
-    assert (await team.manager.reads("failed")).text.splitlines()[0] == f"ann: [File failed: {notes}]"
+    failed, why = (await team.manager.reads("failed")).text.split("\n", 1)
+    assert failed == f"ann: [File failed: {notes}]"
+    assert why == "Why: Telegram refused it: File_parts_invalid"
 
 
 @promise("lists.1", "lists.2", "lists.3", "media.11", "media.13", "media.14")

@@ -140,9 +140,7 @@ def application(session_of: SessionOf, uploads: Path, key: str, own_user: OwnUse
         return JSONResponse(document())
 
     async def docs(_: Request) -> Response:
-        return HTMLResponse(
-            page(), headers={"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'"}
-        )
+        return HTMLResponse(page(), headers={"Content-Security-Policy": PAGE_POLICY})
 
     about = [Route("/openapi.json", openapi), Route("/docs", docs)]
     made = Starlette(
