@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import subprocess
 import sys
 import threading
@@ -12,6 +10,9 @@ from pathlib import Path
 from random import Random
 
 from tests.contract.bridge_hooks import HookedProject, read
+
+from farhand.bridge.hook.files import MessageFile
+from farhand.bridge.hook.rules import Message
 
 ROUNDS = 60
 MESSAGES = 150
@@ -118,11 +119,33 @@ def hook(project: HookedProject, which: int, payload: dict[str, str], *, kill_af
         start_new_session=True,
     )
     if kill_after:
-        threading.Timer(kill_after, lambda: _kill(process)).start()
+        threading.Timer(kill_after, process.kill).start()
     printed, _ = process.communicate(json.dumps(payload).encode())
     return printed.decode("utf-8", "replace"), process.returncode == 0
 
 
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    if process.poll() is None:
-        os.kill(process.pid, signal.SIGKILL)
+def test_a_file_that_got_the_number_of_the_one_that_was_read_is_not_taken_for_it(tmp_path: Path) -> None:
+    """File systems give the number of a replaced file to the next one."""
+    path = tmp_path / "wa_inbox.json"
+
+    def put(*texts: str) -> None:
+        messages = [{"id": text, "timestamp": "2026-01-01T00:00:00Z", "text": text, "read": False} for text in texts]
+        fresh = path.with_name("wa_inbox.json.tmp")
+        fresh.write_text(json.dumps({"messages": messages}))
+        fresh.rename(path)
+
+    put("first")
+    number = path.stat().st_ino
+
+    def while_somebody_writes(messages: list[Message]) -> list[Message]:
+        texts = ["first"]
+        while len(messages) == 1 and len(texts) < 20:
+            texts.append(f"more {len(texts)}")
+            put(*texts)
+            if path.stat().st_ino == number:
+                break
+        return [{**one, "read": True} for one in messages]
+
+    held = MessageFile(str(tmp_path), "wa_inbox.json", "read").change(while_somebody_writes)
+    assert len(held) > 1
+    assert [one["text"] for one in read(path)] == [one["text"] for one in held]

@@ -206,3 +206,31 @@ def test_two_writers_with_the_lock_lose_nothing(hooked: HookedProject) -> None:
     for writer in writers:
         writer.join()
     assert sorted(hooked.said()) == sorted(f"{name}{number}" for name in "ab" for number in range(25))
+
+
+def test_a_link_in_the_repository_leads_no_hook_elsewhere(hooked: HookedProject, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    for name in ("thesis.tex", "resp_1_ab.txt"):
+        (elsewhere / name).write_text("years of work")
+        aged(elsewhere / name)
+    (hooked.folder / "wa_texts").symlink_to(elsewhere)
+    hooked.after("a long story. " * 100)
+    assert sorted(path.name for path in elsewhere.iterdir()) == ["resp_1_ab.txt", "thesis.tex"]
+    assert len(read(hooked.outbox)) == 1
+
+
+def test_a_folder_that_is_a_link_is_left_alone(hooked: HookedProject, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    hooked.folder.rename(elsewhere)
+    hooked.folder.symlink_to(elsewhere)
+    hooked.after("said")
+    assert hooked.before() == {}
+    assert list(elsewhere.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["wa_inbox.json", "wa_outbox.json", "wa_bridge.json"])
+def test_a_pipe_holds_up_no_hook(hooked: HookedProject, name: str) -> None:
+    os.mkfifo(hooked.folder / name)
+    assert hooked.before() == {}
+    hooked.after("said")

@@ -6,10 +6,11 @@ A copy of this module runs inside an agent CLI's hooks: it imports the standard 
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 from farhand.bridge.hook import rules
-from farhand.bridge.hook.files import BridgeState, MessageFile, write_private
+from farhand.bridge.hook.files import BridgeState, MessageFile, read_regular, write_private
 from farhand.bridge.hook.rules import MOST_MESSAGES, OUTBOX, SENT, Message
 
 WHOLE_TEXTS = "wa_texts"
@@ -19,9 +20,12 @@ def queue(folder: str, state: BridgeState, text: str, now: float) -> None:
     """Adds a message to what waits for the outbox: a summary, and the whole text in a file beside it if it is long."""
     message = rules.new_message("resp", "agent", rules.summary(text), now, os.urandom(2).hex(), SENT)
     if message["text"] != text.strip():
-        message["whole"] = f"{WHOLE_TEXTS}/{message['id']}.txt"
-        os.makedirs(os.path.join(folder, WHOLE_TEXTS), mode=0o700, exist_ok=True)
-        write_private(os.path.join(folder, str(message["whole"])), text.encode("utf-8", "replace"))
+        name = f"{message['id']}.txt"
+        with suppress(FileExistsError):
+            os.mkdir(os.path.join(folder, WHOLE_TEXTS), mode=0o700)
+        with suppress(OSError), texts_folder(folder) as texts:
+            write_private(name, text.encode("utf-8", "replace"), texts)
+            message["whole"] = f"{WHOLE_TEXTS}/{name}"
     state.queued.append(message)
 
 
@@ -60,19 +64,32 @@ def held_texts(messages: list[Message]) -> set[str]:
     return {os.path.basename(str(one["whole"])) for one in messages if "whole" in one}
 
 
+@contextmanager
+def texts_folder(folder: str) -> Iterator[int]:
+    """The folder of whole texts, opened; OSError where it is a link, or another user's."""
+    path = os.path.join(folder, WHOLE_TEXTS)
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        if os.fstat(descriptor).st_uid != os.getuid():
+            raise PermissionError(path)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
 def _drop_texts(folder: str, needed: set[str], now: float) -> None:
-    texts = os.path.join(folder, WHOLE_TEXTS)
-    with suppress(OSError):
+    with suppress(OSError), texts_folder(folder) as texts:
         for name in os.listdir(texts):
-            path = os.path.join(texts, name)
-            if name not in needed and os.stat(path).st_mtime < now - rules.KEPT_SECONDS:
-                os.unlink(path)
+            is_ours = name.startswith("resp_") and name.endswith(".txt")
+            written = os.stat(name, dir_fd=texts, follow_symlinks=False).st_mtime
+            if is_ours and name not in needed and written < now - rules.KEPT_SECONDS:
+                os.unlink(name, dir_fd=texts)
 
 
 def whole_text(folder: str, message: Message) -> str:
     """All that was said: the file beside the outbox if there is one, the summary else."""
     name = os.path.basename(str(message.get("whole", "")))
     if name:
-        with suppress(OSError), open(os.path.join(folder, WHOLE_TEXTS, name), encoding="utf-8") as file:
-            return file.read()
+        with suppress(OSError), texts_folder(folder) as texts:
+            return read_regular(name, texts)[0].decode("utf-8", "replace")
     return rules.text_of(message)

@@ -7,9 +7,11 @@ and its neighbours alone.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
+import stat
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -25,6 +27,9 @@ PRIVATE = 0o600
 # A file that makes no sense is only set aside when nobody can still be writing it.
 SETTLED_SECONDS = 1.0
 MOST_KEYS = 500
+LARGEST_BYTES = 32 * 1024 * 1024
+# In place of what a file holds: it makes no sense, and somebody may still be writing it.
+UNSETTLED = b"?"
 _TRIES = 50
 
 Change = Callable[[list[Message]], list[Message]]
@@ -57,55 +62,51 @@ class MessageFile:
 
     def change(self, change: Change) -> list[Message]:
         """Applies the change to what the file holds, until it holds that and what others wrote meanwhile."""
-        found, inode = self._read()
-        if inode < 0:
+        found, data = self._read()
+        if data == UNSETTLED:
             return found
         held, found = found, rules.merged(found, self._displaced(self._left()), self._done)
         for _ in range(_TRIES):
             wanted = change(found)
-            displaced = None if wanted == held and (inode or not wanted) else self._replace(self._write(wanted), inode)
+            is_so = wanted == held and (data is not None or not wanted)
+            displaced = None if is_so else self._replace(rules.encode(wanted), data)
             if displaced is None:
                 self._forget_displaced()
                 break
             # Somebody wrote after we had read: theirs and ours are put together.
-            messages, inode = displaced
-            found, held = rules.merged(wanted, messages, self._done), wanted
+            found, held, data = rules.merged(wanted, displaced, self._done), wanted, rules.encode(wanted)
         return wanted
 
-    def _read(self) -> tuple[list[Message], int]:
-        """The messages and the file's inode: 0 when there is none, -1 when it makes no sense and is left alone."""
+    def _read(self) -> tuple[list[Message], bytes | None]:
+        """The messages and what the file holds to the byte: None when there is none, UNSETTLED when it makes no sense
+        and is left alone."""
         try:
-            descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+            data, written = read_regular(self.path)
         except FileNotFoundError:
-            return [], 0
-        with os.fdopen(descriptor, "rb") as file:
-            about = os.fstat(descriptor)
-            data = file.read()
+            return [], None
         try:
-            return rules.parse(data), about.st_ino
+            return rules.parse(data), data
         except rules.Malformed as problem:
-            return [], self._unreadable(data, time.time() - about.st_mtime, about.st_ino, str(problem))
+            return [], self._unreadable(data, time.time() - written, str(problem))
 
-    def _unreadable(self, data: bytes, age: float, inode: int, problem: str) -> int:
+    def _unreadable(self, data: bytes, age: float, problem: str) -> bytes | None:
         if age < SETTLED_SECONDS:
             sys.stderr.write(f"{self.path} makes no sense yet ({problem}).\n")
-            return -1
+            return UNSETTLED
         if not data.strip():
-            return inode
+            return data
         self.set_aside = f"{self.path}.malformed-{int(time.time())}"
         os.rename(self.path, self.set_aside)
         sys.stderr.write(f"{self.path} made no sense ({problem}) and was set aside: {self.set_aside}\n")
-        return 0
+        return None
 
-    def _write(self, messages: list[Message]) -> str:
+    def _replace(self, content: bytes, before: bytes | None) -> list[Message] | None:
+        """Puts this content in place of what was read; what it displaced, if that is something else.
+
+        Told by what it holds: the number of a file that was replaced is soon another one's."""
         fresh = f"{self.path}.{os.getpid()}-{os.urandom(3).hex()}.tmp"
-        write_private(fresh, rules.encode(messages))
-        return fresh
-
-    def _replace(self, fresh: str, inode: int) -> tuple[list[Message], int] | None:
-        """Puts the fresh file in place; what it displaced, if that is not what was read, and the fresh one's inode."""
-        ours = os.stat(fresh).st_ino
-        if not inode:
+        write_private(fresh, content)
+        if before is None:
             # Where there are no hard links, the rename below does it.
             with suppress(OSError):
                 os.link(fresh, self.path)
@@ -114,8 +115,10 @@ class MessageFile:
         if not exchange(fresh, self.path):
             os.rename(fresh, self.path)
             return None
-        displaced = None if os.stat(fresh).st_ino == inode else (self._displaced([fresh]), ours)
-        if displaced is None or not displaced[0]:
+        with open(fresh, "rb") as file:
+            is_what_was_read = file.read() == before
+        displaced = [] if is_what_was_read else self._displaced([fresh])
+        if not displaced:
             os.unlink(fresh)
             return None
         return displaced
@@ -140,9 +143,29 @@ class MessageFile:
         return found
 
 
-def write_private(path: str, data: bytes) -> None:
+def is_own_folder(path: str) -> bool:
+    """Whether it is a folder of this user's own, and no link: a repository could lead us elsewhere by one."""
+    try:
+        about = os.lstat(path)
+    except OSError:
+        return False
+    return stat.S_ISDIR(about.st_mode) and about.st_uid == os.getuid()
+
+
+def read_regular(path: str, folder: int | None = None) -> tuple[bytes, float]:
+    """What a file holds and when it was written; OSError for a link, a pipe, a device and what is too large."""
+    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    with os.fdopen(os.open(path, flags, dir_fd=folder), "rb") as file:
+        about = os.fstat(file.fileno())
+        if not stat.S_ISREG(about.st_mode) or about.st_size > LARGEST_BYTES:
+            raise OSError(errno.EINVAL, "it is no file, or too large", path)
+        return file.read(), about.st_mtime
+
+
+def write_private(path: str, data: bytes, folder: int | None = None) -> None:
     """A new file, 0600 whatever the umask."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, PRIVATE)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(path, flags, PRIVATE, dir_fd=folder)
     with os.fdopen(descriptor, "wb") as file:
         os.fchmod(descriptor, PRIVATE)
         file.write(data)
@@ -163,8 +186,7 @@ class BridgeState:
 
     def _stored(self) -> dict[str, object]:
         try:
-            with open(self._path, encoding="utf-8") as file:
-                content = json.load(file)
+            content = json.loads(read_regular(self._path)[0])
         except (OSError, ValueError):
             return {}
         return content if isinstance(content, dict) else {}

@@ -18,7 +18,7 @@ import time
 
 from farhand.bridge.hook import rounds, rules
 from farhand.bridge.hook.deliver import flush, queue
-from farhand.bridge.hook.files import BridgeState, MessageFile, locked
+from farhand.bridge.hook.files import BridgeState, MessageFile, is_own_folder, locked
 from farhand.bridge.hook.rules import INBOX, READ, Message
 
 LONGEST_PAYLOAD = 32 * 1024 * 1024
@@ -59,7 +59,7 @@ def run(words: list[str]) -> None:
 
 def before(output: BridgeOutput, event: str, folder: str) -> None:
     """Gives the agent what is unread; only what was given is marked."""
-    if not os.path.isdir(folder):
+    if not is_own_folder(folder):
         return
     with locked(folder):
         state, inbox = BridgeState(folder), MessageFile(folder, INBOX, READ)
@@ -98,7 +98,7 @@ def confirm(folder: str, state: BridgeState, inbox: MessageFile, found: list[Mes
 
 def after(output: BridgeOutput, said: str, folder: str, decision: str, *, tells: bool) -> None:
     """Brings what was said to the outbox; in a sprint the next task follows, unless a person said STOP."""
-    if not said or not os.path.isdir(folder):
+    if not said or not is_own_folder(folder):
         return
     now = time.time()
     with locked(folder):
