@@ -6,6 +6,7 @@ import logging
 import os
 import resource
 import socket
+import struct
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
@@ -106,6 +107,32 @@ async def test_a_request_that_does_not_come_is_cut_off(start: bytes) -> None:
     async with served(ConnectionLimits(deadlines=QUICK)) as port, await anyio.connect_tcp("127.0.0.1", port) as link:
         await link.send(start) if start else None
         assert await closed(link)
+
+
+async def test_a_connection_that_was_reset_is_nobodys_and_never_the_unix_sockets() -> None:
+    seen: list[object] = []
+
+    async def who(request: Request) -> Response:
+        seen.append(request.scope["client"])
+        return PlainTextResponse("")
+
+    listener, app = http.bind("127.0.0.1", 0), http.application([Route("/who", who)])
+    port = listener.getsockname()[1]
+
+    async def serve(*, task_status: anyio.abc.TaskStatus[None]) -> None:
+        await http.serve(app, listener, limits=ConnectionLimits(), task_status=task_status)
+
+    async with anyio.create_task_group() as tasks:
+        await tasks.start(serve)
+        for _ in range(20):
+            with socket.create_connection(("127.0.0.1", port)) as one:
+                one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                one.sendall(b"GET /who HTTP/1.1\r\nHost: x\r\n\r\n")
+        async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False) as client:
+            assert (await client.get("/who")).status_code == 200
+        tasks.cancel_scope.cancel()
+    assert seen
+    assert None not in seen
 
 
 async def test_what_trickles_in_moves_no_deadline() -> None:

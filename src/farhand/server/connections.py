@@ -127,6 +127,10 @@ class GuardedProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Takes the connection, and what it has sent before."""
         super().connection_made(transport)
+        if self.client is None and self._address:
+            # It was reset already, and the system no longer tells who it was: nobody may take it for the unix socket.
+            transport.abort()
+            return
         # Behind the transport's own first steps: it may be told at once to read no further.
         self.loop.call_soon(self.data_received, self._received)
         self._received = b""
