@@ -74,6 +74,7 @@ from farhand.workdir.workdirs import LocalWorkdirs
 
 log = structlog.get_logger("node")
 OTHERS_FOLDERS = "The agents of this node run as another user, whose folders it does not look into."
+SANDBOXED = "This worker is in a sandbox, and the node runs nothing outside of it that the worker could have written."
 PRUNE_EVERY_SECONDS = 6 * 3600.0
 
 # Builds the channels of a node, once it has a hub.
@@ -188,8 +189,13 @@ async def _running(
 
 
 def sprint_tools(settings: Settings) -> LocalSprintTools:
-    """What sprints do in the folders of workers; those of another user are left alone."""
-    refusal = OTHERS_FOLDERS if settings.agent_user is not None else ""
+    """What sprints do in the folders of workers; those of another user, and of sandboxes, are left alone."""
+
+    def refusal(worker: Worker) -> str:
+        if settings.agent_user is not None:
+            return OTHERS_FOLDERS
+        return SANDBOXED if settings.sandbox.wraps(worker.options) else ""
+
     return LocalSprintTools(child_environment(settings.environment, {}), refusal)
 
 

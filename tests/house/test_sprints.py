@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from farhand.model.commands import AddTasks, Halt, SkipTask, Sprint
+from farhand.model.commands import AddTasks, Halt, Hire, SkipTask, Sprint
 from farhand.model.errors import CannotDo
 from farhand.model.facts import (
     Fact,
@@ -223,18 +223,48 @@ async def test_each_task_is_a_commit_of_its_own(tmp_path: Path) -> None:
         assert git(tmp_path, "status", "--porcelain") == ""
 
 
-async def test_what_could_not_be_committed_is_told(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "setting",
+    ["[core]\nfsmonitor = touch {pwned}", '[filter "x"]\nprocess = touch {pwned}', "[include]\npath = elsewhere"],
+)
+async def test_a_repository_whose_settings_run_programs_is_not_committed_to(tmp_path: Path, setting: str) -> None:
     async with open_house(tmp_path) as house:
         git(tmp_path, "init", "-q")
-        hook = tmp_path / ".git" / "hooks" / "pre-commit"
-        hook.parent.mkdir(exist_ok=True)
-        hook.write_text("#!/bin/sh\necho no commits on Fridays\nexit 1\n")
-        hook.chmod(0o700)
+        pwned = tmp_path / "pwned"
+        with (tmp_path / ".git" / "config").open("a") as config:
+            config.write(setting.format(pwned=pwned))
+        (tmp_path / ".gitattributes").write_text("* filter=x\n")
         await house.hire()
         await sprint(house, "write a", verifier="echo a > work.txt")
         (outcome,) = (await house.fact(SprintEnded)).sprint.outcomes
         assert (outcome.done, outcome.commit) == (True, "")
-        assert outcome.why.startswith("not committed: ")
+        assert "the repository's own git configuration can run programs" in outcome.why
+        assert not pwned.exists()
+
+
+async def test_the_hooks_of_a_repository_are_not_run(tmp_path: Path) -> None:
+    async with open_house(tmp_path) as house:
+        git(tmp_path, "init", "-q")
+        git(tmp_path, "config", "user.name", "Ada")
+        git(tmp_path, "config", "user.email", "ada@example.org")
+        hook = tmp_path / ".git" / "hooks" / "pre-commit"
+        hook.parent.mkdir(exist_ok=True)
+        hook.write_text(f"#!/bin/sh\ntouch {tmp_path}/pwned\n")
+        hook.chmod(0o700)
+        await house.hire()
+        await sprint(house, "write a", verifier="echo a > work.txt")
+        (outcome,) = (await house.fact(SprintEnded)).sprint.outcomes
+        assert outcome.commit
+        assert not (tmp_path / "pwned").exists()
+
+
+async def test_a_worker_in_a_sandbox_gets_nothing_run_outside_of_it(tmp_path: Path) -> None:
+    async with open_house(tmp_path) as house:
+        await house.send(Hire(id=house.id(), worker="ann", backend="scripted", options={"sandbox": "on"}))
+        await sprint(house, "write a", verifier=f"touch {tmp_path}/pwned", limits=SprintLimits(rounds=1))
+        ended = await house.fact(SprintEnded)
+        assert ended.how is HowSprintEnded.STUCK
+        assert not (tmp_path / "pwned").exists()
 
 
 async def test_one_sprint_at_a_time_and_none_is_told(house: House) -> None:

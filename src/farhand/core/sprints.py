@@ -26,11 +26,11 @@ LOOKED_BACK = 50
 class SprintTools(Protocol):
     """What a sprint needs of the worker's folder."""
 
-    async def verify(self, command: str, directory: str) -> tuple[bool, str]:
-        """Whether the command succeeds there, and what it printed."""
+    async def verify(self, worker: Worker, command: str) -> tuple[bool, str]:
+        """Whether the command succeeds in its folder, and what it printed."""
         ...
 
-    async def commit(self, directory: str, subject: str, trailer: str) -> tuple[str, str]:
+    async def commit(self, worker: Worker, subject: str, trailer: str) -> tuple[str, str]:
         """Commits what changed there: the commit's id, or why there is none. A trailer that is committed already has
         its own commit again; where there is no repository or no change, both are empty."""
         ...
@@ -97,10 +97,10 @@ class Sprints:
     async def _check(self, worker: Worker, running: SprintState) -> None:
         passed, output, commit, problem = True, "", "", ""
         if running.verifier:
-            passed, output = await self._tools.verify(running.verifier, worker.directory)
+            passed, output = await self._tools.verify(worker, running.verifier)
         if passed and running.commits:
             trailer = f"Sprint-Task: {running.id}/{running.at + 1}"
-            commit, problem = await self._tools.commit(worker.directory, running.task, trailer)
+            commit, problem = await self._tools.commit(worker, running.task, trailer)
 
         def make_drafts(now: Worker) -> list[Draft]:
             # Somebody may have skipped the task meanwhile.

@@ -71,10 +71,10 @@ def _repository(top: Path) -> Repository:
     git = top / ".git"
     if not stat.S_ISDIR(git.lstat().st_mode):
         # A worktree, or a submodule: a file that says where.
-        _, word, named = _small(git).partition("gitdir:")
+        _, word, named = read_small(git).partition("gitdir:")
         git = (top / named.strip()).resolve(strict=True) if word else git
     common = git / "commondir"
-    shared = (git / _small(common).strip()).resolve(strict=True) if common.is_file() else git
+    shared = (git / read_small(common).strip()).resolve(strict=True) if common.is_file() else git
     for one in (top, git, shared):
         about = one.stat()
         if not stat.S_ISDIR(about.st_mode) or about.st_uid != os.getuid():
@@ -82,7 +82,7 @@ def _repository(top: Path) -> Repository:
     return Repository(top=top, git=git, shared=shared)
 
 
-def _small(path: Path) -> str:
+def read_small(path: Path) -> str:
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as file:
         return file.read(_LONGEST_FILE).decode("utf-8", "replace")
@@ -103,14 +103,14 @@ def mirror(repository: Repository, ours: Path) -> None:
 
 def _object_format(repository: Repository) -> str:
     try:
-        config = _small(repository.shared / "config")
+        config = read_small(repository.shared / "config")
     except OSError:
         return "sha1"
     return "sha256" if _SHA256.search(config) else "sha1"
 
 
 def _head(repository: Repository) -> str:
-    head = _small(repository.git / "HEAD").strip()
+    head = read_small(repository.git / "HEAD").strip()
     if not _HEAD.fullmatch(head) or ".." in head:
         raise NoRepository(f"The git repository of {repository.top} has no HEAD that can be read.")
     return head

@@ -3,40 +3,54 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import anyio
+import anyio.to_thread
 
 from farhand.model.errors import CannotDo
+from farhand.model.present import Worker
+from farhand.workdir.plain_config import why_not_plain
 
 VERIFIER_SECONDS = 1800.0
 GIT_SECONDS = 120.0
 OUTPUT_BYTES = 64 * 1024
 SUBJECT_CHARACTERS = 72
 PROBLEM_CHARACTERS = 200
+# Neither the repository's hooks nor a file monitor, and no git inside of submodules.
+RUNS_NOTHING = (
+    *("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "diff.ignoreSubmodules=all"),
+    *("-c", "submodule.recurse=false", "-c", "status.submoduleSummary=false"),
+)
 
 
 class LocalSprintTools:
-    """Runs commands with the environment of the node's agents; `refusal` says why it may not."""
+    """Runs commands with the environment of the node's agents; `refusal` says why it may not for a worker.
 
-    def __init__(self, environment: Mapping[str, str], refusal: str = "") -> None:
+    What an agent wrote is run by the verifier with the node's rights, which is what the manager wants who names one; a
+    worker that is confined must not get out that way. A commit runs nothing of the repository's."""
+
+    def __init__(self, environment: Mapping[str, str], refusal: Callable[[Worker], str] = lambda _: "") -> None:
         self._environment = {**environment, "GIT_TERMINAL_PROMPT": "0"}
         self._refusal = refusal
 
-    async def verify(self, command: str, directory: str) -> tuple[bool, str]:
-        """Whether the command succeeds there, and the end of what it printed."""
-        if self._refusal:
-            return False, self._refusal
+    async def verify(self, worker: Worker, command: str) -> tuple[bool, str]:
+        """Whether the command succeeds in the worker's folder, and the end of what it printed."""
+        if refusal := self._refusal(worker):
+            return False, refusal
         try:
-            return await self._run(["/bin/sh", "-c", command], directory, VERIFIER_SECONDS)
+            return await self._run(["/bin/sh", "-c", command], worker.directory, VERIFIER_SECONDS)
         except CannotDo as error:
             return False, error.text
 
-    async def commit(self, directory: str, subject: str, trailer: str) -> tuple[str, str]:
+    async def commit(self, worker: Worker, subject: str, trailer: str) -> tuple[str, str]:
         """Commits what changed there: the commit's id, or why there is none."""
-        if self._refusal or not (Path(directory) / ".git").exists():
+        directory = worker.directory
+        if self._refusal(worker) or not (Path(directory) / ".git").exists():
             return "", ""
+        if problem := await anyio.to_thread.run_sync(why_not_plain, Path(directory)):
+            return "", problem
         try:
             if problem := await self._commit_changes(directory, subject, trailer):
                 return "", problem
@@ -59,7 +73,7 @@ class LocalSprintTools:
         return ""
 
     async def _git(self, directory: str, *words: str) -> tuple[bool, str]:
-        return await self._run(["git", *words], directory, GIT_SECONDS)
+        return await self._run(["git", *RUNS_NOTHING, *words], directory, GIT_SECONDS)
 
     async def _run(self, words: Sequence[str], directory: str, seconds: float) -> tuple[bool, str]:
         try:
