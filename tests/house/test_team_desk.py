@@ -127,7 +127,14 @@ async def test_programs_drive_the_worker_that_is_shown(house: House, tmp_path: P
             assert (await outside.post("/message", json={"message": "hello"})).status_code == 200
             assert (await outside.get("/history")).json()[0] == {"role": "user", "text": "hello"}
             await person.see("answer to hello")
-            assert (await outside.post("/message", json={"message": "/end ann"})).status_code == 403
+            for refused in (
+                "/end ann",
+                '/sprint start --verify "touch pwned"\n- hello',
+                "/relaunch",
+                "/quit",
+                "/mode yolo",
+            ):
+                assert (await outside.post("/message", json={"message": refused})).status_code == 403
 
 
 async def test_an_empty_team_says_how_to_begin(house: House) -> None:

@@ -28,6 +28,9 @@ SURFACE = slash.terminal()
 NOBODY = "nobody"
 EMPTY_TEAM = "Nobody is on the team. /hire <name> takes somebody on."
 
+# What a program without a key may have done: everything else at the keyboard changes what may run, or runs it.
+WITHOUT_KEY = (Tell, InfoRequest, Listing, Wrong, commands.Focus, commands.Interrupt, commands.Halt)
+
 
 class NoWorker:
     """The conversation that is shown while nobody is on the team: commands work, and nothing is said."""
@@ -158,7 +161,7 @@ class TeamDesk:
                     pass
         focused = replace(self._present, focus=self.title if self.title in self._present.workers else "")
         wish = grammar.read(uuid.uuid4().hex, text, focused, SURFACE)
-        if isinstance(wish, commands.Tune | commands.Hire | commands.End) and not may_allow:
+        if wish is not None and not may_allow and not isinstance(wish, WITHOUT_KEY):
             raise NotAllowed("That is done at the keyboard, or with a key (FARHAND_REMOTE_KEY).")
         return await self._obey(wish, key, focused) if wish is not None else None
 
