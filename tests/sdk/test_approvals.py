@@ -17,7 +17,7 @@ from tests.sdk.turning import collect, intact
 from farhand.sdk import Ask, Finish, Notice, Question, Reply, SessionContext, ToolCall, ToolResponse
 from farhand.sdk.errors import SessionBusy
 from farhand.sdk.policies import PolicyError, allow, ask, deny
-from farhand.sdk.terminal import Terminal
+from farhand.sdk.terminal import Terminal, shown
 from farhand.testing.models.gemini import FakeGemini, calls, calls_all, says
 
 pytestmark = pytest.mark.anyio
@@ -383,3 +383,12 @@ def test_a_killed_process_is_answered_in_another(fake: FakeGemini, home: Path, p
 async def test_a_reply_says_whether_it_allows() -> None:
     assert Reply(answered=True, choice="allow").allows
     assert not Reply(answered=False, choice="allow").allows
+
+
+def test_what_a_terminal_would_obey_or_an_eye_not_see_is_spelled_out() -> None:
+    told = shown(Question("1", "choice", "May I\x1b[2J \u202erun it?", ("yes\x9b2J", "n\u200bo")))
+    assert "\x1b" not in told
+    assert "\x9b" not in told
+    assert "\u202e" not in told
+    assert "\u200b" not in told
+    assert "U+202E" in told

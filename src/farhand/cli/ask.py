@@ -12,6 +12,8 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
+from farhand.model.visible import for_terminal
+
 if TYPE_CHECKING:
     from farhand.sdk.agent import Agent
     from farhand.sdk.events import Event
@@ -137,7 +139,7 @@ async def _print(form: str, prompt: str, session: Session, events: Run[None]) ->
 
 
 def _complain(text: str, hint: str = "", kind: str = "error") -> None:
-    sys.stderr.write(f"{kind}: {text}\n" + (f"→ {hint}\n" if hint else ""))
+    sys.stderr.write(for_terminal(f"{kind}: {text}\n" + (f"→ {hint}\n" if hint else "")))
 
 
 class _Printer(Protocol):
@@ -169,7 +171,8 @@ class _Text:
 
     def _say(self, text: str) -> None:
         self._said = text or self._said
-        sys.stdout.write(text)
+        # A terminal obeys what is written to it; a file and a pipe get every byte.
+        sys.stdout.write(for_terminal(text) if sys.stdout.isatty() else text)
         sys.stdout.flush()
 
     def _end_line(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TextIO
 
+from farhand.model.visible import visible
 from farhand.sdk.protocols import Question, Reply, SessionContext
 from farhand.sdk.questions import as_reply
 
@@ -41,11 +42,11 @@ class Terminal:
 
 
 def shown(question: Question) -> str:
-    """A question as lines of text."""
-    lines = ["", question.text]
+    """A question as lines of text; what an eye cannot see or tell apart is spelled out."""
+    lines = ["", visible(question.text)]
     if question.kind == "permission":
         return "\n".join([*lines, "[y]es or [n]o? "])
-    lines += [f"  {number}. {choice}" for number, choice in enumerate(question.choices, 1)]
+    lines += [f"  {number}. {visible(choice)}" for number, choice in enumerate(question.choices, 1)]
     return "\n".join([*lines, "> "])
 
 
