@@ -67,9 +67,10 @@ async def test_a_store_of_an_earlier_version_takes_its_manager_over(tmp_path: Pa
     async with telegram_house(tmp_path, bot) as telegram:
         await telegram.manager.says("/team")
         await telegram.manager.reads("No team members yet.")
-    with sqlite3.connect(tmp_path / "test" / "farhand.db") as db:
-        db.execute("DROP TABLE managers")
-        db.execute(f"PRAGMA user_version = {MANAGERS_SINCE - 1}")
+    store = tmp_path / "test" / "farhand.db"
+    store.unlink()
+    db = sqlite3.connect(store)
+    db.executescript("".join(MIGRATIONS[: MANAGERS_SINCE - 1]) + f"PRAGMA user_version = {MANAGERS_SINCE - 1};")
     db.close()
     async with telegram_house(tmp_path, bot) as telegram:
         assert telegram.house.node.manager_chat() == str(MANAGER)

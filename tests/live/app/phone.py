@@ -25,6 +25,8 @@ class AppNode:
     def __init__(self, home: Home) -> None:
         self.home = home
         self.port = lasting_port()
+        # Where phones find it: its own port, or that of a cable to it.
+        self.reached_at = self.port
         self.process = self.start()
 
     def start(self) -> "subprocess.Popen[bytes]":
@@ -43,7 +45,7 @@ class AppNode:
 
     def address(self, code: str = "") -> str:
         """Where the app is; with a code, a link that pairs."""
-        return f"http://127.0.0.1:{self.port}/app/" + (f"#pair={code}" if code else "")
+        return f"http://127.0.0.1:{self.reached_at}/app/" + (f"#pair={code}" if code else "")
 
     def said(self) -> list[str]:
         """Every message that reached the node, in order."""

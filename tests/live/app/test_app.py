@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from playwright.sync_api import Browser, FilePayload, expect, sync_playwright
+from tests.live.app.cable import Cable
 from tests.live.app.phone import ARGUMENTS, CHROMIUM, DESK, PHONE, AppNode, Phone
 from tests.live.nodes import SAFETY_SECONDS, Home
 
@@ -116,27 +117,32 @@ def test_a_killed_node_comes_back_and_nothing_is_missing_or_twice(phone: Opens, 
 
 
 def test_a_draft_written_offline_outlives_a_reload_and_is_sent_once(phone: Opens, node: AppNode) -> None:
-    opened = phone()
-    opened.pair()
-    opened.open_worker("demo")
-    opened.say("demo", "hello")
-    expect(opened.receipt("hello")).to_contain_text("answered")
-    opened.page.evaluate("navigator.serviceWorker.ready.then(() => true)")
-    opened.context.set_offline(True)
-    opened.say("demo", "sent in a tunnel")
-    opened.composer("demo").fill("half a thought")
-    expect(opened.receipt("sent in a tunnel")).to_contain_text("on this")
-    opened.draft_is_kept("half a thought")
-    opened.page.reload()
-    # The app opens without a network, with the last state, the draft and what waits.
-    expect(opened.composer("demo")).to_have_value("half a thought")
-    expect(opened.receipt("sent in a tunnel")).to_contain_text("on this")
-    expect(opened.page.get_by_role("article", name="demo’s answer").first).to_contain_text("Hello! I am the demo.")
-    assert node.said() == ["hello"]
-    opened.context.set_offline(False)
-    expect(opened.receipt("sent in a tunnel")).to_contain_text("answered")
-    expect(opened.composer("demo")).to_have_value("half a thought")
-    assert node.said() == ["hello", "sent in a tunnel"]
+    with Cable(node.port) as cable:
+        node.reached_at = cable.port
+        opened = phone()
+        opened.pair()
+        opened.open_worker("demo")
+        opened.say("demo", "hello")
+        expect(opened.receipt("hello")).to_contain_text("answered")
+        opened.page.evaluate("navigator.serviceWorker.ready.then(() => true)")
+        cable.pull_out()
+        opened.context.set_offline(True)
+        opened.say("demo", "sent in a tunnel")
+        opened.composer("demo").fill("half a thought")
+        expect(opened.receipt("sent in a tunnel")).to_contain_text("on this")
+        opened.draft_is_kept("half a thought")
+        opened.page.reload()
+        # The app opens without a network, with the last state, the draft and what waits.
+        expect(opened.composer("demo")).to_have_value("half a thought")
+        expect(opened.receipt("sent in a tunnel")).to_contain_text("on this")
+        answer = opened.page.get_by_role("article", name="demo’s answer").first
+        expect(answer).to_contain_text("Hello! I am the demo.")
+        assert node.said() == ["hello"]
+        cable.plug_in()
+        opened.context.set_offline(False)
+        expect(opened.receipt("sent in a tunnel")).to_contain_text("answered")
+        expect(opened.composer("demo")).to_have_value("half a thought")
+        assert node.said() == ["hello", "sent in a tunnel"]
 
 
 def test_a_revoked_device_is_out_at_once_and_can_be_paired_again(phone: Opens, node: AppNode) -> None:

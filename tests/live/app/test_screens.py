@@ -10,6 +10,8 @@ from scripts.take_screenshots import CHROMIUM, SHOTS, SIZES, build, served, take
 
 # An answer that grew by this many pixels has moved whatever it could move.
 ENOUGH_PIXELS = 400
+# What is measured before the app has kept the place, nobody sees: it does so when heights are observed, before the
+# picture is drawn, and whoever observes them later measures what will be drawn.
 WATCH = """async (pixels) => {
   const box = document.querySelector(".scroller");
   const top = box.getBoundingClientRect().top;
@@ -17,11 +19,14 @@ WATCH = """async (pixels) => {
   const before = row.getBoundingClientRect().top;
   const height = box.scrollHeight;
   let moved = 0;
-  while (box.scrollHeight < height + pixels) {
-    await new Promise(requestAnimationFrame);
+  let measured = 0;
+  const observer = new ResizeObserver(() => {
+    measured += 1;
     moved = Math.max(moved, Math.abs(row.getBoundingClientRect().top - before));
-  }
-  return moved;
+  });
+  observer.observe(document.querySelector(".rows"));
+  while (box.scrollHeight < height + pixels) await new Promise(requestAnimationFrame);
+  return measured > 2 ? moved : "nothing was measured";
 }"""
 # What was measured before the next picture is drawn, nobody has seen.
 PAINTED = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
