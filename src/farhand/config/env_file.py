@@ -6,6 +6,8 @@ from pathlib import Path
 from farhand.model.errors import SettingWrong
 
 _LINE = re.compile(r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
+ENV_FILE_HINTS = ("name a file that is there, or leave --env-file out",)
+LINE_HINTS = ("a line is NAME=value, or begins with # where it is only for people",)
 _COMMENT = re.compile(r"\s#.*$")
 
 
@@ -14,7 +16,9 @@ def read_env_file(path: Path) -> dict[str, str]:
     try:
         text = path.expanduser().read_text("utf-8")
     except OSError as error:
-        raise SettingWrong(f"The env file {path} cannot be read: {error.strerror}.", path=str(path)) from None
+        raise SettingWrong(
+            f"The env file {path} cannot be read: {error.strerror}.", hints=ENV_FILE_HINTS, path=str(path)
+        ) from None
     except UnicodeDecodeError:
         raise SettingWrong(f"The env file {path} is no text.", path=str(path)) from None
     return parse_env(text, str(path))
@@ -29,7 +33,7 @@ def parse_env(text: str, name: str) -> dict[str, str]:
             continue
         match = _LINE.fullmatch(stripped)
         if match is None:
-            raise SettingWrong(f"Line {number} of {name} is not NAME=value.", path=name, line=number)
+            raise SettingWrong(f"Line {number} of {name} is not NAME=value.", hints=LINE_HINTS, path=name, line=number)
         found[match[1]] = _unquoted(match[2].strip())
     return found
 

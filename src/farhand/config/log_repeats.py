@@ -1,10 +1,15 @@
 """Keeps the log short when the same happens a thousand times: so many lines a minute of a kind, then how many more."""
 
+from __future__ import annotations
+
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-import structlog
-from structlog.typing import EventDict, WrappedLogger
+from farhand.model.logger import structlog
+
+if TYPE_CHECKING:
+    from structlog.typing import EventDict, WrappedLogger
 
 MOST_ALIKE = 20
 EVERY_SECONDS = 60.0

@@ -1,18 +1,22 @@
 """Structured logs with ids and no secrets: lines of JSON in the node's folder, readable lines on a terminal."""
 
+from __future__ import annotations
+
 import json
 import logging
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TextIO, cast
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 import msgspec
-import structlog
-from structlog.typing import EventDict, Processor, WrappedLogger
 
 from farhand.config.log_repeats import RepeatLimit
+from farhand.model.logger import structlog
+
+if TYPE_CHECKING:
+    from structlog.typing import EventDict, Processor, WrappedLogger
 
 REDACTED = "[redacted]"
 MOST_BYTES = 10_000_000

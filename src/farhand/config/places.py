@@ -20,3 +20,10 @@ def nodes_folder(environ: Mapping[str, str]) -> Path:
 def node_folder(node: str, environ: Mapping[str, str]) -> Path:
     """The folder of that node."""
     return nodes_folder(environ) / node
+
+
+def tmux_server(socket: str) -> tuple[str, ...]:
+    """The words that reach a tmux server: by a path, by a name as `tmux -L` has it, or the person's own."""
+    if not socket:
+        return ("tmux",)
+    return ("tmux", "-S", socket) if "/" in socket else ("tmux", "-L", socket)

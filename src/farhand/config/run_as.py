@@ -35,6 +35,19 @@ class AgentUser:
         """All groups that the user is in."""
         return os.getgrouplist(self.name, self.gid)
 
+    def can_read(self, path: Path) -> bool:
+        """Whether this user could read that file itself, as the modes of it and of the folders above say."""
+        try:
+            above = all(self._may(one.stat(), 0o1) for one in path.parents)
+            return above and self._may(path.stat(), 0o4)
+        except OSError:
+            return False
+
+    def _may(self, about: os.stat_result, right: int) -> bool:
+        if about.st_uid == self.uid:
+            return bool(about.st_mode & right << 6)
+        return bool(about.st_mode & (right << 3 if about.st_gid in self.groups else right))
+
     def environment(self, given: Mapping[str, str]) -> dict[str, str]:
         """An agent's environment in that user's own home, without what belongs to the node's session."""
         kept = {name: value for name, value in given.items() if not name.startswith(_OWN)}

@@ -1,21 +1,24 @@
-"""Everything that can be set, read once from environment and command line. Only here is `os.environ` read."""
+"""Everything that can be set of a node, read once from environment and command line and handed on as values."""
 
 import os
 from collections.abc import Iterable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from farhand.config.erase import erase
 from farhand.config.places import node_folder
 from farhand.config.run_as import AgentUser, agent_user
 from farhand.config.sandbox import read_sandbox
-from farhand.config.secret_files import secret_in_file
+from farhand.config.taken_secrets import take_secrets
+from farhand.config.voice import KEY as VOICE_KEY
+from farhand.config.voice import read_voice
 from farhand.model import compat
+from farhand.model.earlier_bridge import EarlierTeam
 from farhand.model.errors import SettingWrong
 from farhand.model.names import node_name
 from farhand.model.reach import ReachMode, reach_mode
 from farhand.model.sandbox import SandboxOptions
-from farhand.model.variables import is_yes, number
+from farhand.model.variables import is_yes, number, port_number
+from farhand.model.voice import VoiceOptions
 from farhand.model.words import Mode
 
 DAY_SECONDS = 86_400.0
@@ -51,6 +54,8 @@ class Settings:
     hire_backend: str = compat.DEFAULT_BACKEND
     # Whether agents of a node that runs as root may act without asking.
     root_yolo: bool = False
+    # Whether a merge from a device needs a verdict that approves and still holds.
+    review_gate: bool = True
     # Whether programs of the node's own user may use its routes over TCP without a key.
     keyless_tcp: bool = True
     # Whom agents run as, if not as the node's own user.
@@ -68,11 +73,15 @@ class Settings:
     temporary: Path = Path(compat.TEMPORARY_FOLDER)
     given_tmux_prefix: str = ""
     given_bridge_url: str = ""
+    # What another bridge of its name has left, found at its first start.
+    earlier: EarlierTeam = field(default_factory=EarlierTeam)
     # The flags that it was started with, and whether its agents end with it.
     flags: tuple[str, ...] = ()
     ends_workers: bool = False
     # The app is opened in this machine's browser when the node is ready.
     opens_app: bool = False
+    # How recordings become text.
+    voice: VoiceOptions = field(default_factory=VoiceOptions)
     # The node's own variables, from which the environments of children are built.
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     # What channels sign in with: taken out of the environment, so that no child ever gets it.
@@ -92,6 +101,12 @@ class Settings:
     def secret_paths(self) -> tuple[Path, ...]:
         """What no agent that runs as another user may reach."""
         return (self.folder, self.store, self.door, self.hooks, self.http_socket, self.key, self.holders)
+
+    @property
+    def private_folder(self) -> Path:
+        """All of this person's nodes where they lie together, or this one: nobody is shown what is in it."""
+        nodes = self.folder.parent
+        return nodes.parent if nodes.name == compat.NODES_FOLDER else self.folder
 
     @property
     def door(self) -> Path:
@@ -142,6 +157,15 @@ class Settings:
         return self.folder / "key"
 
 
+def working_directory(environ: Mapping[str, str]) -> Path:
+    """The folder that workers begin in: the one that is set, or where the node was started."""
+    given = environ.get("FARHAND_DIRECTORY", "").strip()
+    found = Path(given).expanduser() if given else Path.cwd()
+    if not found.is_dir():
+        raise SettingWrong(f"FARHAND_DIRECTORY is no folder: {given}.", name="FARHAND_DIRECTORY")
+    return found.absolute()
+
+
 def ask_deadline(environ: Mapping[str, str]) -> float:
     """How long a question waits for its answer."""
     return number(environ, "FARHAND_ASK_DEADLINE_SECONDS", Settings.ask_deadline_seconds, least=1.0)
@@ -164,26 +188,17 @@ def keyless_tcp(text: str) -> bool:
     return given == "local"
 
 
-def port_number(text: str) -> int:
-    """A port, or SettingWrong."""
-    if not text.isascii() or not text.isdigit() or not 0 <= int(text) <= 65535:
-        raise SettingWrong(f"A port is a number from 0 to 65535, not '{text}'.", name="PORT")
-    return int(text)
+def review_gate(text: str) -> bool:
+    """Whether the gate of reviews is on: `on` (the usual) or `off`."""
+    given = text.strip().lower() or "on"
+    if given not in ("on", "off"):
+        raise SettingWrong(f"FARHAND_REVIEW_GATE is on or off, not '{text[:40]}'.", name="FARHAND_REVIEW_GATE")
+    return given == "on"
 
 
 def choose_node(flag: str | None, environ: Mapping[str, str]) -> str:
     """The node that is meant: the flag, then NODE_NAME, then the default."""
     return node_name(flag or environ.get("NODE_NAME") or compat.DEFAULT_NODE)
-
-
-def take_secrets(environ: MutableMapping[str, str], names: Iterable[str]) -> dict[str, str]:
-    """Takes these variables out of the environment; out of the one that the kernel shows of this process, too. One that
-    is not set may stand in a file."""
-    found = {name: environ.pop(name, "").strip() for name in names}
-    if environ is os.environ:
-        erase(found)
-    found = {name: value or secret_in_file(name, environ) for name, value in found.items()}
-    return {name: value for name, value in found.items() if value}
 
 
 def read_settings(
@@ -206,13 +221,13 @@ def read_settings(
     name = choose_node(node, environ)
     if port is None:
         port = port_number(environ["PORT"]) if environ.get("PORT") else compat.default_port(name)
-    secrets = take_secrets(environ, secret_names)
+    secrets = take_secrets(environ, (*secret_names, VOICE_KEY))
     root_yolo = is_yes(environ.get("FARHAND_ROOT_YOLO", ""))
     return Settings(
         node=name,
         folder=node_folder(name, environ),
         port=port,
-        working_directory=Path.cwd(),
+        working_directory=working_directory(environ),
         headless=headless,
         demo=demo,
         verbose=verbose,
@@ -223,6 +238,7 @@ def read_settings(
         journal_megabytes=number(environ, "FARHAND_JOURNAL_MB", Settings.journal_megabytes, least=10.0),
         hire_mode=hire_mode(environ.get("FARHAND_HIRE_MODE", "")),
         root_yolo=root_yolo,
+        review_gate=review_gate(environ.get("FARHAND_REVIEW_GATE", "")),
         agent_user=agent_user(environ.get("FARHAND_RUN_AS", "").strip()),
         keyless_tcp=keyless_tcp(environ.get("FARHAND_KEYLESS", "")),
         hire_backend=environ.get("FARHAND_HIRE_BACKEND", "").strip().lower() or Settings.hire_backend,
@@ -236,6 +252,7 @@ def read_settings(
         given_bridge_url=environ.get("BRIDGE_URL", "").strip().rstrip("/"),
         tmux_socket=environ.get("FARHAND_TMUX_SOCKET", ""),
         sandbox=read_sandbox(environ),
+        voice=read_voice(environ, secrets),
         environment=dict(environ),
         secrets=secrets,
     )

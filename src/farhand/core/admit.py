@@ -5,8 +5,10 @@ from collections.abc import Collection, Iterable
 from farhand.model import facts
 from farhand.model.asking import as_shown
 from farhand.model.facts import Draft, Event, Fact
+from farhand.model.names import is_session_id
 from farhand.model.ports import Heard
-from farhand.model.present import Worker, fold_worker
+from farhand.model.present import Worker
+from farhand.model.present_fold import fold_worker
 from farhand.model.words import AskId, HowEnded, HowSettled, replace
 
 _NOT_REACHED = "The turn was over before the answer reached the agent."
@@ -91,6 +93,8 @@ def _belongs(worker: Worker, fact: Fact, turn: str | None) -> bool:
             return not any(one.id == ask for one in worker.asks)
         case facts.AskSettled(ask=ask):
             return any(one.id == ask and one.settled is None for one in worker.asks)
+        case facts.SessionKnown(session=session):
+            return is_session_id(session)
         case facts.HandedOver():
             return worker.turn is not None and not worker.turn.handed_over
         case _:

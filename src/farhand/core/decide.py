@@ -1,68 +1,30 @@
 """What a command means for the present: the facts it makes, or why it is refused. Pure."""
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import PurePath
 from typing import assert_never
 
-from farhand.core import sprint_moves
+from farhand.core import review_moves, sprint_moves
+from farhand.core.hire_policy import HirePolicy
 from farhand.core.sprint_moves import is_free
-from farhand.model import commands, errors, facts, sprint
+from farhand.model import attention, commands, errors, facts, sprint
+from farhand.model.answers import choices_made
 from farhand.model.commands import Command
-from farhand.model.compat import BACKENDS, DEFAULT_BACKEND
 from farhand.model.facts import Draft, Fact
 from farhand.model.names import LONGEST, normalize, origin
 from farhand.model.ports import SessionFound
-from farhand.model.present import WIRE, Ask, Message, Present, Worker, kind_of
+from farhand.model.present import Ask, Message, Present, Worker, kind_of
+from farhand.model.review import is_reviewer
 from farhand.model.words import HowSettled, Mode, Sender
 from farhand.model.worker_names import RESERVED, worker_name
 
 OPEN_AT_THE_DESK = "It is still open at the desk: close it there, for what both write goes into one conversation."
 OPEN_OR_NOT_UNKNOWN = "Nobody can tell whether it is still open at the desk; if it is, close it there."
+# Each allows more than the one before it.
+_MODES = (Mode.PLAN, Mode.DEFAULT, Mode.AUTO_EDIT, Mode.YOLO)
 
 
-@dataclass(frozen=True)
-class HirePolicy:
-    """What a decision must know beside the present: the kinds of worker, and the defaults of a hiring."""
-
-    # Every `<backend>` and `<backend>/<wire>` that has a driver.
-    kinds: Collection[str]
-    directory: str
-    mode: Mode = Mode.DEFAULT
-    # The kinds whose conversations can be handed back.
-    resumable: Collection[str] = ()
-    backend: str = DEFAULT_BACKEND
-    # Why nobody may work in the mode `yolo` here; empty where they may.
-    no_yolo: str = ""
-
-    def check_mode(self, mode: Mode | None) -> None:
-        """Raises Refused for a mode that this node does not have."""
-        if mode is Mode.YOLO and self.no_yolo:
-            raise errors.CannotDo(self.no_yolo)
-
-    def backend_of(self, command: commands.Hire) -> str:
-        """The backend that is meant: the one that is named, the one that the name begins with, or the node's."""
-        name = normalize(command.worker)
-        known = {*BACKENDS, *(kind for kind in self.kinds if "/" not in kind)}
-        prefixes = (one for one in sorted(known, key=len, reverse=True) if name.startswith(f"{one}-"))
-        return command.backend or next(prefixes, self.backend)
-
-    def inside(self, directory: str) -> str:
-        """The folder that is meant, seen from where workers start; nothing for none."""
-        return str(PurePath(self.directory) / directory) if directory else ""
-
-    def check(self, backend: str, options: Mapping[str, str]) -> None:
-        """Raises Refused when there is no such backend, or none with that wire."""
-        backends = sorted(kind for kind in self.kinds if "/" not in kind)
-        if backend not in backends:
-            raise errors.UnknownBackend(backend, backends)
-        if kind_of(backend, options) not in self.kinds:
-            wires = sorted(kind.partition("/")[2] for kind in self.kinds if kind.startswith(f"{backend}/"))
-            raise errors.BadInput(f"A {backend} worker has no wire '{options[WIRE]}'. It has: {', '.join(wires)}.")
-
-
-def message_id(command: commands.Say, sender: Sender) -> str:
+def message_id(command: commands.Say | commands.SendFindings, sender: Sender) -> str:
     """A message's own id; two channels may choose the same id for a command, and it is still two messages."""
     return f"{sender.via}:{command.id}"
 
@@ -105,15 +67,28 @@ def decide(
             if worker.resumes_at is None:
                 raise errors.CannotDo(f"No usage limit holds {worker.name} up.", worker=worker.name)
             return [_draft(worker, facts.LimitLifted(by=sender))]
-        case commands.Tune(worker=name, model=model, mode=mode):
-            if model is None and mode is None:
-                raise errors.BadInput("Tune needs a model or a mode.")
-            policy.check_mode(mode)
-            return [_draft(_not_leaving(present, name), facts.TuneAsked(model=model, mode=mode, by=sender))]
+        case commands.Tune(worker=name):
+            return _tune(_not_leaving(present, name), command, sender, policy)
         case commands.Sprint(worker=name):
-            return sprint_moves.begin(_not_leaving(present, name), command, sender)
+            worker = _not_leaving(present, name)
+            if command.review:
+                # Whoever cannot be hired to judge is told now, and not when the first task waits for it.
+                review_moves.for_sprint(present, worker, command.review, policy, "")
+            return sprint_moves.begin(worker, command, sender)
         case commands.AddTasks(worker=name) | commands.SkipTask(worker=name) | commands.Halt(worker=name):
             return sprint_moves.change(find(present, name), command, sender)
+        case commands.Review(worker=name):
+            return review_moves.begin(present, _not_leaving(present, name), command, sender, policy)
+        case commands.CancelReview(worker=name):
+            return review_moves.cancel(find(present, name), command, sender)
+        case commands.SendFindings(worker=name):
+            worker = _spoken_to(present, name, anyway=False)
+            moved, text = review_moves.sent_back(worker, command, sender)
+            return [moved, *_queued(worker, facts.Queued(message=message_id(command, sender), text=text, by=sender))]
+        case commands.SetAttention(settings=settings):
+            if problem := attention.problem_of(settings):
+                raise errors.BadInput(problem)
+            return [Draft(worker="", fact=facts.AttentionSet(settings=settings, by=sender))]
         case commands.Respond(worker=name, text=text, html=html):
             return [_draft(find(present, name), facts.Responded(text=_not_empty(text), html=html))]
         case _:
@@ -163,6 +138,16 @@ def _interrupt(worker: Worker, sender: Sender) -> list[Draft]:
     return [_draft(worker, facts.Withdrawn(message=one.id, by=sender)) for one in waiting]
 
 
+def _tune(worker: Worker, command: commands.Tune, sender: Sender, policy: HirePolicy) -> list[Draft]:
+    model, mode, effort = command.model, command.mode, command.effort
+    if model is None and mode is None and effort is None:
+        raise errors.BadInput("Tune needs a model, a mode or an effort.")
+    policy.check_mode(mode)
+    if effort is not None:
+        policy.check_effort(worker.kind, effort)
+    return [_draft(worker, facts.TuneAsked(model=model, mode=mode, effort=effort, by=sender))]
+
+
 def _hire(
     present: Present, command: commands.Hire, sender: Sender, policy: HirePolicy, found: SessionFound | None
 ) -> list[Draft]:
@@ -170,6 +155,8 @@ def _hire(
     policy.check(backend, command.options)
     mode = _mode(command, policy, found)
     policy.check_mode(mode)
+    if command.effort:
+        policy.check_effort(kind_of(backend, command.options), command.effort)
     if found is not None:
         check_free(present, found, anyway=command.anyway)
     if not command.directory.isprintable():
@@ -183,6 +170,7 @@ def _hire(
         directory=directory,
         model=command.model or (found.model if found else ""),
         mode=mode,
+        effort=command.effort,
         options=command.options,
         session=found.id if found else "",
         answer=found.answer if found else "",
@@ -196,11 +184,14 @@ def _hire(
 
 
 def _mode(command: commands.Hire, policy: HirePolicy, found: SessionFound | None) -> Mode:
-    """What is said; else what the conversation had at the desk (it asks, where nobody knows); else the node's."""
+    """What is said; else what the conversation had at the desk (it asks, where nobody knows); else the node's.
+
+    What it had is read off a file that an agent may have written: it never allows more than the node's own mode."""
     if command.mode is not None:
         return command.mode
     if found is not None:
-        return Mode(found.mode) if found.mode in set(Mode) else Mode.DEFAULT
+        had = Mode(found.mode) if found.mode in set(Mode) else Mode.DEFAULT
+        return min(had, policy.mode, key=_MODES.index) if had in (Mode.AUTO_EDIT, Mode.YOLO) else had
     return policy.mode
 
 
@@ -232,6 +223,7 @@ def check_free(present: Present, found: SessionFound, *, anyway: bool) -> None:
 def free_name(directory: str, present: Present) -> str:
     """A name for whoever works in that folder: the folder's own, with a number where that is taken."""
     wanted = normalize(PurePath(directory).name)[: LONGEST - 3].strip("-") or "worker"
+    wanted = "worker" if is_reviewer(wanted) else wanted
     wanted = f"{wanted}-1" if wanted in RESERVED else wanted
     numbered = (f"{wanted}-{number}" for number in count(2))
     return next(name for name in chain([wanted], numbered) if name not in present.workers)
@@ -244,9 +236,7 @@ def _not_empty(text: str) -> str:
 
 
 def _say(present: Present, command: commands.Say, sender: Sender) -> list[Draft]:
-    worker = _not_leaving(present, command.worker)
-    if worker.is_offline and not command.anyway:
-        raise errors.Offline(worker.name, worker.why_offline)
+    worker = _spoken_to(present, command.worker, anyway=command.anyway)
     if not command.attachments:
         _not_empty(command.text)
     stopped = _stop(worker, command.text, sender)
@@ -256,10 +246,22 @@ def _say(present: Present, command: commands.Say, sender: Sender) -> list[Draft]
     queued = facts.Queued(
         message=message, text=command.text, attachments=command.attachments, steer=command.steer, by=sender
     )
-    drafts = [*stopped, Draft(worker=worker.name, fact=queued)]
+    return [*stopped, *_queued(worker, queued)]
+
+
+def _spoken_to(present: Present, name: str, *, anyway: bool) -> Worker:
+    worker = _not_leaving(present, name)
+    if worker.is_offline and not anyway:
+        raise errors.Offline(worker.name, worker.why_offline)
+    return worker
+
+
+def _queued(worker: Worker, queued: facts.Queued) -> list[Draft]:
+    drafts = [Draft(worker=worker.name, fact=queued)]
     if is_free(worker) and not worker.queue:
         # Nobody is before it: its turn begins in the same transaction.
-        drafts.append(Draft(worker=worker.name, turn=message, fact=facts.TurnStarted(message=message)))
+        started = facts.TurnStarted(message=queued.message)
+        drafts.append(Draft(worker=worker.name, turn=queued.message, fact=started))
     return drafts
 
 
@@ -322,7 +324,7 @@ def _answer(present: Present, command: commands.Answer, sender: Sender) -> list[
 def _chosen(ask: Ask, given: str) -> str:
     """The choice that was made; where several may be, each of them once and in the order of the question."""
     offered = {choice.id: choice for choice in ask.choices}
-    made = [one.strip() for one in given.split(",")] if ask.several and given not in offered else [given]
+    made = choices_made(ask, given)
     for one in made:
         if one not in offered:
             raise errors.BadInput(f"'{one}' is no choice of that question. It offers: {', '.join(offered)}.")

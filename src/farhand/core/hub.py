@@ -3,30 +3,32 @@
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 
 import anyio
 import anyio.to_thread
-import structlog
 
 from farhand.core import desk_terminal
-from farhand.core.decide import HirePolicy, ask_gone, decide, expire, lift, message_id, taken_over
+from farhand.core.decide import ask_gone, decide, expire, lift, message_id, taken_over
+from farhand.core.hire_policy import HirePolicy
 from farhand.core.sessions import AgentSessions
 from farhand.core.tail import Tail
 from farhand.model import road
-from farhand.model.commands import Accepted, Answer, Command, Hire, Say, fingerprint
+from farhand.model.commands import Accepted, Answer, Command, Hire, Say, SendFindings, fingerprint
 from farhand.model.errors import EventsGone, IdTaken, UnknownAsk
 from farhand.model.facts import Draft, Event
 from farhand.model.history import Found, HistoryPage
+from farhand.model.logger import get_logger
 from farhand.model.ports import Clock, SessionFound
-from farhand.model.present import Ask, Present, Worker, fold
+from farhand.model.present import Ask, Present, Worker
+from farhand.model.present_fold import fold
 from farhand.model.store_ports import Cursor, InboxEntry, Journal
 from farhand.model.stream import MOST_RESUMED, ResumePoint, StreamHello
 from farhand.model.wire import checked, decode_event
 from farhand.model.words import Sender, Seq, replace
 
-log = structlog.get_logger("hub")
+log = get_logger("hub")
 _CHUNK = 512
 
 
@@ -138,7 +140,7 @@ class LocalHub:
 
     def _accepted(self, command: Command, sender: Sender, drafts: Sequence[Draft]) -> Accepted:
         worker = drafts[0].worker if drafts else ""
-        message = message_id(command, sender) if isinstance(command, Say) else ""
+        message = message_id(command, sender) if isinstance(command, Say | SendFindings) else ""
         return Accepted(id=command.id, seq=self._projected.seq + len(drafts), worker=worker, message=message)
 
     async def record(
@@ -236,6 +238,11 @@ class LocalHub:
         found = await self._sessions.all(backend, self._policy.inside(directory))
         return [replace(one, worker=has_it.get(one.id, "")) for one in found]
 
+    async def messages(self, backend: str, session: str, before: Seq | None, limit: int) -> HistoryPage:
+        """A page of a conversation that an agent has on this machine, whether or not a worker has it."""
+        self._policy.check(backend, {})
+        return await self._sessions.messages(backend, session, before, limit)
+
     async def history(self, worker: str, before: Seq | None = None, limit: int = 60) -> HistoryPage:
         """A page of the worker's past, also of one that left the team."""
         return await self._journal.history(worker, before, limit, self.present.seq)
@@ -282,14 +289,20 @@ class LocalHub:
         position = self._tail.seq if after is None else after
         await self.check_after(position)
         while True:
-            if self._tail.contains(position):
-                await self._tail.wait_after(position)
-                if not self._tail.contains(position):
-                    continue
-                bodies = self._tail.bodies(position, _CHUNK)
-                position += len(bodies)
+            bodies, position = await self.bodies_after(position)
+            if bodies:
+                yield bodies
             else:
-                rows = await self._journal.read(position, _CHUNK)
-                bodies = [body for _, body in rows]
-                position = rows[-1][0] if rows else self._tail.seq
-            yield bodies
+                await self._tail.wait_after(position)
+
+    async def bodies_after(self, position: Seq) -> tuple[list[bytes], Seq]:
+        """What follows that event now, as written and up to a limit, and where it ends; never waits for more."""
+        if self._tail.contains(position):
+            bodies = self._tail.bodies(position, _CHUNK)
+            return bodies, position + len(bodies)
+        rows = await self._journal.read(position, _CHUNK)
+        return [body for _, body in rows], rows[-1][0] if rows else self._tail.seq
+
+    def calling(self, wake: Callable[[], None]) -> AbstractContextManager[None]:
+        """Calls `wake` after every write, when watchers may read it. It must not wait."""
+        return self._tail.calling(wake)

@@ -1,6 +1,7 @@
 """Serves a worker's link: takes the steps that the present asks for, and records the facts that the agent reports."""
 
-from typing import assert_never
+from collections.abc import Callable
+from typing import TypeAlias, assert_never
 
 import anyio
 
@@ -11,12 +12,14 @@ from farhand.core.steps import Begin, Leave, Restart, Step, next_step
 from farhand.model import facts, road
 from farhand.model.errors import DriverError, FarhandError
 from farhand.model.facts import Draft, Fact
-from farhand.model.ports import Can, Change, Clock, Deliver, Heard, Link, NotTaken, Outcome, Settle, Stop, Taken
+from farhand.model.ports import Batch, Can, Change, Clock, Deliver, Heard, Link, NotTaken, Outcome, Settle, Stop, Taken
 from farhand.model.present import Worker
 from farhand.model.store_ports import Cursor
 from farhand.model.words import HowEnded
 
 STORE_PAUSE_SECONDS = 2.0
+# What of a batch is recorded, for the worker as it is then.
+Chosen: TypeAlias = Callable[[Worker, tuple[Heard, ...]], tuple[Heard, ...]]
 _ON_ITS_WAY = "The node was restarted while the message was on its way. See whether it arrived before you repeat it."
 
 
@@ -85,19 +88,35 @@ class LinkService:
             tasks.cancel_scope.cancel()
         return ended
 
+    async def read_rest(self, link: Link) -> None:
+        """Records what is left of an agent that was ended with its node; nothing is brought to it any more."""
+        self._answers_on_their_way = set()
+        async for batch in link.facts():
+            await self._record_batch(batch, self._of_earlier_turns)
+
+    def _of_earlier_turns(self, worker: Worker, heard: tuple[Heard, ...]) -> tuple[Heard, ...]:
+        """Without the end of the turn that runs, if it began with this node: an agent of before has no part in it."""
+        if worker.turn is None or worker.turn.seq <= self._hub.started_after:
+            return heard
+        return tuple(one for one in heard if one.turn is not None or not isinstance(one.fact, facts.TurnEnded))
+
     async def _record_facts(self, link: Link) -> None:
         async for batch in link.facts():
-            road.reached("worker.before_record")
-            heard, now = batch.heard, self._clock.now()
-            cursor = Cursor(owner=self._owner, value=batch.cursor) if batch.cursor else None
+            await self._record_batch(batch)
 
-            def make_drafts(worker: Worker, heard: tuple[Heard, ...] = heard, now: float = now) -> list[Draft]:
-                return admit.admit(worker, heard, now, self._answers_on_their_way, self._open_asks)
+    async def _record_batch(self, batch: Batch, chosen: Chosen = lambda _, heard: heard) -> None:
+        road.reached("worker.before_record")
+        now = self._clock.now()
+        cursor = Cursor(owner=self._owner, value=batch.cursor) if batch.cursor else None
 
-            await self._until_room()
-            await self._hub.record(self._name, make_drafts, cursor)
-            self.cursor = batch.cursor or self.cursor
-            road.reached("worker.recorded")
+        def make_drafts(worker: Worker) -> list[Draft]:
+            heard = chosen(worker, batch.heard)
+            return admit.admit(worker, heard, now, self._answers_on_their_way, self._open_asks)
+
+        await self._until_room()
+        await self._hub.record(self._name, make_drafts, cursor)
+        self.cursor = batch.cursor or self.cursor
+        road.reached("worker.recorded")
 
     async def _until_room(self) -> None:
         """Lets an agent wait whose words nobody can keep; what a person says is taken all the same."""
@@ -136,9 +155,10 @@ class LinkService:
             case Stop():
                 problem = errand_facts.problem_of(await link.perform(step))
                 await self._hub.record(self._name, lambda worker: errand_facts.stopped(worker, step, problem))
-            case facts.TuneAsked(model=model, mode=mode):
-                refused = errand_facts.problem_of(await link.perform(Change(model=model, mode=mode)))
-                await self.record(facts.Tuned(model=model, mode=mode, refused=refused))
+            case facts.TuneAsked(model=model, mode=mode, effort=effort):
+                change = Change(model=model, mode=mode, effort=effort)
+                refused = errand_facts.problem_of(await link.perform(change))
+                await self.record(facts.Tuned(model=model, mode=mode, effort=effort, refused=refused))
             case Leave() | Restart():
                 return
             case _:

@@ -28,6 +28,8 @@ class RestartPolicy:
         self._incident = ""
         self._incident_at = 0.0
         self._was_online = worker.online or bool(worker.session)
+        # Whether it went a moment ago, and is started again.
+        self._returns = False
 
     def ended(self, problem: BaseException | None, now: float) -> None:
         """The agent ended, or did not start: decides whether it is started again."""
@@ -61,7 +63,7 @@ class RestartPolicy:
 
     def came_online(self, worker: Worker) -> facts.CameOnline:
         """The fact that tells of an agent that has started, in one incident with its end."""
-        back = bool(worker.why_offline)
+        back, self._returns = self._returns or bool(worker.why_offline), False
         return facts.CameOnline(session=worker.session, back=back, incident=self._incident if back else "")
 
     def was_online(self) -> None:
@@ -70,7 +72,8 @@ class RestartPolicy:
 
     def went_offline(self, worker: Worker, why: str, now: float) -> facts.WentOffline:
         """The fact that tells of an agent that is gone: what one cause brings has one name."""
-        if not self.needs_relaunch:
+        self._returns = not self.needs_relaunch
+        if self._returns:
             return facts.WentOffline(why=why, final=False)
         again = bool(self._incident) and now - self._incident_at < INCIDENT_SECONDS
         self._incident = self._incident if again else f"{worker.name}:{worker.since}:{now:.3f}"

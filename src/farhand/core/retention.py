@@ -3,13 +3,12 @@
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
-import structlog
-
 from farhand.core.hub import LocalHub
 from farhand.model.errors import StoreError
+from farhand.model.logger import get_logger
 from farhand.model.ports import Clock
 
-log = structlog.get_logger("retention")
+log = get_logger("retention")
 DAY_SECONDS = 86_400.0
 CHECK_SECONDS = 60.0
 PRUNE_EVERY_SECONDS = 6 * 3600.0

@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 
-import structlog
-
 from farhand.model.driver_ports import KnowsDesk
 from farhand.model.errors import CannotDo, UnknownSession
+from farhand.model.history import HistoryPage
+from farhand.model.logger import get_logger
+from farhand.model.names import is_session_id
 from farhand.model.ports import Driver, KeepsSessions, SessionFound
-from farhand.model.words import replace
+from farhand.model.words import Seq, replace
 
-log = structlog.get_logger("sessions")
+log = get_logger("sessions")
 SHORTEST = 4
 
 
@@ -38,12 +39,17 @@ class AgentSessions:
         except Exception:
             log.exception("sessions not listed", backend=backend)
             return []
-        return [replace(one, backend=backend) for one in listed]
+        return [replace(one, backend=backend) for one in listed if is_session_id(one.id)]
 
     async def one(self, backend: str, session: str, directory: str) -> SessionFound:
         """The one with that id, or whose id alone begins so."""
         listed = await self.all(backend, directory)
         return chosen(listed, session, backend)
+
+    async def messages(self, backend: str, session: str, before: Seq | None, limit: int) -> HistoryPage:
+        """What was said in the conversation of that id. Only one that is listed can be read."""
+        found = await self.one(backend, session, "")
+        return await self._drivers[backend].messages(found, before, limit)
 
     async def open_in(self, found: SessionFound) -> Sequence[int]:
         """The processes that have the conversation open at the desk, where its driver can tell."""

@@ -1,16 +1,19 @@
 """What a sprint does next, and the facts that follow: read off the present, so that a restart goes on. Pure."""
 
-from farhand.model import errors, facts, sprint
+from farhand.model import context, errors, facts, sprint
 from farhand.model.commands import AddTasks, Halt, SkipTask
 from farhand.model.commands import Sprint as SprintCommand
 from farhand.model.facts import Draft, Fact
 from farhand.model.present import Worker
+from farhand.model.review import ReviewState
 from farhand.model.sprint import HowSprintEnded, SprintOutcome, SprintPhase, SprintState
 from farhand.model.words import HowEnded, Sender, replace
 
 NODE = Sender(via="node")
 SAID_CHARACTERS = 500
 TROUBLE_CHARACTERS = 4000
+# Reviews of one round of a task: one that nobody could judge, or that was changed meanwhile, is judged anew.
+MOST_REVIEWS = 3
 
 
 def is_free(worker: Worker) -> bool:
@@ -20,8 +23,18 @@ def is_free(worker: Worker) -> bool:
 
 
 def is_ready(worker: Worker) -> bool:
-    """Whether the sprint has something to do now: what a person said comes first, and so does a usage limit."""
-    return worker.sprint is not None and is_free(worker) and not worker.queue
+    """Whether the sprint has something to do now: what a person said comes first, and so does a usage limit.
+
+    One that is stopped at once and has nothing under way waits for nobody."""
+    running = worker.sprint
+    if running is None:
+        return False
+    if running.halting_now and running.phase in (SprintPhase.PROMPT, SprintPhase.REVIEW):
+        return True
+    if not is_free(worker) or worker.queue:
+        return False
+    judging = running.phase is SprintPhase.REVIEW and not running.halting
+    return not (judging and any(one.id == running.reviewing and not one.is_over for one in worker.reviews))
 
 
 # --- what people ask for
@@ -38,6 +51,7 @@ def begin(worker: Worker, command: SprintCommand, sender: Sender) -> list[Draft]
         verifier=command.verifier.strip(),
         commits=command.commits,
         limits=command.limits,
+        review=command.review,
         before=worker.spent.total,
     )
     return [_draft(worker, facts.SprintBegan(sprint=begun, by=sender))]
@@ -61,8 +75,8 @@ def change(worker: Worker, command: AddTasks | SkipTask | Halt, sender: Sender) 
 
 
 def halt(worker: Worker, sender: Sender, *, now: bool) -> list[Draft]:
-    """The sprint ends with the turn that runs; `now` interrupts that, too."""
-    drafts = [_draft(worker, facts.HaltAsked(by=sender))]
+    """The sprint ends with the turn that runs; `now` interrupts that, and ends a check that runs, too."""
+    drafts = [_draft(worker, facts.HaltAsked(by=sender, now=now))]
     if now and worker.turn is not None:
         drafts.append(_draft(worker, facts.InterruptAsked(by=sender)))
     return drafts
@@ -100,8 +114,10 @@ def give(worker: Worker, now: float) -> list[Draft]:
     ]
 
 
-def after_turn(worker: Worker, ended: facts.TurnEnded | None, text: str) -> list[Draft]:
-    """What follows from a turn of the sprint that ended so, with these words; None: its prompt was taken back."""
+def after_turn(worker: Worker, ended: facts.TurnEnded | None, text: str, window: int = 0) -> list[Draft]:
+    """What follows from a turn of the sprint that ended so, with these words; None: its prompt was taken back.
+
+    `window` is how many tokens its conversation may have; 0 where nobody knows."""
     running = worker.sprint
     if running is None or running.phase is not SprintPhase.TURN:
         return []
@@ -109,14 +125,44 @@ def after_turn(worker: Worker, ended: facts.TurnEnded | None, text: str) -> list
         return end(worker, HowSprintEnded.HALTED, "its prompt was taken back")
     if ended.how is HowEnded.INTERRUPTED:
         return end(worker, HowSprintEnded.HALTED, "its turn was interrupted")
+    measured, warnings = _measure_context(worker, running, window)
+    return [*_follow_turn(worker, measured, ended, text), *warnings]
+
+
+def _measure_context(worker: Worker, running: SprintState, window: int) -> tuple[SprintState, list[Draft]]:
+    """The sprint with how full the conversation is; a warning the first time that it is nearly full."""
+    usage = worker.spent.total
+    percent = context.percent_used(usage, window)
+    warns = percent >= context.WARNING_PERCENT and not running.warned
+    warnings = [_draft(worker, facts.Noted(text=context.warning(usage, window)))] if warns else []
+    return replace(running, context=percent, warned=running.warned or warns), warnings
+
+
+def _follow_turn(worker: Worker, running: SprintState, ended: facts.TurnEnded, text: str) -> list[Draft]:
     if ended.how is not HowEnded.COMPLETED:
         return _again(worker, running, f"The turn failed: {ended.error or ended.how.value}")
     said = text.strip()[-SAID_CHARACTERS:]
     if not running.tasks and sprint.PLAN_DONE in text:
-        return end(worker, HowSprintEnded.DONE)
+        return end(worker, HowSprintEnded.DONE, state=running)
     repeated = bool(said) and said == running.said
     turned = replace(running, phase=SprintPhase.CHECK, said=said, repeated=repeated)
     return [_moved(worker, turned)]
+
+
+def awaits_check(worker: Worker | None, running: SprintState) -> bool:
+    """Whether a check is still wanted: nobody has skipped its task, stopped the sprint at once or let the worker go."""
+    now = worker.sprint if worker else None
+    if now is None or now.halting_now:
+        return False
+    return (now.id, now.at, now.phase) == (running.id, running.at, running.phase)
+
+
+def stop_check(worker: Worker) -> list[Draft]:
+    """The end of a sprint that was stopped at once, before its check had passed."""
+    running = worker.sprint
+    if running is None or not running.halting_now:
+        return []
+    return end(worker, HowSprintEnded.HALTED, "its check was stopped")
 
 
 def checked(worker: Worker, *, passed: bool, output: str, commit: str, problem: str = "") -> list[Draft]:
@@ -128,9 +174,54 @@ def checked(worker: Worker, *, passed: bool, output: str, commit: str, problem: 
         return end(worker, HowSprintEnded.STUCK, "the agent says the same again")
     if not passed:
         return _again(worker, replace(running, failures=running.failures + 1), output)
+    return _done(worker, running, commit, problem)
+
+
+def _done(worker: Worker, running: SprintState, commit: str, problem: str) -> list[Draft]:
     why = f"not committed: {problem}" if problem else ""
     outcome = SprintOutcome(task=running.task, done=True, rounds=running.round, commit=commit, why=why)
     return [_moved(worker, _following(running, outcome))]
+
+
+# --- the gate: what a task must pass before it is done
+
+
+def keep_approved(worker: Worker, tree: str) -> list[Draft]:
+    """The folder as it is before the first task: what differs from it later is to be judged."""
+    running = worker.sprint
+    if running is None or running.approved or not running.review:
+        return []
+    if not tree:
+        return end(worker, HowSprintEnded.STUCK, "the folder has no git repository, so nothing in it can be judged")
+    return [_moved(worker, replace(running, approved=tree))]
+
+
+def ask_review(worker: Worker, asked: ReviewState) -> list[Draft]:
+    """The task waits for a verdict; one that nobody can give, or that is stale each time, ends the sprint."""
+    running = worker.sprint
+    if running is None or running.phase not in (SprintPhase.CHECK, SprintPhase.REVIEW):
+        return []
+    if running.reviews >= MOST_REVIEWS:
+        return end(worker, HowSprintEnded.STUCK, f"no verdict that holds came of {running.reviews} reviews")
+    moved = replace(running, phase=SprintPhase.REVIEW, reviewing=asked.id, reviews=running.reviews + 1)
+    return [_moved(worker, moved), _draft(worker, facts.ReviewAsked(review=asked, by=NODE))]
+
+
+def approve(worker: Worker, tree: str, commit: str = "", problem: str = "") -> list[Draft]:
+    """The task is done: it was approved as it is, or there is no change in it."""
+    running = worker.sprint
+    if running is None or running.phase not in (SprintPhase.CHECK, SprintPhase.REVIEW):
+        return []
+    return _done(worker, replace(running, approved=tree), commit, problem)
+
+
+def object_to(worker: Worker, findings: str) -> list[Draft]:
+    """Reviewers want changes: the same task again, with what they found."""
+    running = worker.sprint
+    if running is None or running.phase is not SprintPhase.REVIEW:
+        return []
+    told = f"Reviewers do not approve of it yet:\n{findings}"
+    return _again(worker, replace(running, failures=running.failures + 1), told)
 
 
 def _again(worker: Worker, running: SprintState, trouble: str) -> list[Draft]:
@@ -138,6 +229,7 @@ def _again(worker: Worker, running: SprintState, trouble: str) -> list[Draft]:
     if running.limits.rounds and running.round >= running.limits.rounds:
         return end(worker, HowSprintEnded.STUCK, f"{running.round} rounds were not enough", running)
     again = replace(running, phase=SprintPhase.PROMPT, round=running.round + 1, trouble=trouble)
+    again = replace(again, reviewing="", reviews=0)
     return [_moved(worker, again)]
 
 
@@ -167,6 +259,8 @@ def _following(running: SprintState, outcome: SprintOutcome) -> SprintState:
         round=1,
         trouble="",
         message="",
+        reviewing="",
+        reviews=0,
         outcomes=(*running.outcomes, outcome),
     )
 

@@ -1,9 +1,11 @@
 """A cache of the newest events: a watcher who keeps up never touches the disk, and a slow one costs nothing."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 
 import anyio
 
+from farhand.model.callbacks import Callbacks
 from farhand.model.facts import Event
 from farhand.model.words import Seq
 
@@ -21,6 +23,11 @@ class Tail:
         self._events: list[Event] = []
         self._bodies: list[bytes] = []
         self._added = anyio.Event()
+        self._callbacks = Callbacks()
+
+    def calling(self, wake: Callable[[], None]) -> AbstractContextManager[None]:
+        """Calls `wake` whenever something was added; it must not wait. Cheaper than a waiter of its own."""
+        return self._callbacks.calling(wake)
 
     def add(self, events: Sequence[Event], bodies: Sequence[bytes]) -> None:
         """Adds what was just written and wakes all waiters."""
@@ -34,6 +41,7 @@ class Tail:
             self._shorten()
         wait_after, self._added = self._added, anyio.Event()
         wait_after.set()
+        self._callbacks.call()
 
     def _shorten(self) -> None:
         """Evicts half of the cache, so that the cost is paid once in many events."""

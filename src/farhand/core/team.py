@@ -5,7 +5,6 @@ from contextlib import AbstractAsyncContextManager
 
 import anyio
 import anyio.abc
-import structlog
 
 from farhand.core.admit import OPEN_ASKS
 from farhand.core.hub import LocalHub
@@ -13,11 +12,12 @@ from farhand.core.link_service import STORE_PAUSE_SECONDS, owner
 from farhand.core.worker import WorkerTask
 from farhand.model.errors import DriverError, StoreError, UnknownBackend
 from farhand.model.facts import Ended, Event, Hired
+from farhand.model.logger import get_logger
 from farhand.model.ports import Can, Clock, Driver, Link
 from farhand.model.present import Worker
 from farhand.model.store_ports import Journal
 
-log = structlog.get_logger("team")
+log = get_logger("team")
 
 
 class Team:

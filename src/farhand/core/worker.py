@@ -2,7 +2,6 @@
 
 import anyio
 import anyio.lowlevel
-import structlog
 
 from farhand.core import admit
 from farhand.core.folder_asks import FolderAsks
@@ -13,11 +12,12 @@ from farhand.core.steps import Leave, Restart, next_step
 from farhand.model import facts, start_problems
 from farhand.model.errors import DriverError, FarhandError, StoreError
 from farhand.model.folder_trust import FolderNotTrusted
-from farhand.model.ports import Clock, Driver, KeepsSessions
+from farhand.model.logger import get_logger
+from farhand.model.ports import Clock, Driver, KeepsSessions, MayBeOver
 from farhand.model.present import Worker
 from farhand.model.words import HowEnded
 
-log = structlog.get_logger("worker")
+log = get_logger("worker")
 
 
 class WorkerTask:
@@ -96,6 +96,10 @@ class WorkerTask:
         problem: BaseException | None = None
         try:
             async with self._driver.open(self._worker, self._service.cursor) as link:
+                if isinstance(link, MayBeOver) and link.ended_on_purpose:
+                    # No accident: it is started again without a word, and who writes meanwhile just waits.
+                    await self._service.read_rest(link)
+                    return
                 await self._folder_asks.withdraw()
                 await self._came_online()
                 if not await self._service.serve(link):

@@ -49,9 +49,13 @@ class Devices:
         if not found:
             raise self._wrong_code()
         self._invitations = [one for one in self._invitations if one is not found[0]]
+        return await self.admit(name, read_only=found[0].read_only)
+
+    async def admit(self, name: str, *, read_only: bool = False) -> tuple[Device, str]:
+        """A new device and its key, for somebody who has proven who they are."""
         now = self._clock.now()
         device = Device(
-            id=secrets.token_hex(6), name=clean_name(name), paired_at=now, last_seen=now, read_only=found[0].read_only
+            id=secrets.token_hex(6), name=clean_name(name), paired_at=now, last_seen=now, read_only=read_only
         )
         key = secrets.token_urlsafe(32)
         await self._store.add(device, digest(key))

@@ -1,12 +1,13 @@
 """What the people at devices look at right now: kept in memory, for as long as their connections are open."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
+from farhand.model.callbacks import Callbacks
 from farhand.model.devices import DeviceId
 from farhand.model.ports import Clock
-from farhand.model.stream import Looking
+from farhand.model.stream import DevicePresence, Looking
 from farhand.model.words import WorkerName
 
 # A phone that went away without a word looks at nothing after this.
@@ -18,6 +19,7 @@ class _Connection:
     """One connection of a device: what it looks at, and when it said so."""
 
     device: DeviceId
+    name: str
     view: Looking | None = None
     heard_at: float = 0.0
 
@@ -28,26 +30,50 @@ class DeviceViews:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._connections: list[_Connection] = []
+        self._callbacks = Callbacks()
+        # Another number whenever somebody has looked at something else.
+        self.version = 0
+
+    def calling(self, wake: Callable[[], None]) -> AbstractContextManager[None]:
+        """Calls `wake` whenever somebody looks at something else."""
+        return self._callbacks.calling(wake)
+
+    def _changed(self) -> None:
+        self.version += 1
+        self._callbacks.call()
 
     @contextmanager
-    def connected(self, device: DeviceId) -> Iterator[Callable[[Looking | None], None]]:
+    def connected(self, device: DeviceId, name: str = "") -> Iterator[Callable[[Looking | None], None]]:
         """For as long as a connection is open: what is called with each view that the device tells of."""
-        connection = _Connection(device)
+        connection = _Connection(device, name)
         self._connections.append(connection)
 
         def looks(view: Looking | None) -> None:
             connection.view, connection.heard_at = view, self._clock.now()
+            self._changed()
 
         try:
             yield looks
         finally:
             self._connections.remove(connection)
+            self._changed()
 
     def tell(self, device: DeviceId, view: Looking) -> None:
         """What a device looks at that cannot say so on its connection."""
         for one in self._connections:
             if one.device == device:
                 one.view, one.heard_at = view, self._clock.now()
+        self._changed()
+
+    def others(self, device: DeviceId) -> tuple[DevicePresence, ...]:
+        """The other devices whose people are there right now; whoever has the node's key is no device."""
+        since = self._clock.now() - HEARD_SECONDS
+        there = {
+            (one.device, one.name, one.view.worker)
+            for one in self._connections
+            if one.device not in ("", device) and one.view is not None and one.view.visible and one.heard_at >= since
+        }
+        return tuple(DevicePresence(device=key, name=name, worker=worker) for key, name, worker in sorted(there))
 
     def looking_at(self, worker: WorkerName) -> frozenset[DeviceId]:
         """The devices on whose screens that worker is right now."""

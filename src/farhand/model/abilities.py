@@ -14,9 +14,12 @@ class WorkerAbilities(Word):
     backend: str
     wire: str
     can: Can
+    # Its terminal can be watched and typed into from a device.
+    pane: bool = False
     # Models that are known by name; others may be named, too, where `can.models`.
     models: tuple[str, ...] = ()
     modes: tuple[Mode, ...] = ()
+    # How hard it can be told to think; a model may have fewer.
     effort: tuple[str, ...] = ()
     # In tokens, where the agent tells.
     context_window: int | None = None
@@ -64,6 +67,6 @@ class Choices(Protocol):
         """What that worker's agent can do."""
         ...
 
-    async def hire(self) -> HireChoices:
-        """What can be chosen at a hiring."""
+    async def hire(self, *, versions: bool = True) -> HireChoices:
+        """What can be chosen at a hiring; without versions no program is asked, which may take it many seconds."""
         ...

@@ -70,6 +70,13 @@ def denial(ask: Ask) -> str:
     return next((choice.id for choice in ask.choices if not choice.allows), "")
 
 
+def choices_made(ask: Ask, given: str) -> list[str]:
+    """The ids that an answer names, as everybody reads them: with commas between them where several may be made."""
+    if not ask.several or any(choice.id == given for choice in ask.choices):
+        return [given]
+    return [one.strip() for one in given.split(",")]
+
+
 def _plain(text: str) -> str:
     return " ".join(text.strip(_WORD_ENDS).casefold().replace("’", "'").split())
 

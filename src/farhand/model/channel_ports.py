@@ -7,10 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from farhand.model.attention_ports import NO_ATTENTION, AttentionView
+from farhand.model.devices import DeviceRegistry
 from farhand.model.known_secrets import SecretsInUse, none_known
 from farhand.model.ports import Clock, Hub
+from farhand.model.present import Worker
+from farhand.model.push import NO_PUSH_STORE, PushStore
 from farhand.model.sandbox import SandboxView
 from farhand.model.store_ports import Outbox
+from farhand.model.voice import Transcriber
 from farhand.model.words import Word
 
 if TYPE_CHECKING:
@@ -118,6 +123,15 @@ class KeepsInboxes(Protocol):
 
     def inbox(self, worker: str) -> Path:
         """That folder, made if it was not there."""
+        ...
+
+
+@runtime_checkable
+class SignsPeopleIn(Protocol):
+    """Its own app vouches for who opened a page in it: such a page is paired without a code."""
+
+    def signed_in(self, proof: str) -> str:
+        """The name of the person, who may speak for the manager; raises NotAllowed for anybody else."""
         ...
 
 
@@ -252,5 +266,14 @@ class ChannelContext:
     agent_group: int | None = None
     # How all workers are sandboxed, if they are.
     sandbox: SandboxView | None = None
+    # Whether a worker's agent sees a file itself: in a sandbox, and as another user, it may not.
+    sees: Callable[[Worker, Path], bool] = lambda _worker, _path: True
     # The secrets of the node and of its workers and devices that nobody may be sent.
     secrets_in_use: SecretsInUse = none_known
+    # The devices that are paired with the node.
+    devices: DeviceRegistry | None = None
+    # Who listens to recordings, if anybody does.
+    voice: Transcriber | None = None
+    # Who is buzzed for what, and where devices can be reached by push.
+    attention: AttentionView = NO_ATTENTION
+    push: PushStore = NO_PUSH_STORE

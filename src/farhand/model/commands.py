@@ -1,10 +1,12 @@
 """What someone wants, in the imperative: the closed union that the hub takes, and what it answers."""
 
 import hashlib
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 import msgspec
 
+from farhand.model.attention import AttentionSettings
+from farhand.model.review import ReviewScope
 from farhand.model.sprint import SprintLimits
 from farhand.model.words import AskId, Attachment, CommandId, MessageId, Mode, Seq, Word, WorkerName, replace
 
@@ -23,6 +25,8 @@ class Hire(Word, tag="hire"):
     directory: str = ""
     model: str = ""
     mode: Mode | None = None
+    # How hard it thinks, in its agent's words; as the agent is set without.
+    effort: str = ""
     options: dict[str, str] = {}
     focus: bool = True
     # Take up this conversation of the agent, by its id or the beginning of it; where it is decides the directory.
@@ -119,12 +123,13 @@ class Retry(Word, tag="retry"):
 
 
 class Tune(Word, tag="tune"):
-    """Change a worker's model or mode."""
+    """Change a worker's model, mode or effort."""
 
     id: CommandId
     worker: WorkerName = ""
     model: str | None = None
     mode: Mode | None = None
+    effort: str | None = None
 
 
 class Sprint(Word, tag="sprint"):
@@ -139,6 +144,8 @@ class Sprint(Word, tag="sprint"):
     verifier: str = ""
     commits: bool = True
     limits: SprintLimits = SprintLimits()
+    # Who must approve of a task before it is done: backends or workers; the task is not done without.
+    review: tuple[str, ...] = ()
 
 
 class AddTasks(Word, tag="add_tasks"):
@@ -162,6 +169,47 @@ class Halt(Word, tag="halt"):
     id: CommandId
     worker: WorkerName = ""
     now: bool = False
+
+
+class Review(Word, tag="review"):
+    """Have a worker's work judged by others: backends, or workers whose agents are started anew for it; without any, by
+    another backend than the worker's own. `again` judges anew what an earlier review was about."""
+
+    id: CommandId
+    worker: WorkerName = ""
+    scope: ReviewScope = ReviewScope.TREE
+    by: tuple[str, ...] = ()
+    # A turn; without one, the last. Commits; without a base, the one commit, and without a head the last one.
+    turn: str = ""
+    base: str = ""
+    head: str = ""
+    note: str = ""
+    again: str = ""
+
+
+class SendFindings(Word, tag="send_findings"):
+    """Send findings of a review back to the worker, as one message; without any named, all of them."""
+
+    id: CommandId
+    review: str
+    worker: WorkerName = ""
+    findings: tuple[str, ...] = ()
+    note: str = ""
+
+
+class CancelReview(Word, tag="cancel_review"):
+    """End a review that runs, and its reviewers with it."""
+
+    id: CommandId
+    review: str
+    worker: WorkerName = ""
+
+
+class SetAttention(Word, tag="set_attention"):
+    """Say anew what may buzz, when, and how much of it is shown."""
+
+    id: CommandId
+    settings: AttentionSettings
 
 
 class Respond(Word, tag="respond"):
@@ -191,6 +239,10 @@ Command: TypeAlias = (
     | AddTasks
     | SkipTask
     | Halt
+    | Review
+    | SendFindings
+    | CancelReview
+    | SetAttention
     | Respond
 )
 
@@ -198,15 +250,13 @@ Command: TypeAlias = (
 def fingerprint(command: Command) -> str:
     """What a command asks for, whatever it is called and whoever it goes to: by it a repeat is told from another
     command with the same id. Files that came with it may have other names when they are fetched again."""
-    match command:
-        case Say():
-            plain: Command = replace(command, id="", worker="", text="" if command.attachments else command.text)
-            plain = replace(plain, attachments=())
-        case Interrupt() | Relaunch() | Retry() | Tune() | Sprint() | AddTasks() | SkipTask() | Halt():
-            # Without a name it is the focused worker's, and who that is may have changed.
-            plain = replace(command, id="", worker="")
-        case _:
-            plain = replace(command, id="")
+    plain: Command = replace(command, id="")
+    fields = msgspec.structs.fields(cast("msgspec.Struct", command))
+    if any(one.name == "worker" and one.default == "" for one in fields):
+        # Without a name it is the focused worker's, and who that is may have changed.
+        plain = replace(plain, worker="")
+    if isinstance(plain, Say):
+        plain = replace(plain, text="" if plain.attachments else plain.text, attachments=())
     return hashlib.blake2b(msgspec.json.encode(plain), digest_size=16).hexdigest()
 
 

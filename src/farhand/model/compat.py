@@ -43,6 +43,13 @@ BANNER = "Claude-Telegram Multi-Session Bridge"
 PLAIN_SOURCES = frozenset({"codex"})
 # Files of agents in which there are keys.
 ACCOUNT_FILES = frozenset({".claude.json"})
+# Files in which a folder tells agents what to do, or configures them; folders that do have a dot before their name.
+INSTRUCTION_FILES = frozenset(
+    (
+        "agents.md agents.override.md agent.md claude.md claude.local.md gemini.md qwen.md crush.md warp.md context.md "
+        "opencode.json opencode.jsonc bunfig.toml copilot-instructions.md skill.md"
+    ).split()
+)
 PENDING_SECONDS = 600.0
 
 

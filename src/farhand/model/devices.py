@@ -1,13 +1,15 @@
 """Devices: phones, browsers and programs that were paired with a node, each with a key of its own. Pure."""
 
-import asyncio
 import hashlib
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from farhand.model.stream import Looking
+from farhand.model.stream import DevicePresence, Looking
 from farhand.model.words import Word, WorkerName
+
+if TYPE_CHECKING:
+    import asyncio
 
 DeviceId: TypeAlias = str
 LONGEST_NAME = 60
@@ -88,6 +90,10 @@ class DeviceRegistry(Protocol):
         """The device that the code makes, and its key. Raises WrongCode or TooManyTries."""
         ...
 
+    async def admit(self, name: str, *, read_only: bool = False) -> tuple[Device, str]:
+        """A new device and its key, for somebody who has proven who they are."""
+        ...
+
     async def recognise(self, key: str) -> Device | None:
         """The device that has this key."""
         ...
@@ -100,7 +106,7 @@ class DeviceRegistry(Protocol):
         """Ends a device at once; raises UnknownDevice."""
         ...
 
-    def connected(self, device: DeviceId) -> AbstractContextManager[asyncio.Event]:
+    def connected(self, device: DeviceId) -> "AbstractContextManager[asyncio.Event]":
         """For as long as a connection of the device is open: the event is set when the device is revoked."""
         ...
 
@@ -108,12 +114,25 @@ class DeviceRegistry(Protocol):
 class ViewRegistry(Protocol):
     """What the people at devices look at right now; nothing of it is written down."""
 
-    def connected(self, device: DeviceId) -> AbstractContextManager[Callable[[Looking | None], None]]:
+    def connected(self, device: DeviceId, name: str = "") -> AbstractContextManager[Callable[[Looking | None], None]]:
         """For as long as a connection of the device is open: what is called with each view that it tells of."""
         ...
 
     def tell(self, device: DeviceId, view: Looking) -> None:
         """What a device looks at that cannot say so on its connection."""
+        ...
+
+    def calling(self, wake: Callable[[], None]) -> AbstractContextManager[None]:
+        """Calls `wake` whenever somebody looks at something else. It must not wait."""
+        ...
+
+    @property
+    def version(self) -> int:
+        """Another number whenever somebody has looked at something else."""
+        ...
+
+    def others(self, device: DeviceId) -> tuple[DevicePresence, ...]:
+        """The other devices whose people are there right now, and what they look at."""
         ...
 
     def looking_at(self, worker: WorkerName) -> frozenset[DeviceId]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
@@ -10,6 +11,7 @@ if TYPE_CHECKING:
     from starlette.routing import BaseRoute
 
     from farhand.model.panes import Panes
+    from farhand.model.present import Worker
     from farhand.model.sandbox import Sandboxes
 
 
@@ -53,11 +55,20 @@ class HasTmuxHost(Protocol):
 
 @runtime_checkable
 class HasPanes(Protocol):
-    """Terminals can be watched live: what a tmux host may offer."""
+    """Terminals can be watched live: what a tmux host may offer, or a driver without one."""
 
     @property
     def panes(self) -> Panes:
         """Those of its workers."""
+        ...
+
+
+@runtime_checkable
+class ScreenAnswers(Protocol):
+    """Its agents show what they say before they write it down."""
+
+    def answers_on_screen(self, worker: Worker) -> AbstractAsyncContextManager[AsyncIterator[str]]:
+        """The newest words of the worker's agent, whenever its screen has changed; raises CannotDo."""
         ...
 
 

@@ -3,12 +3,13 @@
 FarhandError
 ├── Refused                     nothing was changed; the sender is told
 │   ├── BadInput                BadName, BadFrame, TooLarge
-│   ├── Unknown…                UnknownWorker, UnknownBackend, UnknownAsk, UnknownMessage, UnknownSession
+│   ├── Unknown…                UnknownWorker, UnknownBackend, UnknownAsk, UnknownMessage, UnknownSession,
+│   │                           UnknownDevice, UnknownPasskey
 │   ├── NameTaken, IdTaken, SessionTaken, NoFocus, NothingRunning, AskGone, MessageGone, Leaving, Offline, CannotDo,
 │   │                           NotAllowed, NotReady, NotInFolder, NoRepository, UploadConflict, UnknownUpload
 ├── StoreError                  StoreCorrupt, StoreLocked, StoreNewer, StoreFull
 ├── DriverError                 AgentMissing, AgentNotStarted, AgentEnded, AgentGone, GitFailed
-├── ChannelError
+├── ChannelError                NotTranscribed
 └── NodeError                   NodeRunning, NodeNotRunning, PortTaken, BadUsage, SettingMissing, SettingWrong,
                                 NodeUnreachable, ProgramMissing, ReachFailed
 """
@@ -88,6 +89,15 @@ class TooManyTries(BadInput):
 
     def __init__(self) -> None:
         super().__init__("Too many wrong codes. Wait a minute.")
+
+
+class UnknownPasskey(Refused):
+    """No passkey has that id."""
+
+    code = "unknown_passkey"
+
+    def __init__(self, passkey: str) -> None:
+        super().__init__("There is no such passkey.", passkey=passkey[:100])
 
 
 class UnknownDevice(Refused):
@@ -351,6 +361,12 @@ class ChannelError(FarhandError):
     code = "channel"
 
 
+class NotTranscribed(ChannelError):
+    """A recording could not be turned into text."""
+
+    code = "not_transcribed"
+
+
 class NodeError(FarhandError):
     """The node cannot start, or cannot be found."""
 
@@ -376,7 +392,7 @@ class NodeUnreachable(NodeError):
 
 
 class PortTaken(NodeError):
-    """Another program listens there."""
+    """Nobody can listen there: another program does, this user may not, or it is no address of this machine."""
 
     code = "port_taken"
 

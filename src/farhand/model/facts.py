@@ -3,7 +3,7 @@
 from typing import TypeAlias
 
 from farhand.model.action import Action
-from farhand.model.sprint import HowSprintEnded, SprintState
+from farhand.model.attention import AttentionSet as AttentionSet  # noqa: PLC0414 - one of the facts
 from farhand.model.words import (
     AskId,
     AskKind,
@@ -20,6 +20,24 @@ from farhand.model.words import (
     Word,
     WorkerName,
 )
+from farhand.model.work_facts import (
+    HaltAsked as HaltAsked,  # noqa: PLC0414
+)
+from farhand.model.work_facts import (
+    ReviewAsked as ReviewAsked,  # noqa: PLC0414
+)
+from farhand.model.work_facts import (
+    ReviewMoved as ReviewMoved,  # noqa: PLC0414
+)
+from farhand.model.work_facts import (
+    SprintBegan as SprintBegan,  # noqa: PLC0414
+)
+from farhand.model.work_facts import (
+    SprintEnded as SprintEnded,  # noqa: PLC0414
+)
+from farhand.model.work_facts import (
+    SprintMoved as SprintMoved,  # noqa: PLC0414
+)
 
 # --- the team
 
@@ -31,6 +49,7 @@ class Hired(Word, tag="hired"):
     directory: str
     model: str = ""
     mode: Mode = Mode.DEFAULT
+    effort: str = ""
     options: dict[str, str] = {}
     # The conversation that it takes up, the agent's last answer in it, and what a person should know about it.
     session: str = ""
@@ -65,10 +84,11 @@ class RelaunchAsked(Word, tag="relaunch_asked"):
 
 
 class TuneAsked(Word, tag="tune_asked"):
-    """Somebody wants another model or mode."""
+    """Somebody wants another model, mode or effort."""
 
     model: str | None = None
     mode: Mode | None = None
+    effort: str | None = None
     by: Sender
 
 
@@ -77,6 +97,7 @@ class Tuned(Word, tag="tuned"):
 
     model: str | None = None
     mode: Mode | None = None
+    effort: str | None = None
     refused: str = ""
 
 
@@ -317,37 +338,6 @@ class LimitLifted(Word, tag="limit_lifted"):
     by: Sender | None = None
 
 
-class SprintBegan(Word, tag="sprint_began"):
-    """The worker does tasks one after the other by itself from now on."""
-
-    sprint: SprintState
-    by: Sender
-
-
-class SprintMoved(Word, tag="sprint_moved"):
-    """The sprint stands otherwise: a prompt was given, a turn or a check is over, a task was added or skipped."""
-
-    sprint: SprintState
-    # What it has used so far.
-    usage: Usage = Usage()
-    by: Sender | None = None
-
-
-class HaltAsked(Word, tag="halt_asked"):
-    """Somebody wants the sprint to end after the turn that runs."""
-
-    by: Sender
-
-
-class SprintEnded(Word, tag="sprint_ended"):
-    """The sprint is over; `sprint` has what became of its tasks."""
-
-    sprint: SprintState
-    how: HowSprintEnded
-    why: str = ""
-    usage: Usage = Usage()
-
-
 class Responded(Word, tag="responded"):
     """A worker's own program posted an answer: HTML, or plain text."""
 
@@ -401,6 +391,9 @@ Fact: TypeAlias = (
     | SprintMoved
     | HaltAsked
     | SprintEnded
+    | ReviewAsked
+    | ReviewMoved
+    | AttentionSet
     | Responded
     | Noted
 )

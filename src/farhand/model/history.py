@@ -69,7 +69,7 @@ def is_shown(event: Event) -> bool:
     match event.fact:
         case facts.Hired() | facts.Ended() | facts.WentOffline() | facts.Responded() | facts.Tuned():
             return True
-        case facts.Limited() | facts.LimitLifted():
+        case facts.Limited() | facts.LimitLifted() | facts.SprintBegan() | facts.SprintEnded():
             return True
         case facts.CameOnline(adopted=adopted):
             return not adopted
@@ -130,7 +130,7 @@ def spoken(entry: HistoryEntry) -> str:
     """What people and the agent said in the entry: what a search looks through."""
     match entry:
         case TurnEntry(view=seen, messages=messages):
-            return "\n".join([*(message.text for message in messages), seen.text, *seen.notes]).strip()
+            return "\n".join([*(message.text for message in messages), seen.typed, seen.text, *seen.notes]).strip()
         case FactEntry(event=event):
             match event.fact:
                 case facts.Said(text=text) | facts.Noted(text=text) | facts.Responded(text=text):

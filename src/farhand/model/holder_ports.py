@@ -23,6 +23,8 @@ class Exit(Word):
     code: int | None = None
     signal: int | None = None
     errors: str = ""
+    # Somebody asked its holder to end it.
+    asked: bool = False
 
 
 class Held(Protocol):
@@ -50,6 +52,10 @@ class Held(Protocol):
 
     async def end(self, grace_seconds: float = 5.0) -> None:
         """Ends the child and its holder."""
+        ...
+
+    async def ended(self) -> Exit | None:
+        """How the child ended, without waiting; None while it lives, or when its holder was killed."""
         ...
 
     async def wait_exit(self) -> Exit:

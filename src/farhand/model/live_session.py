@@ -1,6 +1,6 @@
 """A conversation that is open on a screen and can be driven from outside: its words, and the port to it. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import Literal, Protocol
 
@@ -148,8 +148,20 @@ class LiveSession(Protocol):
         """Types keys into the agent's own terminal; raises CannotDo where it has none."""
         ...
 
-    async def screen(self) -> str:
-        """What the terminal shows now; empty where there is none."""
+    async def watch_screen(self, shown: Callable[[str], None]) -> None:
+        """Tells what the agent's own terminal shows, now and whenever that has changed; returns where it has none."""
+        ...
+
+
+class SessionTerminal(Protocol):
+    """The terminal that an agent's own program runs in."""
+
+    async def write(self, keys: str) -> None:
+        """Types the characters as they are, escape sequences included; raises CannotDo."""
+        ...
+
+    async def watch(self, shown: Callable[[str], None]) -> None:
+        """Tells what it shows, now and whenever that has changed, for as long as it is there."""
         ...
 
 
@@ -160,4 +172,5 @@ class SessionName(Word):
     state: str
     cost: str = ""
     unread: int = 0
-    asks: int = 0
+    # What else there is to know: how far its sprint is, how many messages wait.
+    doing: str = ""

@@ -6,12 +6,21 @@ from farhand.model.errors import BadName
 
 LONGEST = 32
 
+LONGEST_SESSION = 300
+
 _STRIPPED = re.compile(r"[^a-z0-9-]")
 
 
 def normalize(name: str) -> str:
     """The name in the form that is kept: lower case, `a-z0-9-` only, no hyphen at either end."""
     return _STRIPPED.sub("", name.lower()).strip("-")
+
+
+def is_session_id(text: str) -> bool:
+    """Whether a conversation may be called that. An agent's programs can tell us any id, and it comes to stand on a
+    command line, where a hyphen at its beginning makes it an option."""
+    plain = text.isprintable() and not any(character.isspace() for character in text)
+    return plain and 0 < len(text) <= LONGEST_SESSION and not text.startswith(("-", ".", "/"))
 
 
 def again(message: str) -> str:

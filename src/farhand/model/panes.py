@@ -4,9 +4,10 @@ import base64
 import re
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from farhand.model.errors import BadInput
+from farhand.model.live_session import SessionTerminal
 from farhand.model.present import Worker
 from farhand.model.words import Word
 
@@ -60,4 +61,13 @@ class Panes(Protocol):
 
     async def type(self, worker: Worker, given: PaneInput) -> None:
         """Types it, and nothing else at the same time; raises CannotDo."""
+        ...
+
+
+@runtime_checkable
+class DrivesTerminals(Panes, Protocol):
+    """Terminals can be driven by programs: what the panes of a tmux host offer."""
+
+    def terminal(self, worker: Worker) -> SessionTerminal:
+        """The worker's own."""
         ...

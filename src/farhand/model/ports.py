@@ -71,12 +71,16 @@ class Can(Word):
     files: bool = False
     models: bool = False
     modes: tuple[str, ...] = ()
+    # How hard it can be told to think, the least first; a model may have fewer.
+    effort: tuple[str, ...] = ()
     # The wire carries ids: a command performed twice acts once, so that it may be repeated after a crash.
     ids: bool = False
     # The agent runs in a tmux session that a person can attach to.
     terminal: bool = False
     # Its conversations can be listed, taken up and handed back: the driver is also a `KeepsSessions`.
     sessions: bool = False
+    # It may judge other workers' work: by a mode that only reads, or since it asks first, it is kept from acting.
+    reviews: bool = False
 
 
 class Taken(Word):
@@ -120,10 +124,11 @@ class Stop(Word):
 
 
 class Change(Word):
-    """Change model or mode."""
+    """Change model, mode or effort."""
 
     model: str | None = None
     mode: str | None = None
+    effort: str | None = None
 
 
 Errand: TypeAlias = Deliver | Settle | Stop | Change
@@ -152,6 +157,16 @@ class Link(Protocol):
 
     def facts(self) -> AsyncIterator[Batch]:
         """What the agent brings, after the cursor that the link was opened with. Ends, or raises AgentGone, with it."""
+        ...
+
+
+@runtime_checkable
+class MayBeOver(Protocol):
+    """What a link offers beside `Link` that may be opened to an agent which is over."""
+
+    @property
+    def ended_on_purpose(self) -> bool:
+        """Whether its agent was ended with its node: its facts are what it left, and then the cursor of a new start."""
         ...
 
 
@@ -207,6 +222,10 @@ class KeepsSessions(Protocol):
 
     async def sessions(self, directory: str) -> list[SessionFound]:
         """The agent's conversations of that folder, or of every folder for "", newest first; cheap however long."""
+        ...
+
+    async def messages(self, session: SessionFound, before: Seq | None, limit: int) -> HistoryPage:
+        """What was said in one of them: its turns before that entry, or the last ones; nobody takes it up by it."""
         ...
 
     def resume_command(self, worker: Worker) -> str:

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 from farhand.model import facts
 from farhand.model.facts import Event
-from farhand.model.present import Worker, put_back
+from farhand.model.present import Worker
+from farhand.model.present_fold import put_back
 from farhand.model.words import HowEnded, MessageId, Receipt
 
 

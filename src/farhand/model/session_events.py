@@ -81,8 +81,8 @@ def _of_state(event: Event) -> list[Named]:
             return [("status-update", {"state": "working", "turn": event.turn})]
         case facts.AskRaised(ask=ask, question=question):
             return [("status-update", {"state": "waiting", "ask": ask, "question": question})]
-        case facts.Tuned(model=model, mode=mode, refused=""):
-            return [("status-update", {"model": model, "mode": mode})]
+        case facts.Tuned(model=model, mode=mode, effort=effort, refused=""):
+            return [("status-update", {"model": model, "mode": mode, "effort": effort})]
         case facts.CameOnline(session=session):
             return [("status-update", {"state": "online", "session": session})]
         case facts.WentOffline(why=why, asked=asked):

@@ -8,7 +8,11 @@ from functools import partial
 
 from farhand.model import commands
 from farhand.model import slash_argument as read
+from farhand.model.quiet import USAGE as QUIET_USAGE
 from farhand.model.slash_argument import Reader
+from farhand.model.slash_hire import ANYWAY, read_adopt, read_hire
+from farhand.model.slash_review import REVIEW_FLAGS, REVIEW_USAGE, read_review
+from farhand.model.slash_sprint import SPRINT_FLAGS, read_sprint
 from farhand.model.words import Mode
 
 CHAT, TERMINAL = "chat", "terminal"
@@ -16,8 +20,8 @@ TEAM, WORK, QUEUE, HERE = "The team", "Their work", "Messages that wait", "This 
 GROUPS = (TEAM, WORK, QUEUE, HERE)
 MODES = ", ".join(Mode)
 HIRE_FLAGS = (
-    "[--backend <backend>] [--mode <mode> | --ask] [--model <model>] [--dir <folder>] [--tmux | --headless] "
-    "[--sandbox | --no-sandbox] [--agent <module:name>]"
+    "[--backend <backend>] [--mode <mode> | --ask] [--model <model>] [--effort <effort>] [--dir <folder>] "
+    "[--tmux | --headless] [--sandbox | --no-sandbox] [--agent <module:name>] [--bridge <folder>]"
 )
 
 
@@ -80,7 +84,7 @@ SLASHES: tuple[Slash, ...] = (
         cli="relaunch",
     ),
     Slash("settings", "", "Show how the node is set", read.about("settings"), HERE, surfaces=(CHAT,), menu=True),
-    Slash("hire", "<name>", "Take a worker on", read.read_hire, flags=HIRE_FLAGS, menu=True, cli="hire"),
+    Slash("hire", "<name>", "Take a worker on", read_hire, flags=HIRE_FLAGS, menu=True, cli="hire"),
     Slash(
         "end",
         "<name>",
@@ -92,8 +96,8 @@ SLASHES: tuple[Slash, ...] = (
     ),
     Slash(
         "tune",
-        "[name] [mode=<mode>] [model=<model>]",
-        f"Show or change a worker's mode ({MODES}) and model",
+        "[name] [mode=<mode>] [model=<model>] [effort=<effort>]",
+        f"Show or change a worker's mode ({MODES}), model and effort",
         read.or_about("mode", read.read_tune),
         WORK,
         menu=True,
@@ -109,6 +113,14 @@ SLASHES: tuple[Slash, ...] = (
     ),
     Slash("model", "[name] <model>", "Show or change a worker's model", read.or_about("mode", read.read_model), WORK),
     Slash(
+        "effort",
+        "[name] <effort>",
+        "Show or change how hard a worker thinks",
+        read.or_about("mode", read.read_effort),
+        WORK,
+        menu=True,
+    ),
+    Slash(
         "retry",
         "[name]",
         "Go on with what waits, although a usage limit may still hold",
@@ -121,15 +133,54 @@ SLASHES: tuple[Slash, ...] = (
         "sprint",
         "[name] <start, status, stop, skip or add>",
         "Let a worker do a list of tasks by itself",
-        read.read_sprint,
+        read_sprint,
         WORK,
-        flags=read.SPRINT_FLAGS,
+        flags=SPRINT_FLAGS,
         menu=True,
         cli="sprint",
         wrong_usage="Usage: /sprint [name] <start, status, stop, skip or add>; the tasks stand below it, one a line.",
     ),
+    Slash(
+        "review",
+        REVIEW_USAGE,
+        "Have a worker's work judged by another agent",
+        read_review,
+        WORK,
+        flags=REVIEW_FLAGS,
+        surfaces=(TERMINAL,),
+        cli="review",
+    ),
+    # Chats must refuse the name that agents have a command of their own for.
+    Slash(
+        "verdict",
+        REVIEW_USAGE,
+        "Have a worker's work judged by another agent",
+        read_review,
+        WORK,
+        flags=REVIEW_FLAGS,
+        surfaces=(CHAT,),
+        menu=True,
+    ),
     Slash("queue", "", "Show the messages that wait, with their numbers", read.about("queue"), QUEUE, menu=True),
-    Slash("inbox", "", "Show what waits for you: questions, and workers that need you", read.about("inbox"), menu=True),
+    Slash(
+        "inbox",
+        "",
+        "Show what waits for you: questions, the oldest first, and workers that need you",
+        read.about("inbox"),
+        menu=True,
+        cli="inbox",
+    ),
+    Slash(
+        "quiet",
+        "[when, or what]",
+        "Show or change what may buzz, and when",
+        read.read_quiet,
+        HERE,
+        menu=True,
+        cli="quiet",
+        wrong_usage=QUIET_USAGE,
+    ),
+    Slash("digest", "", "Show what happened while you were away", read.about("digest"), surfaces=(CHAT,), menu=True),
     Slash(
         "history",
         "[name]",
@@ -156,9 +207,9 @@ SLASHES: tuple[Slash, ...] = (
         "adopt",
         "<backend> <session> [name]",
         "Take such a conversation up as a worker",
-        read.read_adopt,
+        read_adopt,
         menu=True,
-        flags=f"{HIRE_FLAGS.partition('] ')[2]} [{read.ANYWAY}]",
+        flags=f"{HIRE_FLAGS.partition('] ')[2]} [{ANYWAY}]",
         cli="adopt",
         wrong_usage="Usage: /adopt <backend> <session> [name]; /sessions lists them.",
     ),
@@ -169,6 +220,16 @@ SLASHES: tuple[Slash, ...] = (
         read.to_named(partial(commands.End, hand_back=True)),
         menu=True,
         cli="handback",
+    ),
+    Slash(
+        "devices",
+        "[revoke <id>]",
+        "List the devices that are paired, revoke one",
+        read.read_devices,
+        HERE,
+        surfaces=(CHAT,),
+        menu=True,
+        cli="devices",
     ),
     Slash(
         "commands",
@@ -207,7 +268,8 @@ INSTEAD: Mapping[str, str] = {
     "login": "Sign in at the desk, then /relaunch.",
     "logout": "Sign out at the desk.",
     "compact": "The agent does it by itself when it must.",
-    **dict.fromkeys(("init", "pr", "review"), _IN_WORDS),
+    "review": "Here it is /verdict, which has another agent judge the work.",
+    **dict.fromkeys(("init", "pr"), _IN_WORDS),
     **dict.fromkeys(("mcp", "terminal", "vim", "listen"), _AT_THE_DESK),
 }
 
@@ -267,11 +329,10 @@ def grouped(surface: Surface) -> Iterator[tuple[str, list[Slash]]]:
 
 
 def help_lines(surface: Surface) -> str:
-    """What can be typed there, a line each, by group."""
-    return "\n".join(
-        line
+    """What can be typed there, a line each, by group; an empty line between groups, so that the eye finds them."""
+    return "\n\n".join(
+        "\n".join((f"{group}:", *(f"/{one.name} – {one.help}" for one in members)))
         for group, members in grouped(surface)
-        for line in (f"{group}:", *(f"  /{one.name} – {one.help}" for one in members))
     )
 
 

@@ -1,25 +1,18 @@
-"""How the argument of a slash command is read: names, numbers, flags and settings. Pure."""
+"""How the argument of a slash command is read: names, numbers, modes and models. Pure."""
 
-import dataclasses
 import shlex
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from farhand.model import commands, sandbox
+from farhand.model import commands, quiet
 from farhand.model.commands import Command
 from farhand.model.errors import BadInput
-from farhand.model.present import AGENT, AGENT_BACKEND, WIRE, Message, Present
-from farhand.model.sprint import SprintLimits, tasks_of
-from farhand.model.wishes import InfoRequest, Listing, Quit, Tell, Wish
-from farhand.model.words import Mode, Word, replace
+from farhand.model.present import Message, Present
+from farhand.model.wishes import DeviceWish, InfoRequest, Listing, Quit, Tell, Wish
+from farhand.model.words import Mode
 
-ANYWAY = "--anyway"
-SPRINT_FLAGS = (
-    "[--verify <command>] [--no-commit] [--tasks <n>] [--rounds <n>] [--minutes <n>] [--tokens <n>] [--dollars <n>]"
-)
-_SPRINT_VALUES = frozenset(("verify", "tasks", "rounds", "minutes", "tokens", "dollars"))
-_VALUED = frozenset(("adapter", "backend", "mode", "model", "dir", "directory", "wire", AGENT))
 # Phones write these for what is typed as -- and ".
 _AS_TYPED = str.maketrans({"—": "--", "“": '"', "”": '"'})
 
@@ -123,66 +116,9 @@ def to_focused(command: WorkerCommand) -> Reader:
     return read
 
 
-def read_sprint(argument: SlashArgument) -> Wish:
-    """`/sprint`: what shall become of a worker's sprint; the tasks stand below, one a line."""
-    head, _, below = argument.text.partition("\n")
-    words = head.split()
-    worker = find_worker(words[0], argument.present) if words else ""
-    verb = words[1 if worker else 0].lower() if len(words) > bool(worker) else "status"
-    rest = head.split(maxsplit=1 + bool(worker))[1 + bool(worker) :]
-    match verb:
-        case "status":
-            return InfoRequest(id=argument.id, about="sprint", of=worker)
-        case "stop":
-            return commands.Halt(id=argument.id, worker=worker, now=bool(rest) and rest[0].lower() == "now")
-        case "skip":
-            return commands.SkipTask(id=argument.id, worker=worker)
-        case "add":
-            return commands.AddTasks(id=argument.id, worker=worker, tasks=_tasks(argument, rest, below))
-        case "start":
-            return _sprint(argument, worker, rest[0] if rest else "", below)
-        case _:
-            raise argument.wrong()
-
-
-def _tasks(argument: SlashArgument, rest: list[str], below: str) -> tuple[str, ...]:
-    tasks = (*rest, *tasks_of(below))
-    if not tasks:
-        raise argument.wrong()
-    return tasks
-
-
-def _sprint(argument: SlashArgument, worker: str, head: str, below: str) -> Wish:
-    """Flags and a task may stand behind `start`; a flag's value goes up to the next blank, or is quoted."""
-    words = dataclasses.replace(argument, text=head).words()
-    flags: dict[str, str] = {}
-    while words and words[0].startswith("--"):
-        flag = words.pop(0)[2:]
-        if flag == "no-commit":
-            flags[flag] = "yes"
-        elif flag in _SPRINT_VALUES and words:
-            flags[flag] = words.pop(0)
-        else:
-            raise argument.wrong()
-    tasks = (*((" ".join(words),) if words else ()), *tasks_of(below))
-    try:
-        limits = SprintLimits(
-            tasks=int(flags.get("tasks", SprintLimits().tasks)),
-            rounds=int(flags.get("rounds", SprintLimits().rounds)),
-            minutes=float(flags.get("minutes", SprintLimits().minutes)),
-            tokens=int(flags.get("tokens", 0)),
-            dollars=float(flags.get("dollars", "0").lstrip("$")),
-        )
-    except ValueError:
-        raise argument.wrong() from None
-    return commands.Sprint(
-        id=argument.id,
-        worker=worker,
-        tasks=tasks,
-        verifier=flags.get("verify", ""),
-        commits="no-commit" not in flags,
-        limits=limits,
-    )
+def reviewers_of(text: str) -> tuple[str, ...]:
+    """The names between commas, each once."""
+    return tuple(dict.fromkeys(one.strip().lower() for one in text.split(",") if one.strip()))
 
 
 def to_named(command: WorkerCommand) -> Reader:
@@ -194,6 +130,20 @@ def to_named(command: WorkerCommand) -> Reader:
         return command(id=argument.id, worker=argument.worker)
 
     return read
+
+
+def read_quiet(argument: SlashArgument) -> Wish:
+    """What may buzz and when; without an argument, how that is set."""
+    words = argument.words()
+    if not words:
+        return InfoRequest(id=argument.id, about="quiet")
+
+    def find(name: str) -> str:
+        return find_worker(name, argument.present)
+
+    # A span counts from the moment at which it is typed.
+    settings = quiet.changed(argument.present.attention, words, find, time.time())
+    return commands.SetAttention(id=argument.id, settings=settings)
 
 
 def read_quit(argument: SlashArgument) -> Wish:
@@ -248,7 +198,7 @@ def _numbered(argument: SlashArgument, number: str) -> str:
     return waiting[int(number) - 1][1].id
 
 
-# --- mode and model
+# --- mode, model and effort
 
 
 def read_mode(argument: SlashArgument) -> Wish:
@@ -256,7 +206,7 @@ def read_mode(argument: SlashArgument) -> Wish:
     *name, mode = argument.words() or [""]
     if not mode or len(name) > 1:
         raise argument.wrong()
-    return _tune(argument, name, mode=_mode(mode))
+    return _tune(argument, name, mode=mode_named(mode))
 
 
 def read_model(argument: SlashArgument) -> Wish:
@@ -267,58 +217,46 @@ def read_model(argument: SlashArgument) -> Wish:
     return _tune(argument, name, model=model)
 
 
+def read_effort(argument: SlashArgument) -> Wish:
+    """`[name] <effort>`."""
+    *name, effort = argument.words() or [""]
+    if not effort or len(name) > 1:
+        raise argument.wrong()
+    return _tune(argument, name, effort=effort.lower())
+
+
 def read_tune(argument: SlashArgument) -> Wish:
-    """`[name] [mode=<mode>] [model=<model>]`."""
+    """`[name] [mode=<mode>] [model=<model>] [effort=<effort>]`."""
     words = argument.words()
     name = [word for word in words if "=" not in word]
     given = dict(word.split("=", 1) for word in words if "=" in word)
-    if len(name) > 1 or not given or set(given) - {"mode", "model"} or not all(given.values()):
+    if len(name) > 1 or not given or set(given) - {"mode", "model", "effort"} or not all(given.values()):
         raise argument.wrong()
-    return _tune(argument, name, model=given.get("model"), mode=_mode(given["mode"]) if "mode" in given else None)
+    mode = mode_named(given["mode"]) if "mode" in given else None
+    effort = given["effort"].lower() if "effort" in given else None
+    return _tune(argument, name, model=given.get("model"), mode=mode, effort=effort)
 
 
-def _tune(argument: SlashArgument, name: list[str], *, model: str | None = None, mode: Mode | None = None) -> Wish:
+def _tune(
+    argument: SlashArgument,
+    name: list[str],
+    *,
+    model: str | None = None,
+    mode: Mode | None = None,
+    effort: str | None = None,
+) -> Wish:
     worker = find_worker(name[0], argument.present) or name[0] if name else ""
-    return commands.Tune(id=argument.id, worker=worker, model=model, mode=mode)
+    return commands.Tune(id=argument.id, worker=worker, model=model, mode=mode, effort=effort)
 
 
-def _mode(text: str) -> Mode:
+def mode_named(text: str) -> Mode:
+    """The mode that is called so."""
     if text.lower() not in set(Mode):
         raise BadInput(f"There is no mode '{text}'. Known: {', '.join(Mode)}.")
     return Mode(text.lower())
 
 
-# --- hiring
-
-
-class HireFlags(Word):
-    """What the flags of a hiring say."""
-
-    backend: str = ""
-    mode: Mode | None = None
-    model: str = ""
-    directory: str = ""
-    wire: str = ""
-    agent: str = ""
-    sandbox: str = ""
-    anyway: bool = False
-
-
-def read_hire(argument: SlashArgument) -> Wish:
-    """`<name>` and flags; without a backend the node decides, by the name's prefix or its own default."""
-    names, flags = _flags(argument)
-    if len(names) != 1 or flags.anyway:
-        raise argument.wrong()
-    return _hire(argument, flags, worker=names[0], backend=flags.backend)
-
-
-def read_adopt(argument: SlashArgument) -> Wish:
-    """`<backend> <session> [name]`, with `--anyway` and the flags of `/hire`."""
-    names, flags = _flags(argument)
-    if not 2 <= len(names) <= 3 or flags.backend:
-        raise argument.wrong()
-    named = replace(_hire(argument, flags, worker="".join(names[2:]), backend=names[0].lower()), session=names[1])
-    return replace(named, anyway=flags.anyway)
+# --- lists
 
 
 def read_sessions(argument: SlashArgument) -> Wish:
@@ -329,61 +267,9 @@ def read_sessions(argument: SlashArgument) -> Wish:
     return Listing(id=argument.id, backend=first.lower(), directory=rest)
 
 
-def _hire(argument: SlashArgument, flags: HireFlags, *, worker: str, backend: str) -> commands.Hire:
-    if flags.agent and backend not in ("", AGENT_BACKEND):
-        raise BadInput(f"An agent of your own is a {AGENT_BACKEND} worker, and no {backend} one.")
-    options = {WIRE: flags.wire, AGENT: flags.agent, sandbox.OPTION: flags.sandbox}
-    return commands.Hire(
-        id=argument.id,
-        worker=worker,
-        backend=backend or (AGENT_BACKEND if flags.agent else ""),
-        mode=flags.mode,
-        model=flags.model,
-        directory=flags.directory,
-        options={name: value for name, value in options.items() if value},
-    )
-
-
-def _flags(argument: SlashArgument) -> tuple[list[str], HireFlags]:
-    """The names, and what the flags say; a flag that is none of ours names a backend."""
-    names: list[str] = []
-    flags = HireFlags()
-    left = iter(argument.words())
-    for word in left:
-        if not word.startswith("-"):
-            names.append(word)
-            continue
-        option, equals, value = word.lstrip("-").partition("=")
-        option = option.lower()
-        if option in _VALUED:
-            value = value if equals else next(left, "")
-            if not value or value.startswith("-"):
-                raise argument.wrong()
-        flags = _with_flag(flags, option, value)
-    return names, flags
-
-
-def _with_flag(flags: HireFlags, option: str, value: str) -> HireFlags:
-    match option:
-        case "backend" | "adapter":
-            return replace(flags, backend=value.lower())
-        case "mode":
-            return replace(flags, mode=_mode(value))
-        case "model":
-            return replace(flags, model=value)
-        case "dir" | "directory":
-            return replace(flags, directory=value)
-        case "ask":
-            return replace(flags, mode=Mode.DEFAULT)
-        case "wire":
-            return replace(flags, wire=value)
-        case "agent":
-            return replace(flags, agent=value)
-        case "tmux" | "headless":
-            return replace(flags, wire=option)
-        case "sandbox" | "no-sandbox":
-            return replace(flags, sandbox=sandbox.ON if option == "sandbox" else sandbox.OFF)
-        case "anyway":
-            return replace(flags, anyway=True)
-        case _:
-            return replace(flags, backend=option)
+def read_devices(argument: SlashArgument) -> Wish:
+    """Nothing, or `revoke <id>`."""
+    verb, device = split_first(argument.text)
+    if verb and (verb.lower() != "revoke" or not device or " " in device):
+        raise argument.wrong()
+    return DeviceWish(id=argument.id, revoke=device)

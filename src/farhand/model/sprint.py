@@ -16,11 +16,12 @@ _ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+(\[[ xX]\]\s*)?(\S.*)")
 
 
 class SprintPhase(StrEnum):
-    """What comes next: a prompt for the worker, the end of its turn, or the check of what it did."""
+    """What comes next: a prompt for the worker, the end of its turn, the check of what it did, or the verdict on it."""
 
     PROMPT = "prompt"
     TURN = "turn"
     CHECK = "check"
+    REVIEW = "review"
 
 
 class HowSprintEnded(StrEnum):
@@ -40,6 +41,8 @@ class SprintLimits(Word):
     minutes: float = 240.0
     tokens: int = 0
     dollars: float = 0.0
+    # How full the conversation may become, in per cent of its context window.
+    context: int = 0
 
 
 class SprintOutcome(Word):
@@ -62,6 +65,12 @@ class SprintState(Word):
     commits: bool = True
     limits: SprintLimits = SprintLimits()
     phase: SprintPhase = SprintPhase.PROMPT
+    # Who must approve of a task, backends or workers; the folder's tree that was approved last.
+    review: tuple[str, ...] = ()
+    approved: str = ""
+    # The review that the task waits for, and how many there were in this round.
+    reviewing: str = ""
+    reviews: int = 0
     # The task that it is at, from 0; how often it was tried, and how often in all a check has failed.
     at: int = 0
     round: int = 1
@@ -75,7 +84,12 @@ class SprintState(Word):
     outcomes: tuple[SprintOutcome, ...] = ()
     # What the worker had used before.
     before: Usage = Usage()
+    # It ends after the turn that runs; or at once, whatever runs.
     halting: bool = False
+    halting_now: bool = False
+    # How full the conversation was after the last turn, in per cent; whether that was told as a warning.
+    context: int = 0
+    warned: bool = False
 
     @property
     def total(self) -> int:
@@ -141,6 +155,8 @@ def reached_limit(sprint: SprintState, now: float, total: Usage) -> str:
         return f"{limits.tokens:,} tokens are used"
     if limits.dollars and (usage.cost_dollars or 0.0) >= limits.dollars:
         return f"${limits.dollars:.2f} are spent"
+    if limits.context and sprint.context >= limits.context:
+        return f"{sprint.context} % of the context is used"
     return ""
 
 
@@ -153,6 +169,7 @@ def status_line(sprint: SprintState, now: float, usage: Usage) -> str:
         f"tests ✗ {sprint.failures}" if sprint.failures else "",
         f"{max(0, int((now - sprint.began) / 60))} min",
         f"${dollars:.2f}" if dollars is not None else "",
+        f"context {sprint.context} %" if sprint.warned else "",
     ]
     return " · ".join(part for part in parts if part)
 

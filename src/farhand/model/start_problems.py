@@ -11,7 +11,8 @@ PROBLEMS: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
     for pattern, reason, advice in (
         (
             r"not logged in|run /login|select login method|log ?in with|sign in with|login required|not authenticated"
-            r"|auth login|please (log|sign) in|waiting for auth|choose .*auth",
+            r"|auth login|please (log|sign) in|waiting for auth|choose .*auth"
+            r"|authentication required|authenticate first",
             "not signed in",
             "Sign in at the desk with the agent's own program, then try again.",
         ),

@@ -54,7 +54,7 @@ class Journal(Protocol):
         ...
 
     async def read(self, after: Seq, limit: int) -> list[tuple[Seq, bytes]]:
-        """Events after that number, encoded, oldest first."""
+        """Events after that number, encoded, oldest first: so many, and a few more where they are kept together."""
         ...
 
     async def bounds(self) -> tuple[Seq, Seq]:
@@ -161,6 +161,10 @@ class Outbox(Protocol):
 
     async def slot(self, channel: str, chat: str, reference: str) -> str:
         """The slot of the message that the surface calls so; empty for one that is not ours, or has none."""
+        ...
+
+    async def find(self, channel: str, chat: str, reference: str) -> Parcel | None:
+        """The parcel of the message that the surface calls so; None for one that is not ours, or is kept no more."""
         ...
 
     async def references(self, channel: str, chat: str, limit: int) -> list[str]:

@@ -11,6 +11,7 @@ import msgspec
 from farhand.model.errors import BadFrame
 from farhand.model.facts import Event
 from farhand.model.panes import PanePiece
+from farhand.model.previews import TextPreview
 from farhand.model.words import Seq, Word, WorkerName
 
 PROTOCOL = "farhand.1"
@@ -64,11 +65,23 @@ class EventsFrame(Word):
     events: tuple[Event, ...]
 
 
+class DevicePresence(Word):
+    """Another device of the team that is there right now, what its person calls it, and the worker on its screen."""
+
+    device: str
+    name: str = ""
+    worker: WorkerName = ""
+
+
 class Now(Word):
-    """What has no number and is written nowhere: that the node was there at that time, and what a terminal wrote."""
+    """What has no number and is written nowhere: that the node was there at that time, what a terminal wrote, what an
+    agent is saying, who else is there."""
 
     at: float
     pane: PanePiece | None = None
+    preview: TextPreview | None = None
+    # All other devices that are there, whenever that has changed.
+    presence: tuple[DevicePresence, ...] | None = None
 
 
 class NowFrame(Word):
@@ -130,6 +143,16 @@ def now_frame(at: float) -> bytes:
 def pane_frame(at: float, piece: PanePiece) -> bytes:
     """What a terminal wrote."""
     return _encoder.encode(NowFrame(now=Now(at=at, pane=piece)))
+
+
+def preview_frame(at: float, preview: TextPreview) -> bytes:
+    """What an agent is saying."""
+    return _encoder.encode(NowFrame(now=Now(at=at, preview=preview)))
+
+
+def presence_frame(at: float, presence: tuple[DevicePresence, ...]) -> bytes:
+    """Who else is there."""
+    return _encoder.encode(NowFrame(now=Now(at=at, presence=presence)))
 
 
 def event_frames(bodies: Iterable[bytes]) -> Iterator[tuple[bytes, Seq]]:

@@ -5,10 +5,10 @@ implementation of this fold to the same result, and the store's pages as well.""
 
 from bisect import bisect
 
-from farhand.model import facts, present, view
+from farhand.model import facts, present_fold, view
 from farhand.model.facts import Event
 from farhand.model.history import FactEntry, HistoryEntry, TurnEntry, is_late, is_shown
-from farhand.model.present import Present, Worker
+from farhand.model.present import Message, Present, Worker
 from farhand.model.receipts import fold_receipts
 from farhand.model.words import MessageId, Receipt, Word, WorkerName, replace
 
@@ -33,7 +33,7 @@ def fold(team: TeamView, event: Event) -> TeamView:
     if event.seq <= team.present.seq:
         return team
     before = team.present.workers.get(event.worker)
-    after = present.fold(team.present, event)
+    after = present_fold.fold(team.present, event)
     old = team.conversations.get(event.worker, ConversationView())
     new = _with_turn(old, before, after.workers.get(event.worker), event)
     if is_shown(event):
@@ -59,7 +59,7 @@ def _with_turn(seen: ConversationView, before: Worker | None, after: Worker | No
     return _folded_late(seen, event) if is_late(event) and event.turn is not None else seen
 
 
-def _said_to(worker: Worker | None) -> tuple[present.Message, ...]:
+def _said_to(worker: Worker | None) -> tuple[Message, ...]:
     """What was said to the running turn: its first message, then those that joined it."""
     if worker is None or worker.turn is None:
         return ()

@@ -34,6 +34,8 @@ class TurnView(Word):
     turn: TurnId
     started_at: float
     message: MessageId | None = None
+    # What was typed at the desk, where the turn began there and the agent tells it.
+    typed: str = ""
     seq: int = 0
     text: str = ""
     # A tool was used since the last words.
@@ -63,7 +65,12 @@ class TurnView(Word):
 def begin(event: Event, fact: facts.TurnStarted) -> TurnView:
     """The view of a turn that has just started."""
     return TurnView(
-        worker=event.worker, turn=event.turn or "", started_at=event.at, message=fact.message, seq=event.seq
+        worker=event.worker,
+        turn=event.turn or "",
+        started_at=event.at,
+        message=fact.message,
+        typed=fact.text,
+        seq=event.seq,
     )
 
 
@@ -127,6 +134,9 @@ def fold(view: TurnView, event: Event) -> TurnView:
             | facts.SprintMoved()
             | facts.HaltAsked()
             | facts.SprintEnded()
+            | facts.ReviewAsked()
+            | facts.ReviewMoved()
+            | facts.AttentionSet()
             | facts.Responded()
         ):
             return view

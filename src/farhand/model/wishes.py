@@ -44,13 +44,24 @@ class Listing(Word):
     directory: str = ""
 
 
+# What a surface says that cannot show devices itself.
+DEVICES_AT_SHELL = "Type `farhand devices` in a shell: it lists the devices, and revokes one."
+
+
+class DeviceWish(Word):
+    """The manager wants to see the devices that are paired with the node, or one of them revoked."""
+
+    id: str
+    revoke: str = ""
+
+
 class Quit(Word):
     """The person leaves this conversation."""
 
     id: str
 
 
-Wish: TypeAlias = Command | InfoRequest | Wrong | Tell | Listing | Quit
+Wish: TypeAlias = Command | InfoRequest | Wrong | Tell | Listing | DeviceWish | Quit
 
 
 def targets(wish: Tell, present: Present) -> tuple[str, ...]:
@@ -59,6 +70,12 @@ def targets(wish: Tell, present: Present) -> tuple[str, ...]:
         return tuple(one.name for one in present.workers.values() if one.online and not one.ending)
     name = wish.worker or present.focus
     return (name,) if name else ()
+
+
+def named_alone(wish: Tell, present: Present) -> str:
+    """The worker whose name is all that was said: the answer to who should be talked to. Empty where it is none."""
+    said = wish.text.strip().casefold()
+    return next((name for name in present.workers if name.casefold() == said), "")
 
 
 def say(wish: Tell, worker: str) -> Say:

@@ -126,12 +126,26 @@ class Attachment(Word):
     caption: str = ""
 
 
+class UsageWindow(Word):
+    """How much of what an account may use in a span of time is used, in percent, and when the span begins anew."""
+
+    # Its span, as people say it: `5h`, `7d`; or the agent's own name for it.
+    name: str
+    used_percent: float
+    resets_at: float | None = None
+
+
 class Usage(Word):
     """What a turn cost, as far as the agent tells."""
 
     input_tokens: int = 0
     output_tokens: int = 0
     cost_dollars: float | None = None
+    # How many tokens the conversation had in the last call of the model, and how many it may have; 0 where nobody says.
+    context_tokens: int = 0
+    context_window: int = 0
+    # Of the account that it runs on; empty where nobody says.
+    windows: tuple[UsageWindow, ...] = ()
 
 
 NOTHING_USED = Usage()
@@ -167,6 +181,10 @@ def _sum(one: Usage, other: Usage) -> Usage:
         input_tokens=one.input_tokens + other.input_tokens,
         output_tokens=one.output_tokens + other.output_tokens,
         cost_dollars=sum(costs) if costs else None,
+        # The later one knows how full the conversation and the windows are now.
+        context_tokens=other.context_tokens or one.context_tokens,
+        context_window=other.context_window or one.context_window,
+        windows=other.windows or one.windows,
     )
 
 

@@ -3,16 +3,17 @@
 from farhand.model.errors import BadName
 from farhand.model.grammar import EVERYBODY
 from farhand.model.names import LONGEST, normalize
+from farhand.model.review import is_reviewer
 from farhand.model.slash import INTERACTIVE, names
 
 # Commands of `farhand` that no slash command mirrors, and those that are to come.
 CLI_COMMANDS = frozenset(
     (
         "adapter agents answer ask bench bridge chat clean completion devices doctor events fleet hook hooks logs mcp "
-        "pair restart run sandbox say service setup skills status tui version webhook"
+        "pair remote restart run sandbox say service setup skills status tui version webhook whatsapp"
     ).split()
 )
-COMING = frozenset(("review", "undo"))
+COMING = frozenset(("undo",))
 RESERVED = (
     names()
     | INTERACTIVE
@@ -29,6 +30,8 @@ def worker_name(name: str) -> str:
         raise BadName("Name must use letters, numbers, and hyphens only.", name=name)
     if len(clean) > LONGEST:
         raise BadName(f"'{clean}' has {len(clean)} characters; {LONGEST} is the limit for a name.", name=name)
+    if is_reviewer(clean):
+        raise BadName(f"'{clean}' is a name of reviewers; leave out the 'judges'.", name=name)
     if clean in RESERVED:
         raise BadName(f'Cannot use "{clean}" - reserved command. Choose another name.', name=name)
     return clean

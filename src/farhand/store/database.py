@@ -17,6 +17,8 @@ T = TypeVar("T")
 # The most jobs in one transaction, so that the first of them does not wait for ever.
 _BATCH_LIMIT = 256
 _LARGEST_LOG_BYTES = 64_000_000
+# Looks at one row of each: a UNION would read every event.
+_ANY = "SELECT EXISTS (SELECT 1 FROM events) OR EXISTS (SELECT 1 FROM workers)"
 
 
 def as_store_error(error: sqlite3.Error, path: Path) -> StoreError:
@@ -43,6 +45,21 @@ def connect(path: Path) -> sqlite3.Connection:
     # The write-ahead log is cut back to this after a checkpoint; one transaction may be longer.
     connection.execute(f"PRAGMA journal_size_limit = {_LARGEST_LOG_BYTES}")
     return connection
+
+
+def has_events(path: Path) -> bool:
+    """Whether a node has lived with this store: anything ever happened, or somebody is on its team. Changes nothing."""
+    if not path.exists():
+        return False
+    try:
+        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=2.0)
+        try:
+            return bool(connection.execute(_ANY).fetchone()[0])
+        finally:
+            connection.close()
+    except sqlite3.Error:
+        # Whoever opens it to use it says what is wrong with it.
+        return True
 
 
 def _keep_private(path: Path) -> None:

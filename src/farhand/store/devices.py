@@ -53,10 +53,13 @@ class SqliteDevices:
         return [_device(row) for row in rows]
 
     async def remove(self, device: str) -> bool:
-        """Forgets a device and its key; whether there was one."""
-        return await self._database.write(
-            lambda db: db.execute("DELETE FROM devices WHERE id = ?", (device,)).rowcount > 0, durable=True
-        )
+        """Forgets a device, its key and the passkeys that it made; whether there was one."""
+
+        def write(db: sqlite3.Connection) -> bool:
+            db.execute("DELETE FROM passkeys WHERE device = ?", (device,))
+            return db.execute("DELETE FROM devices WHERE id = ?", (device,)).rowcount > 0
+
+        return await self._database.write(write, durable=True)
 
     async def seen(self, device: str, at: float) -> None:
         """Notes when a device was last heard of."""

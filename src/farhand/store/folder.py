@@ -23,7 +23,8 @@ def make(folder: Path) -> None:
             raise NodeError(f"{folder} belongs to somebody else; farhand does not use it.", path=str(folder))
         folder.chmod(0o700)
     except OSError as error:
-        raise NodeError(f"{folder} cannot be used: {error.strerror}.", path=str(folder)) from None
+        hints = ("FARHAND_HOME says where nodes are kept; it must be a folder of yours",)
+        raise NodeError(f"{folder} cannot be used: {error.strerror}.", hints=hints, path=str(folder)) from None
 
 
 def write(path: Path, text: str) -> None:

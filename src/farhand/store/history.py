@@ -28,7 +28,7 @@ from farhand.model.history import (
 from farhand.model.present import Message, queued_message
 from farhand.model.wire import decode_event, encode
 from farhand.model.words import Seq, Usage, WorkerName, replace
-from farhand.store import tables
+from farhand.store import folding, read_tables
 
 _entries: msgspec.json.Decoder[HistoryEntry] = msgspec.json.Decoder(HistoryEntry)
 
@@ -47,19 +47,25 @@ def record(db: sqlite3.Connection, event: Event, of_turn: Sequence[Event] = ()) 
 
 
 def _close_turn(db: sqlite3.Connection, event: Event, of_turn: Sequence[Event]) -> None:
-    open_turn = tables.open_turn(db, event.worker)
+    open_turn = read_tables.open_turn(db, event.worker)
     if open_turn is None or (isinstance(event.fact, facts.TurnEnded) and open_turn.id != event.turn):
         return
     at_hand = bool(of_turn) and of_turn[0].seq == open_turn.seq
     events = of_turn if at_hand else _read_turn(db, event.worker, open_turn.id, open_turn.seq, event.seq)
     if not events:
         return
-    _insert_turn(db, turn_entry(events, tables.turn_messages(db, event.worker, open_turn)), last=event.seq)
+    _insert_turn(db, turn_entry(events, read_tables.turn_messages(db, event.worker, open_turn)), last=event.seq)
+    folding.fold_turn(db, events)
 
 
-def _read_turn(db: sqlite3.Connection, worker: WorkerName, turn: str, first: Seq, up_to: Seq) -> list[Event]:
-    rows = db.execute("SELECT body FROM events WHERE seq >= ? AND seq <= ? ORDER BY seq", (first, up_to))
-    events = (decode_event(row[0]) for row in rows)
+def _read_turn(
+    db: sqlite3.Connection, worker: WorkerName, turn: str, first: Seq, up_to: Seq, last: Seq | None = None
+) -> list[Event]:
+    """The events of a turn up to that number; of one that ended since, `last` is the number of its end."""
+    rows = db.execute(
+        "SELECT body, pieces FROM events WHERE seq >= ? AND seq <= ? ORDER BY seq", (first, last or up_to)
+    )
+    events = (event for row in rows for event in folding.unfolded(*row) if event.seq <= up_to)
     return [event for event in events if (event.worker, event.turn) == (worker, turn)]
 
 
@@ -118,17 +124,17 @@ def page(
 def _open_entry(db: sqlite3.Connection, worker: WorkerName, up_to: Seq, running: Sequence[Event]) -> TurnEntry | None:
     """The turn that ran at that number; it may have ended since."""
     ended = db.execute(
-        "SELECT body FROM history WHERE worker = ? AND kind = 'turn' AND seq <= ? AND last > ? ORDER BY seq DESC",
+        "SELECT body, last FROM history WHERE worker = ? AND kind = 'turn' AND seq <= ? AND last > ? ORDER BY seq DESC",
         (worker, up_to, up_to),
     ).fetchone()
     if ended is not None and isinstance(entry := _entries.decode(ended[0]), TurnEntry):
-        return turn_entry(_read_turn(db, worker, entry.view.turn, entry.seq, up_to), entry.messages)
-    open_turn = tables.open_turn(db, worker)
+        return turn_entry(_read_turn(db, worker, entry.view.turn, entry.seq, up_to, ended[1]), entry.messages)
+    open_turn = read_tables.open_turn(db, worker)
     if open_turn is None or open_turn.seq > up_to:
         return None
     at_hand = bool(running) and running[0].seq == open_turn.seq
     events = running if at_hand else _read_turn(db, worker, open_turn.id, open_turn.seq, up_to)
-    return turn_entry(events, tables.turn_messages(db, worker, open_turn)) if events else None
+    return turn_entry(events, read_tables.turn_messages(db, worker, open_turn)) if events else None
 
 
 def search(db: sqlite3.Connection, query: str, worker: WorkerName, limit: int) -> list[Found]:

@@ -13,7 +13,7 @@ from farhand.model.history import DayUsage, Found, HistoryPage
 from farhand.model.present import Present
 from farhand.model.store_ports import Cursor, InboxEntry
 from farhand.model.wire import decode_event, encode
-from farhand.store import history, tables
+from farhand.store import folding, history, read_tables, tables
 from farhand.store.database import Database
 from farhand.store.open_turns import OpenTurns
 
@@ -33,7 +33,7 @@ class SqliteJournal:
 
     async def load(self) -> Present:
         """The present from its tables; numbering goes on after it."""
-        present = await self._database.read(tables.load)
+        present = await self._database.read(read_tables.load)
         self._next = present.seq + 1
         self._open_turns.clear()
         started = [worker.turn.seq for worker in present.workers.values() if worker.turn]
@@ -110,12 +110,8 @@ class SqliteJournal:
         return self._database.read_now(read)
 
     async def read(self, after: int, limit: int) -> list[tuple[int, bytes]]:
-        """Events after that number, as they were written, oldest first."""
-        return await self._database.read(
-            lambda db: db.execute(
-                "SELECT seq, body FROM events WHERE seq > ? ORDER BY seq LIMIT ?", (after, limit)
-            ).fetchall()
-        )
+        """Events after that number, as they were written, oldest first: at least so many, if there are."""
+        return await self._database.read(lambda db: folding.read(db, after, limit))
 
     async def bounds(self) -> tuple[int, int]:
         """The numbers of the oldest event that is kept and of the newest; 1 and 0 for an empty journal."""
@@ -159,11 +155,11 @@ class SqliteJournal:
 
     async def settled(self, ask: str) -> AskSettled | None:
         """How an ask of the past was settled."""
-        return await self._database.read(lambda db: tables.settled(db, ask))
+        return await self._database.read(lambda db: read_tables.settled(db, ask))
 
     async def receipts(self) -> dict[str, str]:
         """The receipt of every message that is kept."""
-        return await self._database.read(tables.receipts)
+        return await self._database.read(read_tables.receipts)
 
     async def prune(self, before: float) -> int:
         """Removes what is older and of no use to the present; returns how many events went."""
@@ -200,8 +196,8 @@ def _used_bytes(db: sqlite3.Connection) -> int:
 
 def _early(db: sqlite3.Connection) -> float:
     """Just after the time of the event a tenth into what is kept."""
-    first, last = db.execute("SELECT min(seq), max(seq) FROM events").fetchone()
-    place = (first or 0) + ((last or 0) - (first or 0)) // 10
+    first, last = _bounds(db)
+    place = first + (last - first) // 10
     row = db.execute("SELECT at FROM events WHERE seq >= ? ORDER BY seq LIMIT 1", (place,)).fetchone()
     return math.nextafter(float(row[0]), math.inf) if row else 0.0
 

@@ -115,6 +115,21 @@ class SqliteOutbox:
 
         return await self._database.read(read)
 
+    async def find(self, channel: str, chat: str, reference: str) -> Parcel | None:
+        """The parcel of the message that the surface calls so."""
+
+        def read(db: sqlite3.Connection) -> Parcel | None:
+            row = db.execute(
+                "SELECT key, chat, body, slot, edit, urgent FROM outbox WHERE channel = ? AND chat = ?"
+                " AND reference = ? AND state = 'sent' ORDER BY id DESC LIMIT 1",
+                (channel, chat, reference),
+            ).fetchone()
+            if row is None or not row[2]:
+                return None
+            return Parcel(key=row[0], chat=row[1], body=row[2], slot=row[3], edit=bool(row[4]), urgent=bool(row[5]))
+
+        return await self._database.read(read)
+
     async def references(self, channel: str, chat: str, limit: int) -> list[str]:
         """What the surface called the newest messages of that chat, the newest first."""
 

@@ -170,6 +170,42 @@ MIGRATIONS: tuple[str, ...] = (
     """
     ALTER TABLE workers ADD COLUMN sprint BLOB;
     """,
+    """
+    ALTER TABLE workers ADD COLUMN reviews BLOB;
+    """,
+    """
+    ALTER TABLE events ADD COLUMN pieces BLOB;
+    CREATE INDEX events_folded ON events (seq) WHERE pieces IS NOT NULL;
+    """,
+    """
+    CREATE TABLE passkeys (
+        id TEXT PRIMARY KEY,
+        name TEXT NOT NULL,
+        site TEXT NOT NULL,
+        device TEXT NOT NULL,
+        made_at REAL NOT NULL,
+        used_at REAL NOT NULL,
+        public_key BLOB NOT NULL,
+        sign_count INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    """,
+    """
+    CREATE TABLE attention (
+        one INTEGER PRIMARY KEY CHECK (one = 1),
+        settings BLOB NOT NULL
+    );
+    CREATE TABLE attention_state (
+        one INTEGER PRIMARY KEY CHECK (one = 1),
+        state BLOB NOT NULL
+    );
+    CREATE TABLE push_subscriptions (
+        device TEXT PRIMARY KEY,
+        body BLOB NOT NULL
+    ) WITHOUT ROWID;
+    """,
+    """
+    ALTER TABLE workers ADD COLUMN effort TEXT NOT NULL DEFAULT '';
+    """,
 )
 
 # What fills the tables of a step from those that were there before, by the version that the step makes.

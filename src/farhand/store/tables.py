@@ -1,38 +1,18 @@
-"""The tables of the present: what each fact changes in them, and the present read back from them."""
+"""The tables of the present: what each fact changes in them."""
 
 import sqlite3
-from typing import Any, assert_never
-
-import msgspec
+from typing import assert_never
 
 from farhand.model import facts
 from farhand.model.facts import Event
-from farhand.model.present import Ask, Message, Present, Turn, Worker, put_back, raised_ask, resumes_at
+from farhand.model.limit_pauses import resumes_at
+from farhand.model.present import Turn
+from farhand.model.present_fold import put_back
 from farhand.model.receipts import receipt_at_end
 from farhand.model.wire import encode
-from farhand.model.words import (
-    NOTHING_SPENT,
-    Attachment,
-    HowEnded,
-    HowSettled,
-    Mode,
-    Receipt,
-    Sender,
-    Spent,
-    Usage,
-    replace,
-    spend,
-)
-from farhand.store import sprint_rows
-
-_senders = msgspec.json.Decoder(Sender)
-_attachments = msgspec.json.Decoder(tuple[Attachment, ...])
-_options = msgspec.json.Decoder(dict[str, str])
-_raised = msgspec.json.Decoder(facts.AskRaised)
-_settled = msgspec.json.Decoder(facts.AskSettled)
-_limited = msgspec.json.Decoder(facts.Limited)
-_spent = msgspec.json.Decoder(Spent)
-_tunings = msgspec.json.Decoder(facts.TuneAsked)
+from farhand.model.words import HowEnded, HowSettled, Receipt
+from farhand.store import attention_rows, spent_rows, sprint_rows
+from farhand.store.read_tables import open_turn, steering
 
 
 def apply(db: sqlite3.Connection, event: Event) -> None:
@@ -86,14 +66,18 @@ def apply(db: sqlite3.Connection, event: Event) -> None:
         case facts.Interrupted():
             db.execute("UPDATE turns SET interrupted = 1 WHERE worker = ?", (worker,))
         case facts.Used(usage=usage):
-            _spend(db, event, usage)
+            spent_rows.apply(db, event, usage)
         case facts.TurnEnded(usage=usage):
-            _spend(db, event, usage)
+            spent_rows.apply(db, event, usage)
             _apply_turn_ended(db, event, fact)
         case facts.AskRaised() | facts.AskSettled() | facts.AnswerDelivered():
             _apply_ask(db, event, fact)
         case facts.SprintBegan() | facts.SprintMoved() | facts.HaltAsked() | facts.SprintEnded():
             sprint_rows.apply(db, event, fact)
+        case facts.ReviewAsked() | facts.ReviewMoved():
+            sprint_rows.apply(db, event, fact)
+        case facts.AttentionSet(settings=settings):
+            attention_rows.apply(db, settings)
         case _:
             assert_never(fact)
 
@@ -118,11 +102,12 @@ def _apply_team(db: sqlite3.Connection, event: Event, fact: TeamFact) -> None:
     worker = event.worker
     match fact:
         case facts.Hired():
-            chosen = (fact.backend, fact.directory, fact.model, fact.mode, encode(fact.options), fact.session)
+            chosen = (fact.backend, fact.directory, fact.model, fact.mode, fact.effort)
             db.execute(
-                "INSERT OR REPLACE INTO workers (name, since, backend, directory, model, mode, options, session)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                (worker, event.seq, *chosen),
+                "INSERT OR REPLACE INTO workers"
+                " (name, since, backend, directory, model, mode, effort, options, session)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (worker, event.seq, *chosen, encode(fact.options), fact.session),
             )
         case facts.EndAsked(hand_back=hand_back):
             db.execute("UPDATE workers SET ending = 1, handing_back = ? WHERE name = ?", (hand_back, worker))
@@ -135,10 +120,11 @@ def _apply_team(db: sqlite3.Connection, event: Event, fact: TeamFact) -> None:
         case facts.TuneAsked():
             db.execute("UPDATE workers SET tuning = ? WHERE name = ?", (encode(fact), worker))
         case facts.Tuned():
-            model, mode = (None, None) if fact.refused else (fact.model, fact.mode)
+            changed = (None, None, None) if fact.refused else (fact.model, fact.mode, fact.effort)
             db.execute(
-                "UPDATE workers SET tuning = NULL, model = coalesce(?, model), mode = coalesce(?, mode) WHERE name = ?",
-                (model, mode, worker),
+                "UPDATE workers SET tuning = NULL, model = coalesce(?, model), mode = coalesce(?, mode),"
+                " effort = coalesce(?, effort) WHERE name = ?",
+                (*changed, worker),
             )
         case facts.CameOnline(session=session):
             db.execute(
@@ -146,11 +132,11 @@ def _apply_team(db: sqlite3.Connection, event: Event, fact: TeamFact) -> None:
                 " session = CASE WHEN ? <> '' THEN ? ELSE session END WHERE name = ?",
                 (session, session, worker),
             )
-        case facts.WentOffline(why=why, asked=asked):
+        case facts.WentOffline(why=why, asked=asked, final=final):
             db.execute(
                 "UPDATE workers SET online = 0, why_offline = ?, relaunching = relaunching AND (online OR ?)"
                 " WHERE name = ?",
-                (why, asked, worker),
+                (why if final else "", asked, worker),
             )
         case facts.SessionKnown(session=session):
             db.execute("UPDATE workers SET session = ? WHERE name = ?", (session, worker))
@@ -259,14 +245,6 @@ def _set_receipt(db: sqlite3.Connection, message: str, receipt: Receipt) -> None
     db.execute("UPDATE messages SET receipt = ? WHERE id = ?", (receipt, message))
 
 
-def _spend(db: sqlite3.Connection, event: Event, usage: Usage | None) -> None:
-    row = db.execute("SELECT spent FROM workers WHERE name = ?", (event.worker,)).fetchone()
-    if usage is None or not event.turn or row is None:
-        return
-    after = spend(_spent.decode(row[0]) if row[0] else NOTHING_SPENT, event.turn, usage)
-    db.execute("UPDATE workers SET spent = ? WHERE name = ?", (encode(after), event.worker))
-
-
 def _apply_turn_ended(db: sqlite3.Connection, event: Event, fact: facts.TurnEnded) -> None:
     turn = open_turn(db, event.worker)
     if turn is None or turn.id != event.turn:
@@ -286,7 +264,7 @@ def _apply_turn_ended(db: sqlite3.Connection, event: Event, fact: facts.TurnEnde
 
 def _put_back(db: sqlite3.Connection, worker: str, turn: Turn) -> None:
     """The messages of a turn that a limit stopped wait again, before all others and under new names."""
-    before = [*((turn.message,) if turn.message else ()), *_steering(db, worker, turn)]
+    before = [*((turn.message,) if turn.message else ()), *steering(db, worker, turn)]
     after = put_back(turn, tuple(before[1:] if turn.message else before))
     for old, new in reversed(list(zip(before, after, strict=True))):
         row = db.execute(
@@ -320,127 +298,3 @@ def _apply_ask(
             db.execute("UPDATE asks SET open = 0 WHERE id = ?", (ask,))
         case _:
             assert_never(fact)
-
-
-# --- reading
-
-
-def load(db: sqlite3.Connection) -> Present:
-    """The present as the tables have it. Costs what is there now, not what ever was."""
-    seq = db.execute("SELECT max(seq) FROM events").fetchone()[0] or 0
-    focus = db.execute("SELECT worker FROM focus").fetchone()
-    rows = db.execute(
-        "SELECT name, since, backend, directory, model, mode, options, session, online, why_offline, ending,"
-        " relaunching, tuning, limited, limits, resumes_at, handing_back, spent, sprint FROM workers ORDER BY since"
-    ).fetchall()
-    workers = {row[0]: _worker(db, row) for row in rows}
-    return Present(seq=seq, focus=focus[0] if focus else "", workers=workers)
-
-
-def _worker(db: sqlite3.Connection, row: tuple[Any, ...]) -> Worker:
-    name, since, backend, directory, model, mode, options, session, online, why, ending = row[:11]
-    relaunching, tuning, limited, limits, resumes, handing_back, spent, sprint = row[11:]
-    turn = open_turn(db, name)
-    return Worker(
-        name=name,
-        since=since,
-        backend=backend,
-        directory=directory,
-        model=model,
-        mode=Mode(mode),
-        options=_options.decode(options),
-        session=session,
-        online=bool(online),
-        why_offline=why,
-        ending=bool(ending),
-        relaunching=bool(relaunching),
-        tuning=_tunings.decode(tuning) if tuning else None,
-        turn=turn,
-        queue=_messages(db, "worker = ? AND receipt = 'queued'", (name,)),
-        steering=_steering(db, name, turn),
-        asks=_asks(db, name),
-        limited=_limited.decode(limited) if limited else None,
-        limits=limits,
-        resumes_at=resumes,
-        handing_back=bool(handing_back),
-        spent=_spent.decode(spent) if spent else NOTHING_SPENT,
-        sprint=sprint_rows.decode(sprint) if sprint else None,
-    )
-
-
-def open_turn(db: sqlite3.Connection, worker: str) -> Turn | None:
-    """The turn that the worker is at."""
-    row = db.execute(
-        "SELECT id, seq, at, message, handed_over, doubted, interrupt_asked, interrupted, acted, limited"
-        " FROM turns WHERE worker = ?",
-        (worker,),
-    ).fetchone()
-    if row is None:
-        return None
-    found = _messages(db, "id = ?", (row[3],))
-    return Turn(
-        id=row[0],
-        seq=row[1],
-        at=row[2],
-        message=found[0] if found else None,
-        handed_over=bool(row[4]),
-        doubted=bool(row[5]),
-        interrupt_asked=row[6],
-        interrupted=bool(row[7]),
-        acted=bool(row[8]),
-        limited=bool(row[9]),
-    )
-
-
-def turn_messages(db: sqlite3.Connection, worker: str, turn: Turn) -> tuple[Message, ...]:
-    """What was said to that running turn: its first message, then those that joined it."""
-    return (*((turn.message,) if turn.message else ()), *_steering(db, worker, turn))
-
-
-def _steering(db: sqlite3.Connection, worker: str, turn: Turn | None) -> tuple[Message, ...]:
-    if turn is None:
-        return ()
-    first = turn.message.id if turn.message else ""
-    return _messages(db, "worker = ? AND turn = ? AND id <> ?", (worker, turn.id, first))
-
-
-def _messages(db: sqlite3.Connection, where: str, values: tuple[Any, ...]) -> tuple[Message, ...]:
-    rows = db.execute(
-        f"SELECT id, text, at, sender, attachments, steer, on_its_way FROM messages WHERE {where} ORDER BY seq",  # noqa: S608
-        values,
-    )
-    return tuple(
-        Message(
-            id=row[0],
-            text=row[1],
-            at=row[2],
-            by=_senders.decode(row[3]),
-            attachments=_attachments.decode(row[4]),
-            steer=bool(row[5]),
-            on_its_way=bool(row[6]),
-        )
-        for row in rows
-    )
-
-
-def _asks(db: sqlite3.Connection, worker: str) -> tuple[Ask, ...]:
-    rows = db.execute(
-        "SELECT turn, seq, deadline, raised, settled FROM asks WHERE worker = ? AND open = 1 ORDER BY seq", (worker,)
-    )
-    return tuple(_ask(worker, *row) for row in rows)
-
-
-def _ask(worker: str, turn: str | None, seq: int, deadline: float | None, raised: bytes, settled: bytes | None) -> Ask:
-    ask = raised_ask(_raised.decode(raised), worker, turn, seq, deadline)
-    return replace(ask, settled=_settled.decode(settled)) if settled else ask
-
-
-def settled(db: sqlite3.Connection, ask: str) -> facts.AskSettled | None:
-    """How an ask of the past was settled."""
-    row = db.execute("SELECT settled FROM asks WHERE id = ?", (ask,)).fetchone()
-    return _settled.decode(row[0]) if row and row[0] else None
-
-
-def receipts(db: sqlite3.Connection) -> dict[str, str]:
-    """The receipt of every message that is kept."""
-    return dict(db.execute("SELECT id, receipt FROM messages").fetchall())
