@@ -1,1 +1,1 @@
-"""Files for every room: follow them, watch folders, write whole or not at all. Imports `model/` alone."""
+"""Files and processes for every room: follow, watch, write whole or not at all, end. Imports `model/` alone."""

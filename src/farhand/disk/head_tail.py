@@ -8,6 +8,8 @@ from pathlib import Path
 
 import msgspec
 
+from farhand.disk.plain_files import open_plain
+
 END_BYTES = 128 * 1024
 
 
@@ -23,7 +25,7 @@ class HeadAndTail(msgspec.Struct, frozen=True):
 def read_ends(path: Path, each_bytes: int = END_BYTES) -> HeadAndTail:
     """What stands at both ends; nothing for a file that cannot be read. Half a line is left out."""
     try:
-        descriptor = os.open(path, os.O_RDONLY)
+        descriptor = open_plain(path)
     except OSError:
         return HeadAndTail()
     try:

@@ -8,6 +8,9 @@ from typing import NamedTuple
 
 # The field behind the program's name that tells when the process was started, in ticks since the machine's start.
 _STARTED = 19
+_PARENT = 1
+# Deeper than any agent is below the shell of its terminal.
+MOST_PARENTS = 16
 PROC = Path("/proc")
 
 
@@ -26,6 +29,18 @@ def started(pid: int, proc: Path = PROC) -> int | None:
         return None if fields[0] in (b"Z", b"X") else int(fields[_STARTED])
     except (OSError, ValueError, IndexError):
         return None
+
+
+def is_below(pid: int, above: int, proc: Path = PROC) -> bool:
+    """Whether a process is that one, or was started by it or by one that it has started."""
+    for _ in range(MOST_PARENTS):
+        if pid == above:
+            return True
+        try:
+            pid = int((proc / str(pid) / "stat").read_bytes().rpartition(b")")[2].split()[_PARENT])
+        except (OSError, ValueError, IndexError):
+            return False
+    return False
 
 
 def identity(pid: int) -> str:

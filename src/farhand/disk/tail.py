@@ -7,6 +7,8 @@ from pathlib import Path
 
 import msgspec
 
+from farhand.disk.plain_files import open_plain
+
 PIECE_BYTES = 1024 * 1024
 LONGEST_LINE = 64 * 1024 * 1024
 
@@ -25,7 +27,7 @@ def read_lines(path: Path, offset: int) -> TailedLines:
     A file that became shorter was made anew, and is read from its start.
     """
     try:
-        descriptor = os.open(path, os.O_RDONLY)
+        descriptor = open_plain(path)
     except OSError:
         return TailedLines((), offset)
     try:

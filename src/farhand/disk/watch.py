@@ -12,9 +12,10 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import anyio
-import structlog
 
-log = structlog.get_logger("folders")
+from farhand.model.logger import get_logger
+
+log = get_logger("folders")
 POLL_SECONDS = 0.3
 # Written to, closed after writing, moved here, created.
 _CHANGES = 0x2 | 0x8 | 0x80 | 0x100

@@ -33,6 +33,13 @@ def parts_of(path: str) -> tuple[str, ...]:
     return given.parts
 
 
+def is_private(root: Path, path: str, private: Path) -> bool:
+    """Whether the path, from that root on, is the private folder or below it, itself or where it leads as a link."""
+    given, hidden = root / path, os.path.realpath(private)
+    itself = Path(os.path.realpath(given.parent)) / given.name
+    return itself.is_relative_to(hidden) or Path(os.path.realpath(given)).is_relative_to(hidden)
+
+
 @contextmanager
 def _opened(root: Path, parts: tuple[str, ...], flags: int) -> Iterator[int]:
     """Opens name by name, each below the one before: no link on the way is followed, whoever puts it there."""

@@ -2,9 +2,10 @@
 
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 import anyio
 import anyio.abc
@@ -12,6 +13,8 @@ import anyio.abc
 from farhand.model.errors import GitFailed, NoRepository
 from farhand.workdir.repository import Repository, environment, mirror
 
+One = TypeVar("One")
+Other = TypeVar("Other")
 SECONDS = 20.0
 ANSWER_BYTES = 8 * 1024 * 1024
 SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin"
@@ -44,12 +47,14 @@ class Git:
         stdin: bytes = b"",
         most: int = ANSWER_BYTES,
         cwd: Path | None = None,
+        variables: Mapping[str, str] | None = None,
     ) -> GitAnswer:
         """What git answers; raises GitFailed with its own words when it fails or takes too long."""
         if not self._program:
             raise NoRepository("git is not installed on the node's machine.")
         command = [self._program, "--no-pager", "--no-optional-locks", "--literal-pathspecs", *words]
         given = environment(self.repository, self.ours, index or self.repository.index, SYSTEM_PATH)
+        given.update(variables or {})
         try:
             with anyio.fail_after(SECONDS):
                 return await _communicate(command, given, cwd or self.repository.top, stdin, most)
@@ -57,6 +62,28 @@ class Git:
             raise GitFailed(f"git {words[0]} took more than {SECONDS:.0f} seconds.") from None
         except OSError as error:
             raise GitFailed(f"git could not be run: {error}.") from None
+
+
+async def together(one: Callable[[], Awaitable[One]], other: Callable[[], Awaitable[Other]]) -> tuple[One, Other]:
+    """Both at the same time; raises the first error as it is."""
+    first: list[One] = []
+    second: list[Other] = []
+
+    async def run_first() -> None:
+        first.append(await one())
+
+    try:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(run_first)
+            second.append(await other())
+    except BaseExceptionGroup as group:
+        raise _first_error(group) from None
+    return first[0], second[0]
+
+
+def _first_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    found = group.exceptions[0]
+    return _first_error(found) if isinstance(found, BaseExceptionGroup) else found
 
 
 async def _communicate(command: Sequence[str], given: dict[str, str], cwd: Path, stdin: bytes, most: int) -> GitAnswer:

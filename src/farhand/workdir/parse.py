@@ -87,7 +87,8 @@ def read_commits(data: bytes) -> list[GitCommit]:
 
 
 def read_files(parts: Sequence[str]) -> list[DiffFile]:
-    """`git diff-tree --raw --numstat -z`: first what happened to each file, then how many lines."""
+    """`git diff-tree --raw --numstat -z`: first what happened to each file, then how many lines. Names are git's own:
+    see `told`."""
     how: dict[str, tuple[str, str]] = {}
     counts: dict[str, tuple[int | None, int | None]] = {}
     waiting = iter(parts)
@@ -104,10 +105,15 @@ def read_files(parts: Sequence[str]) -> list[DiffFile]:
                 path = next(waiting, "")
             counts[path] = (_count(added), _count(removed))
     return [
-        DiffFile(path=shown(path), how=letter, was=shown(was), added=lines[0], removed=lines[1])
+        DiffFile(path=path, how=letter, was=was, added=lines[0], removed=lines[1])
         for path, (letter, was) in how.items()
         for lines in (counts.get(path, (None, None)),)
     ]
+
+
+def told(file: DiffFile) -> DiffFile:
+    """The same with names that JSON can say."""
+    return replace(file, path=shown(file.path), was=shown(file.was))
 
 
 def _count(text: str) -> int | None:

@@ -7,12 +7,13 @@ up in the real one, its references are the real ones."""
 import os
 import re
 import stat
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from farhand.disk.atomic import write_private
-from farhand.model.errors import NoRepository
+from farhand.disk.plain_files import read_plain
+from farhand.model.errors import GitFailed, NoRepository
 
 _LONGEST_FILE = 64 * 1024
 _SHA256 = re.compile(r"^\s*objectformat\s*=\s*\"?sha256\"?\s*$", re.IGNORECASE | re.MULTILINE)
@@ -64,7 +65,7 @@ def find_repository(folder: Path) -> Repository:
                 return _repository(top)
     except (OSError, RuntimeError, ValueError) as error:
         raise NoRepository(f"{folder} cannot be read: {error}.", folder=str(folder)) from None
-    raise NoRepository(f"{folder} belongs to no git repository.", folder=str(folder))
+    raise NoRepository(f"{folder} belongs to no git repository; git init there makes one.", folder=str(folder))
 
 
 def _repository(top: Path) -> Repository:
@@ -74,22 +75,44 @@ def _repository(top: Path) -> Repository:
         _, word, named = read_small(git).partition("gitdir:")
         git = (top / named.strip()).resolve(strict=True) if word else git
     common = git / "commondir"
-    shared = (git / read_small(common).strip()).resolve(strict=True) if common.is_file() else git
+    shared = (git / read_small(common).strip()).resolve(strict=True) if os.path.lexists(common) else git
     for one in (top, git, shared):
+        # It is written into git's configuration and told to people: bytes that are no text end here, as a ValueError.
+        str(one).encode()
         about = one.stat()
         if not stat.S_ISDIR(about.st_mode) or about.st_uid != os.getuid():
             raise NoRepository(f"The git repository of {top} is not this user's own.", folder=str(top))
     return Repository(top=top, git=git, shared=shared)
 
 
+def leads_out(repository: Repository, folder: Path, seen: Collection[str]) -> bool:
+    """Whether the folder, or the repository's own, lies outside of what an agent sees that could have led there: by a
+    link in the folder's place, or by a `.git` that names another repository."""
+
+    def is_seen(path: Path) -> bool:
+        return any(path.is_relative_to(one) for one in seen)
+
+    if not is_seen(folder.resolve()):
+        return True
+    return is_seen(repository.top) and not (is_seen(repository.git) and is_seen(repository.shared))
+
+
 def read_small(path: Path) -> str:
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(descriptor, "rb") as file:
-        return file.read(_LONGEST_FILE).decode("utf-8", "replace")
+    """The whole file; OSError for one that is too long to be what it says: nobody judges a part of it."""
+    return read_plain(path, _LONGEST_FILE, links=False).decode("utf-8", "replace")
 
 
 def mirror(repository: Repository, ours: Path) -> None:
-    """Brings our folder up to date with the repository: its configuration is ours, all else is the repository's."""
+    """Brings our folder up to date with the repository: its configuration is ours, all else is the repository's.
+
+    Raises NoRepository or GitFailed for whatever an agent has made of it meanwhile."""
+    try:
+        _mirror(repository, ours)
+    except (OSError, ValueError) as error:
+        raise GitFailed(f"The git repository cannot be read: {error}.") from None
+
+
+def _mirror(repository: Repository, ours: Path) -> None:
     (ours / "objects" / "info").mkdir(mode=0o700, parents=True, exist_ok=True)
     (ours / "info").mkdir(mode=0o700, exist_ok=True)
     _link(ours / "refs", repository.shared / "refs")

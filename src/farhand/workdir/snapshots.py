@@ -1,34 +1,37 @@
 """Keeps how a worker's folder was at the start and at the end of each turn: as trees beside its repository.
 
-Objects and index are ours: the repository itself is not written to. What git ignores, files that may hold a secret and
-large files are left out."""
+Objects and index are ours: the repository itself is not written to. What git ignores, files that may hold a secret, the
+node's own files and large files are left out."""
 
 import asyncio
 import os
 import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 
 import anyio
 import anyio.to_thread
 import msgspec
-import structlog
 
 from farhand.disk.atomic import append
 from farhand.model import facts
 from farhand.model.errors import GitFailed, NoRepository
 from farhand.model.facts import Event
+from farhand.model.logger import get_logger
 from farhand.model.present import Worker
 from farhand.model.secret_names import may_hold_secret
 from farhand.model.words import TurnId, Word
+from farhand.workdir.files import is_private
 from farhand.workdir.git import Git
-from farhand.workdir.repository import Repository, find_repository, split_z
+from farhand.workdir.repository import Repository, find_repository, leads_out, split_z
 
-log = structlog.get_logger("workdir")
+log = get_logger("workdir")
 LARGEST_FILE = 10 * 1024 * 1024
 MOST_FILES = 20_000
+OUTSIDE = "The git repository of {worker} lies outside of its sandbox, so nobody looks into it."
 LOG = "turns.jsonl"
 INDEX = "snapshot-index"
+EXACT_INDEX = "exact-index"
 CHANGED = ("--others", "--modified", "--deleted", "--exclude-standard")
 # Of several workers at the same time.
 AT_ONCE = 4
@@ -47,9 +50,10 @@ class TurnSnapshot(Word):
 _decoder = msgspec.json.Decoder(TurnSnapshot)
 
 
-def paths_to_take(top: Path, listed: Iterable[str]) -> list[str]:
+def paths_to_take(top: Path, listed: Iterable[str], private: Path) -> list[str]:
     """Those of the changed paths that are taken: no folders of other repositories, nothing secret, nothing large."""
-    return [path for path in dict.fromkeys(listed) if path and not path.endswith("/") and _is_taken(top, path)]
+    named = [path for path in dict.fromkeys(listed) if path and not path.endswith("/")]
+    return [path for path in named if _is_taken(top, path) and not is_private(top, path, private)]
 
 
 def _is_taken(top: Path, path: str) -> bool:
@@ -67,10 +71,22 @@ def _is_taken(top: Path, path: str) -> bool:
 class Snapshots:
     """Takes and keeps snapshots, one at a time for each hiring, in a folder of its own."""
 
-    def __init__(self, folder: Path, worker: Callable[[str], Worker | None]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        worker: Callable[[str], Worker | None],
+        private: Path,
+        seen: Callable[[Worker], Collection[str] | None] = lambda _: None,
+    ) -> None:
         self._folder = folder
+        # The node's own: it may lie in a worker's folder.
+        self.private = private
         self._worker = worker
+        # What an agent in a sandbox sees of this machine; None for one in no sandbox.
+        self._seen = seen
         self._locks: dict[str, anyio.Lock] = {}
+        # The newest tree of each hiring, since the node's start.
+        self._last: dict[str, str] = {}
         self._places = anyio.Semaphore(AT_ONCE)
         self._waiting: asyncio.Queue[tuple[Worker, Event]] = asyncio.Queue(MOST_WAITING)
 
@@ -102,15 +118,27 @@ class Snapshots:
     async def _keep(self, worker: Worker, event: Event) -> None:
         try:
             async with self._lock(worker), self._places:
-                repository = await anyio.to_thread.run_sync(find_repository, Path(worker.directory))
+                repository = await self.repository(worker)
                 tree = await self._take(worker, repository)
+            taken = TurnSnapshot(turn=event.turn or "", tree=tree, ended=isinstance(event.fact, facts.TurnEnded))
+            append(self.ours(worker) / LOG, msgspec.json.encode(taken) + b"\n")
         except NoRepository:
             return
         except (GitFailed, OSError) as error:
             log.warning("no snapshot", worker=worker.name, turn=event.turn, why=str(error))
-            return
-        taken = TurnSnapshot(turn=event.turn or "", tree=tree, ended=isinstance(event.fact, facts.TurnEnded))
-        append(self.ours(worker) / LOG, msgspec.json.encode(taken) + b"\n")
+        except Exception:
+            # An agent can do anything to its folder: that costs a snapshot, never the node.
+            log.exception("no snapshot", worker=worker.name, turn=event.turn)
+
+    async def repository(self, worker: Worker) -> Repository:
+        """The repository of the worker's folder; NoRepository, too, where a worker in a sandbox leads out of it."""
+        return await anyio.to_thread.run_sync(self._repository, worker)
+
+    def _repository(self, worker: Worker) -> Repository:
+        found, seen = find_repository(Path(worker.directory)), self._seen(worker)
+        if seen is not None and leads_out(found, Path(worker.directory), seen):
+            raise NoRepository(OUTSIDE.format(worker=worker.name), folder=worker.directory)
+        return found
 
     def ours(self, worker: Worker) -> Path:
         """The folder for what is kept for that hiring."""
@@ -119,10 +147,18 @@ class Snapshots:
     def _lock(self, worker: Worker) -> anyio.Lock:
         return self._locks.setdefault(worker.hiring_id, anyio.Lock())
 
-    async def take(self, worker: Worker, repository: Repository) -> str:
-        """The tree of the folder as it is now."""
+    async def take(self, worker: Worker, repository: Repository, *, exact: bool = False) -> str:
+        """The tree of the folder as it is now; `exact` reads every file, whatever its times and its size say."""
         async with self._lock(worker):
-            return await self._take(worker, repository)
+            return await (self._take_exact if exact else self._take)(worker, repository)
+
+    async def _take_exact(self, worker: Worker, repository: Repository) -> str:
+        """Git takes a file for unchanged that was edited within a second, to the same size, and given its old time."""
+        last = self._last.get(worker.hiring_id) or await self._take(worker, repository)
+        git, index = Git(repository, self.ours(worker)), self.ours(worker) / EXACT_INDEX
+        # Read from a tree, an index knows no times: all contents are compared.
+        await git.run("read-tree", last, index=index)
+        return await self._update(git, index, last)
 
     async def _take(self, worker: Worker, repository: Repository) -> str:
         ours = self.ours(worker)
@@ -131,12 +167,21 @@ class Snapshots:
         index = ours / INDEX
         if not index.exists() and repository.index.is_file():
             # Its times spare git the reading of every file.
-            await anyio.to_thread.run_sync(shutil.copyfile, repository.index, index)
+            # With its own time, too: what was changed in the same second is read again.
+            await anyio.to_thread.run_sync(shutil.copy2, repository.index, index)
+            await _see_all(git, index)
+        tree = self._last[worker.hiring_id] = await self._update(git, index)
+        return tree
+
+    async def _update(self, git: Git, index: Path, last: str = "") -> str:
+        """Takes what was changed into the index; the tree that it makes, which is the last one where nothing was."""
         listed = await git.run("ls-files", "-z", *CHANGED, index=index)
         names = list(split_z(listed.data))
         if listed.cut or len(names) > MOST_FILES:
             raise GitFailed(f"More than {MOST_FILES:,} files changed.")
-        taken = await anyio.to_thread.run_sync(paths_to_take, repository.top, names)
+        taken = await anyio.to_thread.run_sync(paths_to_take, git.repository.top, names, self.private)
+        if last and not taken:
+            return last
         if taken:
             stdin = b"".join(os.fsencode(name) + b"\0" for name in taken)
             await git.run("update-index", "-z", "--add", "--remove", "--stdin", index=index, stdin=stdin)
@@ -161,6 +206,14 @@ class Snapshots:
         except FileNotFoundError:
             return []
         return [one for line in lines if (one := _read(line)) is not None]
+
+
+async def _see_all(git: Git, index: Path) -> None:
+    """Takes the marks off by which a repository's index lets git pass over changes of a file."""
+    listed = await git.run("ls-files", "-v", "-z", index=index)
+    marked = [line[2:] for line in listed.data.split(b"\0") if line and (line[:1].islower() or line[:1] == b"S")]
+    for flag in ("--no-assume-unchanged", "--no-skip-worktree") if marked else ():
+        await git.run("update-index", flag, "-z", "--stdin", index=index, stdin=b"\0".join([*marked, b""]))
 
 
 def _read(line: bytes) -> TurnSnapshot | None:

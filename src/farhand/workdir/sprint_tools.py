@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import anyio
+import anyio.abc
 import anyio.to_thread
 
 from farhand.model.errors import CannotDo
 from farhand.model.present import Worker
+from farhand.model.visible import visible
 from farhand.workdir.plain_config import why_not_plain
+from farhand.workdir.process_group import running_group, running_shell
 
 VERIFIER_SECONDS = 1800.0
 GIT_SECONDS = 120.0
 OUTPUT_BYTES = 64 * 1024
+LISTING_BYTES = 32 * 1024 * 1024
 SUBJECT_CHARACTERS = 72
 PROBLEM_CHARACTERS = 200
 # Neither the repository's hooks nor a file monitor, and no git inside of submodules.
@@ -32,15 +36,18 @@ class LocalSprintTools:
     worker that is confined must not get out that way. A commit runs nothing of the repository's."""
 
     def __init__(self, environment: Mapping[str, str], refusal: Callable[[Worker], str] = lambda _: "") -> None:
-        self._environment = {**environment, "GIT_TERMINAL_PROMPT": "0"}
+        self._environment = {**environment, "GIT_TERMINAL_PROMPT": "0", "GIT_NO_REPLACE_OBJECTS": "1"}
         self._refusal = refusal
 
     async def verify(self, worker: Worker, command: str) -> tuple[bool, str]:
-        """Whether the command succeeds in the worker's folder, and the end of what it printed."""
+        """Whether the command succeeds in the worker's folder, and the end of what it printed.
+
+        Cancelled, late, or when this process is killed, it ends at once with all that it has started."""
         if refusal := self._refusal(worker):
             return False, refusal
         try:
-            return await self._run(["/bin/sh", "-c", command], worker.directory, VERIFIER_SECONDS)
+            running = running_shell(command, worker.directory, self._environment)
+            return await _outcome(running, command, VERIFIER_SECONDS)
         except CannotDo as error:
             return False, error.text
 
@@ -62,32 +69,53 @@ class LocalSprintTools:
 
     async def _commit_changes(self, directory: str, subject: str, trailer: str) -> str:
         """Why git does not; empty when all is committed."""
-        _, status = await self._git(directory, "status", "--porcelain")
+        _, status = await self._git(directory, "status", "--porcelain", "--ignore-submodules=all")
         if not status.strip():
             return ""
         title = " ".join(subject.split())[:SUBJECT_CHARACTERS]
-        for words in (("add", "--all"), ("commit", "--quiet", "-m", title, "-m", trailer)):
+        # For a submodule git would run git inside of it, by a configuration of the submodule's own.
+        left_out = [f":(exclude,literal){path}" for path in await self._submodules(directory)]
+        for words in (("add", "--all", "--", ".", *left_out), ("commit", "--quiet", "-m", title, "-m", trailer)):
             done, said = await self._git(directory, *words)
             if not done:
                 return " ".join(said.split())[:PROBLEM_CHARACTERS] or f"git {words[0]} failed"
         return ""
 
-    async def _git(self, directory: str, *words: str) -> tuple[bool, str]:
-        return await self._run(["git", *RUNS_NOTHING, *words], directory, GIT_SECONDS)
+    async def _submodules(self, directory: str) -> list[str]:
+        done, listed = await self._git(directory, "ls-files", "--stage", "-z", most=LISTING_BYTES)
+        if not done or len(listed) >= LISTING_BYTES:
+            raise CannotDo("git could not list the files of the repository.")
+        return [one.partition("\t")[2] for one in listed.split("\0") if one.startswith("160000 ")]
 
-    async def _run(self, words: Sequence[str], directory: str, seconds: float) -> tuple[bool, str]:
-        try:
-            with anyio.fail_after(seconds):
-                done = await anyio.run_process(
-                    words,
-                    cwd=directory,
-                    env=self._environment,
-                    check=False,
-                    stdin=subprocess.DEVNULL,
-                    stderr=subprocess.STDOUT,
-                )
-        except TimeoutError:
-            raise CannotDo(f"{words[-1]} did not end within {seconds:g} seconds.") from None
-        except OSError as error:
-            raise CannotDo(f"{words[-1]} cannot be run: {error.strerror}.") from None
-        return done.returncode == 0, done.stdout[-OUTPUT_BYTES:].decode("utf-8", "replace")
+    async def _git(self, directory: str, *words: str, most: int = OUTPUT_BYTES) -> tuple[bool, str]:
+        running = running_group(["git", *RUNS_NOTHING, *words], directory, self._environment)
+        return await _outcome(running, words[-1], GIT_SECONDS, most)
+
+
+async def _outcome(
+    running: AbstractAsyncContextManager[anyio.abc.Process], name: str, seconds: float, most: int = OUTPUT_BYTES
+) -> tuple[bool, str]:
+    """Whether it succeeded, and the end of what it printed: no more than that is ever held."""
+    try:
+        with anyio.fail_after(seconds):
+            async with running as process:
+                printed = await _end_of(process.stdout, most)
+                code = await process.wait()
+    except TimeoutError:
+        raise CannotDo(f"{name} did not end within {seconds:g} seconds.") from None
+    except OSError as error:
+        raise CannotDo(f"{name} cannot be run: {error.strerror}.") from None
+    except ValueError:
+        # A character that no command line has.
+        raise CannotDo(f"{visible(name)} cannot be run: no program takes such a character.") from None
+    return code == 0, printed.decode("utf-8", "surrogateescape" if most == LISTING_BYTES else "replace")
+
+
+async def _end_of(stream: anyio.abc.ByteReceiveStream | None, most: int) -> bytes:
+    kept = bytearray()
+    if stream is not None:
+        async for piece in stream:
+            kept += piece
+            if len(kept) > 2 * most:
+                del kept[:-most]
+    return bytes(kept[-most:])
