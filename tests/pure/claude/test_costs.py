@@ -13,7 +13,7 @@ from farhand.drivers.claude.tmux.state import ClaudeState, began, end_turn
 from farhand.drivers.claude.tmux.status import status_line
 from farhand.drivers.claude.tmux.translate import translate_cost
 from farhand.model.facts import TurnEnded, Used
-from farhand.model.words import HowEnded, Usage
+from farhand.model.words import HowEnded, Usage, UsageWindow
 
 IDLE = ClaudeState(session="s")
 
@@ -43,6 +43,20 @@ def test_the_end_of_a_turn_has_its_cost_beside_its_tokens() -> None:
     _, state = translate_cost(told(0.25), began(IDLE, "t1", "p1"))
     ended, _ = end_turn(state, "p1", HowEnded.COMPLETED)
     assert [one.fact for one in ended] == [TurnEnded(how=HowEnded.COMPLETED, usage=Usage(cost_dollars=0.25))]
+
+
+def test_the_windows_of_a_subscription_are_told_beside_the_cost() -> None:
+    payload = json.loads(told(0.25))
+    payload["rate_limits"] = {
+        "five_hour": {"used_percentage": 23.5, "resets_at": 1738425600},
+        "seven_day": {"used_percentage": 41.2, "resets_at": 1738857600},
+    }
+    heard, _ = translate_cost(json.dumps(payload).encode(), began(IDLE, "t1", "p1"))
+    windows = (
+        UsageWindow(name="5h", used_percent=23.5, resets_at=1738425600),
+        UsageWindow(name="7d", used_percent=41.2, resets_at=1738857600),
+    )
+    assert [one.fact for one in heard] == [Used(usage=Usage(cost_dollars=0.25, windows=windows))]
 
 
 def test_a_sum_that_comes_after_the_end_is_told_of_that_turn() -> None:

@@ -30,7 +30,7 @@ from farhand.drivers.codex.headless import translate
 from farhand.drivers.codex.headless.state import CodexServerState
 from farhand.drivers.codex.tmux import translate as rollout
 from farhand.drivers.codex.tmux.hooks import question_of, translate_hook
-from farhand.drivers.codex.tmux.screen import is_asking, read_box
+from farhand.drivers.codex.tmux.screen import is_all_of, is_asking, is_starting, is_stopped, read_box
 from farhand.drivers.codex.tmux.state import CodexRolloutState
 from farhand.drivers.wires.foreign_json import Fields
 from farhand.drivers.wires.tmux.delivered import ExpectedMessage
@@ -192,3 +192,53 @@ def test_a_hint_is_no_text() -> None:
     footer = "\n\n  fake-model default · ~/project\n  ? for shortcuts"
     assert read_box("\x1b[1m›\x1b[0m \x1b[2mAsk Codex to do anything\x1b[0m" + footer) == ""
     assert read_box("\x1b[1m›\x1b[0m half typed\n  and more" + footer) == "half typed\n  and more"
+
+
+def test_a_message_that_waits_for_the_start_is_no_dialog() -> None:
+    screen = "_ OpenAI Codex (v0.166.0)\n\n› /zed hi\n\n  Waiting for startup  · esc cancel\n"
+    assert is_starting(screen)
+    assert not is_asking(screen)
+    assert not is_starting("› \n\n  gpt-5 · 100% context left\n")
+
+
+FOOTER = "\n\n  fake-model default · ~/project\n  ⚠ 1 warning · f2 to view\n\n"
+HIGH = "\n".join(f"  line {number}" for number in range(40))
+
+
+@pytest.mark.parametrize(
+    ("box", "text", "all_of"),
+    [
+        ("› fix it", "fix it\n", True),
+        ("› fix it", "fix it all", False),
+        ("› fix it, and more", "fix it", False),
+        ("› one\n\n  two is wrap\n  ped", "one\n\ntwo is wrapped", True),
+        ("› one\n\n  mine", "one", False),
+        (f"› end of a line      \x1b[2m↑\x1b[0m\n{HIGH}", f"begins\nend of a line\n{HIGH}", True),
+        (f"› end of a line\n{HIGH}", f"begins\nend of a line\n{HIGH}", False),
+        ("› \x1b[2mAsk Codex to do anything\x1b[0m", "", False),
+        ("› [Pasted Content 2000 chars]", "x" * 2000, False),
+    ],
+)
+def test_a_box_is_all_of_a_text_when_nobody_added_anything(box: str, text: str, all_of: bool) -> None:
+    assert is_all_of("› said before\n\n• answer\n\n" + box + FOOTER, text) is all_of
+
+
+def test_a_screen_without_a_footer_is_all_of_nothing() -> None:
+    assert not is_all_of("› fix it", "fix it")
+    assert not is_all_of("• answer", "answer")
+
+
+@pytest.mark.parametrize("path", SCREENS, ids=lambda path: path.name)
+def test_a_stopped_turn_is_the_newest_on_its_screen(path: Path) -> None:
+    screen = path.read_text("utf-8")
+    assert is_stopped(screen) == (path.name == "tui-interrupted.txt")
+    assert not is_stopped(screen.replace("› Ask", "› the next one\n\n• answer\n\n› Ask"))
+
+
+def test_whoever_browses_the_transcript_has_no_box() -> None:
+    """Enter would take the conversation back to the prompt that is chosen there."""
+    screen = "› one\n\n• answer\n\n› Ask Codex to do anything\n\n  fake-model default · ~/project\n"
+    footer = "  Browsing transcript · ↑↓/jk scroll · ←→/hl prompts · ^t details · ↵ rewind · esc back"
+    assert read_box(screen) is not None
+    assert read_box(screen + footer) is None
+    assert is_asking(screen + footer)

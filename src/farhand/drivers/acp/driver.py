@@ -1,15 +1,14 @@
 """Builds the drivers of ACP agents: those of the node's own files, and those of the catalogue that are installed."""
 
-import structlog
-
 from farhand.drivers.acp.schema import catalogue, is_here, own_agents
 from farhand.drivers.wires.acp.driver import AcpDriver
 from farhand.drivers.wires.acp.schema import AcpAgent
 from farhand.drivers.wires.context import DriverContext
 from farhand.model.errors import DriverError
+from farhand.model.logger import get_logger
 from farhand.model.ports import Driver
 
-log = structlog.get_logger("acp")
+log = get_logger("acp")
 
 
 def build(context: DriverContext) -> list[Driver]:

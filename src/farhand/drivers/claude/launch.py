@@ -13,6 +13,7 @@ from typing import Final
 import msgspec
 
 from farhand.disk.atomic import write_private
+from farhand.disk.plain_files import open_plain, read_plain
 from farhand.drivers.claude.tmux.status import status_line
 from farhand.drivers.wires.environment import USUAL_VARIABLES, without_secrets
 from farhand.drivers.wires.foreign_json import JsonObject, parse
@@ -25,7 +26,11 @@ from farhand.model.variables import is_yes
 from farhand.model.words import Mode
 
 MANIFEST: Final = read_manifest("farhand.drivers.claude")
+EFFORTS: Final = tuple[str, ...](MANIFEST["efforts"])
 POST_TIMEOUT_SECONDS = 5
+# A conversation begins sooner than that.
+MOST_SEARCHED = 64 * 1024 * 1024
+LARGEST_SETTINGS = 16 * 1024 * 1024
 SETTINGS, LOCAL_SETTINGS = "settings.json", "settings.local.json"
 # What Claude Code told its status line last.
 COST = "status.json"
@@ -66,7 +71,7 @@ class ClaudePaths(msgspec.Struct, frozen=True):
 
     def transcript(self, directory: str, session: str) -> Path:
         """Where the session of that directory is written."""
-        return self.config / "projects" / _NOT_PLAIN.sub("-", directory) / f"{session}.jsonl"
+        return self.config / "projects" / _NOT_PLAIN.sub("-", directory) / f"{_NOT_PLAIN.sub('-', session)}.jsonl"
 
     def status(self, pid: int) -> Path:
         """Where a running Claude Code says whether it is idle, busy or waiting."""
@@ -145,29 +150,33 @@ def has_status_line(places: ClaudePaths, directory: Path) -> bool:
 
 def _has_status_line(file: Path) -> bool:
     try:
-        settings = parse(file.read_bytes())
+        settings = parse(read_plain(file, LARGEST_SETTINGS))
         return settings is not None and "statusLine" in settings
     except OSError:
         return False
 
 
-def command_line(program: str, mode: Mode, model: str, settings: Path, session: str, *, resume: bool) -> list[str]:
+def command_line(
+    program: str, mode: Mode, model: str, settings: Path, session: str, *, resume: bool, effort: str = ""
+) -> list[str]:
     """The interactive CLI, with its session's id chosen by us."""
-    chosen = ["--model", model] if model else []
     known = ["--resume", session] if resume else ["--session-id", session]
     arguments: list[str] = MANIFEST["modes"][mode.value]["arguments"]
-    return without_secrets([program, *arguments, *chosen, "--settings", str(settings), *known])
+    return without_secrets([program, *arguments, *_chosen(model, effort), "--settings", str(settings), *known])
 
 
-def headless_line(program: str, mode: Mode, model: str, session: str, *, resume: bool) -> list[str]:
+def headless_line(program: str, mode: Mode, model: str, session: str, *, resume: bool, effort: str = "") -> list[str]:
     """The headless CLI: JSON lines both ways, and every permission asked over them."""
     talk = ["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"]
     more = ["--include-partial-messages", "--replay-user-messages", "--permission-prompt-tool", "stdio"]
-    chosen = ["--model", model] if model else []
     known = ["--resume", session] if resume else ["--session-id", session]
     arguments: list[str] = MANIFEST["modes"][mode.value]["arguments"]
     quiet = [] if mode is Mode.DEFAULT else arguments
-    return [program, *talk, *more, *quiet, *chosen, *known]
+    return [program, *talk, *more, *quiet, *_chosen(model, effort), *known]
+
+
+def _chosen(model: str, effort: str) -> list[str]:
+    return [*(["--model", model] if model else []), *(["--effort", effort] if effort else [])]
 
 
 def found(program: str, environment: Mapping[str, str]) -> str:
@@ -224,10 +233,13 @@ def prepare_account(places: ClaudePaths, environment: Mapping[str, str], directo
 def has_conversation(transcript: Path) -> bool:
     """Whether there is something to resume: a session in which nobody spoke leaves none."""
     try:
-        with transcript.open("rb") as file:
-            return any(b'"type":"user"' in line or b'"type": "user"' in line for line in file)
+        with os.fdopen(open_plain(transcript), "rb") as file:
+            while file.tell() < MOST_SEARCHED and (line := file.readline(MOST_SEARCHED)):
+                if b'"type":"user"' in line or b'"type": "user"' in line:
+                    return True
     except OSError:
         return False
+    return False
 
 
 def resumes(transcript: Path) -> bool:

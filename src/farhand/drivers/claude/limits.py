@@ -10,9 +10,12 @@ from zoneinfo import ZoneInfo
 from farhand.drivers.wires.foreign_json import Fields
 from farhand.drivers.wires.text.clock_time import next_clock_time
 from farhand.model.facts import Limited
+from farhand.model.words import UsageWindow
 
 RATE_LIMIT: Final = "rate_limit"
 TOO_MANY: Final = 429
+# Its names of windows, and how long they are.
+SPANS: Final = {"five_hour": "5h", "seven_day": "7d"}
 # A time in milliseconds is far beyond any in seconds.
 MILLISECONDS_FROM: Final = 100_000_000_000
 STAMPED = re.compile(r"limit reached\|(\d{9,13})")
@@ -41,6 +44,28 @@ def event_reset(record: Fields) -> float | None:
     info = record.fields("rate_limit_info")
     found = info.number("resetsAt")
     return _seconds(found) if info.text("status") == "rejected" and found else None
+
+
+def event_windows(record: Fields) -> tuple[UsageWindow, ...]:
+    """How much of its window a `rate_limit_event` says is used: Claude Code tells it near the limit alone."""
+    info = record.fields("rate_limit_info")
+    share, resets = info.number("utilization"), info.number("resetsAt")
+    if share is None:
+        return ()
+    name = info.text("rateLimitType")
+    window = UsageWindow(name=SPANS.get(name, name), used_percent=share * 100, resets_at=resets and _seconds(resets))
+    return (window,)
+
+
+def status_windows(record: Fields) -> tuple[UsageWindow, ...]:
+    """The same as Claude Code tells it to its status line, at any time and of each of its windows."""
+    told = record.fields("rate_limits")
+    found = ((span, told.fields(name)) for name, span in SPANS.items())
+    return tuple(
+        UsageWindow(name=span, used_percent=percent, resets_at=one.number("resets_at"))
+        for span, one in found
+        if (percent := one.number("used_percentage")) is not None
+    )
 
 
 def written_at(record: Fields) -> float:

@@ -20,3 +20,9 @@ def plain_text(content: object) -> str:
     items = content if isinstance(content, list) else []
     texts = [item["text"] for item in items if isinstance(item, dict) and isinstance(item.get("text"), str)]
     return "\n".join(texts)
+
+
+def input_of(usage: Fields) -> int:
+    """How many tokens the model read in one call, cached ones included."""
+    cached = usage.whole("cache_read_input_tokens") + usage.whole("cache_creation_input_tokens")
+    return usage.whole("input_tokens") + cached

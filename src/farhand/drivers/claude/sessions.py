@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from farhand.disk.head_tail import HeadAndTail, newest, read_ends
+from farhand.disk.plain_files import read_plain
 from farhand.drivers.claude.launch import ClaudePaths
 from farhand.drivers.claude.schema import blocks
 from farhand.drivers.wires.foreign_json import Fields, parse
@@ -19,6 +20,7 @@ from farhand.model.words import Mode
 
 MOST_SESSIONS = 200
 LONGEST_ANSWER = 8000
+LARGEST_RECORD = 4 * 1024 * 1024
 MODES = {
     "default": Mode.DEFAULT,
     "manual": Mode.DEFAULT,
@@ -44,15 +46,15 @@ def find_sessions(places: ClaudePaths, directory: str) -> list[SessionFound]:
 
 def open_sessions(places: ClaudePaths) -> frozenset[str]:
     """Which sessions a running Claude Code says it has open."""
-    return frozenset(_by_process(places).values())
+    return frozenset(by_process(places).values())
 
 
 def open_in(places: ClaudePaths, session: str) -> list[int]:
     """The processes of Claude Code that say they have the session open."""
-    return [process for process, one in _by_process(places).items() if one == session]
+    return [process for process, one in by_process(places).items() if one == session]
 
 
-def _by_process(places: ClaudePaths) -> dict[int, str]:
+def by_process(places: ClaudePaths) -> dict[int, str]:
     """What each running Claude Code has open."""
     found: dict[int, str] = {}
     for file in (places.config / "sessions").glob("*.json"):
@@ -64,7 +66,7 @@ def _by_process(places: ClaudePaths) -> dict[int, str]:
 
 def _record(file: Path) -> Fields | None:
     try:
-        return parse(file.read_bytes())
+        return parse(read_plain(file, LARGEST_RECORD))
     except OSError:
         return None
 

@@ -12,6 +12,7 @@ from typing import Final
 
 import msgspec
 
+from farhand.disk.plain_files import read_plain
 from farhand.drivers.wires.environment import USUAL_VARIABLES, without_secrets
 from farhand.drivers.wires.foreign_json import JsonObject
 from farhand.drivers.wires.hooks.command import hook_command
@@ -19,12 +20,17 @@ from farhand.drivers.wires.hooks.timeout import hook_timeout
 from farhand.drivers.wires.manifest import read_manifest
 from farhand.drivers.wires.preflight import program_path
 from farhand.drivers.wires.preflight import workplace as real_folder
+from farhand.model.ports import Change
 from farhand.model.present import Worker
 from farhand.model.words import Mode
 
 MANIFEST: Final = read_manifest("farhand.drivers.codex")
 MODES: Final = tuple(MANIFEST["modes"])
+EFFORTS: Final = tuple[str, ...](MANIFEST["efforts"])
+# Codex's setting for it.
+EFFORT: Final = "model_reasoning_effort"
 PASSED_PREFIXES = ("OPENAI_", "CODEX_", "AZURE_", "AWS_", "OLLAMA_", "GIT_AUTHOR_", "GIT_COMMITTER_")
+LARGEST_SETTINGS = 16 * 1024 * 1024
 # Where Codex says that settings of the command line stand.
 SESSION_FLAGS: Final = "/<session-flags>/config.toml"
 SANDBOXES: Final[dict[str, JsonObject]] = {
@@ -104,20 +110,29 @@ def thread_params(worker: Worker, directory: str) -> JsonObject:
     """How a thread begins, or goes on."""
     approval, sandbox = policy(worker.mode)
     model = {"model": worker.model} if worker.model else {}
-    return {"cwd": directory, "approvalPolicy": approval, "sandbox": sandbox, **model}
+    effort = {"config": {EFFORT: worker.effort}} if worker.effort else {}
+    return {"cwd": directory, "approvalPolicy": approval, "sandbox": sandbox, **model, **effort}
 
 
-def settings_params(model: str | None, mode: str | None) -> JsonObject:
+def settings_params(change: Change) -> JsonObject:
     """What changes in a thread that is open."""
-    changed: JsonObject = {"model": model} if model else {}
-    if mode is not None:
-        approval, sandbox = policy(Mode(mode))
+    changed: JsonObject = {"model": change.model} if change.model else {}
+    if change.effort:
+        changed |= {"effort": change.effort}
+    if change.mode is not None:
+        approval, sandbox = policy(Mode(change.mode))
         changed |= {"approvalPolicy": approval, "sandboxPolicy": SANDBOXES[sandbox]}
     return changed
 
 
 def turn_line(
-    program: str, directory: str, mode: Mode, model: str, session: str, pictures: Iterable[str] = ()
+    program: str,
+    directory: str,
+    mode: Mode,
+    model: str,
+    session: str,
+    pictures: Iterable[str] = (),
+    effort: str = "",
 ) -> list[str]:
     """One turn of the headless CLI, its prompt on stdin. Nobody can be asked: its sandbox is all that holds it."""
     _, sandbox = policy(mode, interactive=True)
@@ -125,6 +140,7 @@ def turn_line(
     limits = ["approval_policy=never", f"sandbox_mode={_quoted(sandbox)}"]
     held = ["--dangerously-bypass-approvals-and-sandbox"] if free else [w for one in limits for w in ("-c", one)]
     chosen = ["-m", model] if model else []
+    chosen += ["-c", f"{EFFORT}={_quoted(effort)}"] if effort else []
     shown = [word for picture in pictures for word in ("-i", picture)]
     known = ["resume"] if session else []
     options = ["--json", "--skip-git-repo-check", *overrides(directory), *held, *chosen, *shown]
@@ -188,7 +204,7 @@ def may_ask_to_sign_in(environment: Mapping[str, str]) -> bool:
 
 def _content(file: Path) -> bytes:
     try:
-        return file.read_bytes()
+        return read_plain(file, LARGEST_SETTINGS)
     except OSError:
         return b""
 

@@ -8,7 +8,9 @@ from typing import Final
 
 from farhand.drivers.wires.foreign_json import Fields, parse
 from farhand.drivers.wires.text.clock_time import next_clock_time
+from farhand.drivers.wires.text.span import span_name
 from farhand.model.facts import Limited
+from farhand.model.words import UsageWindow
 
 KINDS: Final = frozenset("usagelimitexceeded ratelimitexceeded sessionbudgetexceeded".split())
 FULL_PERCENT: Final = 100.0
@@ -37,6 +39,20 @@ def window_reset(limits: Fields) -> float | None:
     full = [one for one in windows if (_percent(one) or 0.0) >= FULL_PERCENT]
     resets = [one.number("resetsAt") or one.number("resets_at") for one in full]
     return max((found for found in resets if found), default=None)
+
+
+def usage_windows(limits: Fields) -> tuple[UsageWindow, ...]:
+    """How much of each window is used; empty where Codex tells of none."""
+    found = [limits.fields(name) for name in ("primary", "secondary")]
+    return tuple(
+        UsageWindow(
+            name=span_name((one.number("windowDurationMins") or one.number("window_minutes") or 0.0) * 60),
+            used_percent=percent,
+            resets_at=one.number("resetsAt") or one.number("resets_at"),
+        )
+        for one in found
+        if (percent := _percent(one)) is not None
+    )
 
 
 def _percent(window: Fields) -> float | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import msgspec
 
 from farhand.drivers.wires.oneshot.spec import OneshotCli, OneshotOutput, as_argument, last_line, parsed
@@ -47,4 +49,6 @@ ADAPTER = OneshotCli(
     read=read,
     session_file="codex_session_id",
     lost="no rollout found",
+    # It may work as long as it needs.
+    limit_seconds=math.inf,
 )

@@ -10,13 +10,17 @@ import anyio.to_thread
 from farhand.disk.head_tail import HeadAndTail, newest, read_ends
 from farhand.drivers.codex import launch
 from farhand.drivers.codex.schema import Item, read_item
+from farhand.drivers.codex.tmux.state import CodexRolloutState
+from farhand.drivers.codex.tmux.translate import translate
 from farhand.drivers.wires.context import DriverContext
 from farhand.drivers.wires.foreign_json import Fields, parse
+from farhand.drivers.wires.past import past_of_file
 from farhand.drivers.wires.preflight import is_folder
 from farhand.drivers.wires.text.tool_title import one_line
+from farhand.model.history import HistoryPage
 from farhand.model.ports import SessionFound
 from farhand.model.present import Worker
-from farhand.model.words import Mode
+from farhand.model.words import Mode, Seq
 
 MOST_SESSIONS = 200
 LONGEST_ANSWER = 8000
@@ -84,6 +88,12 @@ def rollout_of(home: Path, session: str) -> Path | None:
     return found[0] if found else None
 
 
+def _past(home: Path, session: SessionFound, before: Seq | None, limit: int) -> HistoryPage:
+    path, state = rollout_of(home, session.id), CodexRolloutState(session=session.id)
+    running = bool(session.open)
+    return past_of_file(path, before, limit, state, translate, running=running) if path else HistoryPage()
+
+
 class CodexSessions:
     """What every driver of Codex knows of its sessions, and of where it lives."""
 
@@ -98,6 +108,10 @@ class CodexSessions:
     async def sessions(self, directory: str) -> list[SessionFound]:
         """Codex's conversations of that folder, or of every folder for "", newest first."""
         return await anyio.to_thread.run_sync(find_sessions, launch.home(self.environment), directory)
+
+    async def messages(self, session: SessionFound, before: Seq | None, limit: int) -> HistoryPage:
+        """What was said in a conversation, a page of it."""
+        return await anyio.to_thread.run_sync(_past, launch.home(self.environment), session, before, limit)
 
     def resume_command(self, worker: Worker) -> str:
         """What to type at the desk to go on with the worker's session."""

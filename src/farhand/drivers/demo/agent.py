@@ -13,7 +13,7 @@ from pathlib import Path
 if __name__ == "__main__":  # behind the standard library, so that nothing beside farhand can stand in for it
     sys.path.append(str(Path(__file__).resolve().parents[3]))
 
-from farhand.drivers.demo import replies
+from farhand.drivers.demo import replies, work
 from farhand.drivers.wires.lines.agent import Failed, Gone, LineConversation, Prompt
 
 WORD_SECONDS = 0.03
@@ -33,6 +33,7 @@ class Demo:
         self._said = 0
         self._shows: dict[str, Callable[[], None]] = {
             "help": self._help,
+            "ready": partial(self._write, replies.READY),
             "stream": self._stream,
             "think": self._think,
             "tool": self._tool,
@@ -42,6 +43,9 @@ class Demo:
             "fail": self._fail,
             "long": self._long,
             "slow": self._slow,
+            "plan": self._plan,
+            "questions": self._questions,
+            "diff": self._diff,
         }
 
     def play(self, prompt: Prompt) -> None:
@@ -51,6 +55,8 @@ class Demo:
         self._pause(0.2)
         if prompt.files:
             self._files()
+        elif judged := replies.verdict(prompt.text):
+            self._write(judged)
         elif wanted in self._shows:
             self._shows[wanted]()
         else:
@@ -97,11 +103,9 @@ class Demo:
     def _ask(self) -> None:
         ask = f"{self._prompt.id}/ask"
         choices = [{"id": "yes", "label": "Yes, write it"}, {"id": "no", "label": "No", "allows": False}]
-        question, detail = f"May I write a small note called {NOTE}?", f"It goes into {Path.cwd()}, and nothing else."
+        question = f"May I write a small note called {NOTE}?"
         action = {"kind": "write", "target": NOTE, "paths": [NOTE]}
-        self._conversation.say(
-            "ask", ask_id=ask, question=question, detail=detail, choices=choices, about="permission", action=action
-        )
+        self._conversation.say("ask", ask_id=ask, question=question, choices=choices, about="permission", action=action)
         answer = self._conversation.answer(ask)
         if answer.choice != "yes":
             self._write("Understood, I leave it. Nothing was written." + replies.advice(answer.note))
@@ -123,6 +127,52 @@ class Demo:
         answer = self._conversation.answer(ask)
         chosen = replies.DRINKS.get(answer.choice)
         self._write((chosen[1] if chosen else "No choice is a choice, too. Water it is.") + replies.advice(answer.note))
+
+    def _plan(self) -> None:
+        ask = f"{self._prompt.id}/plan"
+        choices = [
+            {"id": "go", "label": "Go ahead"},
+            {"id": "no", "label": "Keep planning", "allows": False, "words": True},
+        ]
+        self._conversation.say(
+            "ask", ask_id=ask, question=work.PLAN_QUESTION, detail=work.PLAN, choices=choices, about="plan"
+        )
+        answer = self._conversation.answer(ask)
+        if answer.choice == "go":
+            self._write("Good, I begin. ")
+            self._diff()
+        else:
+            self._write("I keep planning, and change nothing." + replies.advice(answer.note))
+
+    def _questions(self) -> None:
+        """All parts are asked at once, and answered in any order."""
+        asked = {part.name: f"{self._prompt.id}/{part.name}" for part in work.QUESTIONNAIRE}
+        for part in work.QUESTIONNAIRE:
+            choices = [{"id": one, "label": label} for one, label in part.choices]
+            self._conversation.say(
+                "ask",
+                ask_id=asked[part.name],
+                question=part.question,
+                choices=choices,
+                about="choice",
+                several=part.several,
+            )
+        answers = {name: self._conversation.answer(ask).choice for name, ask in asked.items()}
+        self._write(work.answered(answers))
+
+    def _diff(self) -> None:
+        path = Path(work.FILE)
+        call, say = f"{self._prompt.id}/edit", self._conversation.say
+        try:
+            before, after = work.before_and_after(path.read_text() if path.exists() else "")
+            patch = work.patch(before, after)
+            say("tool", call=call, name="edit_file", title=f"Edit {path}", status="started", output=patch)
+            self._pause(0.6)
+            path.write_text(after)
+        except OSError as error:
+            raise Failed(f"{path} could not be written: {error.strerror}.") from None
+        say("tool", call=call, status="done")
+        self._write(f"I have changed {path}. Look at its lines, and say what you think of them.")
 
     def _image(self) -> None:
         self._write("One moment, I get my brushes. ")

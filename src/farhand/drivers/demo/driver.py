@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from farhand.drivers.demo.panes import DemoPanes
 from farhand.drivers.wires.context import DriverContext
 from farhand.drivers.wires.holder.process import Program, forget, open_wire
 from farhand.drivers.wires.lines.link import LineLink
@@ -32,6 +33,7 @@ class DemoDriver:
         self._argv = (python, "-I", "-S", str(program), *arguments)
         self._environment = {**environment}
         self._backend = backend
+        self.panes = DemoPanes()
 
     wire = "headless"
 
@@ -43,14 +45,14 @@ class DemoDriver:
     @property
     def can(self) -> Can:
         """It can be stopped, takes files, and its wire carries ids."""
-        return Can(interrupt=True, images=True, files=True, ids=True)
+        return Can(interrupt=True, images=True, files=True, ids=True, reviews=True)
 
     @asynccontextmanager
     async def open(self, worker: Worker, cursor: str) -> AsyncIterator[LineLink]:
         """Starts the worker's agent, or finds it alive and goes on after the cursor."""
         program = Program(argv=self._argv, directory=worker.directory, environment=self._environment)
         async with open_wire(self._holders, worker.hiring_id, program, cursor) as process:
-            yield LineLink(process, to_line, translate, "The demo agent cannot do that.")
+            yield LineLink(process, to_line, translate, "The demo has one way to work, and no model.")
 
     async def end(self, worker: Worker) -> None:
         """Ends the agent and removes what it left."""

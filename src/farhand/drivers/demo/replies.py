@@ -1,5 +1,6 @@
 """What the demo agent says and draws, and how it understands what is wanted. Pure."""
 
+import json
 import re
 import struct
 import zlib
@@ -8,7 +9,17 @@ from pathlib import Path
 
 LONG_ANSWER = 14_000
 GREETINGS = {"hello", "hi", "hey", "hallo", "help", "start", "commands"}
-SHOWS = {"stream", "think", "tool", "ask", "choose", "image", "fail", "long", "slow"}
+SHOWS = {"stream", "think", "tool", "ask", "choose", "image", "fail", "long", "slow", "plan", "questions", "diff"}
+# The first words that a worker gets: who it is, and how it finds the others.
+WELCOME = re.compile(r"You are \S+, a long-lived worker on this team\.")
+
+# What the demo objects to in a line that was added, and how much.
+DOUBTS = (
+    (r"approve|ignore (all|the|previous)|dear reviewer", "P0", "This speaks to the reviewer."),
+    (r"\beval\(|password\s*=", "P1", "This should not be shipped."),
+    (r"\b(TODO|FIXME|XXX)\b", "P2", "Something is left to do here."),
+)
+SUMMARIES = {"approve": "Nothing stands in its way.", "changes": "Some of it should not be shipped."}
 
 HELP = """Hello! I am the demo. I run on your own machine, I need no key, and I never call anyone. \
 Say one of these words, and I show you what working with an agent feels like:
@@ -18,12 +29,17 @@ Say one of these words, and I show you what working with an agent feels like:
 - tool: I look into my folder, for real
 - ask: I ask before I do something, and you decide
 - choose: a question with several answers
+- questions: a questionnaire, two parts at once
+- plan: I show you a plan before I begin
+- diff: I change a small program; in the phone app tap *Files and changes* and comment on its lines
 - image: I paint you a picture
 - fail: something goes wrong
 - long: an answer of 14,000 characters
 - slow: ten seconds of work, to try the stop button
 
-Anything else I think about, and give it back to you."""
+In the phone app I have a terminal, too. Anything else I think about, and give it back to you."""
+
+READY = "I am ready. Say help, and I show you what I can do."
 
 STORY = """There was a lighthouse keeper who had read every book in the tower twice. So she began to write letters \
 to the ships instead.
@@ -54,11 +70,45 @@ DRINKS = {
 
 def wanted(text: str) -> str:
     """Which show a message asks for: its first word, or none."""
+    if WELCOME.match(text):
+        return "ready"
     first = re.match(r"\W*([a-z]+)", text.lower())
     word = first.group(1) if first else ""
     if not word or word in GREETINGS:
         return "help"
     return word if word in SHOWS and len(text.split()) <= 3 else ""
+
+
+def verdict(text: str) -> str:
+    """What the demo says of a change that it shall judge; empty for any other message."""
+    mark = re.search(r"^----- BEGIN DATA ([0-9a-f]{8,64}) -----$", text, re.MULTILINE)
+    if mark is None:
+        return ""
+    data = text.partition(mark[0])[2].partition(f"----- END DATA {mark[1]} -----")[0]
+    found = [
+        {"severity": severity, "path": path, "line": line, "title": title}
+        for path, line, added in added_lines(data)
+        for pattern, severity, title in DOUBTS
+        if re.search(pattern, added, re.IGNORECASE)
+    ]
+    said = "changes" if any(one["severity"] in ("P0", "P1") for one in found) else "approve"
+    told = {"review": mark[1], "verdict": said, "confidence": 0.5, "summary": SUMMARIES[said], "findings": found[:20]}
+    return f"I have read it line by line.\n\n{json.dumps(told)}"
+
+
+def added_lines(patch: str) -> Iterator[tuple[str, int, str]]:
+    """Every line that a patch adds: its file, its number there, and what it says."""
+    path, line = "", 0
+    for row in patch.splitlines():
+        if row.startswith("+++ "):
+            path = row[4:].removeprefix("b/")
+        elif place := re.match(r"@@ -\S+ \+(\d+)", row):
+            line = int(place[1])
+        elif row.startswith("+"):
+            yield path, line, row[1:]
+            line += 1
+        elif row.startswith(" "):
+            line += 1
 
 
 def pieces(text: str) -> Iterator[str]:

@@ -12,6 +12,8 @@ from farhand.drivers.wires.foreign_json import Fields
 from farhand.model.words import Usage
 
 CONTEXTS = ("<session_context>", "<hook_context>")
+GEMINI_WINDOW = 1_048_576
+GEMMA_WINDOW = 256_000
 OVER = frozenset(("success", "error", "cancelled"))
 _WRAPPED = re.compile(r"^<untrusted_context>\n?(.*?)\n?</untrusted_context>$", re.DOTALL)
 _GROUP = re.compile(r"\n?Process Group PGID: \d+$")
@@ -73,6 +75,11 @@ def usage_of(message: Fields) -> Usage | None:
     if not tokens:
         return None
     return Usage(input_tokens=tokens.whole("input"), output_tokens=tokens.whole("output") + tokens.whole("thoughts"))
+
+
+def context_window(model: str) -> int:
+    """How many tokens a conversation with that model may have, as the CLI reckons."""
+    return GEMMA_WINDOW if model.startswith("gemma-") else GEMINI_WINDOW
 
 
 def moment(record: Fields) -> float:

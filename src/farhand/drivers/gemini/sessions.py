@@ -13,11 +13,14 @@ from pathlib import Path
 
 import anyio.to_thread
 
+from farhand.disk.plain_files import open_plain
 from farhand.drivers.gemini.launch import MANIFEST, GeminiPaths
 from farhand.drivers.gemini.schema import words
 from farhand.drivers.wires.foreign_json import Fields, parse
+from farhand.model.history import HistoryPage
 from farhand.model.ports import SessionFound
 from farhand.model.present import Worker
+from farhand.model.words import Seq
 from farhand.sdk.projects import MARKER, find_slug
 
 HEAD_BYTES = 256 * 1024
@@ -82,7 +85,7 @@ def _described(owner: str, path: Path, at: float) -> SessionFound | None:
 
 
 def _ends(path: Path) -> tuple[bytes, bytes]:
-    with path.open("rb") as file:
+    with os.fdopen(open_plain(path), "rb") as file:
         head = file.read(HEAD_BYTES)
         file.seek(max(0, path.stat().st_size - TAIL_BYTES))
         return head, file.read(TAIL_BYTES)
@@ -146,15 +149,21 @@ def find_file(session: str, home: Path) -> Path | None:
 
 
 def _is_of(path: Path, session: str) -> bool:
-    with path.open("rb") as file:
-        name = _SESSION.search(file.read(4096))
+    name = _SESSION.search(_head(path, 4096))
     return name is not None and name[1].decode() == session
 
 
 def _is_spoken(path: Path) -> bool:
-    with path.open("rb") as file:
-        head = file.read(HEAD_BYTES)
-    return bool(first_words(head, whole=path.suffix == ".json"))
+    return bool(first_words(_head(path, HEAD_BYTES), whole=path.suffix == ".json"))
+
+
+def _head(path: Path, size: int) -> bytes:
+    """How the file begins; empty for one that cannot be read."""
+    try:
+        with os.fdopen(open_plain(path), "rb") as file:
+            return file.read(size)
+    except OSError:
+        return b""
 
 
 def has_conversation(session: str, home: Path) -> bool:
@@ -196,6 +205,13 @@ class GeminiSessions:
     async def sessions(self, directory: str) -> list[SessionFound]:
         """The CLI's conversations of that folder, newest first; of every folder, when it is empty."""
         return await anyio.to_thread.run_sync(list_sessions, directory, self.places.kept)
+
+    async def messages(self, session: SessionFound, before: Seq | None, limit: int) -> HistoryPage:
+        """What was said in a conversation, a page of it."""
+        # Its translation reads this module's files.
+        from farhand.drivers.gemini.past import read_past
+
+        return await anyio.to_thread.run_sync(read_past, self.places.kept, session, before, limit)
 
     def resume_command(self, worker: Worker) -> str:
         """What a person types to go on with the worker's session."""

@@ -85,7 +85,7 @@ class NativeAgent:
         error = ""
         how = "failed"
         try:
-            async for event in self._session.send_stream(_pieces(prompt)):
+            async for event in self._session.run(_pieces(prompt), commands=True):
                 self._write_event(event)
                 if isinstance(event, events.Error) and event.fatal:
                     error = event.message
@@ -137,6 +137,8 @@ class NativeAgent:
         asked: JsonObject = {"question": question.text, "about": "permission" if permission else "choice"}
         if question.call is not None:
             asked |= asked_for(question.call)
+            if question.subagent:
+                asked["question"] = f"{question.subagent}: {asked['question']}"
         self._write({"ask": self._running, "ask_id": ask, "choices": choices, **asked})
 
 

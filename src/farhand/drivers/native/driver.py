@@ -33,7 +33,15 @@ class NativeDriver:
     backend = "native"
     wire = "headless"
     # Everything but a word into a running turn; its wire carries ids.
-    can = Can(interrupt=True, images=True, files=True, models=True, modes=tuple(mode.value for mode in Mode), ids=True)
+    can = Can(
+        interrupt=True,
+        images=True,
+        files=True,
+        models=True,
+        modes=tuple(mode.value for mode in Mode),
+        ids=True,
+        reviews=True,
+    )
 
     def __init__(self, holders: Holders, *, python: str, environment: Mapping[str, str]) -> None:
         self._holders = holders

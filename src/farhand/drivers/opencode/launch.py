@@ -29,6 +29,8 @@ class OpenCodeManifest(msgspec.Struct, frozen=True):
     install: str
     passed: frozenset[str]
     passed_prefixes: tuple[str, ...]
+    # Names of variants of a model, the least effort first; which of them a model has is its provider's.
+    efforts: tuple[str, ...]
     # By mode, then by tool: allow, ask or deny.
     modes: dict[str, dict[str, str]]
     titles: dict[str, str]
@@ -68,9 +70,10 @@ def terminal_line(program: str, port: int, session: str) -> list[str]:
     return [program, "--hostname", LOOPBACK, "--port", str(port), *_resume(session)]
 
 
-def turn_arguments(mode: Mode, model: str, session: str, pictures: Sequence[str]) -> list[str]:
+def turn_arguments(mode: Mode, model: str, session: str, pictures: Sequence[str], effort: str = "") -> list[str]:
     """The CLI's arguments for one turn; it reads the message from its standard input."""
     chosen = ["--model", model] if model else []
+    chosen += ["--variant", effort] if effort else []
     agent = ["--agent", PLAN_AGENT] if mode is Mode.PLAN else []
     # It takes every argument after it for a file.
     attached = ["--file", *pictures] if pictures else []

@@ -44,5 +44,6 @@ def usage_after(before: Usage, part: Part) -> Usage:
     return Usage(
         input_tokens=before.input_tokens + tokens.input + tokens.cache.read + tokens.cache.write,
         output_tokens=before.output_tokens + tokens.output + tokens.reasoning,
+        context_tokens=tokens.input + tokens.cache.read + tokens.cache.write + tokens.output + tokens.reasoning,
         cost_dollars=round((before.cost_dollars or 0) + part.cost, 10) if part.cost or before.cost_dollars else None,
     )

@@ -102,9 +102,26 @@ class MessageInfo(OpenCodeData, frozen=True):
     role: str
     sessionID: str  # noqa: N815
     parentID: str = ""  # noqa: N815
+    # Of an answer: which model gives it.
+    providerID: str = ""  # noqa: N815
+    modelID: str = ""  # noqa: N815
     time: TimeSpan = TimeSpan()
     error: OpenCodeError | None = None
     summary: object = None
+
+
+class ModelLimit(OpenCodeData, frozen=True):
+    """How many tokens a model takes; 0 where nobody says."""
+
+    context: int = 0
+
+
+class OpenCodeModel(OpenCodeData, frozen=True):
+    """A model that can be chosen."""
+
+    limit: ModelLimit = ModelLimit()
+    # By name, the least effort first.
+    variants: dict[str, object] = {}
 
 
 class OpenCodeMessage(OpenCodeData, frozen=True):

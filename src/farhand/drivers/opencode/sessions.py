@@ -12,8 +12,11 @@ from typing import TypeAlias
 
 import anyio.to_thread
 
+from farhand.drivers.opencode.past import read_past
+from farhand.model.history import HistoryPage
 from farhand.model.ports import SessionFound
 from farhand.model.present import Worker
+from farhand.model.words import Seq
 
 MOST_SESSIONS = 200
 LONGEST_ANSWER = 8000
@@ -148,6 +151,10 @@ class OpenCodeSessions:
     async def sessions(self, directory: str) -> list[SessionFound]:
         """OpenCode's conversations of that folder, or of every folder for "", newest first."""
         return await anyio.to_thread.run_sync(find_sessions, self._database, directory)
+
+    async def messages(self, session: SessionFound, before: Seq | None, limit: int) -> HistoryPage:
+        """What was said in a session, a page of it."""
+        return await anyio.to_thread.run_sync(read_past, self._database, session, before, limit)
 
     async def open_in(self, session: str) -> list[int]:
         """The processes that were started with that session."""

@@ -9,12 +9,13 @@ from pathlib import Path
 from farhand.drivers.wires.folders.check import FolderCheck, FolderGate
 from farhand.drivers.wires.folders.reads import reads_of, reads_of_every_driver
 from farhand.drivers.wires.tmux.host import TmuxHost
+from farhand.model.bridge import OpensBridges
 from farhand.model.holder_ports import Holders
 from farhand.model.ports import Can
 from farhand.model.sandbox import Sandboxes
 
 # What every agent CLI can do here; a driver adds what is its own.
-USUAL = Can(interrupt=True, images=True, files=True, sessions=True)
+USUAL = Can(interrupt=True, images=True, files=True, sessions=True, reviews=True)
 
 
 @dataclass(frozen=True)
@@ -34,10 +35,16 @@ class DriverContext:
     ask_seconds: float = 3600.0
     # Builds sandboxes for those workers that run in one.
     sandboxes: Sandboxes | None = None
+    # Where it is remembered which folders are trusted, if not in the node's own folder.
+    trust_folder: Path | None = None
+    # Opens the two files of a bridged project.
+    bridges: OpensBridges | None = None
 
     def folder_gate(self, manifest: Mapping[str, object] | None = None) -> FolderGate:
         """What asks before an agent with that manifest is started in a folder that configures it; without a manifest
         nobody knows which CLI it is, and what any of them reads counts."""
         reads = reads_of(manifest) if manifest is not None else reads_of_every_driver()
         home = self.child({}).get("HOME")
-        return FolderGate(FolderCheck(self.folder, self.ask_seconds, Path(home) if home else None), reads)
+        return FolderGate(
+            FolderCheck(self.trust_folder or self.folder, self.ask_seconds, Path(home) if home else None), reads
+        )

@@ -16,6 +16,7 @@ from farhand.drivers.claude import launch
 from farhand.drivers.claude.headless.link import ClaudeHeadlessLink
 from farhand.drivers.claude.headless.state import ClaudeStreamCursor
 from farhand.drivers.claude.launch import ClaudePaths
+from farhand.drivers.claude.past import read_past
 from farhand.drivers.claude.sessions import find_sessions, open_in, resume_command
 from farhand.drivers.wires.asks.answers import PartAnswers
 from farhand.drivers.wires.context import USUAL
@@ -25,10 +26,11 @@ from farhand.drivers.wires.holder.process import Program, forget, open_wire
 from farhand.drivers.wires.preflight import workplace
 from farhand.drivers.wires.tmux.delivered import DeliveredLog, with_turn_of
 from farhand.model.facts import SessionKnown
+from farhand.model.history import HistoryPage
 from farhand.model.holder_ports import Holders
 from farhand.model.ports import Heard, Link, SessionFound
 from farhand.model.present import Worker
-from farhand.model.words import replace
+from farhand.model.words import Seq, replace
 
 
 class HeadlessClaudeDriver:
@@ -38,7 +40,7 @@ class HeadlessClaudeDriver:
     wire = "headless"
     # What its workers' backend was called when it was one of its own.
     formerly = ("claude-headless",)
-    can = replace(USUAL, steer=True, models=True, modes=("default", "plan"), ids=True)
+    can = replace(USUAL, steer=True, models=True, modes=("default", "plan"), effort=launch.EFFORTS, ids=True)
 
     def __init__(
         self,
@@ -78,13 +80,17 @@ class HeadlessClaudeDriver:
         directory = str(workplace(worker))
         program = launch.found(self._program, self._environment)
         resume = launch.has_conversation(self._places.transcript(directory, session))
-        words = launch.headless_line(program, worker.mode, worker.model, session, resume=resume)
+        words = launch.headless_line(program, worker.mode, worker.model, session, resume=resume, effort=worker.effort)
         variables = launch.variables(worker.mode, self._environment, root=os.geteuid() == 0)
         return Program(argv=tuple(words), directory=worker.directory, environment={**self._environment, **variables})
 
     async def sessions(self, directory: str) -> list[SessionFound]:
         """The conversations that Claude Code has in that folder, or in every one."""
         return await anyio.to_thread.run_sync(find_sessions, self._places, directory)
+
+    async def messages(self, session: SessionFound, before: Seq | None, limit: int) -> HistoryPage:
+        """What was said in a conversation, a page of it."""
+        return await read_past(self._places, session, before, limit)
 
     async def open_in(self, session: str) -> list[int]:
         """Who has a conversation open at the desk."""

@@ -15,13 +15,13 @@ from farhand.drivers.wires.asks.build import GONE, question_id
 from farhand.drivers.wires.asks.settle import AskSettler
 from farhand.drivers.wires.cursor import write_cursor
 from farhand.drivers.wires.foreign_json import Fields, JsonObject, parse
-from farhand.drivers.wires.holder.process import HeldProcess, sentence
+from farhand.drivers.wires.holder.process import HeldProcess
 from farhand.drivers.wires.text.prompt import prompt_text
 from farhand.drivers.wires.tmux.delivered import DeliveredLog, ExpectedMessage
-from farhand.model.facts import Noted, TurnEnded
+from farhand.model.facts import TurnEnded
 from farhand.model.ports import Batch, Change, Deliver, Errand, Heard, NotTaken, Outcome, Settle, Stop, Taken
 from farhand.model.present import Ask
-from farhand.model.words import HowEnded, Mode, replace
+from farhand.model.words import Mode, replace
 
 MODES = {
     Mode.DEFAULT: "default",
@@ -50,6 +50,11 @@ class ClaudeHeadlessLink:
         self._delivered = delivered
         self._settler: AskSettler[ClaudeQuestion] = AskSettler(answers, digest, steps)
 
+    @property
+    def ended_on_purpose(self) -> bool:
+        """Whether its agent was ended with its node, and what comes is what it left."""
+        return self._process.ended_on_purpose
+
     # --- facts
 
     async def facts(self) -> AsyncIterator[Batch]:
@@ -62,11 +67,10 @@ class ClaudeHeadlessLink:
                 heard += self._read(line)
             self._cursor = replace(self._cursor, wire=position)
             yield self._batch(heard)
-        ended = Noted(text=sentence(await self._process.exit()))
-        self._cursor = replace(self._cursor, wire=self._process.next_life, asks={})
-        over = [Heard(fact=TurnEnded(how=HowEnded.FAILED, error=ended.text))] if self._cursor.state.running else []
-        self._cursor = replace(self._cursor, state=replace(self._cursor.state, running=False))
-        yield self._batch([*over, Heard(fact=ended)])
+        ended = await self._process.last_facts(in_turn=self._cursor.state.running)
+        state = replace(self._cursor.state, running=False)
+        self._cursor = replace(self._cursor, wire=self._process.next_life, asks={}, state=state)
+        yield self._batch(ended)
 
     def _batch(self, heard: list[Heard]) -> Batch:
         return Batch(heard=tuple(heard), cursor=write_cursor(self._cursor))
@@ -106,8 +110,8 @@ class ClaudeHeadlessLink:
                 return await self._settle(ask)
             case Stop(turn=turn, number=number):
                 return await self._control(f"stop-{number}-{turn}", {"subtype": "interrupt"})
-            case Change(model=model, mode=mode):
-                return await self._change(model, mode)
+            case Change():
+                return await self._change(errand)
 
     async def _deliver(self, errand: Deliver) -> Outcome:
         text, state = prompt_text(errand.message), self._cursor.state
@@ -132,13 +136,18 @@ class ClaudeHeadlessLink:
         self._drop_ask(name)
         return await self._process.feed_json(_answer_key(name), {"type": "control_response", "response": response})
 
-    async def _change(self, model: str | None, mode: str | None) -> Outcome:
-        if mode is not None:
-            request: JsonObject = {"subtype": "set_permission_mode", "mode": MODES[Mode(mode)]}
-            await self._control(f"mode-{uuid.uuid4()}", request)
-        if not model:
-            return Taken()
-        return await self._control(f"model-{uuid.uuid4()}", {"subtype": "set_model", "model": model})
+    async def _change(self, change: Change) -> Outcome:
+        requests: list[JsonObject] = []
+        if change.mode is not None:
+            requests.append({"subtype": "set_permission_mode", "mode": MODES[Mode(change.mode)]})
+        if change.model:
+            requests.append({"subtype": "set_model", "model": change.model})
+        if change.effort:
+            requests.append({"subtype": "apply_flag_settings", "settings": {"effortLevel": change.effort}})
+        outcome: Outcome = Taken()
+        for request in requests:
+            outcome = await self._control(f"change-{uuid.uuid4()}", request)
+        return outcome
 
     async def _control(self, key: str, request: JsonObject) -> Outcome:
         line = {"type": "control_request", "request_id": key, "request": request}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from farhand.drivers.claude.asks import ClaudeQuestion
 from farhand.drivers.wires.tmux.delivered import ExpectedMessage
-from farhand.model.words import Usage, Word
+from farhand.model.words import Usage, UsageWindow, Word
 
 
 class ClaudeStreamState(Word):
@@ -21,10 +21,13 @@ class ClaudeStreamState(Word):
     expected: tuple[ExpectedMessage, ...] = ()
     usage: Usage = Usage()
     counted: str = ""
+    # How many tokens the conversation had in the last call of the model.
+    context: int = 0
     # What the session had cost before this turn: the CLI reports the sum.
     cost_before: float = 0.0
     # When the limit ends that a rate_limit_event has announced.
     resets_at: float | None = None
+    windows: tuple[UsageWindow, ...] = ()
     skipped: int = 0
 
 

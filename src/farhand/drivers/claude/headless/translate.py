@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from farhand.drivers.claude.headless.state import ClaudeStreamState
-from farhand.drivers.claude.limits import event_reset, limit
-from farhand.drivers.claude.schema import blocks, plain_text
+from farhand.drivers.claude.limits import event_reset, event_windows, limit
+from farhand.drivers.claude.schema import blocks, input_of, plain_text
 from farhand.drivers.claude.tmux.translate import INTERRUPTED, LONGEST_OUTPUT, wordless
 from farhand.drivers.wires.foreign_json import Fields, parse
 from farhand.drivers.wires.tmux.delivered import squeezed
@@ -74,7 +74,8 @@ def _facts(record: Fields, state: ClaudeStreamState, at: float) -> tuple[list[Fa
         case "result":
             return _result(record, state, at)
         case "rate_limit_event":
-            return [], replace(state, resets_at=event_reset(record))
+            windows = event_windows(record) or state.windows
+            return [], replace(state, resets_at=event_reset(record), windows=windows)
         case "control_request":
             return [], state
         case kind if kind in SILENT:
@@ -117,6 +118,9 @@ def _assistant(record: Fields, state: ClaudeStreamState) -> tuple[list[Fact], Cl
     for block in blocks(message):
         added, state = _block(block, state)
         facts = facts + added
+    if (usage := message.fields("usage")) and not record.text("parent_tool_use_id"):
+        # What a helper of the agent read is not in the conversation.
+        state = replace(state, context=input_of(usage) + usage.whole("output_tokens"))
     return facts, state
 
 
@@ -160,13 +164,15 @@ def _tool_ended(block: Fields) -> Fact:
 
 def _result(record: Fields, state: ClaudeStreamState, at: float) -> tuple[list[Fact], ClaudeStreamState]:
     usage = record.fields("usage")
-    read = usage.whole("input_tokens") + usage.whole("cache_read_input_tokens")
     total = record.number("total_cost_usd")
     cost = None if total is None else max(0.0, round(total - state.cost_before, 10))
     spent = Usage(
-        input_tokens=read + usage.whole("cache_creation_input_tokens"),
+        input_tokens=input_of(usage),
         output_tokens=usage.whole("output_tokens"),
         cost_dollars=cost,
+        context_tokens=state.context,
+        context_window=_window(record.any("modelUsage")),
+        windows=state.windows,
     )
     how, error = _ending(record)
     fresh = ClaudeStreamState(
@@ -175,11 +181,18 @@ def _result(record: Fields, state: ClaudeStreamState, at: float) -> tuple[list[F
         turn=state.turn or next((one.turn for one in state.expected if one.turn), ""),
         expected=tuple(one for one in state.expected if not one.turn or one.turn != state.turn),
         cost_before=state.cost_before if total is None else total,
+        windows=state.windows,
         skipped=state.skipped,
     )
     limited = limit(record, error, at) if how is HowEnded.FAILED else None
     first: list[Fact] = [replace(limited, until=state.resets_at or limited.until)] if limited else []
     return [*first, TurnEnded(how=how, error=error, usage=spent)], fresh
+
+
+def _window(used: object) -> int:
+    """The largest window of the models that worked: helpers of the agent may have a smaller one."""
+    models = used.values() if isinstance(used, dict) else ()
+    return max((Fields(one).whole("contextWindow") for one in models), default=0)
 
 
 def _ending(record: Fields) -> tuple[HowEnded, str]:

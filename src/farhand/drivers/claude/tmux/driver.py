@@ -6,17 +6,20 @@ import os
 import uuid
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import anyio
 import anyio.to_thread
 import msgspec
-import structlog
 
+from farhand.disk.atomic import write_private
 from farhand.disk.tail import size_of
 from farhand.drivers.claude import launch
 from farhand.drivers.claude.launch import MANIFEST, ClaudePaths
+from farhand.drivers.claude.past import read_past
 from farhand.drivers.claude.sessions import find_sessions, open_in, resume_command
+from farhand.drivers.claude.tmux.earlier import take_over
 from farhand.drivers.claude.tmux.hooks import WORDING
 from farhand.drivers.claude.tmux.keyboard import ClaudeKeyboard
 from farhand.drivers.claude.tmux.link import ClaudeCli, ClaudeEvent
@@ -35,12 +38,16 @@ from farhand.drivers.wires.tmux.link import TmuxLink
 from farhand.drivers.wires.tmux.queue import InputQueue
 from farhand.model.errors import DriverError
 from farhand.model.facts import SessionKnown
+from farhand.model.history import HistoryPage
+from farhand.model.logger import get_logger
 from farhand.model.ports import Heard, Link, SessionFound
 from farhand.model.present import Worker
 from farhand.model.sandbox import PRIVATE
-from farhand.model.words import replace
+from farhand.model.words import Seq, replace
 
-log = structlog.get_logger("claude")
+log = get_logger("claude")
+# The conversation that another bridge had open for the worker, in its folder.
+EARLIER = "earlier"
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -57,7 +64,7 @@ class TmuxClaudeDriver:
 
     backend: str = MANIFEST["backend"]
     wire = "tmux"
-    can = replace(USUAL, steer=True, models=True, modes=tuple(MANIFEST["modes"]), terminal=True)
+    can = replace(USUAL, steer=True, models=True, modes=tuple(MANIFEST["modes"]), effort=launch.EFFORTS, terminal=True)
 
     def __init__(
         self,
@@ -100,6 +107,10 @@ class TmuxClaudeDriver:
         """The conversations that Claude Code has in that folder, or in every one."""
         return await anyio.to_thread.run_sync(find_sessions, self._places, directory)
 
+    async def messages(self, session: SessionFound, before: Seq | None, limit: int) -> HistoryPage:
+        """What was said in a conversation, a page of it."""
+        return await read_past(self._places, session, before, limit)
+
     async def open_in(self, session: str) -> list[int]:
         """Who has a conversation open at the desk."""
         return await anyio.to_thread.run_sync(open_in, self._places, session)
@@ -135,6 +146,7 @@ class TmuxClaudeDriver:
         # Before the plan, which says in Claude Code's name that the folder is trusted.
         if self._gate is not None:
             await self._gate.pass_through(worker)
+        worker = await self._taken_over(worker)
         plan = self._plan(worker, cursor, await self.tmux_host.hook_command(worker))
         variables = {
             **self._environment,
@@ -148,6 +160,18 @@ class TmuxClaudeDriver:
         state = replace(cursor.state, running=False) if known else ClaudeState(session=plan.session)
         return pane, ClaudeCursor(path=str(plan.transcript), offset=plan.offset, state=state)
 
+    async def _taken_over(self, worker: Worker) -> Worker:
+        """The worker with the conversation that another bridge has kept open for it in tmux, which ends there. It is
+        written down before: the node may be killed between its end and our start."""
+        if worker.session:
+            return worker
+        note = self.tmux_host.folder(worker) / EARLIER
+        pane = await self.tmux_host.earlier(worker)
+        if pane is not None:
+            await take_over(self.tmux_host.tmux, pane, self._places, partial(write_private, note))
+        session = note.read_text("utf-8") if note.exists() else ""
+        return replace(worker, session=session) if session else worker
+
     def _status(self, worker: Worker, pane: Pane) -> Path:
         host = self.tmux_host
         return host.outside(worker, self._places.status(host.agent_pid(worker, pane)))
@@ -160,7 +184,9 @@ class TmuxClaudeDriver:
         transcript = Path(cursor.path) if cursor.path else self._places.transcript(str(directory), session)
         launch.prepare_account(self._places, self._environment, directory)
         settings, resume = self._write_settings(worker, hook), launch.resumes(transcript)
-        words = launch.command_line(program, worker.mode, worker.model, settings, session, resume=resume)
+        words = launch.command_line(
+            program, worker.mode, worker.model, settings, session, resume=resume, effort=worker.effort
+        )
         # What was written before this start was told before, unless the cursor says that it was not.
         offset = cursor.offset if cursor.path and resume else size_of(transcript)
         return Plan(session, tuple(words), transcript, offset)

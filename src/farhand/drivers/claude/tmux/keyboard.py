@@ -9,7 +9,7 @@ from farhand.drivers.claude.tmux.screen import dialog_key, footer_says, holds, i
 from farhand.drivers.wires.tmux import Pane, Tmux
 from farhand.drivers.wires.tmux.keyboard import Keyboard, commands
 from farhand.drivers.wires.tmux.screen import last_words, plain
-from farhand.drivers.wires.tmux.submit import BoxOptions
+from farhand.drivers.wires.tmux.submit import BoxOptions, OwnTexts
 from farhand.model.ports import Outcome
 from farhand.model.start_problems import is_known
 from farhand.model.words import Mode
@@ -48,10 +48,10 @@ class ClaudeKeyboard(Keyboard):
         # What was submitted last: Claude Code puts it back into its box when its turn is stopped early.
         self._submitted = ""
 
-    async def submit(self, text: str, seen: anyio.Event | None = None) -> Outcome:
+    async def submit(self, text: str, seen: anyio.Event | None = None, handed_over: OwnTexts = tuple) -> Outcome:
         """As every keyboard; remembers the text."""
         self._submitted = text
-        return await super().submit(text, seen)
+        return await super().submit(text, seen, handed_over)
 
     async def take_back(self) -> bool:
         """Empties the box if the text that was submitted last stands there again, and nothing else; whether it did."""
@@ -74,8 +74,11 @@ class ClaudeKeyboard(Keyboard):
 
     async def set_mode(self, mode: Mode) -> Outcome:
         """Cycles through the modes until the footer names the wanted one."""
-        words: str = MANIFEST["modes"][mode.value]["footer"]
-        return await self.switch(mode, lambda screen: footer_says(screen, words), lambda _: "BTab", 0.5)
+
+        def shown(screen: str) -> str | None:
+            return next((name for name, one in MANIFEST["modes"].items() if footer_says(screen, one["footer"])), None)
+
+        return await self.switch(mode, shown, lambda _: "BTab")
 
     async def through_dialogs(self) -> str | None:
         """Answers first-run dialogs until the input box is there, or a dialog that nobody knows: a person must see it.

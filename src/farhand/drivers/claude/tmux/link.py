@@ -20,9 +20,9 @@ from farhand.drivers.wires.hooks.endpoint import HookAsk, HookReport
 from farhand.drivers.wires.tmux import TmuxError
 from farhand.drivers.wires.tmux.interrupt import interrupt, interrupt_again
 from farhand.drivers.wires.tmux.queue import InputQueue, Timeout
-from farhand.drivers.wires.tmux.transcript import read_on
+from farhand.drivers.wires.tmux.transcript import own_file, read_on
 from farhand.model.facts import Noted
-from farhand.model.ports import Deliver, Heard, Outcome, Taken
+from farhand.model.ports import Change, Deliver, Heard, Outcome, Taken
 from farhand.model.present import Ask
 from farhand.model.words import HowEnded, Mode
 
@@ -131,8 +131,10 @@ class ClaudeCli:
         return self.state.prompt if self.state.prompts.get(prompt) == self.state.turn else prompt
 
     def _follow(self, path: str, session: str) -> None:
-        """The conversation was cleared: it goes on in another file of the same folder."""
-        if path and path != self._path and session == self.state.session:
+        """The conversation was cleared: it goes on in another file of the same folder, or of one beside it."""
+        if path == self._path or session != self.state.session or Path(path).name != f"{session}.jsonl":
+            return
+        if own_file(path, Path(self._path).parent.parent) is not None:
             self._path, self._offset = path, 0
 
     def on_ask(self, asked: HookAsk) -> list[Heard]:
@@ -257,10 +259,15 @@ class ClaudeCli:
         self._stopping = True
         return await interrupt(self.keyboard, self._queue, self.state.prompt)
 
-    async def change(self, model: str | None, mode: str | None) -> Outcome:
-        """Cycles to the mode; types the command for the model."""
-        if mode is not None:
-            outcome = await self.keyboard.set_mode(Mode(mode))
+    async def change(self, change: Change) -> Outcome:
+        """Cycles to the mode; types the commands for the model and the effort."""
+        if change.mode is not None:
+            outcome = await self.keyboard.set_mode(Mode(change.mode))
             if not isinstance(outcome, Taken):
                 return outcome
-        return await self.keyboard.submit(f"/model {model}") if model else Taken()
+        typed = (("model", change.model), ("effort", change.effort))
+        for command in (f"/{name} {value}" for name, value in typed if value):
+            outcome = await self.keyboard.submit(command)
+            if not isinstance(outcome, Taken):
+                return outcome
+        return Taken()

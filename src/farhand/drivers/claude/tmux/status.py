@@ -9,7 +9,10 @@ from pathlib import Path
 
 import msgspec
 
+from farhand.disk.plain_files import read_plain
 from farhand.drivers.wires.foreign_json import parse
+
+LARGEST_BYTES = 4 * 1024 * 1024
 
 
 class ClaudeStatus(msgspec.Struct, frozen=True):
@@ -28,7 +31,7 @@ class ClaudeCost(msgspec.Struct, frozen=True):
 def read_status(file: Path) -> ClaudeStatus:
     """What the CLI's own status file says; empty when it cannot be read."""
     try:
-        record = parse(file.read_bytes())
+        record = parse(read_plain(file, LARGEST_BYTES))
     except OSError:
         record = None
     return ClaudeStatus(record.text("status"), record.text("sessionId")) if record else ClaudeStatus()
@@ -37,7 +40,7 @@ def read_status(file: Path) -> ClaudeStatus:
 def read_cost(file: Path) -> ClaudeCost:
     """What the status line left; empty when there is nothing yet."""
     try:
-        return ClaudeCost(file.read_bytes())
+        return ClaudeCost(read_plain(file, LARGEST_BYTES))
     except OSError:
         return ClaudeCost()
 

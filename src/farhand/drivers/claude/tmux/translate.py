@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from farhand.drivers.claude.limits import limit, written_at
-from farhand.drivers.claude.schema import blocks, plain_text
+from farhand.drivers.claude.limits import limit, status_windows, written_at
+from farhand.drivers.claude.schema import blocks, input_of, plain_text
 from farhand.drivers.claude.titles import detail, title
 from farhand.drivers.claude.tmux.state import (
     COMMAND_PROMPT,
@@ -238,11 +238,12 @@ def _added(message: Fields, sofar: Usage, counted: str) -> Usage | None:
     usage, name = message.fields("usage"), message.text("id")
     if not usage or not name or name == counted:
         return None
-    read = usage.whole("input_tokens") + usage.whole("cache_read_input_tokens")
-    return Usage(
-        input_tokens=sofar.input_tokens + read + usage.whole("cache_creation_input_tokens"),
+    read = input_of(usage)
+    return replace(
+        sofar,
+        input_tokens=sofar.input_tokens + read,
         output_tokens=sofar.output_tokens + usage.whole("output_tokens"),
-        cost_dollars=sofar.cost_dollars,
+        context_tokens=read + usage.whole("output_tokens"),
     )
 
 
@@ -297,5 +298,8 @@ def translate_cost(payload: bytes, state: ClaudeState) -> Translated:
     if state.prompts.get(record.text("prompt_id")) != state.turn or not state.turn:
         # Nobody's turn: what a session had cost before it was taken up again.
         return [], replace(state, cost_before=total)
-    usage = replace(state.usage, cost_dollars=round(total - before, 10))
+    window = record.fields("context_window").whole("context_window_size") or state.usage.context_window
+    windows = status_windows(record) or state.usage.windows
+    cost = round(total - before, 10)
+    usage = replace(state.usage, cost_dollars=cost, context_window=window, windows=windows)
     return [Heard(fact=Used(usage=usage), turn=state.turn)], replace(state, usage=usage)

@@ -1,6 +1,7 @@
 """`codex exec` behind the line protocol, a process a turn: a program of its own, so that the node may die.
 
-Run as `python -m farhand.drivers.codex.exec.agent [--session ID] --mode M [--model M] -- PROGRAM` where the worker is.
+Run as `python -m farhand.drivers.codex.exec.agent [--session ID] --mode M [--model M] [--effort E] -- PROGRAM` where
+the worker is.
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ class CodexExecCli:
 
     async def _run(self, turn: ExecTurn) -> str:
         text, pictures = _input(turn.prompt)
-        words = turn_line(self._program, os.getcwd(), Mode(turn.mode), turn.model, self._state.session, pictures)  # noqa: PTH109
+        where, session = os.getcwd(), self._state.session  # noqa: PTH109
+        words = turn_line(self._program, where, Mode(turn.mode), turn.model, session, pictures, turn.effort)
         code, errors = await turn.run(words, text.encode("utf-8", "replace"), self._translate)
         last = errors.strip().splitlines()[-1:]
         return self._state.problem or f"Codex ended with code {code}" + (f": {last[0]}" if last else ".")
@@ -70,8 +72,9 @@ if __name__ == "__main__":
     parser.add_argument("--session", default="")
     parser.add_argument("--mode", default=Mode.DEFAULT.value)
     parser.add_argument("--model", default="")
+    parser.add_argument("--effort", default="")
     parser.add_argument("program")
     options = parser.parse_args()
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     cli = CodexExecCli(options.program, options.session)
-    sys.exit(asyncio.run(ExecAgent(cli, options.mode, options.model, write_line).run()))
+    sys.exit(asyncio.run(ExecAgent(cli, options.mode, options.model, write_line, options.effort).run()))

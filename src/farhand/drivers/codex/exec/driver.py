@@ -31,7 +31,7 @@ class ExecCodexDriver(CodexSessions):
 
     backend: str = launch.MANIFEST["backend"]
     wire = "exec"
-    can = replace(USUAL, models=True, modes=launch.MODES, ids=True)
+    can = replace(USUAL, models=True, modes=launch.MODES, effort=launch.EFFORTS, ids=True)
 
     def __init__(self, context: DriverContext, program: str = launch.MANIFEST["program"]) -> None:
         super().__init__(context)
@@ -46,6 +46,7 @@ class ExecCodexDriver(CodexSessions):
         options = ["--mode", worker.mode.value]
         options += ["--session", worker.session] if worker.session else []
         options += ["--model", worker.model] if worker.model else []
+        options += ["--effort", worker.effort] if worker.effort else []
         # -P keeps what lies in the worker's folder from standing in for our own modules.
         command = (self._context.python, "-P", "-m", "farhand.drivers.codex.exec.agent")
         argv = (*command, *options, "--", launch.found(self._program, environment))

@@ -31,7 +31,7 @@ class HeadlessCodexDriver(CodexSessions):
 
     backend: str = launch.MANIFEST["backend"]
     wire = "headless"
-    can = replace(USUAL, steer=True, models=True, modes=launch.MODES, ids=True)
+    can = replace(USUAL, steer=True, models=True, modes=launch.MODES, effort=launch.EFFORTS, ids=True)
 
     def __init__(self, context: DriverContext, program: str = launch.MANIFEST["program"]) -> None:
         super().__init__(context)

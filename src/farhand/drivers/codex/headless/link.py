@@ -27,7 +27,7 @@ from farhand.drivers.wires.asks.build import DENY, GONE, question_id
 from farhand.drivers.wires.asks.settle import AskSettler
 from farhand.drivers.wires.cursor import write_cursor
 from farhand.drivers.wires.foreign_json import Fields, JsonObject, parse
-from farhand.drivers.wires.holder.process import HeldProcess, sentence
+from farhand.drivers.wires.holder.process import HeldProcess
 from farhand.drivers.wires.text.prompt import prompt_text
 from farhand.model import ports
 from farhand.model.errors import AgentGone
@@ -45,7 +45,7 @@ from farhand.model.ports import (
     Unknown,
 )
 from farhand.model.present import Ask, Message
-from farhand.model.words import HowEnded, replace
+from farhand.model.words import replace
 
 REPLY_SECONDS = 30.0
 NO_SUCH_METHOD = -32601
@@ -91,6 +91,11 @@ class CodexHeadlessLink:
     async def _open(self, request: str, thread: Mapping[str, object]) -> None:
         await self._request(request, "thread/resume" if "threadId" in thread else "thread/start", thread)
 
+    @property
+    def ended_on_purpose(self) -> bool:
+        """Whether its agent was ended with its node, and what comes is what it left."""
+        return self._process.ended_on_purpose
+
     # --- facts
 
     async def facts(self) -> AsyncIterator[Batch]:
@@ -103,11 +108,11 @@ class CodexHeadlessLink:
             self._notify()
             yield self._batch(heard)
         self._over = True
-        ended = Noted(text=sentence(await self._process.exit()))
+        ended = await self._process.last_facts()
         state = CodexServerState(session=self._cursor.state.session, total=self._cursor.state.total)
         self._cursor = CodexHeadlessCursor(wire=self._process.next_life, state=state)
         self._notify()
-        yield self._batch([Heard(fact=TurnEnded(how=HowEnded.FAILED, error=ended.text)), Heard(fact=ended)])
+        yield self._batch(ended)
 
     def _notify(self) -> None:
         changed, self._changed = self._changed, anyio.Event()
@@ -178,8 +183,8 @@ class CodexHeadlessLink:
                 return await self._settle(ask)
             case Stop(turn=turn, number=number):
                 return await self._stop(turn, number)
-            case ports.Change(model=model, mode=mode):
-                params = {"threadId": self._cursor.state.session, **launch.settings_params(model, mode)}
+            case ports.Change():
+                params = {"threadId": self._cursor.state.session, **launch.settings_params(errand)}
                 return await self._request_and_wait(f"change {uuid.uuid4()}", "thread/settings/update", params)
 
     async def _begin(self, errand: Deliver) -> Outcome:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from farhand.drivers.codex.asks import CodexQuestion
-from farhand.model.words import Usage, Word
+from farhand.model.words import Usage, UsageWindow, Word
 
 
 class CodexFileChange(Word):
@@ -34,6 +34,7 @@ class CodexServerState(Word):
     total: Usage = Usage()
     before: Usage = Usage()
     resets_at: float | None = None
+    windows: tuple[UsageWindow, ...] = ()
     # The turn of which was told that it waits for the network.
     waited: str = ""
     # The replies to our requests: the error, or '' for success.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, TypeAlias
 
 from farhand.drivers.codex.headless.state import CodexFileChange, CodexServerState
-from farhand.drivers.codex.limits import error_kind, limit, readable, window_reset
+from farhand.drivers.codex.limits import error_kind, limit, readable, usage_windows, window_reset
 from farhand.drivers.codex.schema import Item, read_item
 from farhand.drivers.wires.foreign_json import Fields, parse
 from farhand.model.facts import (
@@ -100,8 +100,9 @@ def _notification(method: str, params: Fields, state: CodexServerState, at: floa
         case "thread/tokenUsage/updated":
             return _token_usage(params, state)
         case "account/rateLimits/updated":
-            found = window_reset(params.fields("rateLimits"))
-            return [], replace(state, resets_at=found) if found else state
+            limits = params.fields("rateLimits")
+            resets, windows = window_reset(limits), usage_windows(limits)
+            return [], replace(state, resets_at=resets or state.resets_at, windows=windows or state.windows)
         case "turn/started":
             return _turn_started(params.fields("turn").text("id"), state)
         case "turn/completed":
@@ -230,10 +231,14 @@ def _reasoning_done(item: Item, state: CodexServerState) -> tuple[list[Fact], Co
 
 
 def _token_usage(params: Fields, state: CodexServerState) -> Translation:
-    total = params.fields("tokenUsage").fields("total")
-    state = replace(
-        state, total=Usage(input_tokens=total.whole("inputTokens"), output_tokens=total.whole("outputTokens"))
+    told = params.fields("tokenUsage")
+    total = Usage(
+        input_tokens=told.fields("total").whole("inputTokens"),
+        output_tokens=told.fields("total").whole("outputTokens"),
+        context_tokens=told.fields("last").whole("totalTokens"),
+        context_window=told.whole("modelContextWindow"),
     )
+    state = replace(state, total=total)
     turn = params.text("turnId")
     if turn != state.running:
         # A thread that is resumed reports what it had used before.
@@ -247,7 +252,10 @@ def _spent(state: CodexServerState) -> Usage | None:
         input_tokens=max(0, state.total.input_tokens - state.before.input_tokens),
         output_tokens=max(0, state.total.output_tokens - state.before.output_tokens),
     )
-    return spent if spent != Usage() else None
+    if spent == Usage():
+        return None
+    told = state.total
+    return replace(spent, context_tokens=told.context_tokens, context_window=told.context_window, windows=state.windows)
 
 
 def _retried(params: Fields, state: CodexServerState) -> Translation:

@@ -6,14 +6,13 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Never
 
-import structlog
-
 from farhand.disk.tail import size_of
 from farhand.drivers.codex import launch
 from farhand.drivers.codex.sessions import CodexSessions, rollout_of
 from farhand.drivers.codex.tmux.hooks import WORDING
 from farhand.drivers.codex.tmux.keyboard import CodexKeyboard
 from farhand.drivers.codex.tmux.link import CodexCli, CodexStartFile
+from farhand.drivers.codex.tmux.screen import answer_on
 from farhand.drivers.codex.tmux.state import CodexCursor, CodexRolloutState, CodexStart
 from farhand.drivers.wires.context import USUAL, DriverContext
 from farhand.drivers.wires.cursor import read_cursor
@@ -24,11 +23,12 @@ from farhand.drivers.wires.tmux.link import TmuxLink
 from farhand.drivers.wires.tmux.queue import InputQueue
 from farhand.model.errors import DriverError
 from farhand.model.facts import Noted
+from farhand.model.logger import get_logger
 from farhand.model.ports import Heard, Link
 from farhand.model.present import Worker
 from farhand.model.words import replace
 
-log = structlog.get_logger("codex")
+log = get_logger("codex")
 
 
 class TmuxCodexDriver(CodexSessions):
@@ -55,12 +55,19 @@ class TmuxCodexDriver(CodexSessions):
                 raise DriverError(str(error)) from error
             queue, keyboard = InputQueue[Never](), CodexKeyboard(host.tmux, pane)
             asks = HookAsks(WORDING, host.options.ask_seconds, queue, keyboard.where)
-            cli = CodexCli(queue, keyboard, asks, start, CodexStartFile(folder))
+            rollouts = launch.home(self.environment) / "sessions"
+            cli = CodexCli(queue, keyboard, asks, start, CodexStartFile(folder), rollouts)
             gone = Noted(text=f"The session {worker.session} cannot be taken up again. A new one begins.")
             opening = (Heard(fact=gone),) if worker.session and not start.path else ()
             link = TmuxLink(host.tmux, pane, folder, cli, queue, opening)
             async with link.listening(arrivals, host.folders):
                 yield link
+
+    @asynccontextmanager
+    async def answers_on_screen(self, worker: Worker) -> AsyncIterator[AsyncIterator[str]]:
+        """What Codex shows of the model's newest message: its rollout has it only when it is whole."""
+        async with self.tmux_host.panes.screens(worker) as screens:
+            yield (answer_on(screen) async for screen in screens)
 
     async def end(self, worker: Worker) -> None:
         """Ends the session and removes what was kept for it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import anyio
 
 from farhand.drivers.codex.launch import MANIFEST
-from farhand.drivers.codex.tmux.screen import dialog_key, holds, is_asking, is_ready, read_box
+from farhand.drivers.codex.tmux.screen import dialog_key, holds, is_all_of, is_asking, is_ready, is_stopped, read_box
 from farhand.drivers.codex.tmux.state import GUARD
 from farhand.drivers.wires.tmux import Pane, Tmux
 from farhand.drivers.wires.tmux.keyboard import Keyboard, commands
@@ -13,12 +13,16 @@ from farhand.drivers.wires.tmux.screen import last_words
 from farhand.drivers.wires.tmux.submit import BoxOptions
 from farhand.model.start_problems import is_known
 
-BOX = BoxOptions(read_box=read_box, holds=holds, enter_delay_seconds=0.05, guard=GUARD)
+# Ctrl-C would empty the box at once, and quits Codex when it is empty already.
+BOX = BoxOptions(
+    read_box=read_box, holds=holds, enter_delay_seconds=0.05, guard=GUARD, delete_line="C-u", is_all_of=is_all_of
+)
 is_command = commands(r"^/[a-z][\w-]*(\s|$)")
 _START_SECONDS = 30.0
 _LOOK_SECONDS = 0.1
 _DIALOG_SECONDS = 0.5
 _LATE_SECONDS = 4.0
+_STOPPED_SECONDS = 3.0
 
 
 class CodexKeyboard(Keyboard):
@@ -39,6 +43,13 @@ class CodexKeyboard(Keyboard):
                 return await self._through()
             return None
         return last_words(await self.screen())
+
+    async def stopped(self) -> None:
+        """Waits until the screen says that the turn was stopped.
+
+        The rollout says so before. A message that is sent in between is taken for one into the stopped turn: it is
+        answered, and put back into the box all the same."""
+        await self.shows(is_stopped, _STOPPED_SECONDS, _LOOK_SECONDS / 4)
 
     async def _through(self) -> str | None:
         """None when the input box is there; else the dialog that tells why Codex cannot work."""

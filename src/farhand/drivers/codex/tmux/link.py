@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Never
 
@@ -13,21 +14,25 @@ from farhand.disk.atomic import write_private
 from farhand.drivers.codex.asks import CodexQuestion
 from farhand.drivers.codex.tmux.hooks import stopped_without_rollout, translate_hook
 from farhand.drivers.codex.tmux.keyboard import CodexKeyboard
-from farhand.drivers.codex.tmux.screen import takes_escape
+from farhand.drivers.codex.tmux.screen import is_starting, takes_escape
 from farhand.drivers.codex.tmux.state import CodexCursor, CodexStart, began, end_turn
 from farhand.drivers.codex.tmux.translate import translate
 from farhand.drivers.wires.foreign_json import Fields, parse
 from farhand.drivers.wires.hooks.asks import HookAsks
 from farhand.drivers.wires.hooks.endpoint import HookAsk, HookReport
+from farhand.drivers.wires.tmux import TmuxError
 from farhand.drivers.wires.tmux.interrupt import interrupt, interrupt_again
 from farhand.drivers.wires.tmux.queue import InputQueue, Timeout
-from farhand.drivers.wires.tmux.transcript import read_on
-from farhand.model.ports import Deliver, Heard, NotTaken, Outcome
+from farhand.drivers.wires.tmux.transcript import own_file, read_on
+from farhand.model.facts import TurnEnded
+from farhand.model.ports import Change, Deliver, Heard, NotTaken, Outcome
 from farhand.model.present import Ask
 from farhand.model.words import HowEnded, replace
 
 STOP_SECONDS = 3.0
 COMMAND_SECONDS = 1.5
+# How often that is, where the CLI has not even started.
+MOST_LOOKS = 40
 CANNOT_CHANGE = "Codex in a terminal changes its model or mode by its own menus: type /model there, or hire it so."
 
 
@@ -65,15 +70,20 @@ class CodexCli:
         asks: HookAsks[CodexQuestion],
         cursor: CodexCursor,
         start_file: CodexStartFile,
+        rollouts: Path,
     ) -> None:
         self.keyboard = keyboard
         self.state = cursor.state
         self._queue = queue
         self._asks = asks
         self._start_file = start_file
+        # Where Codex keeps its sessions.
+        self._rollouts = rollouts
         # The rollout that is followed, and how far.
         self._path, self._offset = cursor.path, cursor.offset
         self._rollout_watch = anyio.CancelScope()
+        # The rollout has just brought the end of a turn that was stopped.
+        self._stopped = False
 
     # --- state
 
@@ -100,6 +110,8 @@ class CodexCli:
     def read(self) -> list[Heard]:
         """All that was added to the rollout."""
         heard, self._offset, self.state = read_on(self._path, self._offset, self.state, translate, time.time())
+        ends = [one.fact for one in heard if isinstance(one.fact, TurnEnded)]
+        self._stopped = any(end.how is HowEnded.INTERRUPTED for end in ends)
         return heard
 
     async def on_report(self, report: HookReport) -> list[Heard]:
@@ -114,7 +126,9 @@ class CodexCli:
 
     def follow(self, path: str, session: str) -> None:
         """It is known now, or has changed, where the session is written."""
-        if path and path != self._path and session == self.state.session:
+        if path == self._path or session != self.state.session or own_file(path, self._rollouts) is None:
+            return
+        if Path(path).name.endswith(f"-{session}.jsonl"):
             self._path, self._offset = path, 0
             self._start_file.write(CodexStart(session=session, path=path))
             self.start_sources()
@@ -129,8 +143,13 @@ class CodexCli:
         return event
 
     async def on_turn_ended(self) -> list[Heard]:
-        """Whoever still asked in that turn waits no more."""
+        """Whoever still asked in that turn waits no more; the next message comes when the screen knows of the end."""
         self._asks.close()
+        if self._stopped:
+            self._stopped = False
+            # Whatever became of tmux, its end is reported by itself.
+            with suppress(TmuxError):
+                await self.keyboard.stopped()
         return []
 
     def on_death(self) -> list[Heard]:
@@ -149,6 +168,9 @@ class CodexCli:
                 return heard
             case "interrupt":
                 await interrupt_again(self.keyboard, self._queue, timeout, takes_escape)
+                return []
+            case "command" if timeout.tries < MOST_LOOKS and is_starting(await self.keyboard.screen()):
+                self._queue.after(COMMAND_SECONDS, timeout.again())
                 return []
             case "command":
                 turn = self.state.turns.get(timeout.turn) or None
@@ -175,6 +197,6 @@ class CodexCli:
         """Presses Escape, and looks later whether that helped."""
         return await interrupt(self.keyboard, self._queue, self.state.running)
 
-    async def change(self, model: str | None, mode: str | None) -> Outcome:  # noqa: ARG002
+    async def change(self, change: Change) -> Outcome:  # noqa: ARG002
         """Not by keys."""
         return NotTaken(why=CANNOT_CHANGE)

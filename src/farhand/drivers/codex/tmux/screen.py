@@ -5,17 +5,28 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from farhand.drivers.wires.tmux.screen import begins, bright, plain
+from farhand.drivers.wires.tmux.screen import begins, bright, newest_block, plain
 
 PROMPT = "›"
 LOADING = "loading"
+# Under what was sent before Codex had started; it is taken up by itself.
+STARTING = "Waiting for startup"
 # A message that is longer is shown as a token, and arrives whole all the same.
 _TOKEN = re.compile(r"^\[Pasted Content \d+ chars\]")
 # What stands under a dialog, where else the footer of the box would be.
 _ASKING = re.compile(
-    r"(?:press )?enter (?:to )?(?:confirm|continue|select)|esc (?:to )?(?:cancel|skip|quit|go back)", re.I
+    r"(?:press )?enter (?:to )?(?:confirm|continue|select)|esc (?:to )?(?:cancel|skip|quit|go back)|· esc back\b", re.I
 )
 _FOOT = 6
+# The newest line after a turn that was stopped.
+STOPPED = "■"
+# At the end of the first line that is shown of a text which is higher than the box.
+SCROLLED = "↑"
+ANSWER = "• "
+_STATUS = re.compile(r"^(?:• Working|  Worked for )")
+_DONE = re.compile(
+    r"^• (?:Running|Ran|Explor|Edit|Added|Deleted|Updated|Call|Search|View|Propos|Wait|Read|List|Start|Generat)\w*\b"
+)
 
 
 def read_box(screen: str) -> str | None:
@@ -25,7 +36,7 @@ def read_box(screen: str) -> str | None:
     foot = [line for line in bare if line.strip()][-_FOOT:]
     if any(_ASKING.search(line) for line in foot):
         return None
-    number = next((n for n in range(len(bare) - 1, -1, -1) if bare[n].startswith(PROMPT)), None)
+    number = _prompt(bare)
     if number is None:
         return None
     end = next((n for n in range(number + 1, len(bare)) if not bare[n].strip()), len(bare))
@@ -33,15 +44,59 @@ def read_box(screen: str) -> str | None:
     return typed.removeprefix(PROMPT).strip()
 
 
+def _prompt(lines: Sequence[str]) -> int | None:
+    """The line that the box begins with."""
+    return next((n for n in range(len(lines) - 1, -1, -1) if lines[n].startswith(PROMPT)), None)
+
+
+def is_all_of(screen: str, text: str) -> bool:
+    """Whether the box holds this text, or as much of its end as it has room for, and nothing that somebody added."""
+    lines = screen.rstrip().splitlines()
+    bare = [plain(line) for line in lines]
+    number = _prompt(bare)
+    # Below the box, after a blank line, stands the footer; a text may have blank lines of its own.
+    end = next((n for n in range(len(bare) - 1, -1, -1) if not bare[n].strip()), 0)
+    if number is None or end <= number:
+        return False
+    typed = "".join("".join(bright(line) for line in lines[number:end]).removeprefix(PROMPT).split())
+    given = "".join(text.split())
+    scrolled = bare[number].rstrip().endswith(SCROLLED)
+    return bool(typed) and (given.endswith(typed) if scrolled else given == typed)
+
+
+def is_stopped(screen: str) -> bool:
+    """Whether the newest that Codex shows is that its turn was stopped."""
+    lines = plain(screen).splitlines()
+    blocks = [line for line in lines[: _prompt(lines) or 0] if line.strip() and not line.startswith(" ")]
+    return bool(blocks) and blocks[-1].startswith(STOPPED)
+
+
+def answer_on(screen: str) -> str:
+    """What Codex shows of the model's newest message; '' when a person, or a tool, came after it."""
+    lines = plain(screen).splitlines()
+    box = next((n for n in range(len(lines) - 1, -1, -1) if lines[n].startswith(PROMPT)), len(lines))
+    # A tool's line has the same mark, and ends what was said before it.
+    shown = ("-" if _DONE.match(line) else line for line in lines[:box] if not _STATUS.match(line))
+    return newest_block(shown, ANSWER)
+
+
 def is_ready(screen: str) -> bool:
     """Whether the box is there and Codex has opened its session."""
     return read_box(screen) is not None and not any(line.strip() == LOADING for line in plain(screen).splitlines())
 
 
+def is_starting(screen: str) -> bool:
+    """Whether Codex holds back what it was sent until it has started."""
+    return any(STARTING in line for line in _foot(screen))
+
+
 def is_asking(screen: str) -> bool:
     """Whether a dialog stands open."""
-    foot = [line for line in plain(screen).splitlines() if line.strip()][-_FOOT:]
-    return any(_ASKING.search(line) for line in foot)
+    return any(_ASKING.search(line) and STARTING not in line for line in _foot(screen))
+
+
+def _foot(screen: str) -> list[str]:
+    return [line for line in plain(screen).splitlines() if line.strip()][-_FOOT:]
 
 
 def takes_escape(screen: str) -> bool:

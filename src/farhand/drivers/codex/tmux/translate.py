@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from farhand.drivers.codex.headless.translate import COMPACTED
-from farhand.drivers.codex.limits import error_kind, limit, readable, window_reset
+from farhand.drivers.codex.limits import error_kind, limit, readable, usage_windows, window_reset
 from farhand.drivers.codex.schema import LONGEST_OUTPUT, Item, read_item
 from farhand.drivers.codex.tmux.state import (
     REMEMBERED,
@@ -31,7 +31,7 @@ from farhand.model.facts import (
     Used,
 )
 from farhand.model.ports import Heard
-from farhand.model.words import HowEnded, Usage, replace
+from farhand.model.words import HowEnded, UsageWindow, replace
 
 # Lines that say nothing to a person; any other unknown kind is counted as skipped.
 SILENT: Final = frozenset("session_meta turn_context world_state inter_agent_message".split())
@@ -99,8 +99,10 @@ def _event(payload: Fields, state: CodexRolloutState, at: float) -> Translated:
         case "turn_aborted":
             return end_turn(state, turn, HowEnded.INTERRUPTED)
         case "token_count":
-            found = window_reset(payload.fields("rate_limits"))
-            return [], replace(state, resets_at=found) if found else state
+            limits = payload.fields("rate_limits")
+            found = window_reset(limits)
+            state = replace(state, resets_at=found) if found else state
+            return _context(payload.fields("info"), usage_windows(limits), state)
         case kind if kind in SILENT_EVENTS:
             return [], state
         case _:
@@ -201,10 +203,20 @@ def _refused(output: str) -> bool:
 
 def _used(payload: Fields, state: CodexRolloutState) -> Translated:
     spent, turn = payload.fields("turn_token_usage"), payload.text("turn_id")
-    usage = Usage(input_tokens=spent.whole("input_tokens"), output_tokens=spent.whole("output_tokens"))
+    read, written = spent.whole("input_tokens"), spent.whole("output_tokens")
+    usage = replace(state.usage, input_tokens=read, output_tokens=written)
     if turn != state.running or usage == state.usage:
         return [], state
     return heard_in([Used(usage=usage)], turn, replace(state, usage=usage))
+
+
+def _context(info: Fields, windows: tuple[UsageWindow, ...], state: CodexRolloutState) -> Translated:
+    """How full the conversation is; it comes before or after the turn's own sum."""
+    tokens, window = info.fields("last_token_usage").whole("total_tokens"), info.whole("model_context_window")
+    usage = replace(state.usage, context_tokens=tokens, context_window=window, windows=windows or state.usage.windows)
+    if not state.running or not tokens or usage == state.usage:
+        return [], state
+    return heard_in([Used(usage=usage)], state.running, replace(state, usage=usage))
 
 
 def _completed(payload: Fields, turn: str, state: CodexRolloutState, at: float) -> Translated:

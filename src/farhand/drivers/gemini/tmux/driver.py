@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager
 
 import anyio
 import anyio.to_thread
-import structlog
 
 from farhand.drivers.gemini import launch
 from farhand.drivers.gemini.launch import MANIFEST, GeminiPaths
@@ -15,6 +14,7 @@ from farhand.drivers.gemini.sessions import GeminiSessions, find_file, session_t
 from farhand.drivers.gemini.tmux.dialogs import GeminiDialogs, GeminiEvent
 from farhand.drivers.gemini.tmux.keyboard import GeminiKeyboard
 from farhand.drivers.gemini.tmux.link import GeminiCli
+from farhand.drivers.gemini.tmux.screen import answer_on
 from farhand.drivers.gemini.tmux.session_file import at_end
 from farhand.drivers.gemini.tmux.state import GeminiCursor, GeminiPosition, GeminiState, open_calls
 from farhand.drivers.wires.context import USUAL, DriverContext
@@ -27,12 +27,13 @@ from farhand.drivers.wires.tmux.host import HookCommand
 from farhand.drivers.wires.tmux.link import TmuxLink
 from farhand.drivers.wires.tmux.queue import InputQueue
 from farhand.model.facts import SessionKnown
+from farhand.model.logger import get_logger
 from farhand.model.ports import Heard, Link
 from farhand.model.present import Worker
 from farhand.model.words import replace
 from farhand.sdk.projects import project_folder
 
-log = structlog.get_logger("gemini")
+log = get_logger("gemini")
 SESSION = "FARHAND_SESSION"
 OFFSET = "FARHAND_OFFSET"
 
@@ -65,6 +66,12 @@ class TmuxGeminiDriver(GeminiSessions):
             link = TmuxLink(host.tmux, pane, folder, cli, queue, opening)
             async with link.listening(arrivals, host.folders):
                 yield link
+
+    @asynccontextmanager
+    async def answers_on_screen(self, worker: Worker) -> AsyncIterator[AsyncIterator[str]]:
+        """What the CLI shows of the model's newest message: its file has it only when it is whole."""
+        async with self.tmux_host.panes.screens(worker) as screens:
+            yield (answer_on(screen) async for screen in screens)
 
     async def end(self, worker: Worker) -> None:
         """Ends the session in tmux and removes what was kept for it; the CLI's own files stay."""

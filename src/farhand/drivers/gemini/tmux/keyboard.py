@@ -119,13 +119,14 @@ class GeminiKeyboard(Keyboard):
 
     async def set_mode(self, mode: Mode) -> Outcome:
         """Ctrl+Y for YOLO and out of it, Shift+Tab through the others, until the line above the box says so."""
-        words: str = MANIFEST["modes"][mode.value]["footer"]
-        yolo: str = MANIFEST["modes"]["yolo"]["footer"]
+
+        def shown(screen: str) -> str | None:
+            return next((name for name, one in MANIFEST["modes"].items() if says(screen, one["footer"])), None)
 
         def key(screen: str) -> str:
-            return "C-y" if mode is Mode.YOLO or says(screen, yolo) else "BTab"
+            return "C-y" if mode is Mode.YOLO or shown(screen) == Mode.YOLO.value else "BTab"
 
-        return await self.switch(mode, lambda screen: says(screen, words), key, 0.7)
+        return await self.switch(mode, shown, key)
 
     async def through_dialogs(self) -> str | None:
         """Waits for the input box, through the dialogs of a first run; otherwise what stands on the screen instead."""

@@ -30,9 +30,10 @@ from farhand.drivers.wires.foreign_json import Fields, parse
 from farhand.drivers.wires.hooks.endpoint import HookAsk, HookReport
 from farhand.drivers.wires.text.prompt import prompt_text
 from farhand.drivers.wires.tmux import Pane, Tmux, TmuxError
-from farhand.drivers.wires.tmux.interrupt import interrupt, interrupt_again
+from farhand.drivers.wires.tmux.interrupt import AGAIN_SECONDS, INTERRUPT, interrupt, interrupt_again
 from farhand.drivers.wires.tmux.queue import InputQueue, Timeout
-from farhand.model.ports import Deliver, Heard, NotTaken, Outcome, Taken
+from farhand.drivers.wires.tmux.transcript import own_file
+from farhand.model.ports import Change, Deliver, Heard, NotTaken, Outcome, Taken
 from farhand.model.present import Ask
 from farhand.model.words import HowEnded, HowSettled, Mode, replace
 
@@ -72,6 +73,7 @@ class GeminiCli:
         self._dialogs = dialogs
         self._cursor = cursor
         self._places = places
+        self._chats = places.kept / "tmp"
         self._status = ""
         self._stopping = False
         # The session has ended, and another may begin in the same process.
@@ -178,13 +180,13 @@ class GeminiCli:
 
     def _on_session_start(self, payload: Fields) -> list[Heard]:
         """The session has a file, or (cleared, or another one taken up at the desk) goes on in another one."""
-        path = payload.text("transcript_path")
-        if payload.text("hook_event_name") != "SessionStart" or not path:
+        path = own_file(payload.text("transcript_path"), self._chats)
+        if payload.text("hook_event_name") != "SessionStart" or path is None:
             return []
         self._cleared = False
         heard, state = session_changed(payload.text("session_id"), self.state)
         if heard:
-            fresh = GeminiCursor(path=str(Path(path).resolve()), state=state)
+            fresh = GeminiCursor(path=str(path), state=state)
             # An old one, taken up at the desk: its past is not told.
             self._cursor = at_end(fresh) if payload.text("source") == "resume" else fresh
         return heard
@@ -194,9 +196,9 @@ class GeminiCli:
 
         One that is taken up in a later minute begins a file and leaves it empty, to go on in its old one: what the
         first hook says holds only where there is no other."""
-        cursor, path = self._cursor, Path(payload.text("transcript_path") or ".").resolve()
+        cursor, path = self._cursor, own_file(payload.text("transcript_path"), self._chats)
         begins = payload.text("hook_event_name") == "SessionStart" and Path(cursor.path).is_file()
-        if begins or str(path) == cursor.path or not path.is_file():
+        if begins or path is None or str(path) == cursor.path or not path.is_file():
             return []
         self._cursor = moved_to(str(path), cursor)
         return self.read()
@@ -240,6 +242,9 @@ class GeminiCli:
             return await self._dialogs.withdraw_gone()
         if timeout.what == "model":
             return await self._on_model_look()
+        if timeout.what == INTERRUPT:
+            await self._stop_again(timeout)
+            return []
         printed = await self._before_end(timeout)
         # Only now: whatever was waited for may have changed it.
         if printed is None or not self._is_running(timeout):
@@ -247,6 +252,17 @@ class GeminiCli:
         how = HowEnded.INTERRUPTED if self._stopping else HowEnded.COMPLETED
         ended, self.state = end_turn(self.state, how)
         return [*printed, *ended]
+
+    async def _stop_again(self, timeout: Timeout) -> None:
+        """A turn that was stopped before it had begun loses the first Escape: it is waited for."""
+        if self._is_running(timeout):
+            await interrupt_again(self.keyboard, self._queue, timeout, lambda _: True)
+        elif self._is_expected(timeout.turn):
+            self._queue.after(AGAIN_SECONDS, timeout)
+
+    def _is_expected(self, turn: str) -> bool:
+        """Whether the message of that turn was typed, and nobody has reported yet that it was read."""
+        return any(one.turn == turn for one in self.state.expected)
 
     def _is_running(self, timeout: Timeout) -> bool:
         return self.running and self.state.turn == timeout.turn
@@ -261,9 +277,6 @@ class GeminiCli:
             case "idle" if self._status == "idle" and read_box(await self.keyboard.screen()) is not None:
                 # No hook told of the end: it was killed, or there was none to tell.
                 return []
-            case "interrupt":
-                await interrupt_again(self.keyboard, self._queue, timeout, lambda _: True)
-                return None
             case "command" if not self.state.hooked and not self.state.written:
                 output = await self.keyboard.command_output(await self.keyboard.screen(), SHOWN_LINES)
                 return [Heard(fact=output, turn=self.state.turn or None)]
@@ -299,10 +312,13 @@ class GeminiCli:
     async def stop(self) -> Outcome:
         """Presses Escape, and looks later whether that helped."""
         self._stopping = True
-        return await interrupt(self.keyboard, self._queue, self.state.turn)
+        expected = [one.turn for one in self.state.expected if one.turn]
+        begins = expected[-1] if expected and not self.running else self.state.turn
+        return await interrupt(self.keyboard, self._queue, begins)
 
-    async def change(self, model: str | None, mode: str | None) -> Outcome:
+    async def change(self, change: Change) -> Outcome:
         """Presses through the modes; types the command for the model."""
+        model, mode = change.model, change.mode
         if mode is not None:
             if mode not in MANIFEST["modes"]:
                 known = ", ".join(MANIFEST["modes"])

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 
-from farhand.drivers.wires.tmux.screen import begins, plain
+from farhand.drivers.wires.tmux.screen import begins, newest_block, plain
 from farhand.model.words import Word
 
 HINTS = ("Type your message or @path/to/file", "Type your shell command")
+ANSWER = "✦ "
+# Below what is said stands what the CLI does, and for how long.
+_STATUS = re.compile(r"\? for shortcuts\s*$|\(esc to cancel|^ [\u2800-\u28ff]")
 _RULE = re.compile(r"^[─━]{20,}\s*$")
 _BOX = re.compile(r"^ [>*!](?: |$)")
 _OPTION = re.compile(r"^[●○>]?\s*(\d+)\.\s+(.+?)\s*$")
@@ -79,6 +82,13 @@ def says(screen: str, words: str) -> bool:
     rule = next((number for number in range(len(lines) - 1, -1, -1) if _RULE.match(lines[number])), None)
     line = "" if rule is None else "".join(lines[rule + 1 : rule + 2])
     return line.strip().lower().startswith(words.lower())
+
+
+def answer_on(screen: str) -> str:
+    """What the CLI shows of the model's newest message; '' when a person, or a tool, came after it."""
+    lines = plain(screen).splitlines()
+    rule = next((number for number in range(len(lines) - 1, -1, -1) if _RULE.match(lines[number])), len(lines))
+    return newest_block((line for line in lines[:rule] if not _STATUS.search(line)), ANSWER)
 
 
 def status_of(title: str) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from farhand.disk.plain_files import open_plain, read_plain
 from farhand.drivers.gemini.asks import GeminiQuestion
 from farhand.drivers.gemini.tmux.state import GeminiCursor, GeminiState, Translated
 from farhand.drivers.gemini.tmux.translate import translate, translate_message
@@ -18,7 +19,9 @@ from farhand.model.words import replace
 
 HEAD_BYTES = 4096
 WHOLE = ".json"
+LARGEST_BYTES = 512 * 1024 * 1024
 LONGEST_PLAN = 20_000
+LARGEST_PLAN_BYTES = 16 * 1024 * 1024
 
 
 class _Whole(msgspec.Struct):
@@ -41,13 +44,13 @@ def follow(cursor: GeminiCursor, at: float) -> tuple[list[Heard], GeminiCursor]:
 
 def _follow_whole(cursor: GeminiCursor, at: float) -> tuple[list[Heard], GeminiCursor]:
     try:
-        descriptor = os.open(cursor.path, os.O_RDONLY)
+        descriptor = open_plain(cursor.path)
     except OSError:
         return [], cursor
     try:
         status = os.fstat(descriptor)
         stamp = (status.st_ino, status.st_size, status.st_mtime_ns)
-        if stamp == cursor.stamp:
+        if stamp == cursor.stamp or status.st_size > LARGEST_BYTES:
             return [], cursor
         read = _tail(descriptor, cursor, status.st_size) or _all(descriptor, status.st_size)
         if read is None or _stamped(descriptor) != stamp:
@@ -142,7 +145,7 @@ def moved_to(path: str, cursor: GeminiCursor) -> GeminiCursor:
 
 def _lines_of(path: Path) -> Iterator[tuple[bytes, int]]:
     try:
-        with path.open("rb") as file:
+        with os.fdopen(open_plain(path), "rb") as file:
             end = 0
             for line in file:
                 end += len(line)
@@ -157,6 +160,7 @@ def plan_of(cursor: GeminiCursor, question: GeminiQuestion) -> str:
     name = Fields(question.call.arguments).text("plan_filename")
     kept = Path(cursor.path).parent.parent / cursor.state.session / "plans"
     try:
-        return (kept / Path(name).name).read_text("utf-8", "replace")[:LONGEST_PLAN] if name else ""
+        plan = read_plain(kept / Path(name).name, LARGEST_PLAN_BYTES) if name else b""
+        return plan.decode("utf-8", "replace")[:LONGEST_PLAN]
     except OSError:
         return ""

@@ -7,6 +7,7 @@ from hashlib import sha256
 from farhand.drivers.gemini.limits import limit
 from farhand.drivers.gemini.schema import (
     OVER,
+    context_window,
     digest,
     is_context,
     moment,
@@ -201,7 +202,10 @@ def _used(message: Fields, last: GeminiLastMessage, total: Usage) -> tuple[list[
     if usage is None or last.counted:
         return [], total
     added = Usage(
-        input_tokens=total.input_tokens + usage.input_tokens, output_tokens=total.output_tokens + usage.output_tokens
+        input_tokens=total.input_tokens + usage.input_tokens,
+        output_tokens=total.output_tokens + usage.output_tokens,
+        context_tokens=usage.input_tokens + usage.output_tokens,
+        context_window=context_window(message.text("model")),
     )
     return [Used(usage=added)], added
 

@@ -28,7 +28,7 @@ class ExecOpenCodeDriver(OpenCodeSessions):
 
     backend = launch.MANIFEST.backend
     wire = "exec"
-    can = replace(USUAL, models=True, modes=tuple(launch.MANIFEST.modes), ids=True)
+    can = replace(USUAL, models=True, modes=tuple(launch.MANIFEST.modes), effort=launch.MANIFEST.efforts, ids=True)
 
     def __init__(
         self, holders: Holders, environment: Mapping[str, str], folder: Path, gate: FolderGate | None = None

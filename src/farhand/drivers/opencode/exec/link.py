@@ -85,7 +85,7 @@ class OpenCodeExecLink:
         self._cursor = cursor
         # Asked before every run: each reads the folder anew.
         self._may_start = may_start
-        self._mode, self._model = worker.mode, worker.model
+        self._mode, self._model, self._effort = worker.mode, worker.model, worker.effort
         self._started = anyio.Event()
 
     @property
@@ -161,8 +161,8 @@ class OpenCodeExecLink:
                 return await self._stop(turn)
             case Settle():
                 return NotTaken(why=CANNOT_ASK)
-            case Change(model=model, mode=mode):
-                self._model = model or self._model
+            case Change(model=model, mode=mode, effort=effort):
+                self._model, self._effort = model or self._model, effort or self._effort
                 self._mode = Mode(mode) if mode else self._mode
                 return Taken()
 
@@ -179,7 +179,7 @@ class OpenCodeExecLink:
             for old in self._runs.add(run, prompt_text(errand.message)):
                 await self._processes.forget(old)
         pictures = [one.path for one in errand.message.attachments if one.media_type.startswith("image/")]
-        command = launch.turn_arguments(self._mode, self._model, self._session, pictures)
+        command = launch.turn_arguments(self._mode, self._model, self._session, pictures, self._effort)
         await self._processes.start(run, command, self._mode, self._runs.message_file(run))
         self._started.set()
         return Taken()

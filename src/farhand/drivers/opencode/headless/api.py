@@ -16,6 +16,7 @@ from farhand.drivers.opencode.headless.state import OpenCodeTuning, part_id
 from farhand.drivers.opencode.schema import (
     MessageInfo,
     OpenCodeMessage,
+    OpenCodeModel,
     OpenCodePermission,
     OpenCodeQuestions,
     OpenCodeSession,
@@ -70,6 +71,8 @@ class PromptBody(msgspec.Struct, frozen=True, omit_defaults=True):
     parts: list[dict[str, str]]
     model: PromptModel | None = None
     agent: str = ""
+    # How hard the model thinks, as its provider calls it.
+    variant: str = ""
 
 
 class SessionSnapshot(msgspec.Struct, frozen=True):
@@ -201,13 +204,14 @@ class OpenCodeApi:
         else:
             await self._call("POST", f"/question/{request}/reply", {"answers": labels})
 
-    async def models(self) -> list[str]:
-        """The models that can be chosen, as `provider/model`."""
+    async def models(self) -> dict[str, OpenCodeModel]:
+        """The models that can be chosen, by `provider/model`."""
         try:
             answer = msgspec.json.decode(await self._call("GET", "/config/providers"), type=_Providers)
         except msgspec.MsgspecError:
-            return []
-        return sorted(f"{one.id}/{model}" for one in answer.providers for model in one.models)
+            return {}
+        every = {f"{one.id}/{name}": about for one in answer.providers for name, about in one.models.items()}
+        return {name: read(every[name], OpenCodeModel) or OpenCodeModel() for name in sorted(every)}
 
     async def show(self, session: str) -> None:
         """Brings the session to the screen of a terminal."""
@@ -307,6 +311,7 @@ async def prompt_of(message_id: str, message: Message, tuning: OpenCodeTuning) -
         parts=[{"id": part_id(message_id, number), **part} for number, part in enumerate(parts)],
         model=PromptModel(provider, model) if slash else None,
         agent=_agent(tuning),
+        variant=tuning.effort,
     )
 
 

@@ -33,7 +33,14 @@ from farhand.model.sandbox import Sandboxes
 from farhand.model.words import replace
 
 # What it can do over its HTTP API, with or without a terminal.
-HTTP_CAN = replace(USUAL, steer=True, models=True, modes=tuple(launch.MANIFEST.modes), ids=True)
+HTTP_CAN = replace(
+    USUAL,
+    steer=True,
+    models=True,
+    modes=tuple(launch.MANIFEST.modes),
+    effort=launch.MANIFEST.efforts,
+    ids=True,
+)
 LOST = "The session cannot be taken up again: OpenCode does not know it. A new one begins."
 
 
@@ -100,7 +107,7 @@ async def open_link(
     await apply_mode(api, session, worker.mode)
     if worker.session != start.session:
         first = [*first, Heard(fact=SessionKnown(session=start.session))]
-    tuning = OpenCodeTuning(mode=worker.mode, model=worker.model, agent=session.agent)
+    tuning = OpenCodeTuning(mode=worker.mode, model=worker.model, effort=worker.effort, agent=session.agent)
     position = _cursor(read_cursor(cursor, OpenCodeCursor), start, log)
     return OpenCodeHttpLink(api, server, log, position, tuning, ask_seconds, first), start.session
 

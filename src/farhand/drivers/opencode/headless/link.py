@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
 import anyio
 import msgspec
@@ -24,7 +24,8 @@ from farhand.drivers.opencode.headless.state import (
     without_request,
 )
 from farhand.drivers.opencode.headless.translate import FOUND_IDLE, encode_event, translate, translate_missed
-from farhand.drivers.opencode.schema import OpenCodePermission, OpenCodeSession
+from farhand.drivers.opencode.models import choice_problem, with_window
+from farhand.drivers.opencode.schema import OpenCodeModel, OpenCodePermission, OpenCodeSession
 from farhand.drivers.wires.asks.build import CHANGED, DENIED, GONE, question_id, step_id
 from farhand.model.facts import AskRaised, Limited, Noted, SessionKnown, TurnEnded
 from farhand.model.ports import (
@@ -174,6 +175,8 @@ class OpenCodeHttpLink:
         self._answers = OpenCodeAnswers(api, log, self._position)
         self._deadline_seconds = deadline_seconds
         self._first = first
+        # What the server tells of its models, once it is asked.
+        self._models: Mapping[str, OpenCodeModel] = {}
         # One at a time reads the session or changes what is expected of it.
         self._lock = anyio.Lock()
 
@@ -226,7 +229,9 @@ class OpenCodeHttpLink:
         return self._batch([*over, Heard(fact=Noted(text=ended))])
 
     def _batch(self, heard: list[Heard]) -> Batch:
-        return Batch(heard=tuple(heard), cursor=self._position.encode())
+        known = self._models.get(self._state.model)
+        window = known.limit.context if known else 0
+        return Batch(heard=tuple(with_window(one, window) for one in heard), cursor=self._position.encode())
 
     def _translate_events(self, events: list[bytes]) -> tuple[list[Heard], PendingCalls]:
         heard: list[Heard] = []
@@ -286,6 +291,8 @@ class OpenCodeHttpLink:
     # --- what was missed
 
     async def _catch_up(self) -> AsyncIterator[Batch]:
+        if not self._models:
+            self._models = await self._api.models()
         async with self._lock:
             snapshot = await self._api.snapshot(self._state.session, self._state.after)
             heard, calls = self._translate_snapshot(snapshot)
@@ -346,8 +353,8 @@ class OpenCodeHttpLink:
                     return await self._answers.settle(ask)
             case Stop():
                 return await self._stop()
-            case Change(model=model, mode=mode):
-                return await self._change(model, mode)
+            case Change():
+                return await self._change(errand)
 
     async def _deliver(self, errand: Deliver) -> Outcome:
         async with self._lock:
@@ -372,16 +379,15 @@ class OpenCodeHttpLink:
         await self._api.abort(self._state.session)
         return Taken()
 
-    async def _change(self, model: str | None, mode: str | None) -> Outcome:
+    async def _change(self, change: Change) -> Outcome:
         tuning = self._position.tuning
-        if model is not None:
-            known = await self._api.models()
-            if model not in known:
-                some = ", ".join(known[:20]) or "none"
-                return NotTaken(why=f"OpenCode has no model '{model}'. Known: {some}.")
-            tuning.model = model
-        if mode is not None:
-            wanted = Mode(mode)
+        if change.model is not None or change.effort is not None:
+            model, effort = change.model or "", change.effort or ""
+            if problem := choice_problem(await self._api.models(), model, effort, tuning.model):
+                return NotTaken(why=problem)
+            tuning.model, tuning.effort = model or tuning.model, effort or tuning.effort
+        if change.mode is not None:
+            wanted = Mode(change.mode)
             await self._api.add_rules(self._state.session, launch.rules(wanted))
             tuning.mode = wanted
             self._position.state = replace(self._state, granted=())

@@ -14,7 +14,6 @@ from urllib.parse import urlsplit
 import anyio
 import anyio.to_thread
 import msgspec
-import structlog
 
 from farhand.disk.atomic import write_private
 from farhand.drivers.opencode import launch
@@ -24,10 +23,11 @@ from farhand.drivers.wires.holder.process import sentence
 from farhand.drivers.wires.listener import is_trusted_listener
 from farhand.model.errors import AgentGone
 from farhand.model.holder_ports import Held, Holders
+from farhand.model.logger import get_logger
 from farhand.model.present import Worker
 from farhand.model.words import Mode, Word, replace
 
-log = structlog.get_logger("opencode")
+log = get_logger("opencode")
 HOLDER = "opencode-server"
 LISTENING = re.compile(rb"listening on (http://[^\s]+)")
 START_TIMEOUT_SECONDS = 120.0

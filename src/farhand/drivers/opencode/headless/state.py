@@ -50,6 +50,8 @@ class OpenCodeState(Word):
     turn: str = ""
     # The messages of persons in this turn, those that the agent has read, and its own: whether each is complete.
     prompts: tuple[str, ...] = ()
+    # The message from the terminal that this turn begins with, until its words are known.
+    typed: str = ""
     seen: tuple[str, ...] = ()
     replies: dict[str, bool] = {}
     # Those of its own that compact the conversation and are no answer.
@@ -57,6 +59,8 @@ class OpenCodeState(Word):
     parts: dict[str, PartProgress] = {}
     tools: dict[str, bool] = {}
     spoke: bool = False
+    # The model that answers, as `provider/model`.
+    model: str = ""
     error: OpenCodeError | None = None
     # Somebody wants the turn to stop.
     stopped: bool = False
@@ -90,6 +94,7 @@ def between_turns(state: OpenCodeState) -> OpenCodeState:
         after=state.newest,
         newest=state.newest,
         granted=state.granted,
+        model=state.model,
         skipped=state.skipped,
     )
 
@@ -134,10 +139,11 @@ class OpenCodeCursor(Word):
 
 
 class OpenCodeTuning(msgspec.Struct):
-    """The worker's mode and model; they go with every prompt."""
+    """The worker's mode, model and effort; they go with every prompt."""
 
     mode: Mode
     model: str
+    effort: str = ""
     # The agent that the session worked with last.
     agent: str = ""
 

@@ -78,6 +78,9 @@ def translate(
     facts, after = translation
     if not facts:
         return [], after
+    if after.typed and not isinstance(facts[0], TurnStarted):
+        # Nobody will tell any more what was typed.
+        facts, after = [TurnStarted(), *facts], replace(after, typed="")
     turn = after.turn or state.turn or None
     heard = [Heard(fact=fact, turn=turn) for fact in facts]
     return heard, between_turns(after) if isinstance(facts[-1], TurnEnded) else after
@@ -134,9 +137,10 @@ def _prompt(info: MessageInfo, state: OpenCodeState) -> Translation:
     expected = expected_message(state, info.id)
     if state.running:
         return NO_FACTS, replace(state, prompts=(*state.prompts, info.id))
-    turn = expected.turn if expected and expected.turn else f"desk-{info.id}"
-    state = replace(state, running=True, turn=turn, prompts=(info.id,))
-    return ([] if expected and expected.turn else [TurnStarted()]), state
+    if expected and expected.turn:
+        return NO_FACTS, replace(state, running=True, turn=expected.turn, prompts=(info.id,))
+    # Its words come with its first part.
+    return NO_FACTS, replace(state, running=True, turn=f"desk-{info.id}", prompts=(info.id,), typed=info.id)
 
 
 def _reply(info: MessageInfo, state: OpenCodeState) -> Translation:
@@ -151,7 +155,8 @@ def _reply(info: MessageInfo, state: OpenCodeState) -> Translation:
     if info.summary is True and info.id not in state.summaries:
         state = replace(state, summaries=(*state.summaries, info.id))
     replies = {**state.replies, info.id: info.time.completed is not None}
-    return seen, replace(state, replies=replies, error=info.error or state.error)
+    model = f"{info.providerID}/{info.modelID}" if info.modelID else state.model
+    return seen, replace(state, replies=replies, model=model, error=info.error or state.error)
 
 
 def _is_answer(message: str, state: OpenCodeState) -> bool:
@@ -165,6 +170,8 @@ def _is_answer(message: str, state: OpenCodeState) -> bool:
 def _part_updated(updated: PartUpdated, state: OpenCodeState, _moment: Moment) -> Translation:
     """A part of the agent's message began, changed or ended."""
     part = updated.part
+    if part.sessionID == state.session and part.messageID == state.typed and part.type == "text" and not part.synthetic:
+        return [TurnStarted(text=part.text)], replace(state, typed="")
     if part.sessionID != state.session or not _is_answer(part.messageID, state):
         return NO_FACTS, state
     match part.type:

@@ -1,13 +1,15 @@
 """An ACP agent behind the line protocol, a program of its own: it owns the connection, so that the node may die.
 
-Run as `python -m farhand.drivers.wires.acp.agent [--mode M] [--model M] [--resume ID] -- COMMAND…` where the worker is.
+Run as `python -m farhand.drivers.wires.acp.agent [--mode M] [--read-only] [--model M] [--resume ID] -- COMMAND…` where
+the worker is.
 """
 
 import argparse
 import asyncio
 import os
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import aclosing, suppress
 
 from farhand.drivers.wires.acp.translate import AcpToolCalls, ask_line, blocks_of, lines_of
@@ -17,10 +19,12 @@ from farhand.drivers.wires.lines.async_agent import AsyncAgent, read_lines, writ
 from farhand.sdk.acp.client import AcpClient, AcpSession
 from farhand.sdk.acp.rpc import PeerGone, RpcError
 from farhand.sdk.acp.streams import ProcessStream, spawn
-from farhand.sdk.acp.words import AcpPermission
+from farhand.sdk.acp.words import AcpMode, AcpPermission
 from farhand.sdk.errors import SdkError
 
 CANCEL_AGAIN_SECONDS = 1.0
+# The last word of a mode's id, where that mode reads and changes nothing, or nothing unasked.
+READ_ONLY = ("plan", "read-only", "readonly", "read_only")
 
 
 class AcpRelay:
@@ -137,11 +141,18 @@ async def open_session(client: AcpClient, options: argparse.Namespace) -> AcpSes
                 raise
             write_line({"problem": "", "text": f"The session cannot be taken up again ({lost}). A new one begins."})
     session = session or await client.new_session(cwd)
-    if options.mode:
-        await session.set_mode(options.mode)
+    mode = options.mode or (offered_read_only(session.info.modes) if options.read_only else "")
+    if mode:
+        await session.set_mode(mode)
     if options.model:
         await session.set_model(options.model)
     return session
+
+
+def offered_read_only(modes: Sequence[AcpMode]) -> str:
+    """The mode of the agent's own that only reads; empty where it offers none, and only its questions hold it."""
+    last_words = {re.split(r"[#/:]", mode.id)[-1].lower(): mode.id for mode in modes}
+    return next((last_words[name] for name in READ_ONLY if name in last_words), "")
 
 
 async def main(options: argparse.Namespace) -> int:
@@ -180,6 +191,7 @@ async def _relay(relay: AcpRelay, client: AcpClient, stream: ProcessStream, opti
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="An ACP agent behind the line protocol.")
     parser.add_argument("--mode", default="")
+    parser.add_argument("--read-only", action="store_true")
     parser.add_argument("--model", default="")
     parser.add_argument("--resume", default="")
     parser.add_argument("command", nargs="+")

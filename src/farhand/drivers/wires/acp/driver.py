@@ -1,22 +1,30 @@
 """Runs workers of an ACP agent: a relay in a holder owns the connection, and is spoken to in the line protocol."""
 
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from functools import partial
 from typing import TypeAlias
 
+import anyio
+
 from farhand.drivers.wires.acp.schema import AcpAgent
 from farhand.drivers.wires.folders.check import FolderGate
-from farhand.drivers.wires.holder.process import Program, forget, open_wire
+from farhand.drivers.wires.foreign_json import parse
+from farhand.drivers.wires.holder.process import HeldProcess, Program, forget, open_wire, sentence
 from farhand.drivers.wires.lines.link import LineLink, line_or_change
 from farhand.drivers.wires.lines.translate import KeyedLine, translate
-from farhand.model.errors import DriverError
+from farhand.model.errors import AgentNotStarted, DriverError
 from farhand.model.facts import AskRaised
 from farhand.model.holder_ports import Holders
 from farhand.model.ports import Can, Change, Errand, Heard, NotTaken
 from farhand.model.present import Worker
+from farhand.model.review import is_reviewer
 from farhand.model.words import Mode, replace
 
+# An agent that says nothing for so long may still start.
+START_SECONDS = 60.0
+# What the relay says before the reason.
+GONE = "The agent is gone. "
 BUSY = "This agent takes a message when its turn is over."
 # What a backend makes of the facts of one line.
 Amend: TypeAlias = Callable[[tuple[Heard, ...]], tuple[Heard, ...]]
@@ -41,6 +49,20 @@ def errand_line(agent: AcpAgent, errand: Errand) -> KeyedLine | NotTaken | None:
     if errand.model and not agent.models:
         return NotTaken(why=f"{name} cannot change its model.")
     return line_or_change(replace(errand, mode=agent.modes[Mode(errand.mode)] if errand.mode else None))
+
+
+async def start_problem(process: HeldProcess) -> str:
+    """Why an agent ended before it had a session; empty when it has one, or takes longer than anybody would wait."""
+    problem = ""
+    with anyio.move_on_after(START_SECONDS):
+        async with aclosing(process.lines()) as batches:
+            async for lines, _ in batches:
+                for record in filter(None, map(parse, lines)):
+                    if record.text("session"):
+                        return ""
+                    problem = record.text("text").removeprefix(GONE) or problem
+        return problem or sentence(await process.exit())
+    return ""
 
 
 class AcpDriver:
@@ -77,7 +99,8 @@ class AcpDriver:
         """What the agent's file says; its wire carries ids."""
         modes = tuple(mode.value for mode in self._agent.modes)
         images, models = self._agent.images, self._agent.models
-        return Can(interrupt=True, images=images, files=True, models=models, modes=modes, ids=True)
+        asks = self._agent.asks
+        return Can(interrupt=True, images=images, files=True, models=models, modes=modes, ids=True, reviews=asks)
 
     @asynccontextmanager
     async def open(self, worker: Worker, cursor: str) -> AsyncIterator[LineLink]:
@@ -85,10 +108,18 @@ class AcpDriver:
         if not self._agent.asks and worker.mode is not Mode.YOLO:
             name = self._agent.title or self._agent.backend
             raise DriverError(f"{name} does not ask before it acts: hire it with --mode yolo, if you mean that.")
-        program = Program(argv=self._argv(worker), directory=worker.directory, environment=self._environment)
+        environment = {**self._environment, **(self._agent.review_environment if is_reviewer(worker.name) else {})}
+        program = Program(argv=self._argv(worker), directory=worker.directory, environment=environment)
         may_start = partial(self._gate.pass_through, worker) if self._gate else None
         async with open_wire(self._holders, worker.hiring_id, program, cursor, may_start) as process:
-            yield LineLink(process, partial(errand_line, self._agent), self._translate, BUSY)
+            is_new = process.is_unread and not process.ended_on_purpose
+            problem = await start_problem(process) if is_new else ""
+            if not problem:
+                yield LineLink(process, partial(errand_line, self._agent), self._translate, BUSY)
+                return
+        # The next start is a start, and no look at what is left of this one.
+        await forget(self._holders, worker.hiring_id)
+        raise AgentNotStarted(f"{self._agent.title or self._agent.backend} did not start ({problem}).")
 
     def _translate(self, line: bytes) -> tuple[Heard, ...]:
         heard = with_deadline(translate(line), self._ask_seconds)
@@ -102,6 +133,8 @@ class AcpDriver:
         mode = self._agent.modes.get(worker.mode, "") if is_set else ""
         wanted = {"--mode": mode, "--model": worker.model, "--resume": worker.session}
         options = tuple(word for name, value in wanted.items() if value for word in (name, value))
+        if worker.mode is Mode.PLAN and not mode:
+            options += ("--read-only",)
         return (*command, *options, "--", *self._agent.command)
 
     async def end(self, worker: Worker) -> None:

@@ -22,6 +22,8 @@ class AcpAgent(Word):
     variables: tuple[str, ...] = ()
     # Variables with fixed values.
     environment: dict[str, str] = {}
+    # The same, for a worker that judges somebody's work: what it reads may be hostile, and must not be remembered.
+    review_environment: dict[str, str] = {}
     # The agent's own names for our modes; a mode that is not here cannot be chosen.
     modes: dict[Mode, str] = {}
     # Its own usual mode is another one than our `default`, which is therefore set at every start.

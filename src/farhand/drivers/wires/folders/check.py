@@ -35,9 +35,10 @@ class FolderCheck:
 
     async def check(self, directory: str, reads: FolderReads) -> None:
         """Returns when nothing is found there that was not trusted; raises FolderNotTrusted with the rest."""
-        await anyio.to_thread.run_sync(self._check, directory, reads)
+        await anyio.to_thread.run_sync(self.look_now, directory, reads)
 
-    def _check(self, directory: str, reads: FolderReads) -> None:
+    def look_now(self, directory: str, reads: FolderReads) -> None:
+        """The same, for a program that has nothing else to do meanwhile."""
         folder = str(Path(directory).resolve())
         found = look(Path(folder), reads, self._home)
         trusted = {*self._trusted().get(folder, ()), *self._unseen.get(folder, ())}

@@ -1,21 +1,23 @@
 """A worker's agent as a child process in a holder: attached or started, output as lines, input deduplicated."""
 
 import hashlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 import msgspec
 
 from farhand.model.errors import AgentGone, DriverError
+from farhand.model.facts import Noted, TurnEnded
 from farhand.model.holder_ports import Exit, Fed, Held, Holders
-from farhand.model.ports import NotTaken, Outcome, Taken, Unknown
-from farhand.model.words import Word
+from farhand.model.ports import Heard, NotTaken, Outcome, Taken, Unknown
+from farhand.model.words import HowEnded, Word
 
 LINE_LIMIT = 16 * 1024 * 1024
 KEY_LIMIT = 200
 # After so much has been read its space on the disk is released.
 RELEASE_BYTES = 4 * 1024 * 1024
+ENDED_WITH_NODE = "The node was stopped, and its agent with it."
 
 
 class HolderCursor(Word):
@@ -69,11 +71,13 @@ class LineSplitter:
 class HeldProcess:
     """One life of the agent."""
 
-    def __init__(self, held: Held, start: HolderCursor) -> None:
+    def __init__(self, held: Held, start: HolderCursor, *, ended_on_purpose: bool = False) -> None:
         self._held = held
         self._start = start
+        # It was over when we found it, and somebody wanted that: the node was stopped with its agents.
+        self.ended_on_purpose = ended_on_purpose
 
-    async def lines(self) -> AsyncIterator[tuple[list[bytes], str]]:
+    async def lines(self) -> AsyncGenerator[tuple[list[bytes], str], None]:
         """Batches of lines, each with the cursor after it. Ends with the process."""
         lines, life, released = LineSplitter(), self._start.life, self._start.offset
         async for chunk, offset in self._held.follow(self._start.offset):
@@ -86,9 +90,22 @@ class HeldProcess:
                     await self._held.release(place.offset)
                     released = place.offset
 
+    @property
+    def is_unread(self) -> bool:
+        """Whether nobody has written down anything of this life yet."""
+        return not self._start.offset
+
     async def exit(self) -> Exit:
         """How this life ended."""
         return await self._held.wait_exit()
+
+    async def last_facts(self, *, in_turn: bool = True) -> list[Heard]:
+        """What the end of this life brings: the end of its turn, and how it ended unless somebody wanted that."""
+        text = ENDED_WITH_NODE if self.ended_on_purpose else sentence(await self.exit())
+        over = Heard(fact=TurnEnded(how=HowEnded.FAILED, error=text))
+        if self.ended_on_purpose:
+            return [over]
+        return [*([over] if in_turn else []), Heard(fact=Noted(text=text))]
 
     @property
     def next_life(self) -> str:
@@ -135,7 +152,8 @@ async def open_wire(
     if place.life > 1:
         await holders.forget(_life(name, place.life - 1))
     async with found as held:
-        yield HeldProcess(held, place)
+        ended = await held.ended()
+        yield HeldProcess(held, place, ended_on_purpose=ended is not None and ended.asked)
 
 
 async def start(holders: Holders, life: str, program: Program) -> AbstractAsyncContextManager[Held]:

@@ -20,12 +20,15 @@ TranslateOutput: TypeAlias = Callable[[bytes], list[JsonObject]]
 
 
 class ExecTurn:
-    """One turn: the prompt, the mode and the model it runs with, and the process that runs it."""
+    """One turn: the prompt, the mode, model and effort it runs with, and the process that runs it."""
 
-    def __init__(self, prompt: Prompt, mode: str, model: str, write: Callable[[JsonObject], None]) -> None:
+    def __init__(
+        self, prompt: Prompt, mode: str, model: str, write: Callable[[JsonObject], None], effort: str = ""
+    ) -> None:
         self.prompt = prompt
         self.mode = mode
         self.model = model
+        self.effort = effort
         self.process: Process | None = None
         self.stopped = False
         self.ended = False
@@ -73,9 +76,11 @@ class ExecCli(Protocol):
 class ExecAgent:
     """One session of a CLI behind the line protocol: a process for each prompt, one after the other."""
 
-    def __init__(self, cli: ExecCli, mode: str, model: str, write: Callable[[JsonObject], None]) -> None:
+    def __init__(
+        self, cli: ExecCli, mode: str, model: str, write: Callable[[JsonObject], None], effort: str = ""
+    ) -> None:
         self._cli = cli
-        self._mode, self._model = mode, model
+        self._mode, self._model, self._effort = mode, model, effort
         self._write = write
         self._turn: ExecTurn | None = None
         # Turns that are to stop before they have begun.
@@ -90,7 +95,7 @@ class ExecAgent:
         return 0
 
     async def _play(self, prompt: Prompt) -> None:
-        turn = self._turn = ExecTurn(prompt, self._mode, self._model, self._write)
+        turn = self._turn = ExecTurn(prompt, self._mode, self._model, self._write, self._effort)
         turn.stopped = prompt.id in self._stopped
         try:
             why = "" if turn.stopped else await self._cli.play(turn)
@@ -114,6 +119,7 @@ class ExecAgent:
             case {"change": _}:
                 self._model = str(fields.get("model") or self._model)
                 self._mode = str(fields.get("mode") or self._mode)
+                self._effort = str(fields.get("effort") or self._effort)
             case {"answer": str(), "choice": str()}:
                 pass
             case _:

@@ -4,12 +4,10 @@ import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TypeAlias
 
-from farhand.drivers.wires.holder.process import HeldProcess, sentence
+from farhand.drivers.wires.holder.process import HeldProcess
 from farhand.drivers.wires.lines.translate import KeyedLine, change_line, to_line
-from farhand.model.facts import Noted, TurnEnded
 from farhand.model.folder_trust import FolderNotTrusted
 from farhand.model.ports import Batch, Change, Deliver, Errand, Heard, NotTaken, Outcome
-from farhand.model.words import HowEnded
 
 # The key and the line of an errand; why it is refused; None when agents of this kind cannot do it.
 ToLine: TypeAlias = Callable[[Errand], KeyedLine | NotTaken | None]
@@ -40,6 +38,11 @@ class LineLink:
         # Asked before every message, where each is a process of its own that reads the folder anew.
         self._may_run = may_run
 
+    @property
+    def ended_on_purpose(self) -> bool:
+        """Whether its agent was ended with its node, and what comes is what it left."""
+        return self._process.ended_on_purpose
+
     async def perform(self, errand: Errand) -> Outcome:
         """Writes it to the agent's input, deduplicated by its key."""
         line = self._to_line(errand)
@@ -58,7 +61,5 @@ class LineLink:
         """The agent's output as facts; at its end how it ended, with the cursor of its next life."""
         async for lines, cursor in self._process.lines():
             yield Batch(heard=tuple(heard for line in lines for heard in self._translate(line)), cursor=cursor)
-        ended = Noted(text=sentence(await self._process.exit()))
         # The running turn is over with the life it ran in: said in one batch, or a kill could come in between.
-        over = TurnEnded(how=HowEnded.FAILED, error=ended.text)
-        yield Batch(heard=(Heard(fact=over), Heard(fact=ended)), cursor=self._process.next_life)
+        yield Batch(heard=tuple(await self._process.last_facts()), cursor=self._process.next_life)

@@ -60,6 +60,7 @@ class LineAsk(Word):
     why: str = ""
     # Names exactly what will run.
     digest: str = ""
+    several: bool = False
 
 
 class LineImage(Word):

@@ -74,6 +74,7 @@ def _raised(line: schema.LineAsk) -> Fact:
         where=line.where,
         why=line.why,
         digest=line.digest,
+        several=line.several,
     )
 
 
@@ -89,8 +90,8 @@ def _attachment(line: schema.LineImage) -> Attachment:
 
 
 def change_line(change: Change, key: str) -> KeyedLine:
-    """The line that changes the model or the mode of an agent that can."""
-    wanted = {"model": change.model, "mode": change.mode}
+    """The line that changes the model, the mode or the effort of an agent that can."""
+    wanted = {"model": change.model, "mode": change.mode, "effort": change.effort}
     given = {name: value for name, value in wanted.items() if value is not None}
     return f"change {key}", _line({"change": "", **given})
 

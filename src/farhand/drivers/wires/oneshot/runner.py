@@ -21,7 +21,6 @@ from farhand.model.errors import DriverError
 from farhand.model.holder_ports import Exit, Held, Holders
 from farhand.model.words import Word, replace
 
-LIMIT_SECONDS = 300.0
 FOLDER = "calls"
 # What is at the CLI's input is there from the start, for some CLIs wait for the end of it.
 SHELL = ("/bin/sh", "-c", 'given=$1 errors=$2; shift 2; exec "$@" <"$given" 2>"$errors"', "call")
@@ -56,13 +55,13 @@ class OneshotRunner:
         folder: Path,
         holders: Holders,
         environment: Mapping[str, str],
-        limit_seconds: float = LIMIT_SECONDS,
+        limit_seconds: float | None = None,
     ) -> None:
         self._adapter = adapter
         self._folder = folder
         self._holders = holders
         self._environment = {**environment, **(adapter.variables or {})}
-        self._limit_seconds = limit_seconds
+        self._limit_seconds = adapter.limit_seconds if limit_seconds is None else limit_seconds
 
     async def make(
         self, call: OneshotCall, bring: Callable[[OneshotCall, OneshotOutput], Awaitable[None]]

@@ -45,6 +45,8 @@ class OneshotCli:
     variables: Mapping[str, str] | None = None
     # Words of the CLI that say that a session is gone for good.
     lost: str = ""
+    # How long a call may take.
+    limit_seconds: float = 300.0
 
     @property
     def lock(self) -> str:

@@ -8,7 +8,7 @@ from farhand.drivers.wires.hooks.endpoint import HookAsk, HookReport
 from farhand.drivers.wires.tmux.keyboard import Keyboard
 from farhand.drivers.wires.tmux.queue import Timeout
 from farhand.drivers.wires.tmux.state import State
-from farhand.model.ports import Deliver, Heard, Outcome
+from farhand.model.ports import Change, Deliver, Heard, Outcome
 from farhand.model.present import Ask
 from farhand.model.words import Word
 
@@ -107,6 +107,6 @@ class TmuxCli(Protocol[State, Event_contra]):
         """Stops the turn that runs."""
         ...
 
-    async def change(self, model: str | None, mode: str | None) -> Outcome:
-        """Another model, another mode."""
+    async def change(self, change: Change) -> Outcome:
+        """Another model, mode or effort."""
         ...

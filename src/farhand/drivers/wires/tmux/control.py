@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from itertools import pairwise
-from subprocess import DEVNULL, PIPE
+from subprocess import PIPE
 
 import anyio
 from anyio.abc import Process
 
-from farhand.drivers.wires.tmux.errors import TmuxGone, TmuxMissing, TmuxRefused
+from farhand.drivers.wires.tmux.errors import TmuxGone, TmuxMissing, TmuxRefused, TmuxUnreachable
 from farhand.drivers.wires.tmux.protocol import TmuxNotice, TmuxReader, TmuxReply, command_line
 
 Listener = Callable[[TmuxNotice], Awaitable[None]]
+# So much of what tmux says on its stderr is kept, and so long its end is waited for.
+ERROR_BYTES = 2000
+ERROR_SECONDS = 2.0
+# Without a server there is nothing to connect to; everything else about the socket is for a person to mend.
+_NO_SOCKET = re.compile(
+    r"error connecting to .*(?<!\(No such file or directory\))(?<!\(Connection refused\))$"
+    r"|error creating |couldn't create directory |directory .* has unsafe permissions"
+)
 
 
 class _Waiting:
@@ -35,6 +44,8 @@ class TmuxControl:
         self._waiting: deque[_Waiting] = deque()
         self._writing = anyio.Lock()
         self._ready = anyio.Event()
+        self._errors = b""
+        self._errors_read = anyio.Event()
         self.ended = anyio.Event()
         # The server's process, once it is asked for.
         self.server = 0
@@ -77,6 +88,22 @@ class TmuxControl:
             self._ready.set()
             for waiting in self._waiting:
                 waiting.done.set()
+
+    async def read_errors(self) -> None:
+        """Keeps the last of what tmux says on its stderr."""
+        try:
+            if self._process.stderr is not None:
+                async for chunk in self._process.stderr:
+                    self._errors = (self._errors + chunk)[-ERROR_BYTES:]
+        finally:
+            self._errors_read.set()
+
+    async def not_attached(self) -> TmuxGone:
+        """Why the client could not be attached."""
+        with anyio.move_on_after(ERROR_SECONDS):
+            await self._errors_read.wait()
+        said = self._errors.decode("utf-8", "replace").strip().splitlines()[-1:]
+        return TmuxUnreachable(said[0]) if said and _NO_SOCKET.match(said[0]) else TmuxGone()
 
     async def _take(self, received: TmuxReply | TmuxNotice | None) -> None:
         if isinstance(received, TmuxNotice):
@@ -124,22 +151,26 @@ async def control(
     or kept with `surrogateescape`."""
     command = [*server, "-C", *attach]
     try:
-        process = await anyio.open_process(command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=dict(environment))
+        process = await anyio.open_process(command, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=dict(environment))
     except FileNotFoundError:
         raise TmuxMissing(server[0]) from None
     client = TmuxControl(process, listener, undecodable)
+    problem: TmuxGone | None = None
     try:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(client.read, name="tmux control")
-            if attached := await client.ready():
+            tasks.start_soon(client.read_errors, name="tmux errors")
+            if await client.ready():
                 yield client
+            else:
+                problem = await client.not_attached()
             tasks.cancel_scope.cancel()
     finally:
         with anyio.CancelScope(shield=True):
             await _close(process)
-    if not attached:
+    if problem is not None:
         # Outside of the group, which would wrap it into another error.
-        raise TmuxGone
+        raise problem
 
 
 async def _close(process: Process) -> None:

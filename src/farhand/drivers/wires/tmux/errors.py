@@ -3,6 +3,7 @@
 TmuxError
 ├── TmuxMissing     there is no tmux program
 ├── TmuxGone        the server or our client of it has ended
+│   └── TmuxUnreachable     this user cannot use the server's socket
 └── TmuxRefused     tmux did not accept a command
 """
 
@@ -23,8 +24,18 @@ class TmuxMissing(TmuxError):
 class TmuxGone(TmuxError):
     """The tmux server has ended, or cut us off."""
 
-    def __init__(self) -> None:
-        super().__init__("The tmux server has ended; its sessions ended with it.")
+    def __init__(self, text: str = "The tmux server has ended; its sessions ended with it.") -> None:
+        super().__init__(text)
+
+
+class TmuxUnreachable(TmuxGone):
+    """tmux could not get at its socket; whether a server runs there, nobody can tell."""
+
+    def __init__(self, said: str) -> None:
+        super().__init__(
+            f"tmux cannot be used: {said.rstrip('.')}. Its socket must be in a folder of this user; "
+            "FARHAND_TMUX_SOCKET names another one."
+        )
 
 
 class TmuxRefused(TmuxError):

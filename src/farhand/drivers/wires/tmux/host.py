@@ -10,21 +10,21 @@ import anyio
 import anyio.abc
 import anyio.to_thread
 import msgspec
-import structlog
 from starlette.routing import Route
 
 from farhand.disk.watch import FolderWatcher
 from farhand.drivers.wires.hooks.endpoint import HookEndpoint
 from farhand.drivers.wires.hooks.public_route import PublicHookRoute, Whose
-from farhand.drivers.wires.tmux import Pane, Tmux, TmuxError, TmuxGone, TmuxRefused
+from farhand.drivers.wires.tmux import Pane, Size, Tmux, TmuxError, TmuxGone, TmuxRefused, TmuxUnreachable
 from farhand.drivers.wires.tmux.death import is_over, watched
 from farhand.drivers.wires.tmux.panes import TmuxPanes
 from farhand.model.errors import AgentNotStarted, DriverError
+from farhand.model.logger import get_logger
 from farhand.model.present import Worker
 from farhand.model.sandbox import SPOOL, SandboxEngine, Sandboxes
 from farhand.model.worker_keys import KEY_VARIABLE
 
-log = structlog.get_logger("tmux")
+log = get_logger("tmux")
 # So long an agent whose terminal is closed may write what it has not written yet.
 GRACE_SECONDS = 5.0
 
@@ -51,6 +51,10 @@ class TmuxHostOptions(msgspec.Struct, frozen=True):
     ask_seconds: float = 3600.0
     # Builds sandboxes for those workers that run in one.
     sandboxes: Sandboxes | None = None
+    # What a person wrote behind the CLI's name, where the host is there for one agent alone.
+    arguments: tuple[str, ...] = ()
+    # The size of terminals, where somebody is before them from the beginning.
+    size: Size | None = None
 
 
 class HookCommand(msgspec.Struct, frozen=True):
@@ -108,12 +112,12 @@ class TmuxHost:
 
     async def pane_of(self, worker: Worker) -> Pane | None:
         """The pane in which the worker's agent lives, or has ended."""
-        return await self.tmux.tagged(self._tag(worker))
+        return await self.tmux.tagged(pane_tag(self.options.node, worker))
 
     async def found(self, worker: Worker) -> Pane | None:
         """The pane in which the worker's agent lives. One whose agent is over is cleared away."""
         try:
-            pane = await self.tmux.tagged(self._tag(worker))
+            pane = await self.tmux.tagged(pane_tag(self.options.node, worker))
             if pane is not None and is_over(pane.pid):
                 await self.tmux.kill(pane)
                 await self._clear_sandbox(worker)
@@ -122,12 +126,26 @@ class TmuxHost:
             raise DriverError(str(error)) from error
         return pane
 
+    async def earlier(self, worker: Worker) -> Pane | None:
+        """The pane that another bridge of this node's name has started for a worker of that name: its session carries
+        this node's own folder and prefix, and is not marked as ours."""
+        name = f"{self.options.tmux_prefix}{worker.name}"
+        pane = (await self.tmux.find(name)).get(name)
+        if pane is None or await self.tmux.told(pane, "#{@farhand}"):
+            return None
+        for variable, value in self.options.session_variables.items():
+            if await self.tmux.variable(pane, variable) != value:
+                return None
+        return pane
+
     async def spawn(self, worker: Worker, words: Sequence[str], variables: Mapping[str, str]) -> Pane:
         """Starts the words in a tmux session of the worker's own, in its directory."""
         name = f"{self.options.tmux_prefix}{worker.name}"
+        words = [*words, *self.options.arguments]
         words, variables = await self._sandboxed(worker, words, self._variables(worker, variables))
         try:
-            return await self.tmux.start(name, words, Path(worker.directory), variables, tag=self._tag(worker))
+            tag, directory = pane_tag(self.options.node, worker), Path(worker.directory)
+            return await self.tmux.start(name, words, directory, variables, self.options.size, tag)
         except TmuxRefused as error:
             if "duplicate session" in error.answer:
                 raise DriverError(f"There is a tmux session '{name}' that is not ours; end it or rename it.") from error
@@ -211,12 +229,14 @@ class TmuxHost:
     async def end(self, worker: Worker) -> None:
         """Ends the worker's session, if there is one; returns when its agent can write to its files no more."""
         try:
-            found = await self.tmux.tagged(self._tag(worker))
+            found = await self.tmux.tagged(pane_tag(self.options.node, worker))
             if found is not None:
                 # Known from before its end: afterwards its number may be another's.
                 with watched(found.pid) as process:
                     await self.tmux.kill(found)
                     await process.wait_or_kill(GRACE_SECONDS)
+        except TmuxUnreachable as error:
+            raise DriverError(str(error)) from error
         except TmuxGone:
             log.info("tmux was gone already", worker=worker.name)
         except TmuxError as error:
@@ -233,5 +253,7 @@ class TmuxHost:
         folder = self.folder(worker)
         await anyio.to_thread.run_sync(lambda: shutil.rmtree(folder, ignore_errors=True))
 
-    def _tag(self, worker: Worker) -> str:
-        return f"{self.options.node}/{worker.name}/{worker.since}"
+
+def pane_tag(node: str, worker: Worker) -> str:
+    """What the pane of that node's worker is marked with."""
+    return f"{node}/{worker.name}/{worker.since}"

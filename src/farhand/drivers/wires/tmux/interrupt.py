@@ -28,6 +28,5 @@ async def interrupt_again(
     A dialog that has just appeared ignores keys, so it may take several."""
     if timeout.tries >= MOST_ESCAPES:
         return
-    if takes_escape(await keyboard.screen()):
-        await keyboard.escape()
+    await keyboard.escape(takes_escape)
     queue.after(AGAIN_SECONDS, timeout.again())

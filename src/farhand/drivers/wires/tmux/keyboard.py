@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import anyio
 
 from farhand.drivers.wires.tmux import Pane, Tmux
+from farhand.drivers.wires.tmux.protocol import pictured
 from farhand.drivers.wires.tmux.screen import last_words
-from farhand.drivers.wires.tmux.submit import BoxOptions, Doubtful, Occupied, submit, submit_quickly
+from farhand.drivers.wires.tmux.submit import BoxOptions, Doubtful, Occupied, OwnTexts, submit, submit_quickly
 from farhand.model.facts import Said
 from farhand.model.ports import NotTaken, Outcome, Taken, Unknown
 from farhand.model.words import Mode
 
 MOST_SWITCHES = 8
+# How long a CLI may take to draw what a key did.
+REACTION_SECONDS = 10.0
+NAMED_SECONDS = 2.0
 # Whether a CLI would take a text as one of its slash commands.
 IsCommand = Callable[[str], bool]
 
@@ -46,14 +50,21 @@ class Keyboard:
         self._colours = colours
         self._busy = tmux.typing_lock(pane)
 
-    async def submit(self, text: str, seen: anyio.Event | None = None) -> Outcome:
-        """Pastes a message and sends it; types a slash command. `seen` is set when the agent has read it."""
-        pasted = guarded(text, self.is_command, self._options.guard)
+    async def submit(self, text: str, seen: anyio.Event | None = None, handed_over: OwnTexts = tuple) -> Outcome:
+        """Pastes a message and sends it; types a slash command. `seen` is set when the agent has read it.
+
+        A message that was `handed_over` and stands in the box again is in nobody's way, nor is this one."""
+        pasted = self._pasted(text)
+
+        def own() -> Iterator[str]:
+            return (pictured(self._pasted(one)) for one in (text, *handed_over()))
+
         async with self._busy:
             if seen is not None:
-                result = await submit_quickly(self._tmux, self._pane, pasted, self._options, seen)
+                result = await submit_quickly(self._tmux, self._pane, pasted, self._options, seen, own=own)
             else:
-                result = await submit(self._tmux, self._pane, pasted, self._options, keys=self.is_command(text))
+                keys = self.is_command(text)
+                result = await submit(self._tmux, self._pane, pasted, self._options, keys=keys, own=own)
         match result:
             case Occupied(why=why):
                 return NotTaken(why=f"{why} {await self.described()}")
@@ -61,6 +72,9 @@ class Keyboard:
                 return Unknown(why=why)
             case _:
                 return Taken()
+
+    def _pasted(self, text: str) -> str:
+        return guarded(text, self.is_command, self._options.guard)
 
     def where(self) -> str:
         """What a person types to see for himself."""
@@ -70,10 +84,12 @@ class Keyboard:
         """What a person should know who must decide what to do about an occupied box."""
         return self.where()
 
-    async def escape(self) -> None:
-        """Presses Escape: stops a turn, closes a dialog, says no to a question."""
+    async def escape(self, takes_escape: Callable[[str], bool] | None = None) -> None:
+        """Presses Escape: stops a turn, closes a dialog, says no to a question; or only if the screen takes it so."""
         async with self._busy:
-            await self._tmux.press(self._pane, "Escape")
+            # Looked at under the lock: a message that is submitted meanwhile begins another turn.
+            if takes_escape is None or takes_escape(await self.screen()):
+                await self._tmux.press(self._pane, "Escape")
 
     async def command_output(self, screen: str, lines: int = 30) -> Said:
         """What a command of the CLI's own shows; a panel that it opened is closed again."""
@@ -86,16 +102,30 @@ class Keyboard:
         return await self._tmux.capture(self._pane, colours=self._colours)
 
     async def switch(
-        self, mode: Mode, right: Callable[[str], bool], key: Callable[[str], str], seconds: float
+        self,
+        mode: Mode,
+        shown: Callable[[str], str | None],
+        key: Callable[[str], str],
+        seconds: float = REACTION_SECONDS,
     ) -> Outcome:
-        """Presses the screen's key for it until the screen says that this is the mode."""
+        """Presses the screen's key until the mode that the screen names is this one.
+
+        A key is pressed again only after the screen has named another mode: on a busy machine the CLI draws late, and a
+        key pressed meanwhile would go past the mode that is wanted."""
+        passed: set[str | None] = set()
         async with self._busy:
             for _ in range(MOST_SWITCHES):
-                if await self.shows(right, seconds):
+                # A screen that is just drawn anew names none for a moment; one that goes on so has one without a name.
+                await self.shows(lambda screen: shown(screen) is not None, NAMED_SECONDS)
+                screen = await self.screen()
+                now = shown(screen)
+                if now == mode.value:
                     return Taken()
-                await self._tmux.press(self._pane, key(await self.screen()))
-            if await self.shows(right, seconds):
-                return Taken()
+                if now in passed:
+                    break
+                passed.add(now)
+                await self._tmux.press(self._pane, key(screen))
+                await self.shows(lambda screen, before=now: shown(screen) not in (None, before), seconds)  # type: ignore[misc]
         return NotTaken(why=f"This session has no mode '{mode.value}'; hire a worker in it, or relaunch.")
 
     async def shows(self, true: Callable[[str], bool], seconds: float, look_seconds: float = 0.05) -> bool:

@@ -176,8 +176,8 @@ class TmuxLink(Generic[State, Event]):
                 return await self._cli.settle(ask)
             case Stop():
                 return await self._cli.stop()
-            case Change(model=model, mode=mode):
-                return await self._cli.change(model, mode)
+            case Change():
+                return await self._cli.change(errand)
 
     async def _deliver(self, errand: Deliver) -> Outcome:
         """Types the message. At rest it waits for `seen`, which `_take` sets in the task that consumes `facts`."""
@@ -195,7 +195,7 @@ class TmuxLink(Generic[State, Event]):
         confirmed = cli.confirms and not cli.running and not errand.joins and not command
         self._seen[one.message] = seen = anyio.Event()
         try:
-            outcome = await cli.keyboard.submit(text, seen if confirmed else None)
+            outcome = await cli.keyboard.submit(text, seen if confirmed else None, self._handed_over)
         finally:
             del self._seen[one.message]
         if isinstance(outcome, NotTaken):
@@ -205,6 +205,11 @@ class TmuxLink(Generic[State, Event]):
         elif command and not cli.running:
             cli.on_command(errand)
         return outcome
+
+    def _handed_over(self) -> list[str]:
+        """The texts that the agent was seen to have read, newest first."""
+        waiting = {one.message for one in self._cli.state.expected}
+        return [one.text for one in reversed(self._delivered.all()) if one.message not in waiting]
 
     def _expect(self, expected: tuple[ExpectedMessage, ...]) -> None:
         self._cli.state = replace(self._cli.state, expected=expected)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 import anyio
@@ -14,6 +15,7 @@ from farhand.model.errors import CannotDo
 from farhand.model.panes import PaneInput, PanePiece, as_piece
 
 if TYPE_CHECKING:
+    from farhand.drivers.wires.tmux import Tmux
     from farhand.drivers.wires.tmux.control import TmuxControl
     from farhand.drivers.wires.tmux.host import TmuxHost
     from farhand.drivers.wires.tmux.protocol import TmuxNotice
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
 # A watcher who is behind by more gets the screen as it is instead.
 MOST_BEHIND = 256 * 1024
 BATCH_SECONDS = 0.016
+# A screen that is read as text is read this often at the most, with so many lines that were on it before.
+SCREEN_SECONDS = 0.1
+LINES_ABOVE = 200
 _OCTAL = re.compile(rb"\\([0-7]{3})")
 _SHAPE = "#{pane_width} #{pane_height} #{cursor_x} #{cursor_y}"
 
@@ -69,12 +74,23 @@ class PaneFollower:
         """The screen as it is, then all that is written."""
         while not client.ended.is_set():
             self._changed = anyio.Event()
+            sent = anyio.current_time()
             piece = await self._next(client)
             if piece is not None:
                 yield piece
             await self._changed.wait()
-            # What comes meanwhile goes along.
-            await anyio.sleep(BATCH_SECONDS)
+            # What comes in the time of one picture goes along.
+            await anyio.sleep(max(0.0, sent + BATCH_SECONDS - anyio.current_time()))
+
+    async def screens(self, client: TmuxControl) -> AsyncIterator[str]:
+        """What the pane shows as text, now and after each change."""
+        while not client.ended.is_set():
+            self._changed = anyio.Event()
+            self._written.clear()
+            (lines,) = await client.commands(("capture-pane", "-p", "-S", str(-LINES_ABOVE), "-t", self._pane.id))
+            yield "\n".join(lines)
+            await self._changed.wait()
+            await anyio.sleep(SCREEN_SECONDS)
 
     async def _next(self, client: TmuxControl) -> PanePiece | None:
         if self._stale:
@@ -95,6 +111,36 @@ class PaneFollower:
         )
         columns, rows, column, row = (int(number) for number in shape[0].split(" "))
         return as_piece(screen_bytes(lines, column, row), columns, rows, reset=True)
+
+
+class PaneTerminal:
+    """One pane for whoever drives its program from outside: bytes in, its screen as text out."""
+
+    def __init__(self, tmux: Tmux, find: Callable[[], Awaitable[Pane | None]]) -> None:
+        self._tmux = tmux
+        self._find = find
+
+    async def write(self, keys: str) -> None:
+        """Types the characters as they are; nothing else is typed at the same time."""
+        try:
+            pane = await self._find()
+            if pane is None:
+                raise CannotDo("There is no terminal right now.")
+            async with self._tmux.typing_lock(pane):
+                await self._tmux.write(pane, keys.encode("utf-8", "replace"))
+        except TmuxError as error:
+            raise CannotDo(f"The terminal took nothing: {error}") from None
+
+    async def watch(self, shown: Callable[[str], None]) -> None:
+        """Tells what the pane shows until it is gone."""
+        with suppress(TmuxError):
+            pane = await self._find()
+            if pane is None:
+                return
+            async with self._tmux.watched(pane) as look:
+                while True:
+                    shown(await look.screen(colours=False))
+                    await anyio.sleep(SCREEN_SECONDS)
 
 
 class TmuxPanes:
@@ -122,6 +168,21 @@ class TmuxPanes:
             tasks.start_soon(wake_at_end)
             yield follower.pieces(client)
             tasks.cancel_scope.cancel()
+
+    def terminal(self, worker: Worker) -> PaneTerminal:
+        """The worker's own terminal, wherever it is by then."""
+        return PaneTerminal(self._host.tmux, partial(self._host.pane_of, worker))
+
+    @asynccontextmanager
+    async def screens(self, worker: Worker) -> AsyncIterator[AsyncIterator[str]]:
+        """The text of the worker's screen and of what has just left it, whenever something was written there."""
+        pane = await self._pane(worker)
+        follower = PaneFollower(pane)
+        try:
+            async with self._host.tmux.streamed(pane, follower.on_notice) as client:
+                yield follower.screens(client)
+        except TmuxError as error:
+            raise CannotDo(f"{worker.name}'s screen is not read: {error}", worker=worker.name) from None
 
     async def type(self, worker: Worker, given: PaneInput) -> None:
         """Types it while nothing else is typed there."""

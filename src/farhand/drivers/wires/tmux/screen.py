@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 _ESCAPE = re.compile(r"\x1b\[[0-9;:]*[A-Za-z]")
 _COLOUR = re.compile(r"\x1b\[([0-9;]*)m")
@@ -43,3 +43,16 @@ def last_words(screen: str, lines: int = 12) -> str:
     """The end of the screen, for a person who wants to know what happened; what only draws a line is left out."""
     shown = [line.rstrip() for line in plain(screen).splitlines() if line.strip()]
     return "\n".join([line for line in shown if not set(line) <= _RULES][-lines:])
+
+
+def newest_block(lines: Iterable[str], mark: str) -> str:
+    """The text of the last block that begins with the mark and is indented below it; '' when something came after."""
+    block: list[str] | None = None
+    for line in lines:
+        if line.startswith(mark):
+            block = [line.removeprefix(mark).rstrip()]
+        elif line.strip() and not line.startswith("  "):
+            block = None
+        elif block is not None:
+            block.append(line[2:].rstrip())
+    return "\n".join(block or []).strip()

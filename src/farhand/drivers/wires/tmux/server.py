@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
+from typing import cast
 
 import anyio
 import msgspec
 
 from farhand.drivers.wires.tmux.control import Listener, TmuxControl, control
 from farhand.drivers.wires.tmux.death import ended
-from farhand.drivers.wires.tmux.errors import TmuxError, TmuxGone, TmuxRefused
+from farhand.drivers.wires.tmux.errors import TmuxError, TmuxGone, TmuxRefused, TmuxUnreachable
 from farhand.drivers.wires.tmux.protocol import TmuxNotice, pictured
 
 PANE_FIELDS = (
@@ -23,6 +25,10 @@ TITLES = "titles"
 SUBSCRIBE = ("refresh-client", "-B", f"{TITLES}::#{{S:#{{W:#{{P:#{{pane_id}} #{{pane_title}}\t}}}}}}")
 # tmux lets its clients go a moment before it ends itself; one that does not answer is not waited for longer.
 TIMEOUT_SECONDS = 2.0
+BYTES_AT_ONCE = 500
+START_TRIES = 10
+# Not the same for everybody: clients that come at one moment end a tmux 3.3a that is just starting.
+SHORTEST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.05, 0.4
 
 
 class Pane(msgspec.Struct, frozen=True):
@@ -68,13 +74,14 @@ class Watch:
         if notice.name in ("output", "extended-output", "layout-change", "exit"):
             self._changed.set()
 
-    async def screen(self) -> str:
-        """The screen, with its colours, as soon as it may have changed since the last look."""
+    async def screen(self, *, colours: bool = True) -> str:
+        """The screen, with its colours if wanted, as soon as it may have changed since the last look."""
         await self._changed.wait()
         self._changed = anyio.Event()
         if self.client is None:
             raise TmuxGone
-        return "\n".join(await self.client.command("capture-pane", "-p", "-e", "-t", self._pane.id))
+        words = ("capture-pane", "-p", *(("-e",) if colours else ()), "-t", self._pane.id)
+        return "\n".join(await self.client.command(*words))
 
 
 class Tmux:
@@ -135,6 +142,11 @@ class Tmux:
                 return _pane(fields)[0]
         return None
 
+    async def told(self, pane: Pane, wanted: str) -> str:
+        """What tmux says of the pane, in its own format."""
+        lines = await self.command("display-message", "-p", "-t", pane.id, wanted)
+        return lines[0] if lines else ""
+
     async def paste(self, pane: Pane, text: str, *keys: str) -> None:
         """Puts the text into the pane as one bracketed paste: its line ends are no Enter. Keys may follow at once."""
         buffer = f"farhand-{pane.id[1:]}"
@@ -149,6 +161,12 @@ class Tmux:
     async def type(self, pane: Pane, text: str) -> None:
         """Types the text as a person would, key by key; for slash commands."""
         await self.command("send-keys", "-t", pane.id, "-l", "--", pictured(text).replace("\n", " "))
+
+    async def write(self, pane: Pane, data: bytes) -> None:
+        """Gives the pane's program these bytes as a terminal would: an escape sequence stays one."""
+        for start in range(0, len(data), BYTES_AT_ONCE):
+            words = [f"{byte:02x}" for byte in data[start : start + BYTES_AT_ONCE]]
+            await self.command("send-keys", "-t", pane.id, "-H", *words)
 
     async def press(self, pane: Pane, *keys: str) -> None:
         """Presses keys by their names: Enter, Escape, C-s."""
@@ -222,8 +240,19 @@ class Tmux:
             if self._control is None or self._control.ended.is_set():
                 if self._tasks is None:
                     raise TmuxGone
-                self._control = await self._tasks.start(self._run)
+                self._control = await self._started(self._tasks)
             return self._control
+
+    async def _started(self, tasks: anyio.abc.TaskGroup) -> TmuxControl:
+        """A new client; where the server ends in this moment, or ended because two started it at once, another one."""
+        for _ in range(START_TRIES - 1):
+            try:
+                return cast("TmuxControl", await tasks.start(self._run))
+            except TmuxUnreachable:
+                raise
+            except TmuxGone:
+                await anyio.sleep(random.uniform(SHORTEST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS))
+        return cast("TmuxControl", await tasks.start(self._run))
 
     async def _run(self, *, task_status: anyio.abc.TaskStatus[TmuxControl] = anyio.TASK_STATUS_IGNORED) -> None:
         # The door ends with its client: a killed node leaves nothing of it behind, and its workers' sessions stay.
@@ -255,8 +284,7 @@ class Tmux:
 
     async def title(self, pane: Pane) -> str:
         """What the pane's program calls its window now."""
-        lines = await self.command("display-message", "-p", "-t", pane.id, "#{pane_title}")
-        return lines[0] if lines else ""
+        return await self.told(pane, "#{pane_title}")
 
     @asynccontextmanager
     async def titled(self, pane: Pane, changed: Callable[[str], None]) -> AsyncIterator[None]:

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from farhand.drivers.wires.tmux.delivered import ExpectedMessage
 from farhand.model.facts import SessionKnown
+from farhand.model.names import is_session_id
 from farhand.model.ports import Heard
 from farhand.model.words import Word
 
@@ -28,7 +29,7 @@ def another_session(
     session: str, state: State, end: Callable[[], tuple[list[Heard], State]], begin: Callable[..., State]
 ) -> tuple[list[Heard], State]:
     """The conversation has another id: the turn that ran is over, and a state begins with what is still expected."""
-    if not session or session == state.session:
+    if session == state.session or not is_session_id(session):
         return [], state
     ended, over = end()
     fresh = begin(session=session, expected=over.expected, skipped=over.skipped)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import anyio
 import msgspec
@@ -12,10 +12,13 @@ from farhand.drivers.wires.tmux.server import Pane, Tmux
 
 # What is in the box on this screen (captured with its colours); None when there is no box to type into.
 BoxReader = Callable[[str], str | None]
+# Texts of ours that the agent may have put back into its box; asked for only when something stands there.
+OwnTexts = Callable[[], Iterable[str]]
 
 
 SHOWN = 80
 SURE = 2
+KEYS_AT_ONCE = 200
 MIXED = "Somebody typed at the desk in the same moment: the text stands in the box, not sent."
 
 
@@ -27,6 +30,10 @@ class BoxOptions(msgspec.Struct, frozen=True):
     holds: Callable[[str, str], bool] = lambda box, text: bool(box)  # noqa: ARG005
     # Puts what a person has half typed aside until the message is gone; None when the agent cannot.
     stash: str | None = None
+    # Deletes a line up to its beginning, or the line's end before it, and does nothing in an empty box.
+    delete_line: str | None = None
+    # Whether the box on this screen holds this text and nothing else.
+    is_all_of: Callable[[str, str], bool] = lambda screen, text: False  # noqa: ARG005
     enter_delay_seconds: float = 0.05
     # Brings the cursor away from the end, where a backslash would swallow the Enter.
     home: str = "C-a"
@@ -59,9 +66,11 @@ class Doubtful(msgspec.Struct, frozen=True):
 Result = Submitted | Occupied | Doubtful
 
 
-async def submit(tmux: Tmux, pane: Pane, text: str, options: BoxOptions, *, keys: bool = False) -> Result:
+async def submit(
+    tmux: Tmux, pane: Pane, text: str, options: BoxOptions, *, keys: bool = False, own: OwnTexts = tuple
+) -> Result:
     """Pastes the text (or types it, as `keys`) and presses Enter, with a look before each."""
-    free = await _make_room(tmux, pane, options)
+    free = await _make_room(tmux, pane, options, own)
     if free is not None:
         return free
     await (tmux.type(pane, text) if keys else tmux.paste(pane, text))
@@ -85,11 +94,13 @@ def _mixed(held: str) -> str:
     return f"{MIXED} It holds: {held[:SHOWN]}" if held else MIXED
 
 
-async def submit_quickly(tmux: Tmux, pane: Pane, text: str, options: BoxOptions, seen: anyio.Event) -> Result:
+async def submit_quickly(
+    tmux: Tmux, pane: Pane, text: str, options: BoxOptions, seen: anyio.Event, *, own: OwnTexts = tuple
+) -> Result:
     """Pastes and presses Enter at once, for an agent that says itself when it has read the text.
 
     Only when it does not say so is the box looked at again."""
-    free = await _make_room(tmux, pane, options)
+    free = await _make_room(tmux, pane, options, own)
     if free is not None:
         return free
     await tmux.paste(pane, text, *([options.home] if text.endswith("\\") else []), "Enter")
@@ -102,11 +113,13 @@ async def submit_quickly(tmux: Tmux, pane: Pane, text: str, options: BoxOptions,
     return await _enter(tmux, pane, options, held)
 
 
-async def _make_room(tmux: Tmux, pane: Pane, options: BoxOptions) -> Occupied | None:
+async def _make_room(tmux: Tmux, pane: Pane, options: BoxOptions, own: OwnTexts) -> Occupied | None:
     box = options.read_box(await tmux.capture(pane, colours=True))
     if box is None and not await _until(tmux, pane, options, lambda seen: seen is not None, options.box_seconds):
         return Occupied("There is no input box on the screen: a dialog may be open.")
     if not box:
+        return None
+    if options.delete_line is not None and await _take_back(tmux, pane, options, options.delete_line, own):
         return None
     if options.stash is None:
         return Occupied("Somebody has typed something at the desk and not sent it.")
@@ -114,6 +127,18 @@ async def _make_room(tmux: Tmux, pane: Pane, options: BoxOptions) -> Occupied | 
     if await _until(tmux, pane, options, lambda seen: seen == ""):
         return None
     return Occupied("Somebody has typed something at the desk, and it could not be put aside.")
+
+
+async def _take_back(tmux: Tmux, pane: Pane, options: BoxOptions, key: str, own: OwnTexts) -> bool:
+    """Empties the box if a text of ours is all that stands there: no person's draft, the agent has put it back."""
+    screen = await tmux.capture(pane, colours=True)
+    text = next((one for one in own() if options.is_all_of(screen, one)), None)
+    if text is None:
+        return False
+    # Each line, and each line's end.
+    for pressed in range(0, needed := 2 * (text.count("\n") + 1), KEYS_AT_ONCE):
+        await tmux.press(pane, *[key] * min(KEYS_AT_ONCE, needed - pressed))
+    return await _until(tmux, pane, options, lambda box: box == "")
 
 
 async def _enter(tmux: Tmux, pane: Pane, options: BoxOptions, held: str) -> Result:

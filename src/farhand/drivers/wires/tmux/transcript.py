@@ -10,6 +10,18 @@ from farhand.disk.tail import read_lines
 from farhand.model.ports import Heard
 
 State = TypeVar("State")
+
+
+def own_file(path: str, folder: Path) -> Path | None:
+    """The file that a report names, if it really lies below the folder where the CLI keeps its conversations. Programs
+    of the agent can leave reports, too, and what is followed is read, watched and sometimes set aside."""
+    try:
+        real = Path(path).resolve() if path else None
+        return real if real is not None and real.is_relative_to(folder.resolve()) else None
+    except (OSError, ValueError, RuntimeError):
+        return None
+
+
 # What a line means, which was read at that time, and the state after it.
 Translate = Callable[[bytes, State, float], tuple[list[Heard], State]]
 
