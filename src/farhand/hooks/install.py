@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from farhand.disk.atomic import replace_file
+from farhand.hooks import jsonc
 from farhand.model.errors import SettingWrong
 
 PROGRAM = "farhand-hook.py"
@@ -25,6 +26,7 @@ ANSWERS = "send-to-telegram.py"
 FORWARDER = "forward-to-bridge.py"
 _SOURCES = {PROGRAM: "program.py", ANSWERS: "send_to_telegram.py", FORWARDER: "forward_to_bridge.py"}
 
+JSON_HINTS = ("correct it, or name another file with --settings",)
 # Whose hooks are ours, by the programs that they run.
 OWN = (PROGRAM, ANSWERS)
 
@@ -81,13 +83,8 @@ def install(settings: Path, groups: Groups, keep: Path, own: Sequence[str] = OWN
         merged = merge(content, groups, own)
         if merged == content:
             return False
-        after = _encoded(merged, before)
-        note = _note(keep, settings)
-        # Only the first file that we change is worth going back to.
-        if not _is_ours(note, before):
-            _write(note.with_suffix(".before"), before if before is not None else b"", 0o600)
-            _write(note.with_suffix(".absent"), b"", 0o600) if before is None else _drop(note.with_suffix(".absent"))
-        _write(note, hashlib.sha256(after).hexdigest().encode(), 0o600)
+        after = _spliced(before, groups, own) or _encoded(merged, before)
+        _remember(_note(keep, settings), before, after)
         _write(settings, after, _mode(settings))
         return True
 
@@ -103,11 +100,10 @@ def uninstall(settings: Path, keep: Path, own: Sequence[str] = OWN) -> bool:
             cleaned = remove(content, own)
             if cleaned == content:
                 return False
-            _write(settings, _encoded(cleaned, now), _mode(settings))
+            _write(settings, _spliced(now, {}, own) or _encoded(cleaned, now), _mode(settings))
         else:
             return False
-        for suffix in ("", ".before", ".absent"):
-            _drop(note.with_suffix(suffix))
+        _forget(note)
         return True
 
 
@@ -115,6 +111,42 @@ def installed(settings: Path, groups: Groups, own: Sequence[str] = OWN) -> bool:
     """Whether the settings have these hooks, exactly."""
     content = _parsed(settings, _read(settings))
     return merge(content, groups, own) == content
+
+
+def was_installed(settings: Path, keep: Path, own: Sequence[str] = OWN) -> bool:
+    """Whether we have put hooks there, and some are there still: those that came with a repository are not ours."""
+    if _read(_note(keep, settings)) is None:
+        return False
+    content = _parsed(settings, _read(settings))
+    return remove(content, own) != content
+
+
+def install_file(path: Path, text: str, keep: Path) -> bool:
+    """Writes a file that is ours as a whole; False when it was there. What stood there before us is kept."""
+    after = text.encode()
+    with _locked(keep):
+        before = _read(path)
+        if before == after:
+            return False
+        _remember(_note(keep, path), before, after)
+        _write(path, after, 0o600)
+        return True
+
+
+def uninstall_file(path: Path, keep: Path) -> bool:
+    """Takes it away, and puts back what stood there before us; one that somebody has changed since stays."""
+    with _locked(keep):
+        note = _note(keep, path)
+        if not _is_ours(note, _read(path)):
+            return False
+        _restore(path, note)
+        _forget(note)
+        return True
+
+
+def is_file(path: Path, text: str) -> bool:
+    """Whether that file is there, to the byte."""
+    return _read(path) == text.encode()
 
 
 def merge(content: dict[str, Any], groups: Groups, own: Sequence[str] = OWN) -> dict[str, Any]:
@@ -167,13 +199,21 @@ def _parsed(settings: Path, data: bytes | None) -> dict[str, Any]:
     if data is None or not data.strip():
         return {}
     try:
-        content = json.loads(data)
+        content = json.loads(jsonc.blanked(data.decode("utf-8")))
     except ValueError as error:
-        raise SettingWrong(f"{settings} is not valid JSON ({error}); it was left as it is.") from None
+        raise SettingWrong(f"{settings} is not valid JSON ({error}); it was left as it is.", hints=JSON_HINTS) from None
     hooks = content.get("hooks", {}) if isinstance(content, dict) else None
     if not isinstance(hooks, dict) or any(not isinstance(groups, list) for groups in hooks.values()):
         raise SettingWrong(f"The hooks in {settings} do not have the form that the CLI wants; it was left as it is.")
     return dict(content)
+
+
+def _spliced(before: bytes | None, groups: Groups, own: Sequence[str]) -> bytes | None:
+    """A file with comments with these hooks in the place of ours, and nothing else changed; None for one without."""
+    text = (before or b"").decode("utf-8")
+    if not text.strip() or not jsonc.has_comments(text):
+        return None
+    return jsonc.with_groups(jsonc.without_groups(text, lambda group: is_ours(group, own)), groups).encode()
 
 
 def _encoded(content: Mapping[str, Any], like: bytes | None) -> bytes:
@@ -222,6 +262,19 @@ def _is_ours(note: Path, data: bytes | None) -> bool:
     """Whether this is, to the byte, what we wrote last."""
     known = _read(note)
     return known is not None and data is not None and hashlib.sha256(data).hexdigest().encode() == known
+
+
+def _remember(note: Path, before: bytes | None, after: bytes) -> None:
+    """What we are about to write, and what stood there: only the first file that we change is worth going back to."""
+    if not _is_ours(note, before):
+        _write(note.with_suffix(".before"), before if before is not None else b"", 0o600)
+        _write(note.with_suffix(".absent"), b"", 0o600) if before is None else _drop(note.with_suffix(".absent"))
+    _write(note, hashlib.sha256(after).hexdigest().encode(), 0o600)
+
+
+def _forget(note: Path) -> None:
+    for suffix in ("", ".before", ".absent"):
+        _drop(note.with_suffix(suffix))
 
 
 def _restore(settings: Path, note: Path) -> None:

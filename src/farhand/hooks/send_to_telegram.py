@@ -2,7 +2,9 @@
 
 A single file for `python3 -I -S`, beside `forward-to-bridge.py`; it imports nothing of ours. A session is ours when its
 name begins with TMUX_PREFIX; what is missing (TMUX_PREFIX, SESSIONS_DIR, BRIDGE_URL or PORT) makes it silent, and so
-does FARHAND_HOOKS=session: such a session tells of its answers itself. It always ends with 0.
+does FARHAND_HOOKS=session: such a session tells of its answers itself. It always ends with 0. Its argument is the
+kind of the transcript's records in which the agent speaks (`assistant`), or `words`: then the answer is what the agent
+itself tells the hook, and no transcript is looked at.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 FORWARDER = "forward-to-bridge.py"
+SPEAKS, WORDS = "assistant", "words"
 NAMES = ("BRIDGE_URL", "TMUX_PREFIX", "SESSIONS_DIR", "PORT", "TMUX_FALLBACK")
 TRIES = 10
 PAUSE_SECONDS = 0.5
@@ -43,13 +46,21 @@ class BridgedSession:
         self.falls_back = falls_back
 
 
-def main(payload: bytes, environ: Mapping[str, str], wait: Callable[[float], None] = time.sleep) -> None:
+def main(
+    payload: bytes, environ: Mapping[str, str], wait: Callable[[float], None] = time.sleep, speaks: str = SPEAKS
+) -> None:
     """Brings the answer that has just ended."""
     session = find_session(environ)
+    if session is not None and speaks == WORDS:
+        text, origin = last_words(payload) or ("", "")
+        if text:
+            forward(session, text, named(origin, text))
+        clear_pending(session)
+        return
     transcript = transcript_of(payload) if session is not None else None
     if session is None or transcript is None:
         return
-    answer = last_answer(transcript, wait)
+    answer = last_answer(transcript, wait, speaks)
     text, origin = answer if answer and answer[0] else last_words(payload) or answer or ("", "")
     if not text and not transcript.is_file():
         return
@@ -143,10 +154,10 @@ def last_words(payload: bytes) -> tuple[str, str] | None:
     words = fields.get("last_assistant_message")
     if not isinstance(words, str) or not words:
         return None
-    return words, f"{fields.get('session_id')}:{fields.get('prompt_id')}"
+    return words, f"{fields.get('session_id')}:{fields.get('prompt_id') or fields.get('turn_id')}"
 
 
-def last_answer(transcript: Path, wait: Callable[[float], None]) -> tuple[str, str] | None:
+def last_answer(transcript: Path, wait: Callable[[float], None], speaks: str = SPEAKS) -> tuple[str, str] | None:
     """What was said after the last user message, waited for up to 5 s, and which message that is.
 
     None when there is no user message at all. An agent under load writes its transcript after it calls the hook, so
@@ -155,24 +166,31 @@ def last_answer(transcript: Path, wait: Callable[[float], None]) -> tuple[str, s
     for number in range(TRIES + 1):
         if number:
             wait(PAUSE_SECONDS)
-        answer = read_answer(transcript)
+        answer = read_answer(transcript, speaks)
         if answer and answer[0]:
             break
     return answer
 
 
-def read_answer(transcript: Path) -> tuple[str, str] | None:
+def read_answer(transcript: Path, speaks: str = SPEAKS) -> tuple[str, str] | None:
     """The texts after the last user message, and what names that message; None when there is none."""
     if not transcript.is_file():
         return None
     texts: list[str] = []
+    seen: set[object] = set()
     for line in lines_backwards(transcript):
         record = parsed(line)
         if record.get("isSidechain"):
             continue
         if record.get("type") == "user":
             return "\n\n".join(reversed(texts)), str(record.get("uuid") or line.decode("utf-8", "replace"))
-        if record.get("type") == "assistant":
+        if record.get("type") != speaks:
+            continue
+        if isinstance(record.get("content"), str):
+            # Such a record is written again, under the same id, whenever a tool of it has come back.
+            texts += [record["content"]] if record["content"] and record.get("id") not in seen else []
+            seen.add(record.get("id"))
+        else:
             texts += reversed(texts_of(record))
     return None
 
@@ -299,7 +317,7 @@ def clear_pending(session: BridgedSession) -> None:
 
 if __name__ == "__main__":
     try:
-        main(sys.stdin.buffer.read(), os.environ)
+        main(sys.stdin.buffer.read(), os.environ, speaks=(*sys.argv[1:], SPEAKS)[0])
     except Exception:  # noqa: BLE001
         # A hook that fails would disturb the agent.
         os._exit(0)

@@ -6,8 +6,6 @@ A copy of this module runs inside an agent CLI's hooks: it imports the standard 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 
 from farhand.bridge.hook import rules
 from farhand.bridge.hook.files import BridgeState, MessageFile, read_regular, write_private
@@ -21,25 +19,39 @@ def queue(folder: str, state: BridgeState, text: str, now: float) -> None:
     message = rules.new_message("resp", "agent", rules.summary(text), now, os.urandom(2).hex(), SENT)
     if message["text"] != text.strip():
         name = f"{message['id']}.txt"
-        with suppress(FileExistsError):
-            os.mkdir(os.path.join(folder, WHOLE_TEXTS), mode=0o700)
-        with suppress(OSError), texts_folder(folder) as texts:
-            write_private(name, text.encode("utf-8", "replace"), texts)
+        try:
+            _write_text(folder, name, text)
             message["whole"] = f"{WHOLE_TEXTS}/{name}"
+        except OSError:
+            pass
     state.queued.append(message)
+
+
+def _write_text(folder: str, name: str, text: str) -> None:
+    try:
+        os.mkdir(os.path.join(folder, WHOLE_TEXTS), mode=0o700)
+    except FileExistsError:
+        pass
+    with TextsFolder(folder) as texts:
+        write_private(name, text.encode("utf-8", "replace"), texts)
 
 
 def flush(folder: str, state: BridgeState, now: float) -> None:
     """Writes what waits; what a foreign writer has overwritten is put back, what was sent is forgotten."""
     state.write()
     outbox = MessageFile(folder, OUTBOX, SENT)
-    held = outbox.change(lambda messages: _with(messages, state, now))
-    in_file = {rules.key(one): rules.is_done(one, SENT) for one in held}
+    # What is sent may be pruned in the same change.
+    sent: set[str] = set()
+
+    def with_ours(messages: list[Message]) -> list[Message]:
+        sent.update(rules.key(one) for one in messages if rules.is_done(one, SENT))
+        return _with(messages, state, now)
+
+    held = outbox.change(with_ours)
+    in_file = set(map(rules.key, held))
     written = [one for one in state.queued if rules.key(one) in in_file]
     state.queued = [one for one in state.queued if rules.key(one) not in in_file]
-    state.pending = [
-        one for one in (*state.pending, *written) if not in_file.get(rules.key(one)) and _is_young(one, now)
-    ]
+    state.pending = [one for one in (*state.pending, *written) if rules.key(one) not in sent and _is_young(one, now)]
     state.write()
     _drop_texts(folder, {*held_texts(held), *held_texts(state.queued)}, now)
 
@@ -64,32 +76,43 @@ def held_texts(messages: list[Message]) -> set[str]:
     return {os.path.basename(str(one["whole"])) for one in messages if "whole" in one}
 
 
-@contextmanager
-def texts_folder(folder: str) -> Iterator[int]:
+class TextsFolder:
     """The folder of whole texts, opened; OSError where it is a link, or another user's."""
-    path = os.path.join(folder, WHOLE_TEXTS)
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
-        if os.fstat(descriptor).st_uid != os.getuid():
-            raise PermissionError(path)
-        yield descriptor
-    finally:
-        os.close(descriptor)
+
+    def __init__(self, folder: str) -> None:
+        self._path = os.path.join(folder, WHOLE_TEXTS)
+        self._descriptor = -1
+
+    def __enter__(self) -> int:
+        self._descriptor = os.open(self._path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        if os.fstat(self._descriptor).st_uid != os.getuid():
+            os.close(self._descriptor)
+            raise PermissionError(self._path)
+        return self._descriptor
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._descriptor)
 
 
 def _drop_texts(folder: str, needed: set[str], now: float) -> None:
-    with suppress(OSError), texts_folder(folder) as texts:
-        for name in os.listdir(texts):
-            is_ours = name.startswith("resp_") and name.endswith(".txt")
-            written = os.stat(name, dir_fd=texts, follow_symlinks=False).st_mtime
-            if is_ours and name not in needed and written < now - rules.KEPT_SECONDS:
-                os.unlink(name, dir_fd=texts)
+    try:
+        with TextsFolder(folder) as texts:
+            for name in os.listdir(texts):
+                is_ours = name.startswith("resp_") and name.endswith(".txt")
+                written = os.stat(name, dir_fd=texts, follow_symlinks=False).st_mtime
+                if is_ours and name not in needed and written < now - rules.KEPT_SECONDS:
+                    os.unlink(name, dir_fd=texts)
+    except OSError:
+        pass
 
 
 def whole_text(folder: str, message: Message) -> str:
     """All that was said: the file beside the outbox if there is one, the summary else."""
     name = os.path.basename(str(message.get("whole", "")))
     if name:
-        with suppress(OSError), texts_folder(folder) as texts:
-            return read_regular(name, texts)[0].decode("utf-8", "replace")
+        try:
+            with TextsFolder(folder) as texts:
+                return read_regular(name, texts)[0].decode("utf-8", "replace")
+        except OSError:
+            pass
     return rules.text_of(message)

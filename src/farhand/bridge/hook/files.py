@@ -1,23 +1,21 @@
 """The two message files of a project on the disk: changed under a lock, whole or not at all, foreign writes kept.
 
 Whoever else writes them need not know the lock: what was put there between our read and our write is merged, since both
-files change places in one step. A copy of this module runs inside an agent CLI's hooks: it imports the standard library
-and its neighbours alone.
+files change places in one step. And what such a writer may have missed when it read stays in a file beside the inbox
+until it is read: that writer may yet put back a list without it. A copy of this module runs inside an agent CLI's
+hooks: it imports the standard library and its neighbours alone.
 """
 
 from __future__ import annotations
 
 import errno
 import fcntl
-import json
 import os
 import stat
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
 
-from farhand.bridge.hook import rules
+from farhand.bridge.hook import quick_json, rules
 from farhand.bridge.hook.rules import Message
 from farhand.bridge.hook.swap import exchange
 
@@ -32,19 +30,32 @@ LARGEST_BYTES = 32 * 1024 * 1024
 UNSETTLED = b"?"
 _TRIES = 50
 
-Change = Callable[[list[Message]], list[Message]]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Change = Callable[[list[Message]], list[Message]]
 
 
-@contextmanager
-def locked(folder: str) -> Iterator[None]:
+class FolderLock:
     """One writer at a time in this folder, hooks and nodes alike; a killed one leaves no lock behind."""
-    os.makedirs(folder, mode=0o700, exist_ok=True)
-    descriptor = os.open(os.path.join(folder, LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, PRIVATE)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._descriptor = -1
+
+    def __enter__(self) -> None:
+        os.makedirs(self._folder, mode=0o700, exist_ok=True)
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+        self._descriptor = os.open(os.path.join(self._folder, LOCK), flags, PRIVATE)
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX)
+        except BaseException:
+            os.close(self._descriptor)
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._descriptor)
 
 
 class MessageFile:
@@ -58,21 +69,30 @@ class MessageFile:
 
     def messages(self) -> list[Message]:
         """What it holds now."""
-        return rules.merged(self._read()[0], self._displaced(self._left()), self._done)
+        held, settled = self._read()[0], self._settled()
+        beside = self._displaced(settled)
+        done = {rules.key(one) for one in held if rules.is_done(one, self._done)}
+        if done.issuperset(map(rules.key, beside)):
+            # Otherwise it would come back as new when a foreign reader prunes it.
+            _forget(settled)
+        return rules.merged(held, beside, self._done)
 
     def change(self, change: Change) -> list[Message]:
         """Applies the change to what the file holds, until it holds that and what others wrote meanwhile."""
         found, data = self._read()
         if data == UNSETTLED:
             return found
-        held, found = found, rules.merged(found, self._displaced(self._left()), self._done)
+        before = held = found
+        found = rules.merged(found, self._displaced(self._left()), self._done)
+        missed: set[str] = set()
         for _ in range(_TRIES):
             wanted = change(found)
             is_so = wanted == held and (data is not None or not wanted)
             displaced = None if is_so else self._replace(rules.encode(wanted), data)
             if displaced is None:
-                self._forget_displaced()
+                self._keep_beside(wanted, before, missed)
                 break
+            missed.update(map(rules.key, displaced))
             # Somebody wrote after we had read: theirs and ours are put together.
             found, held, data = rules.merged(wanted, displaced, self._done), wanted, rules.encode(wanted)
         return wanted
@@ -104,43 +124,94 @@ class MessageFile:
         """Puts this content in place of what was read; what it displaced, if that is something else.
 
         Told by what it holds: the number of a file that was replaced is soon another one's."""
-        fresh = f"{self.path}.{os.getpid()}-{os.urandom(3).hex()}.tmp"
+        fresh = self._beside()
         write_private(fresh, content)
         if before is None:
             # Where there are no hard links, the rename below does it.
-            with suppress(OSError):
+            try:
                 os.link(fresh, self.path)
                 os.unlink(fresh)
                 return None
+            except OSError:
+                pass
         if not exchange(fresh, self.path):
-            os.rename(fresh, self.path)
-            return None
+            return self._rename(fresh, before)
         with open(fresh, "rb") as file:
             is_what_was_read = file.read() == before
-        displaced = [] if is_what_was_read else self._displaced([fresh])
-        if not displaced:
+        if is_what_was_read:
             os.unlink(fresh)
             return None
-        return displaced
+        return self._displaced([fresh]) or None
+
+    def _rename(self, fresh: str, before: bytes | None) -> list[Message] | None:
+        """Where two files cannot change places: what is there is read once more, just before it is replaced."""
+        try:
+            found = read_regular(self.path)[0]
+        except OSError:
+            found = before or b""
+        displaced = self._beside()
+        if found != (before or b""):
+            write_private(displaced, found)
+        os.rename(fresh, self.path)
+        return self._displaced([displaced]) or None
 
     def _left(self) -> list[str]:
-        """What writers of ours displaced and a kill kept them from merging."""
+        """What is kept beside, and what writers of ours displaced when a kill kept them from merging it."""
         folder, name = os.path.split(self.path)
         found = [one for one in os.listdir(folder) if one.startswith(name + ".") and one.endswith(".tmp")]
         # `<name>.tmp` itself is what others write to.
         return [os.path.join(folder, one) for one in found if one != f"{name}.tmp"]
 
-    def _forget_displaced(self) -> None:
-        for path in self._left():
-            with suppress(OSError):
-                os.unlink(path)
+    def _keep_beside(self, wanted: list[Message], before: list[Message], missed: set[str]) -> None:
+        """Keeps what waits and was not in the file all the time; the rest of what was displaced is forgotten.
+
+        In the outbox only what others wrote, and for an hour: our own is put back by whoever wrote it."""
+        settled = self._settled()
+        beside = set(map(rules.key, self._displaced(settled)))
+        was_there = set(map(rules.key, before)) - beside
+        kept = [one for one in rules.waiting(wanted, self._done) if rules.key(one) not in was_there]
+        if self._done == rules.SENT:
+            now = time.time()
+            foreign = [one for one in kept if rules.key(one) in missed | beside]
+            kept = [one for one in foreign if rules.written_at(one, now) > now - rules.KEPT_SECONDS]
+        if kept:
+            write_private(self._beside(), rules.encode(kept))
+        _forget(settled)
+
+    def _settled(self) -> list[str]:
+        """What is beside and that nobody is in the middle of: it may be read, and then forgotten."""
+        return [path for path in self._left() if not self._is_being_written(path)]
+
+    def _beside(self) -> str:
+        return f"{self.path}.{os.getpid()}-{os.urandom(3).hex()}.tmp"
+
+    def _is_being_written(self, path: str) -> bool:
+        """Whether a writer that does not rename was in the middle of this file when it was displaced."""
+        try:
+            data, written = read_regular(path)
+            rules.parse(data)
+        except rules.Malformed:
+            return time.time() - written < SETTLED_SECONDS
+        except OSError:
+            return False
+        return False
 
     def _displaced(self, paths: list[str]) -> list[Message]:
         found: list[Message] = []
         for path in paths:
-            with suppress(OSError, rules.Malformed), open(path, "rb") as file:
-                found = rules.merged(found, rules.parse(file.read()), self._done)
+            try:
+                found = rules.merged(found, rules.parse(read_regular(path)[0]), self._done)
+            except (OSError, rules.Malformed):
+                pass
         return found
+
+
+def _forget(paths: list[str]) -> None:
+    for path in paths:
+        try:
+            os.unlink(path)
+        except OSError:
+            pass
 
 
 def is_own_folder(path: str) -> bool:
@@ -155,7 +226,7 @@ def is_own_folder(path: str) -> bool:
 def read_regular(path: str, folder: int | None = None) -> tuple[bytes, float]:
     """What a file holds and when it was written; OSError for a link, a pipe, a device and what is too large."""
     flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-    with os.fdopen(os.open(path, flags, dir_fd=folder), "rb") as file:
+    with open(os.open(path, flags, dir_fd=folder), "rb") as file:
         about = os.fstat(file.fileno())
         if not stat.S_ISREG(about.st_mode) or about.st_size > LARGEST_BYTES:
             raise OSError(errno.EINVAL, "it is no file, or too large", path)
@@ -166,7 +237,7 @@ def write_private(path: str, data: bytes, folder: int | None = None) -> None:
     """A new file, 0600 whatever the umask."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(path, flags, PRIVATE, dir_fd=folder)
-    with os.fdopen(descriptor, "wb") as file:
+    with open(descriptor, "wb") as file:
         os.fchmod(descriptor, PRIVATE)
         file.write(data)
 
@@ -183,13 +254,26 @@ class BridgeState:
         self.pending = [one for one in _items(stored, "pending") if isinstance(one, dict)]
         self.sprint = stored.get("sprint")
         self.stopping = stored.get("stopping") is True
+        # Whether a node reads here, and what it wants to know: is a turn running, and in which tmux pane.
+        self.attached = stored.get("attached") is True
+        self.busy = stored.get("busy") is True
+        self.tmux, self.pane = str(stored.get("tmux") or ""), str(stored.get("pane") or "")
+        agent = stored.get("agent")
+        self.agent = agent if isinstance(agent, int) else 0
 
     def _stored(self) -> dict[str, object]:
         try:
-            content = json.loads(read_regular(self._path)[0])
+            content = quick_json.loads(read_regular(self._path)[0].decode())
         except (OSError, ValueError):
             return {}
         return content if isinstance(content, dict) else {}
+
+    def note(self, *, busy: bool) -> bool:
+        """Notes for a node that a turn begins or is over, and where; whether that is news."""
+        before = (self.busy, self.tmux, self.pane, self.agent)
+        self.busy, self.tmux, self.pane = busy, os.environ.get("TMUX", ""), os.environ.get("TMUX_PANE", "")
+        self.agent = _parent_of(os.getppid())
+        return self.attached and before != (self.busy, self.tmux, self.pane, self.agent)
 
     def write(self) -> None:
         """Keeps it, whole or not at all."""
@@ -199,10 +283,24 @@ class BridgeState:
             "pending": self.pending,
             "sprint": self.sprint,
             "stopping": self.stopping,
+            "attached": self.attached,
+            "busy": self.busy,
+            "tmux": self.tmux,
+            "pane": self.pane,
+            "agent": self.agent,
         }
         fresh = f"{self._path}.{os.getpid()}-{os.urandom(3).hex()}.new"
-        write_private(fresh, (json.dumps(content, ensure_ascii=False) + "\n").encode("utf-8", "replace"))
+        write_private(fresh, (quick_json.dumps(content, ascii_only=False) + "\n").encode("utf-8", "replace"))
         os.rename(fresh, self._path)
+
+
+def _parent_of(process: int) -> int:
+    """The process that started that one; a CLI runs its hooks through a shell. 0 where nobody tells."""
+    try:
+        with open(f"/proc/{process}/stat", "rb") as file:
+            return int(file.read().rpartition(b")")[2].split()[1])
+    except (OSError, ValueError, IndexError):
+        return 0
 
 
 def _items(stored: dict[str, object], name: str) -> list[object]:

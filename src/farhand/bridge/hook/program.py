@@ -11,15 +11,18 @@ inbox goes with the prompt. Always exits 0 and prints one JSON object, whatever 
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import time
 
-from farhand.bridge.hook import rounds, rules
+from farhand.bridge.hook import quick_json, rules
 from farhand.bridge.hook.deliver import flush, queue
-from farhand.bridge.hook.files import BridgeState, MessageFile, is_own_folder, locked
+from farhand.bridge.hook.files import BridgeState, FolderLock, MessageFile, is_own_folder
 from farhand.bridge.hook.rules import INBOX, READ, Message
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from farhand.bridge.hook.rounds import Rounds
 
 LONGEST_PAYLOAD = 32 * 1024 * 1024
 TRANSCRIPT_BYTES = 1024 * 1024
@@ -37,7 +40,7 @@ class BridgeOutput:
         """Prints it, the first time."""
         if not self.printed:
             self.printed = True
-            data = json.dumps(content).encode() + b"\n"
+            data = quick_json.dumps(content).encode() + b"\n"
             while data:
                 data = data[os.write(1, data) :]
 
@@ -61,9 +64,11 @@ def before(output: BridgeOutput, event: str, folder: str) -> None:
     """Gives the agent what is unread; only what was given is marked."""
     if not is_own_folder(folder):
         return
-    with locked(folder):
+    with FolderLock(folder):
         state, inbox = BridgeState(folder), MessageFile(folder, INBOX, READ)
         found = rules.waiting(inbox.messages(), READ, state.seen)
+        if state.note(busy=True) and not found:
+            state.write()
         if found:
             text = take(found, state)
             output.print({"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}})
@@ -72,15 +77,29 @@ def before(output: BridgeOutput, event: str, folder: str) -> None:
 
 def take(found: list[Message], state: BridgeState) -> str:
     """What these messages tell the agent; one of them may start a sprint, or stop it."""
-    texts = [rules.text_of(one) for one in found]
-    for index, text in enumerate(texts):
-        begun = rounds.started(text)
-        if begun is not None:
-            state.sprint, state.stopping = begun.stored(), False
-            texts[index] = rounds.first_prompt(begun)
-    if any(rules.is_stop(rules.text_of(one)) for one in found if rounds.started(rules.text_of(one)) is None):
+    texts: list[str] = []
+    stopped = False
+    for text in map(rules.text_of, found):
+        prompt = _begin(text, state)
+        stopped = stopped or (not prompt and rules.is_stop(text))
+        texts.append(prompt or text)
+    if stopped:
         state.stopping = state.sprint is not None
     return rules.context(texts)
+
+
+def _begin(text: str, state: BridgeState) -> str:
+    """The first prompt of the sprint that a message starts; nothing when it starts none."""
+    if "/sprint" not in text.casefold():
+        return ""
+    # Only whoever runs a sprint waits for it to load.
+    from farhand.bridge.hook import rounds
+
+    begun = rounds.started(text)
+    if begun is None:
+        return ""
+    state.sprint, state.stopping = begun.stored(), False
+    return rounds.first_prompt(begun)
 
 
 def confirm(folder: str, state: BridgeState, inbox: MessageFile, found: list[Message]) -> None:
@@ -98,18 +117,23 @@ def confirm(folder: str, state: BridgeState, inbox: MessageFile, found: list[Mes
 
 def after(output: BridgeOutput, said: str, folder: str, decision: str, *, tells: bool) -> None:
     """Brings what was said to the outbox; in a sprint the next task follows, unless a person said STOP."""
-    if not said or not is_own_folder(folder):
+    if not is_own_folder(folder):
         return
     now = time.time()
-    with locked(folder):
+    with FolderLock(folder):
         state, inbox = BridgeState(folder), MessageFile(folder, INBOX, READ)
-        sprint = rounds.read_rounds(state.sprint)
+        if not said:
+            if state.note(busy=False):
+                state.write()
+            return
+        sprint = _running(state)
         found = rules.waiting(inbox.messages(), READ, state.seen) if sprint else []
         queue(folder, state, said, now)
         prompt = ""
         given: list[Message] = []
         if sprint is not None:
             prompt, given = _next(sprint, said, found, state, folder, tells=tells)
+        state.note(busy=bool(prompt))
         flush(folder, state, now)
         if prompt:
             output.print({"decision": decision, "reason": prompt})
@@ -117,10 +141,21 @@ def after(output: BridgeOutput, said: str, folder: str, decision: str, *, tells:
             confirm(folder, state, inbox, given)
 
 
+def _running(state: BridgeState) -> Rounds | None:
+    """The sprint that this session is in."""
+    if state.sprint is None:
+        return None
+    from farhand.bridge.hook import rounds
+
+    return rounds.read_rounds(state.sprint)
+
+
 def _next(
-    sprint: rounds.Rounds, said: str, found: list[Message], state: BridgeState, folder: str, *, tells: bool
+    sprint: Rounds, said: str, found: list[Message], state: BridgeState, folder: str, *, tells: bool
 ) -> tuple[str, list[Message]]:
     """The next prompt of the sprint (none: it is over), and which messages went with it."""
+    from farhand.bridge.hook import rounds
+
     stops = [one for one in found if rules.is_stop(rules.text_of(one))]
     decided = rounds.after_turn(sprint, said, stopped=state.stopping or bool(stops))
     state.sprint, state.stopping = decided.rounds and decided.rounds.stored(), False
@@ -135,7 +170,7 @@ def _next(
 
 def _payload(data: bytes) -> dict[str, object]:
     try:
-        content = json.loads(data)
+        content = quick_json.loads(data.decode("utf-8", "surrogatepass"))
     except ValueError:
         return {}
     return content if isinstance(content, dict) else {}

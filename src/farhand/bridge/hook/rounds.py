@@ -6,7 +6,6 @@ A copy of this module runs inside an agent CLI's hooks: it imports the standard 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import NamedTuple
 
 MOST_TASKS = 5
@@ -43,7 +42,7 @@ class Decided(NamedTuple):
 
 def read_rounds(stored: object) -> Rounds | None:
     """The sprint that a file kept, or None."""
-    if not isinstance(stored, Mapping):
+    if not isinstance(stored, dict):
         return None
     tasks, most, done = stored.get("tasks"), stored.get("most"), stored.get("done")
     if not isinstance(tasks, list) or not isinstance(most, int) or not isinstance(done, int):

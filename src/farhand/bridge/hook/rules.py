@@ -1,15 +1,18 @@
 """The rules of the two message files: what is new, what is kept, what an agent and a person are told. Pure.
 
-A copy of this module runs inside an agent CLI's hooks: it imports the standard library alone.
+A copy of this module runs inside an agent CLI's hooks: it imports the standard library and its neighbours alone.
 """
 
 from __future__ import annotations
 
-import json
-import re
 import time
 import zlib
-from collections.abc import Iterable, Sequence
+
+from farhand.bridge.hook import quick_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 INBOX, OUTBOX = "wa_inbox.json", "wa_outbox.json"
 READ, SENT = "read", "sent"
@@ -21,7 +24,7 @@ STOP_SENTENCE = (
     "⛔ STOP signal received from user. Complete your current action, write a final status update, and halt."
     " Do not start any new tasks."
 )
-# Compiled when they are first needed: most hooks need none of them.
+# Most hooks need none of them, and do not load what reads them.
 _STOP = r"(?i)\bstop\b"
 _BARE_STOP = r"(?i)\W*stop\W*"
 _TIME = r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,]\d+)?)?\s*(Z|[+-]\d\d:?\d\d)?"
@@ -36,7 +39,7 @@ class Malformed(ValueError):
 def parse(data: bytes) -> list[Message]:
     """The messages of a file; what is no message in it is passed over. Raises Malformed."""
     try:
-        content = json.loads(data.decode("utf-8-sig"))
+        content = quick_json.loads(data.decode().removeprefix("\ufeff"))
     except (ValueError, RecursionError) as error:
         raise Malformed(str(error)) from None
     messages = content.get("messages") if isinstance(content, dict) else None
@@ -47,9 +50,17 @@ def parse(data: bytes) -> list[Message]:
 
 def encode(messages: Sequence[Message]) -> bytes:
     """A file with these messages: UTF-8 without BOM."""
-    text = json.dumps({"messages": list(messages)}, indent=2, ensure_ascii=False)
+    listed = ",".join(map(_lines, messages))
+    text = '{\n  "messages": [' + (f"{listed}\n  ]" if listed else "]") + "\n}\n"
     # Half of a pair of surrogates, as foreign JSON may have it, is no character.
-    return (text + "\n").encode("utf-8", "replace")
+    return text.encode("utf-8", "replace")
+
+
+def _lines(message: Message) -> str:
+    """A message with a line for each of its fields."""
+    fields = (quick_json.dumps({name: value}, ascii_only=False)[1:-1] for name, value in message.items())
+    listed = ",\n      ".join(fields)
+    return "\n    {" + (f"\n      {listed}\n    }}" if listed else "}")
 
 
 def new_message(kind: str, sender: str, text: str, now: float, salt: str, done: str) -> Message:
@@ -62,6 +73,11 @@ def new_message(kind: str, sender: str, text: str, now: float, salt: str, done: 
 def key(message: Message) -> str:
     """What tells one message from another: foreign ids may count seconds, and be given twice."""
     return f"{message.get('id', '')}:{zlib.crc32(text_of(message).encode('utf-8', 'replace')):08x}"
+
+
+def id_of(key: str) -> str:
+    """The id in what tells a message from others."""
+    return key.rpartition(":")[0]
 
 
 def text_of(message: Message) -> str:
@@ -106,12 +122,24 @@ def merged(first: Sequence[Message], second: Sequence[Message], done: str) -> li
 def written_at(message: Message, otherwise: float) -> float:
     """When it was written, in seconds since 1970; `otherwise` when it does not say so."""
     stamp = message.get("timestamp")
-    found = re.match(_TIME, stamp) if isinstance(stamp, str) else None
+    if not isinstance(stamp, str):
+        return otherwise
+    if stamp[4:5] + stamp[7:8] + stamp[10:11] + stamp[13:14] + stamp[16:17] + stamp[19:] == "--T::Z":
+        # As we write it, and most do.
+        parts = [stamp[:4], stamp[5:7], stamp[8:10], stamp[11:13], stamp[14:16], stamp[17:19]]
+        digits = "".join(parts)
+        if digits.isascii() and digits.isdigit():
+            return _seconds(*map(int, parts))
+    import re
+
+    found = re.match(_TIME, stamp)
     if found is None:
         return otherwise
-    year, month, day, hour, minute = (int(found[index]) for index in range(1, 6))
-    seconds = _days(year, month, day) * 86400 + hour * 3600 + minute * 60 + int(found[6] or 0)
-    return float(seconds - _offset(found[7] or "Z"))
+    return _seconds(*(int(found[index] or 0) for index in range(1, 7))) - _offset(found[7] or "Z")
+
+
+def _seconds(year: int, month: int, day: int, hour: int, minute: int, second: int) -> float:
+    return float(_days(year, month, day) * 86400 + hour * 3600 + minute * 60 + second)
 
 
 def _days(year: int, month: int, day: int) -> int:
@@ -130,6 +158,10 @@ def _offset(zone: str) -> int:
 
 def is_stop(text: str) -> bool:
     """Whether a person says STOP, in any case, as a word of its own: a stopwatch stops nobody."""
+    if "stop" not in text.casefold():
+        return False
+    import re
+
     return re.search(_STOP, text) is not None
 
 
@@ -137,6 +169,8 @@ def context(texts: Sequence[str]) -> str:
     """What the agent is told of these messages; STOP comes first, and nothing that was said beside it is lost."""
     if not any(map(is_stop, texts)):
         return HEADING + "\n".join(texts)
+    import re
+
     beside = [text for text in texts if not re.fullmatch(_BARE_STOP, text)]
     return STOP_SENTENCE + (f"\n\n{HEADING}" + "\n".join(beside) if beside else "")
 

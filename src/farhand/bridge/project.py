@@ -1,0 +1,95 @@
+"""The two files of one project, for the node: the same lock, the same rules and the same care as the hooks."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from farhand.bridge.hook import rules
+from farhand.bridge.hook.deliver import whole_text
+from farhand.bridge.hook.files import BridgeState, FolderLock, MessageFile, is_own_folder
+from farhand.bridge.hook.rules import INBOX, MOST_MESSAGES, OUTBOX, READ, SENT, Message
+from farhand.model.bridge import BridgeAnswer, BridgeLook
+from farhand.model.errors import AgentMissing, DriverError
+
+FULL = "The inbox is full of messages that nobody has read."
+
+
+class ProjectFiles:
+    """One project's files."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder
+        self._folder = str(folder)
+
+    def attach(self) -> None:
+        """The hooks tell from now on where the agent sits: they do once they keep anything here at all."""
+        if not is_own_folder(self._folder):
+            where = self._path.parent
+            raise AgentMissing(
+                f"There is no bridge in {where}. Put one there first: farhand bridge install --project {where}"
+            )
+        with FolderLock(self._folder):
+            state = BridgeState(self._folder)
+            if not state.attached:
+                state.attached = True
+                state.write()
+
+    def look(self) -> BridgeLook:
+        """How they are now; a file that makes no sense yet holds nothing."""
+        if not is_own_folder(self._folder):
+            raise DriverError(f"{self._folder} is gone, or is no folder of yours any more.")
+        with FolderLock(self._folder):
+            state = BridgeState(self._folder)
+            inbox = MessageFile(self._folder, INBOX, READ).messages()
+            unsent = rules.waiting(MessageFile(self._folder, OUTBOX, SENT).messages(), SENT)
+            # What was read may have been pruned since.
+            read = {rules.id_of(key): True for key in state.seen}
+            seen = set(state.seen)
+            read.update({str(one.get("id", "")): rules.is_done(one, READ) or rules.key(one) in seen for one in inbox})
+            answers = [BridgeAnswer(key=rules.key(one), text=whole_text(self._folder, one)) for one in unsent]
+        return BridgeLook(
+            inbox=read,
+            answers=tuple(answers),
+            busy=state.busy,
+            tmux=state.tmux,
+            pane=state.pane,
+            agent=state.agent,
+        )
+
+    def put(self, identity: str, text: str) -> None:
+        """A message for the agent, once."""
+        now = time.time()
+        stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now))
+        made: Message = {"id": identity, "timestamp": stamp, "from": "user", "text": text, READ: False}
+
+        def add(messages: list[Message]) -> list[Message]:
+            # It is asked again with what others wrote meanwhile.
+            is_there = any(one.get("id") == identity for one in messages)
+            return rules.pruned(messages if is_there else [*messages, made], READ, now)
+
+        with FolderLock(self._folder):
+            held = MessageFile(self._folder, INBOX, READ)
+            if len(rules.waiting(held.messages(), READ)) >= MOST_MESSAGES:
+                raise DriverError(FULL)
+            held.change(add)
+
+    def take_back(self, identity: str) -> bool:
+        """Removes what nobody has read."""
+        gone: list[Message] = []
+
+        def without(messages: list[Message]) -> list[Message]:
+            gone[:] = [one for one in messages if one.get("id") == identity and not rules.is_done(one, READ)]
+            return rules.pruned([one for one in messages if one not in gone], READ, time.time())
+
+        with FolderLock(self._folder):
+            MessageFile(self._folder, INBOX, READ).change(without)
+        return bool(gone)
+
+    def mark_sent(self, keys: tuple[str, ...]) -> None:
+        """Passed on; what was sent goes after an hour."""
+        now = time.time()
+        with FolderLock(self._folder):
+            MessageFile(self._folder, OUTBOX, SENT).change(
+                lambda messages: rules.pruned(rules.marked(messages, keys, SENT), SENT, now)
+            )
