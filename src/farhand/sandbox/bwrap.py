@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
+from farhand.model.container import SandboxPlan, outermost_first
 from farhand.model.errors import SettingWrong
-from farhand.model.sandbox import SandboxLimits
-from farhand.sandbox.plan import SandboxPlan, outermost_first
+from farhand.model.sandbox import Mount, SandboxLimits
+from farhand.sandbox.plan import hidden_folders, same
 
 # What programs of this system need; what is not there is left out.
 SYSTEM: Final = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/opt", "/nix", "/run/systemd/resolve")
@@ -22,6 +24,11 @@ def check_limits(limits: SandboxLimits) -> None:
             "install Docker or podman, or unset FARHAND_SANDBOX_MEMORY, _PIDS, _CPUS and _NETWORK.",
             name="FARHAND_SANDBOX_ENGINE",
         )
+
+
+def hidden_in_bwrap(secret: Iterable[str], mounts: Iterable[Mount]) -> list[str]:
+    """Where the secret folders would show through the mounts, or through this system's own folders."""
+    return hidden_folders(secret, [*(same(folder) for folder in SYSTEM), *mounts])
 
 
 def bwrap_argv(program: str, plan: SandboxPlan) -> list[str]:

@@ -9,18 +9,13 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from farhand.model.container import PROBES, ContainerEngine, engine_problem
 from farhand.model.errors import DriverError, ProgramMissing
 from farhand.model.sandbox import SandboxEngine
-from farhand.sandbox.container import ContainerEngine
 
 SECONDS = 30.0
 # In this order: who has Docker running wants it; bubblewrap has no image and no limits.
 ORDER = (SandboxEngine.DOCKER, SandboxEngine.PODMAN, SandboxEngine.BWRAP)
-PROBES = {
-    SandboxEngine.DOCKER: ("version", "--format", "{{.Server.Version}}"),
-    SandboxEngine.PODMAN: ("info", "--format", "{{.Host.Security.Rootless}}"),
-    SandboxEngine.BWRAP: ("--ro-bind", "/", "/", "--unshare-pid", "--proc", "/proc", "true"),
-}
 HINTS = ("install Docker or podman, or: sudo apt install bubblewrap", "or run without --sandbox")
 
 
@@ -52,6 +47,7 @@ def call(words: Sequence[str], environment: Mapping[str, str]) -> EngineReply:
 def find_engine(wanted: SandboxEngine, environment: Mapping[str, str]) -> ContainerEngine:
     """The engine that was asked for, or the first that runs; raises ProgramMissing with what to do."""
     tried: list[str] = []
+    hints: list[str] = []
     for kind in ORDER if wanted is SandboxEngine.AUTO else (wanted,):
         program = shutil.which(kind.value, path=environment.get("PATH"))
         if program is None:
@@ -59,10 +55,12 @@ def find_engine(wanted: SandboxEngine, environment: Mapping[str, str]) -> Contai
         said = call([program, *PROBES[kind]], environment)
         if said.code == 0:
             return engine_of(kind, program, said.text)
-        tried.append(f"{kind} does not run ({said.text.splitlines()[-1][:160] if said.text else said.code})")
+        problem, hint = engine_problem(kind, said.text)
+        tried.append(problem)
+        hints += [hint] if hint else []
     name = "neither docker, podman nor bwrap" if wanted is SandboxEngine.AUTO else f"no {wanted}"
     what = "; ".join(tried) or f"{name} is installed"
-    raise ProgramMissing(f"Workers cannot be sandboxed: {what}.", hints=HINTS)
+    raise ProgramMissing(f"Workers cannot be sandboxed: {what}.", hints=(*hints, *HINTS))
 
 
 def engine_of(kind: SandboxEngine, program: str, said: str) -> ContainerEngine:

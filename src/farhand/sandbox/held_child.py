@@ -13,6 +13,7 @@ from farhand.model.errors import DriverError, TooLarge
 from farhand.model.holder_ports import Exit, Fed
 from farhand.model.words import Word
 from farhand.sandbox.connection import HolderConnection
+from farhand.sandbox.feed_tap import FEEDS
 from farhand.sandbox.folder import Folder
 from farhand.sandbox.sweep import sweep
 
@@ -72,6 +73,8 @@ class HeldChild:
         """
         if len(data) > FEED_LIMIT:
             raise TooLarge("The input for the agent", FEED_LIMIT)
+        # Before it is written: the answer to it is shown below it.
+        FEEDS.tell(self._folder.path, data)
         try:
             return _feed_outcome(await self._request_reply({"op": "feed", "id": key, "size": len(data)}, data))
         except NoHolder:
@@ -112,6 +115,10 @@ class HeldChild:
             self._sweep()
         if self._on_ended is not None:
             await self._on_ended()
+
+    async def ended(self) -> Exit | None:
+        """How the child ended, without waiting; None while it lives, or when its holder was killed."""
+        return self._folder.exit()
 
     async def wait_exit(self) -> Exit:
         """Returns when the child is gone."""

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, closing
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
@@ -15,6 +15,7 @@ from typing import Any, Protocol, TypeAlias
 import anyio
 
 from farhand.model.errors import AgentMissing, BadName, DriverError
+from farhand.sandbox.feed_tap import FEEDS
 from farhand.sandbox.folder import Folder
 from farhand.sandbox.held_child import HeldChild
 
@@ -110,6 +111,10 @@ class LocalHolders:
         if not self._root.is_dir():
             return []
         return sorted(path.name for path in self._root.iterdir() if NAME.fullmatch(path.name) and path.is_dir())
+
+    def listening(self, name: str, hear: Callable[[bytes], None]) -> AbstractContextManager[None]:
+        """Calls it with what this process writes to the child of that name, until the context ends."""
+        return FEEDS.listening(self._path(name), hear)
 
     @asynccontextmanager
     async def _held(self, path: Path) -> AsyncIterator[HeldChild]:

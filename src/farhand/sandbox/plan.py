@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import PurePath
 
 from farhand.model.errors import SettingWrong
 from farhand.model.http_guard import HOST_NAME
-from farhand.model.sandbox import PRIVATE, SPOOL, WORKSPACE, Mount, SandboxLimits
+from farhand.model.sandbox import PRIVATE, SPOOL, WORKSPACE, Mount
 
 # Where an image has its programs, and most systems.
 USUAL_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-# What an engine's own command needs, and no agent.
-CLIENT_VARIABLES = frozenset(
-    "CONTAINERS_CONF CONTAINERS_STORAGE_CONF CONTAINER_HOST DOCKER_CERT_PATH DOCKER_CONFIG DOCKER_CONTEXT DOCKER_HOST "
-    "DOCKER_TLS_VERIFY".split()
-)
 # Under the home folder: whoever reaches an engine's socket reaches the whole machine.
 ENGINE_FOLDERS = (
     ".colima",
@@ -30,23 +25,6 @@ ENGINE_FOLDERS = (
 
 # In a worker's own folder: what its agent writes.
 WRITABLE = (SPOOL, PRIVATE)
-
-
-@dataclass(frozen=True)
-class SandboxPlan:
-    """One start of an agent in its sandbox."""
-
-    name: str
-    argv: tuple[str, ...]
-    directory: str
-    mounts: tuple[Mount, ...]
-    # Folders that are empty inside.
-    hidden: tuple[str, ...] = ()
-    # The names of variables that the agent gets from its command's environment.
-    variables: tuple[str, ...] = ()
-    limits: SandboxLimits = field(default_factory=SandboxLimits)
-    terminal: bool = False
-    labels: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -89,15 +67,40 @@ def hidden_folders(secret: Iterable[str], mounts: Iterable[Mount]) -> list[str]:
     ]
 
 
-def own_mounts(places: SandboxPlaces, worker_folder: str, named: Iterable[str]) -> list[Mount]:
+def pinned_mounts(secret: Sequence[str], directory: str, mounts: Iterable[Mount]) -> list[Mount]:
+    """The folders between a mount and a secret folder, or the worker's own, below it, each mounted in its own place:
+    what is a mount cannot be renamed inside, so that nothing is moved to where it is not hidden, or changed for
+    another. What is secret itself stays hidden, also where the worker's folder lies in it."""
+    there = list(mounts)
+    found: dict[str, Mount] = {}
+    for folder in (*secret, directory):
+        for mount in there:
+            between = [one for one in PurePath(folder).parents if one.is_relative_to(mount.source)]
+            for one in between:
+                if any(is_inside(str(one), each) for each in secret):
+                    continue
+                target = str(PurePath(mount.target) / one.relative_to(mount.source))
+                if target not in {each.target for each in there}:
+                    found[target] = Mount(source=str(one), target=target, read_only=mount.read_only)
+    return list(found.values())
+
+
+def own_mounts(places: SandboxPlaces, worker: str, worker_folder: str, named: Iterable[str]) -> list[Mount]:
     """What of the node itself is inside: the worker's own folder with its socket, hooks to run, files that are
     exchanged; `named` are further paths of its backend that the agent is told of.
 
-    What the node writes is read-only inside, or a link left there could lead it elsewhere."""
+    What the node writes is read-only inside, or a link left there could lead it elsewhere; so are the other workers'
+    files, which speak for them. A pipe can be written to all the same."""
     found = [same(worker_folder, read_only=True), same(places.hooks, read_only=True)]
     found += [same(str(PurePath(worker_folder) / name)) for name in WRITABLE]
     found += [same(path, read_only=True) for path in named if not is_inside(path, worker_folder)]
-    return [*found, same(places.sessions), same(places.temporary)]
+    found += [same(places.sessions, read_only=True), same(places.temporary, read_only=True)]
+    return [*found, same(own_session(places, worker))]
+
+
+def own_session(places: SandboxPlaces, worker: str) -> str:
+    """Where the worker's hooks leave its answers."""
+    return str(PurePath(places.sessions) / worker)
 
 
 def same(path: str, *, read_only: bool = False) -> Mount:
@@ -138,9 +141,3 @@ def bridge_variables(places: SandboxPlaces, worker: str, port: int, *, container
         "BRIDGE_SESSION": worker,
         "TMUX_FALLBACK": "1",
     }
-
-
-def outermost_first(mounts: Iterable[Mount]) -> list[Mount]:
-    """In the order in which they must be made; of two at the same place the later one counts."""
-    last = {mount.target: mount for mount in mounts}
-    return sorted(last.values(), key=lambda mount: len(PurePath(mount.target).parts))

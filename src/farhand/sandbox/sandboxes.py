@@ -13,20 +13,21 @@ from pathlib import Path
 import anyio
 import anyio.to_thread
 import msgspec
-import structlog
 
 from farhand.disk.atomic import write_private
+from farhand.model import container
+from farhand.model.container import ContainerEngine, SandboxPlan
 from farhand.model.errors import DriverError, ProgramMissing
+from farhand.model.logger import get_logger
 from farhand.model.present import Worker
 from farhand.model.sandbox import PRIVATE, SOCKET, Mount, SandboxedStart, SandboxEngine, SandboxOptions
 from farhand.model.words import Word
 from farhand.model.worker_keys import KEY_VARIABLE, NAME_VARIABLE
-from farhand.sandbox import bwrap, container, engine, plan
-from farhand.sandbox.container import ContainerEngine
-from farhand.sandbox.plan import SandboxPlaces, SandboxPlan
+from farhand.sandbox import bwrap, engine, plan
+from farhand.sandbox.known_places import RECORDS, KnownPlaces
+from farhand.sandbox.plan import SandboxPlaces
 
-log = structlog.get_logger("sandbox")
-RECORDS = "sandboxes"
+log = get_logger("sandbox")
 # The name under which a hiring's agent is held: its wire may add a word, and each life or run has a number.
 _HELD = re.compile(r"(?P<hiring>[a-z0-9-]+-[0-9]+)(-[a-z]+)?\.[0-9a-f]+")
 SHARED = (
@@ -76,6 +77,8 @@ class LocalSandboxes:
         self._places = places
         self._environment = environment
         self._private = private or {}
+        records = Path(places.folder) / RECORDS
+        self._known = KnownPlaces(records, places.nodes, places.home, options.mounts)
         self._find: Callable[[str], Worker | None] = lambda _: None
         self._port = 0
         self._found: ContainerEngine | None = None
@@ -209,39 +212,50 @@ class LocalSandboxes:
         record = SandboxRecord(kind=found.kind.value, pid=pid, private=private)
         write_private(self._record(worker.hiring_id), msgspec.json.encode(record))
         log.info("sandbox", worker=worker.name, kind=record.kind, name=made.name)
-        client = {name: value for name, value in self._environment.items() if name in plan.CLIENT_VARIABLES}
+        client = {name: value for name, value in self._environment.items() if name in container.CLIENT_VARIABLES}
         return SandboxedStart(argv=tuple(words), environment={**inside, **client}, kind=record.kind, pid=record.pid)
 
     def _plan(
         self, worker: Worker, argv: tuple[str, ...], environment: Mapping[str, str], name: str, *, terminal: bool
     ) -> tuple[SandboxPlan, dict[str, str]]:
         places, options, own = self._places, self._options, self._folder(worker)
-        shared = plan.shared_mounts(places, os.path.realpath(worker.directory), options.mounts, home=options.home)
-        if self._found is not None and self._found.kind is SandboxEngine.BWRAP:
+        directory = self._known.checked(worker, lambda hiring: self._find(hiring) is not None)
+        shared = plan.shared_mounts(places, directory, options.mounts, home=options.home)
+        if self._is_bwrap:
             shared += [
                 plan.same(one, read_only=True) for one in _interpreter_folders() if not plan.is_mounted(one, shared)
             ]
         engines = [str(Path(places.home) / one) for one in plan.ENGINE_FOLDERS if (Path(places.home) / one).is_dir()]
-        hidden = plan.hidden_folders([places.nodes, *engines], shared)
+        hidden_folders = bwrap.hidden_in_bwrap if self._is_bwrap else plan.hidden_folders
+        hidden = hidden_folders([places.nodes, *engines], shared)
+        shared += plan.pinned_mounts([places.nodes, *engines], directory, shared)
         named = plan.named_paths([*argv, *environment.values()], str(Path(places.folder) / worker.backend))
-        mounts = [*shared, *plan.own_mounts(places, str(own), [one for one in named if Path(one).exists()])]
+        mounts = [
+            *shared,
+            *plan.own_mounts(places, worker.name, str(own), [one for one in named if Path(one).exists()]),
+        ]
         private = self._private_folders(worker, own, environment)
         mounts += [Mount(source=source, target=target) for target, source in private.items()]
         needed = [own, *(own / name for name in plan.WRITABLE), Path(places.sessions), Path(places.temporary)]
+        needed.append(Path(plan.own_session(places, worker.name)))
         for folder in needed:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         made = SandboxPlan(
             name=name,
             argv=tuple(self._inside_word(word, mounts) for word in argv),
-            directory=os.path.realpath(worker.directory),
+            directory=directory,
             mounts=tuple(mounts),
             hidden=tuple(hidden),
-            variables=tuple(sorted({*environment, KEY_VARIABLE, NAME_VARIABLE} - plan.CLIENT_VARIABLES)),
+            variables=tuple(sorted({*environment, KEY_VARIABLE, NAME_VARIABLE} - container.CLIENT_VARIABLES)),
             limits=options.limits,
             terminal=terminal,
             labels={"farhand.node": places.folder, "farhand.hiring": self._label(worker.hiring_id)},
         )
         return made, private
+
+    @property
+    def _is_bwrap(self) -> bool:
+        return self._found is not None and self._found.kind is SandboxEngine.BWRAP
 
     def _private_folders(self, worker: Worker, own: Path, environment: Mapping[str, str]) -> dict[str, str]:
         found = {}

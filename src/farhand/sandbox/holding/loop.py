@@ -37,6 +37,7 @@ class Holder:
         self._exit: Json | None = None  # how the child ended
         self._exit_written = False  # ... and that is on disk, after the whole output
         self._ending = False
+        self._asked = False  # a client wanted the end while the child lived
         self._poll.watch(wake, READ, self._on_signal)
         self._poll.watch(door.fileno(), READ, self._accept)
         self._poll.watch(child.stdout, READ, self._read_output)
@@ -110,6 +111,7 @@ class Holder:
         if self._exit is None:
             return
         self._exit["at"] = time.time()
+        self._exit["asked"] = self._asked
         self._feeds.lose()
         # What the child leaves in its process group ends with it: asked first, killed when the holder leaves.
         self._child.signal(signal.SIGKILL if self._ending else signal.SIGTERM)
@@ -207,6 +209,7 @@ class Holder:
             case "wait":
                 self._wait(client)
             case "end":
+                self._asked = self._asked or self._exit is None
                 self._end(wanted_grace(request))
                 client.answer({"reply": "done"})
             case _:
