@@ -7,26 +7,27 @@ from pathlib import Path
 
 import anyio
 import anyio.abc
-import structlog
 from starlette.routing import BaseRoute
 
 from farhand.channels.files.pipes import Pipes
 from farhand.channels.files.repeats import LastAnswers
 from farhand.channels.files.routes import WorkerRoutes
 from farhand.channels.files.sessions import SessionFiles
-from farhand.channels.files.spooled_answers import read_spooled_answers
+from farhand.channels.files.spooled_answers import read_spooled_answers, remove_spooled_answer
 from farhand.channels.files.worker_files import WorkerFiles, read
 from farhand.disk.atomic import write_private
 from farhand.model import facts
+from farhand.model.agent_orders import as_words
 from farhand.model.channel_ports import Channel, ChannelContext
 from farhand.model.commands import Focus, Respond, Say
 from farhand.model.compat import LAST_ACTIVE_FILE, node_of_prefix
 from farhand.model.errors import EventsGone, NodeError, Refused, StoreError
 from farhand.model.facts import Event
+from farhand.model.logger import get_logger
 from farhand.model.words import Sender, Seq
 from farhand.model.worker_keys import VIA_WORKERS
 
-log = structlog.get_logger("files")
+log = get_logger("files")
 NAME = "files"
 STORE_PAUSE_SECONDS = 1.0
 # How often answers are looked for that a forwarder could not bring to a busy node.
@@ -145,7 +146,8 @@ class FilesChannel:
 
     async def _pass_on(self, worker: str) -> None:
         """Passes on what the worker's hook left here while the node was away; a repeat of a post is deduplicated."""
-        for answer in read_spooled_answers(self.worker_files.session(worker), self._clock.now()):
+        folder = self.worker_files.session(worker)
+        for answer in read_spooled_answers(folder, self._clock.now()):
             command = Respond(id=f"{worker}:{answer.name}", worker=worker, text=answer.text, html=answer.html)
             try:
                 await self._hub.send(command, Sender(via=VIA_WORKERS, who=worker))
@@ -154,7 +156,7 @@ class FilesChannel:
             except StoreError as error:
                 log.error("left answer waits", worker=worker, why=error.text)
                 return
-            answer.path.unlink(missing_ok=True)
+            remove_spooled_answer(folder, answer)
 
     async def _look_for_left(self) -> None:
         """Polls for answers whose forwarder ended before the node took them, for nothing else would bring them."""
@@ -206,8 +208,10 @@ class FilesChannel:
             log.info("not welcomed", worker=event.worker, why=error.text)
 
     async def say_line(self, worker: str, line: str) -> None:
-        """One line of a pipe; a store that cannot write is waited for, so that no line is lost."""
-        command = Say(id=f"pipe:{uuid.uuid4().hex}", worker=worker, text=line, anyway=True)
+        """One line of a pipe; a store that cannot write is waited for, so that no line is lost.
+
+        Any program of this user writes there, those in sandboxes too: to an agent's CLI a line is words, no order."""
+        command = Say(id=f"pipe:{uuid.uuid4().hex}", worker=worker, text=as_words(line), anyway=True)
         while True:
             try:
                 await self._hub.send(command, Sender(via="pipe"))

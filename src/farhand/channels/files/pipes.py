@@ -6,9 +6,10 @@ from typing import Protocol
 
 import anyio
 import anyio.abc
-import structlog
 
-log = structlog.get_logger("pipes")
+from farhand.model.logger import get_logger
+
+log = get_logger("pipes")
 # A longer line is no message; it is passed over to its end.
 LONGEST_LINE = 256 * 1024
 CHUNK = 64 * 1024

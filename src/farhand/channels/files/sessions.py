@@ -39,7 +39,7 @@ class SessionFiles:
         """Writes where the worker's answers go, if anybody is known."""
         chat = self._manager.manager_chat()
         folder = self.worker_files.session(worker)
-        if chat and folder.is_dir() and read(folder / CHAT) != chat:
+        if chat and folder.is_dir() and not folder.is_symlink() and read(folder / CHAT) != chat:
             write_private(folder / CHAT, chat)
 
     def has_chat(self, worker: str) -> bool:

@@ -1,21 +1,31 @@
-"""Answers that workers' hooks left in their folders while the node was away: read whole, named, and passed on once."""
+"""Answers that workers' hooks left in their folders while the node was away: read whole, named, and passed on once.
 
-from pathlib import Path
+An agent in a sandbox writes into that folder, too: no link is followed, and no more is read than an answer has."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from itertools import islice
+from pathlib import Path, PurePath
 
 import msgspec
 
+from farhand.disk.plain_files import read_plain
 from farhand.model.words import Word
 
 ANSWERS = "answers"
 LARGEST_BYTES = 4_000_000
 # A bare text as young as this still has its forwarder.
 YOUNG_SECONDS = 10.0
+# More come with the next look.
+MOST_AT_ONCE = 50
+MOST_NAMES = 2000
 
 
 class SpooledAnswer(Word):
-    """An answer as a hook left it, and where."""
+    """An answer as a hook left it, and in which file."""
 
-    path: Path
+    file: str
     name: str
     text: str
     html: bool
@@ -29,25 +39,56 @@ class _Body(msgspec.Struct):
 def read_spooled_answers(folder: Path, now: float) -> list[SpooledAnswer]:
     """What lies in a worker's folder, oldest first; what is no answer is passed over."""
     try:
-        paths = sorted((folder / ANSWERS).iterdir(), key=lambda path: path.stat().st_mtime_ns)
+        with _answers_in(folder) as opened:
+            found = (_read(opened, name, now) for name in _oldest_first(opened))
+            return list(islice((answer for answer in found if answer is not None), MOST_AT_ONCE))
     except OSError:
         return []
-    return [answer for path in paths if (answer := _read(path, now)) is not None]
 
 
-def _read(path: Path, now: float) -> SpooledAnswer | None:
-    """A file that is ready to be posted, or the bare text of a hook whose forwarder did not come to it."""
-    if path.suffix not in {".json", ".md"} or path.is_symlink() or not path.is_file():
-        return None
+def remove_spooled_answer(folder: Path, answer: SpooledAnswer) -> None:
+    """Removes what was passed on."""
+    with suppress(OSError), _answers_in(folder) as opened:
+        os.unlink(answer.file, dir_fd=opened)
+
+
+@contextmanager
+def _answers_in(folder: Path) -> Iterator[int]:
+    """The folder of the answers, opened as what it is: a link to another one raises OSError."""
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    above = os.open(folder, flags)
     try:
-        if path.suffix == ".md" and now - path.stat().st_mtime < YOUNG_SECONDS:
+        opened = os.open(ANSWERS, flags, dir_fd=above)
+    finally:
+        os.close(above)
+    try:
+        yield opened
+    finally:
+        os.close(opened)
+
+
+def _oldest_first(opened: int) -> list[str]:
+    with os.scandir(opened) as entries:
+        dated = [
+            (entry.stat(follow_symlinks=False).st_mtime_ns, entry.name)
+            for entry in islice(entries, MOST_NAMES)
+            if entry.name.endswith((".json", ".md")) and entry.is_file(follow_symlinks=False)
+        ]
+    return [name for _, name in sorted(dated)]
+
+
+def _read(opened: int, file: str, now: float) -> SpooledAnswer | None:
+    """A file that is ready to be posted, or the bare text of a hook whose forwarder did not come to it."""
+    bare = file.endswith(".md")
+    try:
+        if bare and now - os.stat(file, dir_fd=opened, follow_symlinks=False).st_mtime < YOUNG_SECONDS:
             return None
-        content = path.read_bytes()[: LARGEST_BYTES + 1]
+        content = read_plain(file, LARGEST_BYTES, folder=opened, links=False)
         body = _Body(content.decode("utf-8", "replace"), escape=True)
-        if path.suffix == ".json":
+        if not bare:
             body = msgspec.json.decode(content, type=_Body)
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
         return None
-    if not body.text.strip() or len(content) > LARGEST_BYTES:
+    if not body.text.strip():
         return None
-    return SpooledAnswer(path=path, name=path.stem, text=body.text, html=not body.escape)
+    return SpooledAnswer(file=file, name=PurePath(file).stem, text=body.text, html=not body.escape)

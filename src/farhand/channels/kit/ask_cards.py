@@ -44,7 +44,7 @@ def ask(worker: str, shown: AskView, chosen: tuple[int, ...] = ()) -> Card:
         return replace(card, foot=foot, buttons=_ask_buttons(raised, chosen))
     settled = settlement(shown.settled, {choice.id: choice.label for choice in raised.choices})
     foot = "\n".join(part for part in (card.foot, settled) if part)
-    return replace(card, key=f"{slot}:settled", foot=foot, edit=True)
+    return replace(card, key=f"{slot}:settled", foot=foot, edit=True, via=_via(shown.settled.by))
 
 
 def _ask_buttons(raised: facts.AskRaised, chosen: tuple[int, ...]) -> tuple[tuple[Button, ...], ...]:
@@ -98,6 +98,10 @@ def by(sender: Sender | None) -> str:
     return f", by {sender.who} over {sender.via}" if sender.who else f", over {sender.via}"
 
 
+def _via(by: Sender | None) -> str:
+    return by.via if by else ""
+
+
 def settled_ask(event: Event, fact: facts.AskSettled, turn: TurnView | None) -> list[Card]:
     shown = next((one for one in turn.asks if one.raised.ask == fact.ask), None) if turn else None
     if shown is not None:
@@ -105,4 +109,5 @@ def settled_ask(event: Event, fact: facts.AskSettled, turn: TurnView | None) -> 
     # The question itself is out of sight; its buttons must go all the same.
     slot = f"ask:{fact.ask}"
     foot = f"{event.worker}'s question: {settlement(fact, {})}"
-    return [Card(key=f"{slot}:settled", slot=slot, worker=event.worker, head=foot, edit=True, silent=True)]
+    via = _via(fact.by)
+    return [Card(key=f"{slot}:settled", slot=slot, worker=event.worker, head=foot, edit=True, silent=True, via=via)]

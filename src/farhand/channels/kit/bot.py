@@ -5,18 +5,23 @@ from collections.abc import Callable
 
 from farhand.channels.kit import overview, texts
 from farhand.channels.kit.card import Card
+from farhand.channels.kit.device_texts import devices_text
 from farhand.channels.kit.history import exchanges
+from farhand.channels.kit.review_texts import review_text
 from farhand.channels.kit.session_list import session_list
 from farhand.channels.kit.sprint_texts import sprint_text
 from farhand.channels.kit.texts import About
 from farhand.model import commands, wishes
+from farhand.model.attention_ports import NO_ATTENTION, AttentionView
 from farhand.model.commands import Command
+from farhand.model.devices import DeviceRegistry
+from farhand.model.digest import digest_text
 from farhand.model.errors import IdTaken, NothingRunning, Refused
 from farhand.model.grammar import CHAT
 from farhand.model.ports import Hub
 from farhand.model.present import Present
 from farhand.model.slash import Surface
-from farhand.model.wishes import InfoRequest, Listing, Quit, Tell, Wish, Wrong
+from farhand.model.wishes import DeviceWish, InfoRequest, Listing, Quit, Tell, Wish, Wrong
 from farhand.model.words import Attachment, Sender, replace
 
 HISTORY_EXCHANGES = 6
@@ -25,8 +30,17 @@ HISTORY_EXCHANGES = 6
 class Bot:
     """Takes wishes to the hub. Everything it sends has an id of its own, so that a repeated wish does nothing more."""
 
-    def __init__(self, hub: Hub, about: Callable[[], About], surface: Surface = CHAT) -> None:
+    def __init__(
+        self,
+        hub: Hub,
+        about: Callable[[], About],
+        surface: Surface = CHAT,
+        devices: DeviceRegistry | None = None,
+        attention: AttentionView = NO_ATTENTION,
+    ) -> None:
         self._hub = hub
+        self._devices = devices
+        self._attention = attention
         self._about = about
         self._surface = surface
 
@@ -43,6 +57,8 @@ class Bot:
                 return await self.tell(wish, sender)
             case Listing():
                 return (await self.listed(wish)).head
+            case DeviceWish(revoke=device):
+                return await devices_text(self._devices, device, time.time())
             case Quit():
                 return ""
             case _:
@@ -58,6 +74,10 @@ class Bot:
                 return texts.progress(about, self._about().terminals, time.time())
             case "sprint":
                 return sprint_text(present.workers.get(question.of or present.focus), time.time())
+            case "review":
+                return review_text(present.workers.get(question.of or present.focus))
+            case "digest":
+                return digest_text(self._attention.digest())
             case "settings":
                 return texts.settings(present, self._about())
             case "start":
@@ -99,6 +119,8 @@ class Bot:
         if not targets:
             if wish.everybody:
                 return texts.NOBODY_ONLINE
+            if files is None and (name := wishes.named_alone(wish, present)):
+                return await self._send(commands.Focus(id=f"{wish.id}:focus", worker=name), sender)
             return texts.nobody_focused(present, needs_focus=wish.needs_focus or files is not None)
         replies = [await self._focus(wish, targets[0], present, sender)] if wish.focus else []
         for name in targets:

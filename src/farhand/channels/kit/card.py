@@ -75,6 +75,19 @@ class HaltTap(Word, tag="halt"):
     worker: str
 
 
+class ReviewTap(Word, tag="review"):
+    """The button sends a review's findings back, has the work judged again, or cancels the review."""
+
+    what: str
+    review: str
+
+
+class FocusTap(Word, tag="focus"):
+    """The button focuses the worker."""
+
+    worker: str
+
+
 class AdoptTap(Word, tag="adopt"):
     """The button takes a conversation up as a worker, `anyway` although it is open at the desk."""
 
@@ -89,9 +102,27 @@ class HeldTap(Word, tag="held"):
     what: str
 
 
+class VoiceTap(Word, tag="voice"):
+    """The button sends what was heard in a recording, or drops it."""
+
+    what: str
+
+
 AskTap: TypeAlias = AnswerTap | PickTap | DoneTap | WordsTap
 Tap: TypeAlias = (
-    AskTap | SteerTap | WithdrawTap | StopTap | RetryTap | RelaunchTap | HaltTap | AdoptTap | HeldTap | HireTap
+    AskTap
+    | SteerTap
+    | WithdrawTap
+    | StopTap
+    | RetryTap
+    | RelaunchTap
+    | HaltTap
+    | ReviewTap
+    | FocusTap
+    | AdoptTap
+    | HeldTap
+    | VoiceTap
+    | HireTap
 )
 
 
@@ -132,6 +163,8 @@ class Card(Word):
     # The surface should open a reply to this message.
     wants_reply: bool = False
     reaction: str = ""
+    # The surface on which somebody did what the card tells of, where that is one.
+    via: str = ""
     silent: bool = False
     edit: bool = False
     remove: bool = False

@@ -14,23 +14,26 @@ from dataclasses import dataclass, field
 from functools import partial
 
 import anyio
-import structlog
 
 from farhand.channels.kit import texts
 from farhand.channels.kit.background import BackgroundJobs
 from farhand.channels.kit.bot import Bot
-from farhand.channels.kit.card import plain_notice
+from farhand.channels.kit.card import plain_notice, removal
 from farhand.channels.kit.health import ChatHealth
 from farhand.channels.kit.inbound import Inbound
 from farhand.channels.kit.long_answers import AnswerLimits
+from farhand.channels.kit.nudges import nudge_card, nudge_slot
 from farhand.channels.kit.outbound import Outbound
-from farhand.channels.kit.surface import ChatSurface, RateLimits, SeesEvents
+from farhand.channels.kit.surface import ChatSurface, KnowsManager, RateLimits, SeesEvents
 from farhand.channels.kit.texts import About
 from farhand.channels.kit.who_may_speak import WhoMaySpeak
+from farhand.model.attention_rules import Buzz
 from farhand.model.channel_ports import ChannelContext, ReceiveStatus
 from farhand.model.errors import StoreError
+from farhand.model.logger import get_logger
+from farhand.model.store_ports import Parcel
 
-log = structlog.get_logger("chat")
+log = get_logger("chat")
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,10 @@ class ChatParts:
     answers: AnswerLimits | None = None
     # Whether the surface itself shows how to become the manager, as soon as it knows a link for that.
     link_follows: bool = False
+    # For a chat where every message costs: the node's coming and going is not told to a manager who knows it.
+    quiet: bool = False
+    # Whether the team is shown with a button for each worker.
+    team_buttons: bool = False
 
 
 class Chat:
@@ -58,9 +65,19 @@ class Chat:
         self._parts = parts
         self._context = context
         self._outbound = Outbound(parts.surface, context, parts.members, parts.limits, parts.observers, parts.answers)
-        bot = Bot(context.hub, parts.about or partial(about_chat, context, parts.members))
+        about = parts.about or partial(about_chat, context, parts.members)
+        bot = Bot(context.hub, about, devices=context.devices, attention=context.attention)
         # What takes messages and taps; the surface calls it.
-        self.inbound = Inbound(parts.surface, context, parts.members, bot, self._outbound, parts.background)
+        self.inbound = Inbound(
+            parts.surface,
+            context,
+            parts.members,
+            bot,
+            self._outbound,
+            parts.background,
+            greets=not parts.quiet or not parts.members.chat,
+            team_buttons=parts.team_buttons,
+        )
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[None]:
@@ -106,8 +123,25 @@ class Chat:
         """Sends everything that waits, and then says that the node goes: at once or never, for nobody wants to read
         it after the node is back."""
         await self._outbound.drain()
-        if self.manager_chat and not self._parts.health.problem:
+        if not self._parts.quiet and self.manager_chat and not self._parts.health.problem:
             await self._parts.surface.send_now(self.manager_chat, texts.OFFLINE)
+
+    async def find(self, reference: str) -> Parcel | None:
+        """The parcel of one of our messages to the manager, by what the surface calls it; None for any other."""
+        return await self._outbound.find(self.manager_chat, reference)
+
+    def wake(self) -> None:
+        """The surface has put something into its outbox itself."""
+        self._outbound.wake()
+
+    async def put(self, parcels: Sequence[Parcel]) -> None:
+        """Puts parcels into the outbox that are no card's."""
+        await self._context.outbox.put(self._parts.surface.outbox, parcels)
+        self._outbound.wake()
+
+    def release(self) -> None:
+        """The surface takes messages to the manager again: what waits for that goes now."""
+        self._outbound.release(self.manager_chat)
 
     async def announce(self, text: str) -> None:
         """Tells the manager something about the node itself, unless the surface is out of reach."""
@@ -118,9 +152,18 @@ class Chat:
         """Brings something to the manager, as soon as the surface can be reached."""
         await self._outbound.queue.show(plain_notice(f"notify:{uuid.uuid4().hex}", text))
 
+    async def nudge(self, buzz: Buzz) -> None:
+        """Reminds the manager of what was shown before without a sound."""
+        await self._outbound.queue.show(nudge_card(buzz))
 
-def about_chat(context: ChannelContext, members: WhoMaySpeak) -> About:
-    """What `/settings` says of a chat that has nothing more to say."""
+    async def withdraw_nudges(self, ask: str, steps: Sequence[int]) -> None:
+        """Takes away what was said in these steps; the first of them may have been the question itself."""
+        for step in steps:
+            await self._outbound.queue.show(removal(nudge_slot(ask, step)))
+
+
+def about_chat(context: ChannelContext, members: KnowsManager) -> About:
+    """What `/settings` says of every chat."""
     storage = str(context.sessions.parent)
     return About(
         version=context.version,

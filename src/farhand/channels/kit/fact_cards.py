@@ -4,6 +4,7 @@ import html
 
 from farhand.channels.kit.ask_cards import ask, settled_ask, too_many_asks
 from farhand.channels.kit.card import Button, Card, RetryTap
+from farhand.channels.kit.review_texts import review_cards
 from farhand.channels.kit.sprint_texts import sprint_cards
 from farhand.channels.kit.texts import until_words
 from farhand.channels.kit.turn_cards import ended, progress, waiting, waits_no_more
@@ -41,6 +42,8 @@ def cards(event: Event, turn: TurnView | None, *, waited: bool = False) -> list[
             return _limited(event, fact)
         case facts.SprintBegan() | facts.SprintMoved() | facts.SprintEnded():
             return sprint_cards(event)
+        case facts.ReviewAsked() | facts.ReviewMoved():
+            return review_cards(event)
         case facts.Hired(session=session) if session:
             return [adopted(event, fact)]
         case facts.Ended(resume=resume) if resume:
@@ -96,8 +99,12 @@ def notice(event: Event) -> str:
             return f"{name} may not have got your message: {why} It was not sent again."
         case facts.Tuned(refused=refused) if refused:
             return f"{name} cannot change that: {refused}"
-        case facts.Tuned(mode=mode, model=model):
-            changed = [f"mode {mode} ({mode.meaning})" if mode else "", f"model {model}" if model else ""]
+        case facts.Tuned(mode=mode, model=model, effort=effort):
+            changed = [
+                f"mode {mode} ({mode.meaning})" if mode else "",
+                f"model {model}" if model else "",
+                f"effort {effort}" if effort else "",
+            ]
             return f"{name} changed: {', '.join(one for one in changed if one)}."
         case facts.Interrupted(problem=problem) if problem:
             return f"{name} could not be stopped: {problem}"

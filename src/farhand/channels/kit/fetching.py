@@ -4,12 +4,12 @@ import hashlib
 from pathlib import Path
 
 import msgspec
-import structlog
 
 from farhand.channels.kit.surface import ChatMessage
 from farhand.disk.atomic import write_private
+from farhand.model.logger import get_logger
 
-log = structlog.get_logger("chat")
+log = get_logger("chat")
 
 
 class PendingFiles:

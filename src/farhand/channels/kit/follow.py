@@ -4,17 +4,17 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 import anyio
-import structlog
 
 from farhand.model import road, view
 from farhand.model.errors import EventsGone, StoreError
 from farhand.model.facts import Doubted, Event, HandedOver, Queued, Reworded, TurnEnded, TurnStarted, Withdrawn
+from farhand.model.logger import get_logger
 from farhand.model.ports import Clock, Hub
 from farhand.model.store_ports import Outbox, Parcel
 from farhand.model.view import TurnView
 from farhand.model.words import MessageId, Seq
 
-log = structlog.get_logger("follow")
+log = get_logger("follow")
 STORE_PAUSE_SECONDS = 2.0
 MOST_WAITED = 1000
 

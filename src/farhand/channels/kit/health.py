@@ -3,12 +3,11 @@
 import time
 from typing import Protocol
 
-import structlog
-
 from farhand.model.channel_ports import ReceiveStatus
+from farhand.model.logger import get_logger
 from farhand.model.ports import Clock
 
-log = structlog.get_logger("chat")
+log = get_logger("chat")
 
 # A network that comes back within this time is no news.
 PATIENCE_SECONDS = 60.0

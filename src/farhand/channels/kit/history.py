@@ -27,9 +27,9 @@ def _exchange(entry: TurnEntry) -> Exchange:
     first = entry.messages[0] if entry.messages else None
     return Exchange(
         worker=view.worker,
-        said="\n".join(one.text for one in entry.messages),
+        said="\n".join(one.text for one in entry.messages) or view.typed,
         who=first.by.who if first else "",
-        via=first.by.via if first else "",
+        via=first.by.via if first else "desk" if view.typed else "",
         answered=view.text or (view.ended.error if view.ended else ""),
         how=view.ended.how if view.ended else None,
     )

@@ -2,18 +2,18 @@
 
 import anyio
 import anyio.to_thread
-import structlog
 
 from farhand.channels.kit import texts
 from farhand.channels.kit.background import BackgroundJobs
 from farhand.channels.kit.bot import Bot
-from farhand.channels.kit.card import Card, plain_notice
+from farhand.channels.kit.card import Button, Card, FocusTap, plain_notice
 from farhand.channels.kit.fetching import PendingFiles
 from farhand.channels.kit.hiring import HireButtons
 from farhand.channels.kit.inbox import ChatInbox
 from farhand.channels.kit.outbound import Outbound
+from farhand.channels.kit.spoken import SpokenMessages
 from farhand.channels.kit.surface import ChatMessage, ChatSurface, ChatTap, NotFetched
-from farhand.channels.kit.tap_data import held_choice
+from farhand.channels.kit.tap_data import held_choice, voice_choice
 from farhand.channels.kit.taps import Taps
 from farhand.channels.kit.topic_wishes import named_command, with_worker
 from farhand.channels.kit.who_may_speak import WhoMaySpeak
@@ -22,12 +22,13 @@ from farhand.model import commands, grammar
 from farhand.model.channel_ports import ChannelContext
 from farhand.model.errors import StoreError
 from farhand.model.grammar import CHAT
+from farhand.model.logger import get_logger
 from farhand.model.present import Present
 from farhand.model.slash import Surface
 from farhand.model.wishes import InfoRequest, Tell, Wish
 from farhand.model.words import Sender, replace
 
-log = structlog.get_logger("chat")
+log = get_logger("chat")
 LONGEST_NAME = 64
 # A file that comes within this time keeps its place before what is said after it.
 FETCH_PATIENCE_SECONDS = 3.0
@@ -45,6 +46,9 @@ class Inbound:
         bot: Bot,
         outbound: Outbound,
         background: BackgroundJobs,
+        *,
+        greets: bool = True,
+        team_buttons: bool = False,
     ) -> None:
         self._surface = surface
         self._context = context
@@ -58,7 +62,11 @@ class Inbound:
         self._answers = WordAnswers(context.hub, bot, outbound.queue)
         self._inbox = ChatInbox(surface, context.peers)
         self._pending = PendingFiles(context.folder / "fetching" / surface.name)
-        self._greeted = False
+        self._spoken = SpokenMessages(
+            surface, outbound.queue, context.voice, self._pending, background, self._take_message
+        )
+        self._greeted = not greets
+        self._team_buttons = team_buttons
 
     async def take(self, said: ChatMessage | ChatTap) -> bool:
         """Obeys a message or a tap, and returns once that is written down: only then may the surface be told that we
@@ -77,7 +85,8 @@ class Inbound:
         await self.greet()
         if is_first:
             await self._context.peers.announce(texts.new_manager(self._members.manager))
-        await self._take_message(said)
+        if said.id != self._members.code_message or is_command(said, "start"):
+            await self._take_message(said)
         return True
 
     async def greet(self) -> None:
@@ -93,6 +102,11 @@ class Inbound:
                 log.error("not greeted", error=error.text)
 
     async def _take_message(self, message: ChatMessage) -> None:
+        if message.spoken and not message.edits:
+            await self._spoken.hear(message, FETCH_PATIENCE_SECONDS)
+            return
+        if await self._spoken.correct(message):
+            return
         present = await self._context.hub.look()
         wish = read_message(message, present)
         sender = self._sender(message.who)
@@ -101,8 +115,6 @@ class Inbound:
             text = await self._answers.take(message, wish, sender)
         if text is not None:
             pass
-        elif message.spoken and wish is None:
-            text = texts.NOT_HEARD
         elif message.file is not None and not message.edits and (wish is None or isinstance(wish, Tell)):
             await self._fetch_beside(message, wish, sender)
         elif isinstance(wish, grammar.Listing):
@@ -114,7 +126,14 @@ class Inbound:
         # An edit is seen in the card of the message that waits.
         if text and not (message.edits and text == texts.REWORDED):
             offers = is_command(message, "hire", alone=True) or _asks_for_team(wish, present)
-            await self._queue.show(self._offering(_reply_card(message, text), offers=offers), message.chat)
+            card = self._offering(_reply_card(message, text), offers=offers)
+            await self._queue.show(self._with_team(card, wish, present), message.chat)
+
+    def _with_team(self, card: Card, wish: Wish | None, present: Present) -> Card:
+        """The card, where it shows the team with a button for each worker, if the surface wants them."""
+        shows_team = self._team_buttons and isinstance(wish, InfoRequest) and wish.about == "team"
+        rows = tuple((Button(label=name, tap=FocusTap(worker=name)),) for name in sorted(present.workers))
+        return replace(card, buttons=rows) if shows_team and rows else card
 
     def _offering(self, card: Card, *, offers: bool) -> Card:
         """The card, where somebody may want to hire with a button for each agent that is here."""
@@ -127,6 +146,9 @@ class Inbound:
         """Goes on with the files that were being fetched when the node ended."""
         present = await self._context.hub.look()
         for message in await anyio.to_thread.run_sync(self._pending.waiting):
+            if message.spoken:
+                self._background.start("chat voice", self._spoken.hear_now, message, anyio.Event())
+                continue
             wish = read_message(message, present)
             tell = wish if isinstance(wish, Tell) else None
             self._background.start("chat file", self._fetch, message, tell, self._sender(message.who), anyio.Event())
@@ -165,7 +187,10 @@ class Inbound:
     async def _take_tap(self, tap: ChatTap) -> None:
         held = held_choice(tap)
         sender = self._sender(tap.who)
-        text = await (self._answers.take_tap(tap, held, sender) if held else self._taps.take(tap, sender))
+        if heard := voice_choice(tap):
+            text = await self._spoken.take_tap(tap, heard)
+        else:
+            text = await (self._answers.take_tap(tap, held, sender) if held else self._taps.take(tap, sender))
         name = f"{self._surface.name} tap"
         self._background.start(name, self._surface.answer_tap, tap.id, text or "✓")
 

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import anyio
 import anyio.to_thread
-import structlog
 
 from farhand.channels.kit import texts
 from farhand.channels.kit.media import keep, safe_suffix
@@ -13,9 +12,10 @@ from farhand.channels.kit.sendable_files import LARGEST_BYTES
 from farhand.channels.kit.surface import ChatMessage, ChatSurface, NotFetched, SentFile
 from farhand.model.channel_ports import KeepsInboxes
 from farhand.model.errors import NodeError
+from farhand.model.logger import get_logger
 from farhand.model.words import Attachment
 
-log = structlog.get_logger("chat")
+log = get_logger("chat")
 _NAMES = uuid.UUID("6f0e6d3c-6a8f-4a55-9a83-2f4c8d1b7e90")
 
 

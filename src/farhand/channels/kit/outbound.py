@@ -16,9 +16,11 @@ from farhand.channels.kit.progress import Progress
 from farhand.channels.kit.said_elsewhere import said_elsewhere
 from farhand.channels.kit.surface import ChatSurface, KnowsManager, RateLimits, SeesEvents
 from farhand.channels.kit.typing import TypingIndicator
+from farhand.model.attention_ports import NO_ATTENTION, AttentionView
 from farhand.model.channel_ports import ChannelContext
 from farhand.model.facts import Ended, Event, Hired
 from farhand.model.ports import Hub
+from farhand.model.review import is_reviewer
 from farhand.model.store_ports import Outbox, Parcel, Waiting
 from farhand.model.view import TurnView
 from farhand.model.words import replace
@@ -64,15 +66,20 @@ class CardComposer:
         turns: TurnViews,
         observers: Sequence[SeesEvents],
         answers: AnswerLimits | None = None,
+        attention: AttentionView = NO_ATTENTION,
     ) -> None:
         self._surface = surface
         self._answers = answers
+        self._attention = attention
         self._manager = manager
         self._turns = turns
         self._observers = observers
 
     def compose(self, event: Event, turn: TurnView | None) -> Sequence[Parcel]:
         """The parcels for the manager's chat, if there is one; every observer sees the event first."""
+        if is_reviewer(event.worker):
+            # Its review tells what comes of it.
+            return ()
         for observer in self._observers:
             observer.see(event, turn)
         chat = self._manager.chat
@@ -81,8 +88,9 @@ class CardComposer:
         waited = self._turns.waited(event)
         elsewhere = said_elsewhere(event, self._surface.name, waits=waited)
         whole = [*elsewhere, *cards(event, turn, waited=waited), *lifecycle_cards(event)]
-        topic = topic_of(event)
-        parts = [replace(part, topic=topic) for card in whole for part in answer_cards(card, self._answers)]
+        topic, silenced = topic_of(event), self._attention.silences(self._surface.name, event)
+        laid_out = (part for card in whole for part in answer_cards(card, self._answers))
+        parts = [replace(part, topic=topic, silent=part.silent or silenced) for part in laid_out]
         return [parcel for part in parts for parcel in parcels(self._surface, part, chat)]
 
 
@@ -135,6 +143,7 @@ class Outbound:
         answers: AnswerLimits | None = None,
     ) -> None:
         self._name = surface.name
+        self._channel, self._outbox = surface.outbox, context.outbox
         clock, outbox, turns = context.clock, context.outbox, TurnViews()
         pace = Pace(clock, per_chat=limits.chat_per_second, burst=limits.chat_burst, overall=limits.per_second)
         self._dispatcher = Dispatcher(
@@ -150,7 +159,8 @@ class Outbound:
         self.queue = CardQueue(surface, outbox, self._dispatcher, manager)
         self._progress = Progress(turns, pace, clock, limits.edit_seconds, self.queue)
         self._typing = TypingIndicator(surface, turns, clock, manager)
-        composer = CardComposer(surface, manager, turns, (self._progress, self._typing, *observers), answers)
+        seeing: Sequence[SeesEvents] = (self._progress, self._typing, *observers)
+        composer = CardComposer(surface, manager, turns, seeing, answers, context.attention)
         self._follower = JournalFollower(
             surface.outbox, context.hub, outbox, composer.compose, self._dispatcher.wake, clock, turns
         )
@@ -166,6 +176,21 @@ class Outbound:
         """Returns once the chat has a cursor in the journal: what is obeyed before that would never be answered."""
         await self._follower.cursor_known.wait()
 
+    async def find(self, chat: str, reference: str) -> Parcel | None:
+        """The parcel of one of our messages, also of one that somebody speaks of before its sending was marked."""
+        if known := await self._outbox.find(self._channel, chat, reference):
+            return known
+        await self._dispatcher.settled(chat)
+        return await self._outbox.find(self._channel, chat, reference)
+
+    def wake(self) -> None:
+        """Something was put into the outbox beside the queue."""
+        self._dispatcher.wake()
+
+    def release(self, chat: str) -> None:
+        """The surface takes messages to that chat again."""
+        self._dispatcher.release(chat)
+
     async def drain(self) -> None:
         """Returns when nothing waits any more."""
         await self._dispatcher.drain()
@@ -180,6 +205,11 @@ def replacement(surface: ChatSurface, waiting: Waiting, why: str) -> list[Parcel
     text = surface.failure(waiting, why)
     shown = surface.render(Card(key=f"{LOST}{parcel.key}", head=text), parcel.chat) if text else ()
     return [replace(one, urgent=parcel.urgent) for one in shown]
+
+
+def lost_file(worker: str, path: str, why: str, *, picture: bool) -> str:
+    """What is said in place of a file that was given up."""
+    return f"{worker}: [{'Image' if picture else 'File'} failed: {path}]\nWhy: {why}"
 
 
 def lost_message(begins: str, waiting: Waiting, why: str) -> str:

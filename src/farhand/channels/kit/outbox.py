@@ -8,15 +8,15 @@ from typing import Protocol, TypeAlias, TypeVar
 
 import anyio
 import anyio.abc
-import structlog
 
 from farhand.channels.kit.pace import Pace
 from farhand.model import road
 from farhand.model.errors import ChannelError, StoreError
+from farhand.model.logger import get_logger
 from farhand.model.ports import Clock
 from farhand.model.store_ports import Outbox, Parcel, Waiting
 
-log = structlog.get_logger("outbox")
+log = get_logger("outbox")
 
 # Brings a parcel to the surface and returns what the surface calls it.
 Send: TypeAlias = Callable[[Waiting], Awaitable[str]]
@@ -124,14 +124,21 @@ class Dispatcher:
         self._under_way: set[anyio.CancelScope] = set()
         # Set when what is under way in that lane is marked.
         self._marked: dict[Lane, anyio.Event] = {}
-        # Until when a chat wants to be left alone.
+        # Until when nothing is sent to a chat (its rate limit), and the event that is set when one is released early.
         self._patience: dict[str, float] = {}
+        self._released = anyio.Event()
 
     def wake(self) -> None:
         """Something was put."""
         self._news.set()
         put, self._put = self._put, anyio.Event()
         put.set()
+
+    def release(self, chat: str) -> None:
+        """The surface takes messages to that chat again: what waits for that goes now."""
+        self._patience.pop(chat, None)
+        released, self._released = self._released, anyio.Event()
+        released.set()
 
     async def run(self) -> None:
         """Sends until it is cancelled; what is being sent at that moment is finished, within a limit."""
@@ -179,11 +186,12 @@ class Dispatcher:
                 # Looked at again after the wait: a newer edit may have taken the place of the one that waited.
                 if (waiting := await self._look(lane, held=held)) is None:
                     continue
+                released = self._released
                 wait = await self._bring_whole(waiting)
                 if wait is None:
                     pause = FIRST_PAUSE_SECONDS
                 else:
-                    await self._clock.sleep(wait or pause)
+                    await self._sleep_until(released, wait or pause)
                     pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
         finally:
             self._busy.discard(lane)
@@ -195,7 +203,7 @@ class Dispatcher:
         """Until the surface's patience, which its lanes share, and the pace let the next one go."""
         chat, urgent = lane
         while (wait := self._patience.get(chat, 0.0) - self._clock.now()) > 0:
-            await self._clock.sleep(wait)
+            await self._sleep_until(self._released, wait)
         if self._pace and self._weighs(first.parcel):
             await self._pace.ready(chat, urgent=urgent)
 
@@ -296,9 +304,14 @@ class Dispatcher:
         except SendRefused as error:
             await self._give_up(waiting, error.text)
             return None
-        except SendUncertain:
+        except (SendUncertain, StoreError):
             await self._surely(lambda: self._outbox.doubt(waiting.id))
             return 0.0
+        except Exception as error:
+            # An error of ours, which the next start would meet again: one parcel must not end the node.
+            log.exception("send failed", channel=self._channel, key=waiting.parcel.key)
+            await self._give_up(waiting, f"it tripped an error of the node's own ({type(error).__name__})")
+            return None
         road.reached("outbox.sent")
         await self._surely(lambda: self._outbox.sent(waiting.id, reference))
         road.reached("outbox.marked")
@@ -307,8 +320,15 @@ class Dispatcher:
     async def _give_up(self, waiting: Waiting, why: str) -> None:
         """Marks it as failed, and tells whoever wants to know: never in silence."""
         log.warning("send given up", channel=self._channel, chat=waiting.parcel.chat, key=waiting.parcel.key, why=why)
-        instead = self._given_up(waiting, why) if self._given_up else ()
+        instead = self._in_place_of(waiting, why)
         if instead:
             await self._surely(lambda: self._outbox.put(self._channel, instead))
             self.wake()
         await self._surely(lambda: self._outbox.failed(waiting.id, why))
+
+    def _in_place_of(self, waiting: Waiting, why: str) -> Sequence[Parcel]:
+        try:
+            return self._given_up(waiting, why) if self._given_up else ()
+        except Exception:
+            log.exception("nothing can be said in place of a parcel", channel=self._channel, key=waiting.parcel.key)
+            return ()

@@ -17,8 +17,10 @@ def details(worker: Worker) -> str:
     parts = [
         f"mode {worker.mode} ({worker.mode.meaning})",
         f"model {worker.model}" if worker.model else "its agent's own model",
+        f"effort {worker.effort}" if worker.effort else "",
         f"in {worker.directory}",
         spent_words(worker.spent.total),
+        window_words(worker.spent.total),
         f"{counted(len(worker.queue), 'message')} waiting" if worker.queue else "",
         f"{counted(len(open_asks_of(worker)), 'question')} for you" if open_asks_of(worker) else "",
         f"offline: {worker.why_offline}" if worker.is_offline else "",
@@ -40,6 +42,12 @@ def spent_words(spent: Usage) -> str:
     return f"${spent.cost_dollars:.2f}"
 
 
+def window_words(spent: Usage) -> str:
+    """How much of its account's usage windows is used; nothing where nobody told."""
+    told = ", ".join(f"{one.name} {one.used_percent:.0f} %".strip() for one in spent.windows)
+    return f"limits used: {told}" if told else ""
+
+
 def _short(number: int) -> str:
     if number < 1000:
         return str(number)
@@ -56,18 +64,20 @@ def usage(present: Present) -> str:
 
 def _usage_line(spent: Usage) -> str:
     tokens = f"{_short(spent.input_tokens)} tokens in, {_short(spent.output_tokens)} out"
+    windows = f"; {window_words(spent)}" if spent.windows else ""
     if not (spent.input_tokens or spent.output_tokens or spent.cost_dollars):
         return "nothing that it told"
-    return tokens if spent.cost_dollars is None else f"${spent.cost_dollars:.2f}, {tokens}"
+    return (tokens if spent.cost_dollars is None else f"${spent.cost_dollars:.2f}, {tokens}") + windows
 
 
 def settings_of(worker: Worker) -> str:
     """`/mode` and `/tune` alone: how the worker is set, and how to change that."""
     model = worker.model or "as its agent is set"
     others = ", ".join(f"/mode {mode} ({mode.meaning})" for mode in Mode if mode is not worker.mode)
+    effort = f", effort {worker.effort}" if worker.effort else ""
     return (
-        f"{worker.name}: mode {worker.mode} ({worker.mode.meaning}), model {model}, in {worker.directory}.\n"
-        f"Change it: {others}; /tune model=<model>."
+        f"{worker.name}: mode {worker.mode} ({worker.mode.meaning}), model {model}{effort}, in {worker.directory}.\n"
+        f"Change it: {others}; /tune model=<model>; /effort <effort>."
     )
 
 
@@ -76,20 +86,28 @@ def open_asks_of(worker: Worker) -> list[Ask]:
     return [ask for ask in worker.asks if ask.settled is None]
 
 
-def inbox(present: Present) -> str:
-    """`/inbox`: what waits for the manager, worker by worker."""
+def waiting_asks(present: Present) -> list[Ask]:
+    """The questions of all workers that nobody has answered, the oldest first."""
+    return sorted((ask for worker in present.workers.values() for ask in open_asks_of(worker)), key=lambda ask: ask.seq)
+
+
+def inbox(present: Present, *, in_shell: bool = False) -> str:
+    """`/inbox`: what waits for the manager: every question, the oldest first, then the workers that need somebody.
+
+    In a shell it names the commands that do there what a message does in a chat."""
     lines: list[str] = []
+    command = "farhand " if in_shell else "/"
+    for ask in waiting_asks(present):
+        choices = ", ".join(f"{number} {choice.label}" for number, choice in enumerate(ask.choices, 1))
+        lines += [f"? {ask.worker} asks: {_cut(ask.question, QUESTION_CHARACTERS)}", f"   {choices}"]
+        ids = " or ".join(choice.id for choice in ask.choices)
+        lines.append(f"   Answer: farhand answer {ask.id} {ids}" if in_shell else f"   Answer: @{ask.worker} 1")
     for worker in present.workers.values():
-        for ask in open_asks_of(worker):
-            choices = ", ".join(f"{number} {choice.label}" for number, choice in enumerate(ask.choices, 1))
-            lines += [f"? {worker.name} asks: {_cut(ask.question, QUESTION_CHARACTERS)}", f"   {choices}"]
-            lines.append(f"   Answer: @{worker.name} 1")
         if worker.is_offline:
-            lines.append(
-                f"✗ {worker.name} is offline: {_cut(worker.why_offline, QUESTION_CHARACTERS)} /relaunch tries."
-            )
+            lines.append(f"✗ {worker.name} is offline: {_cut(worker.why_offline, QUESTION_CHARACTERS)}")
+            lines.append(f"   Try again: {command}relaunch {worker.name}")
         if worker.resumes_at is not None and worker.turn is None:
-            lines.append(f"⏸ {worker.name} has reached its usage limit; /retry tries now.")
+            lines.append(f"⏸ {worker.name} has reached its usage limit; {command}retry {worker.name} tries now.")
     return "\n".join(lines) or NOTHING_WAITS
 
 

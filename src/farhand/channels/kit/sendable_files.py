@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePath
 from typing import BinaryIO
 
+from farhand.channels.kit.worker_folders import WorkerFolder
 from farhand.model.errors import ChannelError
 from farhand.model.known_secrets import KnownSecrets, SecretsInUse, none_known
 from farhand.model.secret_names import may_hold_secret
@@ -76,24 +77,27 @@ class SendableFiles:
         self._closed = [home / folder for folder in BLOCKED_FOLDERS]
         self._node = node.resolve() if node else None
 
-    def read(self, path: str, *, picture: bool, directory: Path | None = None) -> bytes:
-        """The file's content, or NotShown. Pictures may also come from the directory in which their worker works."""
+    def read(self, path: str, *, picture: bool, folder: WorkerFolder | None = None) -> bytes:
+        """The file's content, or NotShown. Pictures may also come from the directory in which their worker works; of
+        one in a sandbox, or of another user, nothing is sent that it does not see itself."""
         try:
             given = Path(path).expanduser()
             if not given.is_absolute():
                 raise NotSendable(f"{path} is not sent: its path must be absolute.")
             real = given.resolve(strict=True)
-            if why := self._refusal(given, real, picture=picture, directory=directory):
+            if why := self._refusal(given, real, picture=picture, folder=folder):
                 raise NotSendable(f"{path} is not sent: {why}")
             return _read(real, self._secrets())
         except (OSError, ValueError, RuntimeError) as error:
             raise NotSendable(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
 
-    def _refusal(self, given: Path, real: Path, *, picture: bool, directory: Path | None) -> str:
+    def _refusal(self, given: Path, real: Path, *, picture: bool, folder: WorkerFolder | None) -> str:
         sessions = self._sessions.resolve() if self._sessions else None
         if self._node and real.is_relative_to(self._node) and not (sessions and real.is_relative_to(sessions)):
             return "It lies in a folder that is closed."
-        roots = [*self._roots, *([directory.resolve()] if directory else [])]
+        if folder is not None and not folder.sees(real):
+            return "The worker cannot see it itself."
+        roots = [*self._roots, *([folder.directory.resolve()] if folder else [])]
         return refusal(given, real, picture=picture, roots=roots, closed=self._closed)
 
 

@@ -35,7 +35,9 @@ def sprint_line(worker: str, sprint: SprintState, now: float, usage: Usage) -> s
     """The sprint as its one card has it."""
     lines = [f"{worker} · sprint {status_line(sprint, now, usage)}", outcome_lines(sprint)]
     if sprint.at < sprint.total:
-        lines.append(f"▶ {sprint.task}" + (f" (round {sprint.round})" if sprint.round > 1 else ""))
+        round_ = f" (round {sprint.round})" if sprint.round > 1 else ""
+        judged = f" · judged by {', '.join(sprint.review)}" if sprint.phase is SprintPhase.REVIEW else ""
+        lines.append(f"▶ {sprint.task}{round_}{judged}")
     return "\n".join(line for line in lines if line)
 
 

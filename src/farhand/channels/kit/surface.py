@@ -64,7 +64,7 @@ class ChatMessage(Word):
     at: float = 0.0
     quoted: QuotedMessage | None = None
     file: SentFile | None = None
-    # A recording of a voice, which nobody here can listen to.
+    # Whether the file is a recording of a voice.
     spoken: bool = False
     # For an edit: the hub's id of the message that was edited.
     edits: str = ""

@@ -4,14 +4,17 @@ from farhand.channels.kit.card import (
     AdoptTap,
     AnswerTap,
     DoneTap,
+    FocusTap,
     HaltTap,
     HeldTap,
     PickTap,
     RelaunchTap,
     RetryTap,
+    ReviewTap,
     SteerTap,
     StopTap,
     Tap,
+    VoiceTap,
     WithdrawTap,
     WordsTap,
 )
@@ -25,7 +28,8 @@ from farhand.model.words import Word
 DATA_BYTES = 64
 MASK_CHARACTERS = 32
 ANSWER, ANSWER_BY_DIGEST, STOP, STEER, WITHDRAW, PICK, DONE, WORDS = "a", "d", "s", "n", "b", "p", "o", "w"
-RETRY, ADOPT, ADOPT_ANYWAY, HELD, RELAUNCH, HALT = "r", "h", "H", "k", "l", "q"
+RETRY, ADOPT, ADOPT_ANYWAY, HELD, RELAUNCH, HALT, REVIEW = "r", "h", "H", "k", "l", "q", "v"
+VOICE, FOCUS = "y", "u"
 NOT_MINE = "That button is not one of mine."
 CLOSED = "Too late: that question is closed."
 
@@ -63,8 +67,14 @@ def tap_data(tap: Tap) -> str:
             return f"{RELAUNCH}:{worker}"
         case HaltTap(worker=worker):
             return f"{HALT}:{worker}"
+        case ReviewTap(what=what, review=review):
+            return f"{REVIEW}:{what}:{review}"
+        case FocusTap(worker=worker):
+            return f"{FOCUS}:{worker}"
         case HeldTap(what=what):
             return f"{HELD}:{what}"
+        case VoiceTap(what=what):
+            return f"{VOICE}:{what}"
         case HireTap():
             return hire_data(tap)
         case SteerTap(message=message):
@@ -83,6 +93,12 @@ def held_choice(tap: ChatTap) -> str:
     """What a tap wants done with the text that its message holds; empty for any other tap."""
     kind, _, what = tap.data.partition(":")
     return what if kind == HELD else ""
+
+
+def voice_choice(tap: ChatTap) -> str:
+    """What a tap wants done with what was heard in a recording; empty for any other tap."""
+    kind, _, what = tap.data.partition(":")
+    return what if kind == VOICE else ""
 
 
 def mask(chosen: tuple[int, ...]) -> str:
@@ -118,6 +134,10 @@ def tap_to_wish(tap: ChatTap, present: Present) -> Wish | TappedChoice | ChoiceW
         return commands.Retry(id=identity, worker=rest)
     if kind == HALT:
         return commands.Halt(id=identity, worker=rest)
+    if kind == REVIEW:
+        return _review(identity, rest, present)
+    if kind == FOCUS:
+        return commands.Focus(id=identity, worker=rest)
     if kind == RELAUNCH:
         return commands.Relaunch(id=identity, worker=rest)
     if kind in {ADOPT, ADOPT_ANYWAY}:
@@ -156,6 +176,22 @@ def answer(identity: str, ask: Ask, chosen: tuple[int, ...], note: str = "") -> 
     """The answer with the choices at these places."""
     made = ",".join(ask.choices[place].id for place in chosen if place < len(ask.choices))
     return commands.Answer(id=identity, ask=ask.id, choice=made, note=note)
+
+
+def _review(identity: str, rest: str, present: Present) -> Wish:
+    what, _, review = rest.partition(":")
+    worker = next((one.name for one in present.workers.values() if any(each.id == review for each in one.reviews)), "")
+    if not worker:
+        return Wrong(id=identity, why="That review is no longer kept.")
+    match what:
+        case "send":
+            return commands.SendFindings(id=identity, worker=worker, review=review)
+        case "again":
+            return commands.Review(id=identity, worker=worker, again=review)
+        case "cancel":
+            return commands.CancelReview(id=identity, worker=worker, review=review)
+        case _:
+            return Wrong(id=identity, why=NOT_MINE)
 
 
 def _waiting(identity: str, kind: str, name: str, present: Present) -> Wish:

@@ -1,16 +1,18 @@
 """The sentences of the bot, exact to the character: people and programs know them by heart. Pure."""
 
+import time
 from collections.abc import Collection
 from datetime import UTC, datetime
 
 from farhand.channels.kit import overview
-from farhand.model import commands
+from farhand.model import bridge, commands
 from farhand.model.channel_ports import Manager
 from farhand.model.commands import Command
 from farhand.model.compat import PRODUCT
 from farhand.model.errors import BadName, NoFocus, Offline, Refused, UnknownWorker
 from farhand.model.facts import Hired
 from farhand.model.present import Message, Present, Worker
+from farhand.model.quiet import settings_words
 from farhand.model.sandbox import WORKSPACE, SandboxView
 from farhand.model.slash import Surface, help_lines, help_of
 from farhand.model.slash_argument import queued
@@ -28,7 +30,10 @@ NO_IMAGE = "Needs decision - Could not download image. Try again or send as file
 NO_FILE = "Needs decision - Could not download file. Try again."
 ONLINE = "I'm online and ready."
 NO_WORKERS = "No workers yet. Hire your first long-lived worker with /hire <name>."
-NOT_HEARD = "I cannot listen to recordings yet, so nobody got this. Write it, please; your keyboard can take dictation."
+NOT_HEARD = (
+    "I cannot listen to recordings: nothing is set up for that at the node, so nobody got this. Write it, please; your "
+    "keyboard can take dictation."
+)
 REWORDED = "Reworded; it still waits."
 OFFLINE = "Going offline briefly. Your team stays the same."
 
@@ -174,6 +179,8 @@ _UNASKED = {
 
 def hired_how(worker: str, fact: Hired) -> str:
     """How somebody works from now on: where, what they do unasked, and how to change that."""
+    if fact.backend == bridge.BACKEND:
+        return f"{worker} sits at its own desk, in {fact.directory}: what it may do unasked is decided there."
     other = Mode.AUTO_EDIT if fact.mode is Mode.DEFAULT else Mode.DEFAULT
     return (
         f"Mode {fact.mode}: {worker} {_UNASKED[fact.mode]}, in {fact.directory}. "
@@ -207,6 +214,8 @@ def everywhere(question: InfoRequest, present: Present) -> str | None:
             return overview.usage(present)
         case "inbox":
             return overview.inbox(present)
+        case "quiet":
+            return settings_words(present.attention, time.time())
         case "mode":
             worker = present.workers.get(question.of or present.focus)
             return overview.settings_of(worker) if worker else NOBODY_ASSIGNED
@@ -226,7 +235,7 @@ def help_text(surface: Surface, command: str = "") -> str:
     return (
         "A text goes to the focused worker, @name to another, @all to everybody who is online. A question is answered"
         " by its buttons, a number, yes or no, or the words of a choice.\n"
-        f"{help_lines(surface)}\n/commands <command> tells more."
+        f"\n{help_lines(surface)}\n\n/commands <command> tells more."
     )
 
 
@@ -256,17 +265,26 @@ def done(command: Command, worker: str) -> str:
             return f"{paused(worker)}\nWhat runs is being stopped, or what waits is taken back. Say what comes next."
         case commands.Retry():
             return f"{name} tries again."
-        case commands.Tune(mode=mode, model=model):
-            asked = (f"mode={mode}" if mode else "", f"model={model}" if model is not None else "")
-            return f"{name} is asked to change: {' '.join(one for one in asked if one)}."
+        case commands.Tune(mode=mode, model=model, effort=effort):
+            wanted = {"mode": mode, "model": model, "effort": effort}
+            asked = " ".join(f"{what}={value}" for what, value in wanted.items() if value is not None)
+            return f"{name} is asked to change: {asked}."
         case commands.Sprint():
             return f"{name} begins its sprint. STOP ends it after the turn that runs, STOP NOW at once."
         case commands.AddTasks():
             return "Added to the sprint."
         case commands.SkipTask():
             return f"{name} goes on with the next task."
-        case commands.Halt():
-            return f"{name} halts after what it is at."
+        case commands.Halt(now=now):
+            return f"{name} halts {'now' if now else 'after what it is at'}."
+        case commands.Review():
+            return f"{name}'s work is being judged."
+        case commands.SendFindings():
+            return f"Sent back to {name}."
+        case commands.CancelReview():
+            return "The review is cancelled."
+        case commands.SetAttention(settings=settings):
+            return settings_words(settings, time.time())
         case commands.Withdraw():
             return "Taken back."
         case commands.Reword():

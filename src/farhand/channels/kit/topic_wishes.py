@@ -7,7 +7,7 @@ from farhand.model.wishes import InfoRequest, Tell, Wish
 from farhand.model.words import replace
 
 # The questions that can be about one worker.
-ABOUT_WORKER = frozenset({"history", "mode", "progress", "sprint"})
+ABOUT_WORKER = frozenset({"history", "mode", "progress", "review", "sprint"})
 
 
 def named_command(text: str, worker: str, surface: Surface) -> str:
@@ -31,7 +31,9 @@ def with_worker(wish: Wish, worker: str) -> Wish:
             return replace(wish, worker=worker)
         case commands.Tune(worker="") | commands.Sprint(worker="") | commands.AddTasks(worker=""):
             return replace(wish, worker=worker)
-        case commands.SkipTask(worker="") | commands.Halt(worker=""):
+        case commands.SkipTask(worker="") | commands.Halt(worker="") | commands.Review(worker=""):
+            return replace(wish, worker=worker)
+        case commands.SendFindings(worker="") | commands.CancelReview(worker=""):
             return replace(wish, worker=worker)
         case _:
             return wish

@@ -7,12 +7,11 @@ import sys
 from collections.abc import Callable, Collection
 from typing import Protocol
 
-import structlog
-
 from farhand.channels.kit.surface import ChatMessage, ChatTap
 from farhand.model.channel_ports import Manager, Managers
+from farhand.model.logger import get_logger
 
-log = structlog.get_logger("chat")
+log = get_logger("chat")
 # A message this much older than the node's start was waiting there before anybody was waited for.
 BACKLOG_SECONDS = 60.0
 # No letter or digit that looks like another one.
@@ -146,6 +145,8 @@ class WhoMaySpeak:
         self._people = people
         self.manager = stored.manager()
         self._pairing = None if self.chat else pairing
+        # The id of the message with the code that made somebody the manager: it says nothing else.
+        self.code_message = ""
 
     @property
     def chat(self) -> str:
@@ -162,6 +163,13 @@ class WhoMaySpeak:
         """Whether the first who writes must send a code."""
         return self._pairing is not None and not self.chat
 
+    def is_manager(self, person: str) -> bool:
+        """Whether that person speaks for the manager: in a group, one of those who are named."""
+        if not self.chat or not person:
+            return False
+        own = self.manager.person or self.chat
+        return person == own or (own.startswith("-") and person in self._people)
+
     def may(self, said: ChatMessage | ChatTap) -> bool:
         """Whether this came from the manager's chat. The first that writes becomes it, which is kept before it is
         obeyed."""
@@ -177,6 +185,7 @@ class WhoMaySpeak:
                 return False
             if self._pairing is not None and not self._pairing.is_right(said.text, said.chat):
                 return False
+            self.code_message = said.id if self._pairing is not None else ""
             manager = Manager(chat=said.chat, person=said.person, name=said.who)
             self._stored.keep_manager(manager)
             self.manager = manager

@@ -7,23 +7,28 @@ import anyio
 from starlette.routing import BaseRoute
 
 from farhand.channels.kit.background import BackgroundJobs
-from farhand.channels.kit.chat import Chat, ChatParts
+from farhand.channels.kit.chat import Chat, ChatParts, about_chat
+from farhand.channels.kit.chat_channel import ChatChannel
 from farhand.channels.kit.health import ChatHealth
 from farhand.channels.kit.sendable_files import SendableFiles
 from farhand.channels.kit.surface import KnowsManager
 from farhand.channels.kit.texts import About, redacted
 from farhand.channels.kit.who_may_speak import Pairing, StoredManager, WhoMaySpeak
+from farhand.channels.kit.worker_folders import WorkerFolders
 from farhand.channels.telegram.gateway import Gateway
 from farhand.channels.telegram.inbound import TelegramInbound
 from farhand.channels.telegram.menu import TelegramMenu
-from farhand.channels.telegram.outbound import NAME, TelegramSurface, WorkerFolders
+from farhand.channels.telegram.outbound import NAME, TelegramSurface
 from farhand.channels.telegram.receive import PollingReceiver, WebhookReceiver
 from farhand.channels.telegram.settings import TelegramSettings, manager_of, read_settings
+from farhand.channels.telegram.sign_in import MiniAppSignIn
 from farhand.channels.telegram.stored import TelegramStored
 from farhand.channels.telegram.switch import SwitchingReceiver
 from farhand.channels.telegram.topics import WorkerTopics
-from farhand.model.channel_ports import Channel, ChannelContext, ReceiveStatus
+from farhand.model.channel_ports import Channel, ChannelContext
+from farhand.model.errors import NotAllowed
 from farhand.model.known_secrets import KnownSecrets
+from farhand.model.words import replace
 
 
 def build(context: ChannelContext) -> list[Channel]:
@@ -32,7 +37,7 @@ def build(context: ChannelContext) -> list[Channel]:
     return [TelegramChannel(settings, context)] if settings else []
 
 
-class TelegramChannel:
+class TelegramChannel(ChatChannel):
     """One bot, one manager, the whole team. While the node has a public address, the bot has a webhook there; else it
     polls."""
 
@@ -56,14 +61,16 @@ class TelegramChannel:
                 node=context.folder,
                 secrets=partial(secrets_in_use, context, settings.token, secret),
             ),
-            directory=WorkerFolders(context.hub).of,
+            folder=WorkerFolders(context.hub, context.sees).of,
             answer_seconds=settings.answer_seconds,
             poll_seconds=settings.poll_seconds,
         )
         background = BackgroundJobs()
         self._topics = WorkerTopics(self._gateway, context.hub, context.clock, stored)
         surface = TelegramSurface(self._gateway, settings.bot, context.outbox, context.clock, background, self._topics)
-        self._menu = TelegramMenu(self._gateway, context.hub, context.clock, stored, health, members, show)
+        self._tunnel = context.tunnel if settings.mini_app and not context.public_url else None
+        app_url = partial(app_address, settings, context)
+        self._menu = TelegramMenu(self._gateway, context.hub, context.clock, stored, health, members, show, app_url)
         about = partial(about_bot, settings, context, stored, members)
         parts = ChatParts(
             surface,
@@ -76,7 +83,8 @@ class TelegramChannel:
             settings.answers,
             link_follows=True,
         )
-        self._chat = Chat(parts, context)
+        super().__init__(Chat(parts, context))
+        self._sign_in = MiniAppSignIn(settings.token, context.clock, members.is_manager) if settings.mini_app else None
         inbound = TelegramInbound(self._chat, surface, settings.bot, self._topics)
         self._webhook = WebhookReceiver(self._gateway, inbound, health, context.clock, stored, secret)
         polling = PollingReceiver(self._gateway, inbound, health, context.clock, stored)
@@ -87,43 +95,35 @@ class TelegramChannel:
         async with self._gateway.open(), self._chat.opened(), anyio.create_task_group() as tasks:
             tasks.start_soon(self._menu.run, name="telegram menu")
             tasks.start_soon(self._topics.run, name="telegram topics")
+            tasks.start_soon(self._follow_address, name="telegram app address")
             await self._receiver.run()
+
+    async def _follow_address(self) -> None:
+        """The button that opens the app leads to wherever the node is now."""
+        while self._tunnel is not None:
+            await self._tunnel.changed(self._tunnel.url)
+            self._menu.wake()
 
     def public_routes(self) -> Sequence[BaseRoute]:
         """The webhook, which asks for its secret."""
         return [self._webhook.route()]
 
-    @property
-    def health(self) -> str:
-        """One line for `status`."""
-        return self._chat.health
-
-    @property
-    def receive_status(self) -> ReceiveStatus:
-        """When we heard Telegram last, and what keeps us from it."""
-        return self._chat.receive_status
-
-    @property
-    def manager_chat(self) -> str:
-        """The manager's chat; empty while nobody is known."""
-        return self._chat.manager_chat
-
-    async def announce(self, text: str) -> None:
-        """Tells the manager something about the node itself, unless Telegram is out of reach."""
-        await self._chat.announce(text)
-
-    async def notify(self, text: str) -> None:
-        """Brings something to the manager, as soon as Telegram can be reached."""
-        await self._chat.notify(text)
-
-    async def drain(self) -> None:
-        """Sends everything that waits, and then says that the node goes."""
-        await self._chat.drain()
+    def signed_in(self, proof: str) -> str:
+        """Whoever opened the bot's Mini App, if it is the manager and the settings allow it."""
+        if self._sign_in is None:
+            raise NotAllowed("This node has no Mini App: TELEGRAM_MINI_APP is not set.")
+        return self._sign_in.person(proof)
 
 
 def address_of(context: ChannelContext) -> str:
     """Where Telegram can call the node now."""
     return context.public_url or (context.tunnel.url if context.tunnel else "")
+
+
+def app_address(settings: TelegramSettings, context: ChannelContext) -> str:
+    """Where Telegram's own app can open the phone app; only over https, and where that is wanted."""
+    url = address_of(context)
+    return f"{url.rstrip('/')}/app/" if settings.mini_app and url.startswith("https://") else ""
 
 
 def secrets_in_use(context: ChannelContext, token: str, webhook_secret: str) -> KnownSecrets:
@@ -135,12 +135,5 @@ def secrets_in_use(context: ChannelContext, token: str, webhook_secret: str) -> 
 def about_bot(settings: TelegramSettings, context: ChannelContext, stored: TelegramStored, who: KnowsManager) -> About:
     """What `/settings` says of the bot; its secrets are cut short."""
     secret = settings.webhook_secret or (stored.webhook_secret("") if address_of(context) else "")
-    return About(
-        version=context.version,
-        token=redacted(settings.token),
-        admin=who.chat,
-        webhook_secret=redacted(secret) if secret else "",
-        storage=str(context.sessions.parent),
-        terminals=context.terminals,
-        sandbox=context.sandbox,
-    )
+    told = about_chat(context, who)
+    return replace(told, token=redacted(settings.token), webhook_secret=redacted(secret) if secret else "")

@@ -33,6 +33,7 @@ from telegram.request import HTTPXRequest
 
 from farhand.channels.kit.outbox import SendLater, SendRefused, SendUncertain
 from farhand.channels.kit.sendable_files import NotSendable, SendableFiles
+from farhand.channels.kit.worker_folders import WorkerFolder, nowhere
 from farhand.channels.telegram.words import Amend, Key, Outgoing, Post, React, Remove, Show
 from farhand.model.errors import ChannelError
 
@@ -66,11 +67,6 @@ class _ApiAnswer(msgspec.Struct):
     description: str = ""
 
 
-async def nowhere(_: str) -> Path | None:
-    """Nobody's directory is known."""
-    return None
-
-
 class Gateway:
     """One bot's connection to Telegram."""
 
@@ -80,7 +76,7 @@ class Gateway:
         api_url: str,
         *,
         files: SendableFiles | None = None,
-        directory: Callable[[str], Awaitable[Path | None]] = nowhere,
+        folder: Callable[[str], Awaitable[WorkerFolder | None]] = nowhere,
         answer_seconds: float = 20.0,
         poll_seconds: int = POLL_SECONDS,
     ) -> None:
@@ -88,7 +84,7 @@ class Gateway:
         logging.getLogger("httpx").setLevel(logging.WARNING)
         self._token = token
         self._files = files or SendableFiles()
-        self._directory = directory
+        self._folder = folder
         self._poll_seconds = poll_seconds
         self._requests = HTTPXRequest(
             connection_pool_size=16,
@@ -221,10 +217,10 @@ class Gateway:
     async def _show(self, outgoing: Show) -> str:
         content = outgoing.text.encode()
         if not content:
-            directory = await self._directory(outgoing.worker)
+            folder = await self._folder(outgoing.worker)
             try:
                 content = await asyncio.to_thread(
-                    self._files.read, outgoing.file.path, picture=outgoing.photo, directory=directory
+                    self._files.read, outgoing.file.path, picture=outgoing.photo, folder=folder
                 )
             except NotSendable as error:
                 raise SendRefused(error.text) from None

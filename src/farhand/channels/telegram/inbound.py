@@ -2,8 +2,6 @@
 
 from collections import Counter
 
-import structlog
-
 from farhand.channels.kit.chat import Chat
 from farhand.channels.kit.inbound import Inbound
 from farhand.channels.kit.surface import ChatMessage, ChatTap
@@ -12,9 +10,10 @@ from farhand.channels.telegram.parse import decode_update, to_message, to_tap
 from farhand.channels.telegram.topics import WorkerTopics
 from farhand.channels.telegram.words import CallbackQuery, TelegramMessage, UpdateContent
 from farhand.model.errors import FarhandError
+from farhand.model.logger import get_logger
 from farhand.model.words import replace
 
-log = structlog.get_logger("telegram")
+log = get_logger("telegram")
 MOST_FAILURES = 3
 GIVEN_UP = "One of your messages tripped an error in farhand and was not obeyed. The log has it."
 

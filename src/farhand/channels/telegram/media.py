@@ -1,13 +1,13 @@
 """Downloads the photos and files that people send on Telegram."""
 
-import structlog
 from telegram.error import BadRequest, TelegramError
 
 from farhand.channels.kit.surface import NotFetched, SentFile
 from farhand.channels.telegram.gateway import Gateway
+from farhand.model.logger import get_logger
 from farhand.model.ports import Clock
 
-log = structlog.get_logger("telegram")
+log = get_logger("telegram")
 # Some twenty seconds in all: a wobble of the network passes, and what comes after does not wait for ever.
 TRIES = 8
 FIRST_PAUSE_SECONDS = 0.2

@@ -2,8 +2,7 @@
 
 from collections.abc import Callable
 
-import structlog
-from telegram import BotCommand
+from telegram import BotCommand, MenuButtonWebApp, WebAppInfo
 from telegram.error import TelegramError
 
 from farhand.channels.kit.health import ChatHealth
@@ -13,11 +12,13 @@ from farhand.channels.telegram.replies import menu
 from farhand.channels.telegram.stored import TelegramStored
 from farhand.channels.telegram.when_changed import WhenChanged
 from farhand.model.facts import Ended, Event, Hired
+from farhand.model.logger import get_logger
 from farhand.model.ports import Clock, Hub
 from farhand.model.view import TurnView
 
-log = structlog.get_logger("telegram")
+log = get_logger("telegram")
 FIRST_PAUSE_SECONDS = 0.5
+APP_BUTTON = "Team"
 
 
 class TelegramMenu:
@@ -32,6 +33,7 @@ class TelegramMenu:
         health: ChatHealth,
         members: WhoMaySpeak,
         show: Callable[[str], None],
+        app_url: Callable[[], str] = lambda: "",
     ) -> None:
         self._gateway = gateway
         self._hub = hub
@@ -40,6 +42,8 @@ class TelegramMenu:
         self._members = members
         # Shows something at the node's terminal.
         self._show = show
+        # Where the phone app can be opened from Telegram; empty where it cannot.
+        self._app_url = app_url
         self._shown_without_link = False
         self._team = WhenChanged(clock, FIRST_PAUSE_SECONDS)
 
@@ -47,6 +51,10 @@ class TelegramMenu:
         """Wakes up when the team changes."""
         if isinstance(event.fact, Hired | Ended):
             self._team.wake()
+
+    def wake(self) -> None:
+        """The app has another address."""
+        self._team.wake()
 
     async def run(self) -> None:
         """Sets the menu whenever the team changed; a failure is retried with growing pauses."""
@@ -64,6 +72,14 @@ class TelegramMenu:
             self._show_way_in(f"https://t.me/{me.username}")
         entries = menu(await self._hub.look())
         await self._gateway.bot.set_my_commands([BotCommand(name, text) for name, text in entries])
+        await self._set_button()
+
+    async def _set_button(self) -> None:
+        """The button beside the manager's input field opens the phone app, where it can be reached."""
+        url, chat = self._app_url(), self._members.chat
+        if url and chat and not chat.startswith("-"):
+            button = MenuButtonWebApp(APP_BUTTON, WebAppInfo(url))
+            await self._gateway.bot.set_chat_menu_button(int(chat), button)
 
     def _show_way_in(self, link: str) -> None:
         """How to become the manager, while nobody is."""

@@ -1,14 +1,12 @@
 """Telegram as a surface: renders cards, sends parcels, removes what was sent twice, shows typing, answers taps."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
-import structlog
 from telegram.error import TelegramError
 
 from farhand.channels.kit.background import BackgroundJobs
 from farhand.channels.kit.card import Card
-from farhand.channels.kit.outbound import lost_message
+from farhand.channels.kit.outbound import lost_file, lost_message
 from farhand.channels.kit.outbox import SendRefused
 from farhand.channels.kit.surface import SentFile
 from farhand.channels.telegram.gateway import MOST_CANDIDATES, Gateway
@@ -16,11 +14,12 @@ from farhand.channels.telegram.media import download
 from farhand.channels.telegram.render import render
 from farhand.channels.telegram.topics import WorkerTopics
 from farhand.channels.telegram.words import Amend, Outgoing, Post, React, Remove, Show, decode_outgoing
-from farhand.model.ports import Clock, Hub
+from farhand.model.logger import get_logger
+from farhand.model.ports import Clock
 from farhand.model.store_ports import Outbox, Parcel, Waiting
 from farhand.model.words import replace
 
-log = structlog.get_logger("telegram")
+log = get_logger("telegram")
 NAME = "telegram"
 # What is said in place of a text that could not be sent as a file.
 FALLBACK_CHARACTERS = 40_000
@@ -141,8 +140,7 @@ class TelegramSurface:
             case Show(text=text, file=file) if text:
                 return f"⚠ {file.name} could not be sent ({why}). It says:\n\n{fallback(text)}"
             case Show() as outgoing:
-                kind = "Image" if outgoing.photo else "File"
-                return f"{outgoing.worker}: [{kind} failed: {outgoing.file.path}]\nWhy: {why}"
+                return lost_file(outgoing.worker, outgoing.file.path, why, picture=outgoing.photo)
             case Post(plain=plain):
                 return lost_message(plain, waiting, why)
             case _:
@@ -180,15 +178,3 @@ def fallback(text: str) -> str:
         return text
     left_out = f"{len(text) - FALLBACK_CHARACTERS:,} characters more stand in the agent's own conversation."
     return f"{text[:FALLBACK_CHARACTERS]}\n\n… {left_out}"
-
-
-class WorkerFolders:
-    """Where workers work, as the hub knows it."""
-
-    def __init__(self, hub: Hub) -> None:
-        self._hub = hub
-
-    async def of(self, worker: str) -> Path | None:
-        """The directory of that worker, if it is known."""
-        known = (await self._hub.look()).workers.get(worker)
-        return Path(known.directory) if known and known.directory else None

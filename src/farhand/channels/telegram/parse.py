@@ -3,7 +3,14 @@
 import msgspec
 
 from farhand.channels.kit.surface import ChatMessage, ChatTap, QuotedMessage, SentFile
-from farhand.channels.telegram.words import CallbackQuery, TelegramMessage, TelegramPerson, Update, UpdateContent
+from farhand.channels.telegram.words import (
+    CallbackQuery,
+    Document,
+    TelegramMessage,
+    TelegramPerson,
+    Update,
+    UpdateContent,
+)
 from farhand.model.names import origin
 
 TELEGRAM_ITSELF = 777000
@@ -79,7 +86,7 @@ def to_message(message: TelegramMessage, via: str, bot: str) -> ChatMessage:
         )
         if quoted
         else None,
-        file=sent_file(message),
+        file=recording(message) if message.spoken else sent_file(message),
         spoken=message.spoken,
         edits=f"{via}:m:{bot}:{message.chat.id}:{message.message_id}" if message.edit_date else "",
     )
@@ -103,6 +110,20 @@ def to_tap(query: CallbackQuery) -> ChatTap | None:
         from_person=_is_person(query.sender),
         private=query.message.chat.type == "private",
     )
+
+
+def recording(message: TelegramMessage) -> SentFile | None:
+    """The recording of a voice that came with the message; None for one that makes no sense."""
+    for part, usual in ((message.voice, "audio/ogg"), (message.audio, "audio/mpeg"), (message.video_note, "video/mp4")):
+        if not bytes(part):
+            continue
+        try:
+            found = msgspec.json.decode(part, type=Document)
+        except msgspec.MsgspecError:
+            continue
+        media_type = " ".join(found.mime_type.split()) or usual
+        return SentFile(reference=found.file_id, name="recording", media_type=media_type, size=found.file_size)
+    return None
 
 
 def sent_file(message: TelegramMessage) -> SentFile | None:

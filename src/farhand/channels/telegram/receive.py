@@ -5,7 +5,6 @@ from typing import Protocol
 
 import anyio
 import msgspec
-import structlog
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -19,9 +18,10 @@ from farhand.model import road
 from farhand.model.bounded import read_bounded
 from farhand.model.errors import StoreError, TooLarge
 from farhand.model.http_guard import is_secret
+from farhand.model.logger import get_logger
 from farhand.model.ports import Clock
 
-log = structlog.get_logger("telegram")
+log = get_logger("telegram")
 
 FIRST_PAUSE_SECONDS = 0.2
 LONGEST_PAUSE_SECONDS = 30.0
@@ -145,7 +145,9 @@ class PollingReceiver:
             log.info("webhook unknown", error=self._gateway.redacted(problem))
             where = "somewhere"
         await self._health.report_problem(
-            f"A webhook is set elsewhere ({host(where)}), so this node hears nothing.", "webhook"
+            f"A webhook is set elsewhere ({host(where)}), so this node hears nothing. "
+            "If nobody needs it any more: farhand webhook delete",
+            "webhook",
         )
 
 

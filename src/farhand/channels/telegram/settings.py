@@ -28,6 +28,8 @@ class TelegramSettings:
     people: frozenset[str] = frozenset()
     # The first who writes must send the code that the terminal shows.
     pairing: bool = False
+    # The manager may open the phone app inside of Telegram, and is signed in by it.
+    mini_app: bool = False
     # As Telegram advises: a message a second to one chat, thirty over all. Short bursts pass; what is too much is
     # answered with a time to wait.
     limits: RateLimits = field(default_factory=RateLimits)
@@ -51,9 +53,10 @@ def read_settings(environ: Mapping[str, str]) -> TelegramSettings | None:
         token=token,
         api_url=environ.get("TELEGRAM_API_URL", "").rstrip("/") or API_URL,
         webhook_secret=environ.get("TELEGRAM_WEBHOOK_SECRET", "").strip(),
-        admin_chat_id=chat_id(environ.get("ADMIN_CHAT_ID", "").strip()),
+        admin_chat_id=_manager_chat(environ),
         people=frozenset(environ.get("ADMIN_USER_IDS", "").replace(",", " ").split()),
         pairing=is_yes(environ.get("ADMIN_PAIRING", "")),
+        mini_app=is_yes(environ.get("TELEGRAM_MINI_APP", "")),
         limits=RateLimits(
             chat_per_second=number(environ, "TELEGRAM_CHAT_PER_SECOND", usual.chat_per_second, least=0.01),
             chat_burst=int(number(environ, "TELEGRAM_CHAT_BURST", usual.chat_burst, least=1.0)),
@@ -73,10 +76,16 @@ def _answer_limits(environ: Mapping[str, str], usual: AnswerLimits) -> AnswerLim
     )
 
 
-def chat_id(text: str) -> str:
+def _manager_chat(environ: Mapping[str, str]) -> str:
+    """The manager's chat; bots around two files have another name for it."""
+    own, other = environ.get("ADMIN_CHAT_ID", "").strip(), environ.get("TELEGRAM_CHAT_ID", "").strip()
+    return chat_id(own) or chat_id(other, "TELEGRAM_CHAT_ID")
+
+
+def chat_id(text: str, name: str = "ADMIN_CHAT_ID") -> str:
     """The number of a chat as it is set, or SettingWrong."""
     if text and not IS_CHAT.fullmatch(text):
-        raise SettingWrong(f"ADMIN_CHAT_ID must be a number, not '{text[:40]}'.", name="ADMIN_CHAT_ID")
+        raise SettingWrong(f"{name} must be a number, not '{text[:40]}'.", name=name)
     return str(int(text)) if text else ""
 
 

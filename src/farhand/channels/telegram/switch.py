@@ -3,13 +3,13 @@
 from typing import Protocol
 
 import anyio
-import structlog
 
 from farhand.channels.kit.health import TakesNews
 from farhand.channels.telegram.receive import host
 from farhand.model.channel_ports import Tunnel
+from farhand.model.logger import get_logger
 
-log = structlog.get_logger("telegram")
+log = get_logger("telegram")
 
 
 class Polls(Protocol):

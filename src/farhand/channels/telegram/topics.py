@@ -6,17 +6,17 @@ from collections.abc import Iterable
 
 import anyio
 import msgspec
-import structlog
 from telegram.error import BadRequest, Forbidden, TelegramError
 
 from farhand.channels.telegram.gateway import Gateway
 from farhand.channels.telegram.stored import TelegramStored
 from farhand.channels.telegram.when_changed import WhenChanged
 from farhand.model.facts import Ended, Event
+from farhand.model.logger import get_logger
 from farhand.model.ports import Clock, Hub
 from farhand.model.view import TurnView
 
-log = structlog.get_logger("telegram")
+log = get_logger("telegram")
 TOPICS_FILE = "topics.json"
 FIRST_PAUSE_SECONDS = 1.0
 

@@ -63,7 +63,7 @@ class TelegramMessage(msgspec.Struct, frozen=True):
     caption: str = ""
     photo: tuple[PhotoSize, ...] = ()
     document: Document | None = None
-    # What is spoken; nobody here can listen.
+    # What is spoken: each is read by itself, so that a strange one costs that one alone.
     voice: msgspec.Raw = msgspec.Raw(b"")
     audio: msgspec.Raw = msgspec.Raw(b"")
     video_note: msgspec.Raw = msgspec.Raw(b"")
@@ -75,8 +75,14 @@ class TelegramMessage(msgspec.Struct, frozen=True):
     # Whose words they were; Telegram has had several names for it.
     forward_origin: msgspec.Raw = msgspec.Raw(b"")
     forward_date: int = 0
+    forward_from: msgspec.Raw = msgspec.Raw(b"")
+    forward_from_chat: msgspec.Raw = msgspec.Raw(b"")
+    forward_sender_name: msgspec.Raw = msgspec.Raw(b"")
     is_automatic_forward: bool = False
     via_bot: msgspec.Raw = msgspec.Raw(b"")
+    # A bot that a person let write in their name.
+    sender_business_bot: msgspec.Raw = msgspec.Raw(b"")
+    business_connection_id: msgspec.Raw = msgspec.Raw(b"")
 
     @property
     def spoken(self) -> bool:
@@ -86,7 +92,9 @@ class TelegramMessage(msgspec.Struct, frozen=True):
     @property
     def foreign(self) -> bool:
         """Whether somebody else wrote it, or a bot did."""
-        return bool(bytes(self.forward_origin) or self.forward_date or bytes(self.via_bot))
+        forwarded = (self.forward_origin, self.forward_from, self.forward_from_chat, self.forward_sender_name)
+        of_bots = (self.via_bot, self.sender_business_bot, self.business_connection_id)
+        return bool(self.forward_date) or any(map(bytes, (*forwarded, *of_bots)))
 
 
 class CallbackQuery(msgspec.Struct, frozen=True):
