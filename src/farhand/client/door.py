@@ -164,7 +164,18 @@ class SocketHub:
                     yield decode_event(bytes(body))
 
     async def _ask(self, request: DoorRequest) -> DoorReply:
-        if self._connection is None:
-            raise NodeUnreachable("The connection is not open.")
         async with self._lock:
-            return await self._connection.ask(request)
+            if self._close is None:
+                raise NodeUnreachable("The connection is not open.")
+            if self._connection is None:
+                # The node was restarted since.
+                await self.__aenter__()
+            connection = self._connection
+            if connection is None:
+                raise NodeUnreachable(_CLOSED)
+            try:
+                return await connection.ask(request)
+            except NodeUnreachable:
+                self._connection = None
+                await self._close.__aexit__(None, None, None)
+                raise

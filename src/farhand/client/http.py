@@ -75,13 +75,17 @@ class HttpHub:
                     if line:
                         yield decode_event(line.encode())
         except httpx2.HTTPError as error:
-            raise NodeUnreachable(f"{self._address} does not answer: {error}") from None
+            raise self._unreachable(error) from None
+
+    def _unreachable(self, error: httpx2.HTTPError) -> NodeUnreachable:
+        hint = "is the node running there, and is the address right?"
+        return NodeUnreachable(f"{self._address} does not answer: {error}", hints=(hint,))
 
     async def _ask(self, method: str, path: str, **options: Any) -> DoorReply:
         try:
             response = await self._client.request(method, path, **options)
         except httpx2.HTTPError as error:
-            raise NodeUnreachable(f"{self._address} does not answer: {error}") from None
+            raise self._unreachable(error) from None
         return _checked(frames.read_reply(response.content))
 
 

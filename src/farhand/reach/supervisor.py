@@ -5,15 +5,15 @@ from dataclasses import replace
 from typing import TypeAlias
 
 import anyio
-import structlog
 
 from farhand.model.errors import ReachFailed
+from farhand.model.logger import get_logger
 from farhand.model.ports import Clock
 from farhand.model.reach import ReachStatus
 from farhand.reach.address import TunnelAddress
 from farhand.reach.way import Way
 
-log = structlog.get_logger("reach")
+log = get_logger("reach")
 
 CHECK_SECONDS = 20.0
 # So many failures in a row are no passing weather.

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from typing import Protocol, runtime_checkable
 
-import anyio
 import msgspec
 
 from farhand.model.live_session import LiveSession, Role, SessionChanges, SessionLog
@@ -27,30 +29,97 @@ def place(log: SessionLog, last_event_id: str) -> tuple[int, bool]:
     return (int(number), True) if known else (0, False)
 
 
+@runtime_checkable
+class ShowsOthers(Protocol):
+    """A conversation whose place another one may take: what the screen shows."""
+
+    async def other_log(self, shown: str) -> None:
+        """Returns when another log than that one is shown."""
+        ...
+
+
+class ScreenShown:
+    """What the agent's own terminal shows, and whether the reader has it already."""
+
+    def __init__(self) -> None:
+        self._text = ""
+        self.changed = asyncio.Event()
+
+    def show(self, text: str) -> None:
+        """It shows this now."""
+        if text != self._text:
+            self._text = text
+            self.changed.set()
+
+    def take(self) -> str | None:
+        """What it shows, where that is news."""
+        if not self.changed.is_set():
+            return None
+        self.changed.clear()
+        return self._text
+
+
 async def stream(session: LiveSession, last_event_id: str) -> AsyncIterator[bytes]:
-    """First whether the reader has missed something (`resume`), then every change, each batch under one id."""
-    log = session.log
-    after, whole = place(log, last_event_id)
-    yield _event("resume", {"resume": "whole" if whole else "gap", "log": log.id, "after": after})
-    shown = ""
+    """The events of the conversation, and of the one that comes in its place: then a `resume` stands between them."""
     while True:
-        changes = log.changes(after)
-        told = _told(log, changes)
-        if (now := await session.screen()) != shown:
-            shown = now
-            told.append(("screen_update", {"screen": now}))
-        if told:
-            yield b"".join(_event(name, data) for name, data in told[:-1])
-            yield _event(*told[-1], identity=f"{log.id}:{changes.number}")
-        after = changes.number
-        await anyio.sleep(BATCH_SECONDS)
-        woken = False
-        while not woken:
-            with anyio.move_on_after(HEARTBEAT_SECONDS):
-                await log.wait(after)
-                woken = True
-            if not woken:
+        log = session.log
+        other = asyncio.ensure_future(session.other_log(log.id) if isinstance(session, ShowsOthers) else _never())
+        try:
+            async with aclosing(_follow(session, log, last_event_id, other)) as pieces:
+                async for piece in pieces:
+                    yield piece
+        finally:
+            other.cancel()
+        # Of the log before: a gap.
+        last_event_id = f"{log.id}:{log.number}"
+
+
+async def _set(event: asyncio.Event) -> None:
+    await event.wait()
+
+
+async def _never() -> None:
+    await asyncio.Event().wait()
+
+
+async def _follow(
+    session: LiveSession, log: SessionLog, last_event_id: str, other: asyncio.Future[None]
+) -> AsyncGenerator[bytes]:
+    """First whether the reader has missed something (`resume`), then every change, each batch under one id."""
+    screen = ScreenShown()
+    after, whole = place(log, last_event_id)
+    # A task of its own: whoever reads these pieces may be another one each time.
+    watching = asyncio.ensure_future(session.watch_screen(screen.show))
+    try:
+        yield _event("resume", {"resume": "whole" if whole else "gap", "log": log.id, "after": after})
+        while not other.done():
+            changes = log.changes(after)
+            told = _told(log, changes)
+            if (shown := screen.take()) is not None:
+                told.append(("screen_update", {"screen": shown}))
+            if told:
+                yield b"".join(_event(name, data) for name, data in told[:-1])
+                yield _event(*told[-1], identity=f"{log.id}:{changes.number}")
+            after = changes.number
+            await asyncio.sleep(BATCH_SECONDS)
+            while not await _changed(log, after, screen, other):
                 yield b": still here\n\n"
+    finally:
+        watching.cancel()
+
+
+async def _changed(log: SessionLog, after: int, screen: ScreenShown, other: asyncio.Future[None]) -> bool:
+    """Waits for news of the conversation or of the terminal, or for another one; False when there are none for a
+    while."""
+    if log.number > after or screen.changed.is_set() or other.done():
+        return True
+    waits = [asyncio.ensure_future(log.wait(after)), asyncio.ensure_future(_set(screen.changed))]
+    try:
+        done, _ = await asyncio.wait([*waits, other], timeout=HEARTBEAT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        return bool(done)
+    finally:
+        for one in waits:
+            one.cancel()
 
 
 def _told(log: SessionLog, changes: SessionChanges) -> list[tuple[str, Json]]:

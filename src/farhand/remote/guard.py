@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-import structlog
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from farhand.model.http_guard import has_bearer, why_refused
+from farhand.model.logger import get_logger
+from farhand.remote.shapes import PROBLEM
 
-log = structlog.get_logger("remote")
+log = get_logger("remote")
 # Whether the program at the other end of a TCP connection runs as our own user.
 OwnUser: TypeAlias = Callable[[tuple[str, int], tuple[str, int | None] | None], bool]
 
@@ -35,7 +36,8 @@ class RemoteGuard:
             return
         log.warning("refused", path=scope["path"], why=why)
         headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None
-        await JSONResponse(problem(status, f"Refused: {why}."), status, headers)(scope, receive, send)
+        told = JSONResponse(problem(status, f"Refused: {why}."), status, headers, media_type=PROBLEM)
+        await told(scope, receive, send)
 
     def _refusal(self, scope: Scope) -> tuple[int, str]:
         # Of a header that comes twice the first counts, as everywhere.

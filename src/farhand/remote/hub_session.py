@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
+from copy import copy
 
 from farhand.model import commands, facts
-from farhand.model.errors import CannotDo, NotReady
+from farhand.model.errors import AskGone, CannotDo, NotReady, UnknownAsk
 from farhand.model.facts import Event
 from farhand.model.history import FactEntry, HistoryPage, TurnEntry
-from farhand.model.live_session import MessageState, Role, SessionMessage, SessionPart, SessionStatus
+from farhand.model.live_session import (
+    MessageState,
+    Role,
+    SessionMessage,
+    SessionPart,
+    SessionStatus,
+    SessionTerminal,
+)
 from farhand.model.ports import Hub
 from farhand.model.present import Message, Present, Worker
-from farhand.model.words import Attachment, HowEnded, MessageId, Sender, WorkerName, replace
+from farhand.model.words import AskId, Attachment, HowEnded, MessageId, Sender, WorkerName, replace
 from farhand.remote.keys import KnownKeys
 from farhand.remote.log import MemoryLog
 
+MOST_SETTLED = 200
+ALREADY_SAID = "The node had that already, and took it once."
 _ENDED = {
     HowEnded.COMPLETED: MessageState.DONE,
     HowEnded.INTERRUPTED: MessageState.INTERRUPTED,
@@ -26,8 +36,16 @@ _ENDED = {
 class HubSession:
     """One worker. Whoever watches the hub hands every event in; those that came before its history are kept back."""
 
-    def __init__(self, hub: Hub, worker: WorkerName, sender: Sender, now: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        hub: Hub,
+        worker: WorkerName,
+        sender: Sender,
+        now: Callable[[], float],
+        terminal: SessionTerminal | None = None,
+    ) -> None:
         self.worker = worker
+        self._terminal = terminal
         self.log = MemoryLog(now, SessionStatus(why=f"{worker} is being looked up."))
         self._hub, self._sender = hub, sender
         self._early: list[tuple[Event, Present]] | None = []
@@ -35,6 +53,15 @@ class HubSession:
         self._ids: dict[MessageId, int] = {}
         self._reply: int | None = None
         self._keys = KnownKeys()
+        # What was said last, while nobody knows whether the node has it.
+        self._unsure: commands.Say | None = None
+        self._settled: dict[AskId, facts.AskSettled] = {}
+
+    def spoken_by(self, sender: Sender) -> HubSession:
+        """The same conversation, in which somebody else speaks."""
+        other = copy(self)
+        other._sender = sender
+        return other
 
     async def open(self, present: Present) -> None:
         """Reads what was said so far."""
@@ -92,6 +119,11 @@ class HubSession:
             self._show_event(event)
         self._show_worker(present)
 
+    def show(self, present: Present) -> None:
+        """How the worker stands, where no event says so."""
+        if self._early is None:
+            self._show_worker(present)
+
     def _show_worker(self, present: Present) -> None:
         worker = present.workers.get(self.worker)
         if worker is None:
@@ -116,7 +148,7 @@ class HubSession:
             session_id=worker.session,
             tokens=spent.input_tokens + spent.output_tokens,
             cost_dollars=spent.cost_dollars,
-            why=worker.why_offline,
+            why=worker.why_offline or (f"{self.worker} is offline." if worker.is_offline else ""),
         )
 
     def _show_event(self, event: Event) -> None:
@@ -124,6 +156,10 @@ class HubSession:
         match fact:
             case facts.Queued(message=message, text=text):
                 self._ids[message] = self.log.add(Role.USER, text, MessageState.QUEUED, at=event.at).id
+            case facts.AskSettled(ask=ask):
+                self._settled[ask] = fact
+                for old in list(self._settled)[:-MOST_SETTLED]:
+                    del self._settled[old]
             case facts.Reworded(message=message, text=text) if message in self._ids:
                 self.log.mark(self._ids[message], MessageState.QUEUED, text)
             case facts.Withdrawn(message=message) if message in self._ids:
@@ -173,7 +209,14 @@ class HubSession:
         if (known := self._keys.find(key, text)) is not None:
             return self.log.get(known)
         say = commands.Say(id=uuid.uuid4().hex, text=text, worker=self.worker, attachments=attachments)
+        if self._unsure is not None and replace(self._unsure, id=say.id) == say:
+            # The node went away over it: under the same id it takes it once.
+            say = self._unsure
+        self._unsure = say
         accepted = await self._hub.send(say, self._sender)
+        self._unsure = None
+        if accepted.again:
+            self.log.add(Role.NOTICE, ALREADY_SAID)
         while accepted.message not in self._ids:
             await self.log.wait(self.log.number)
         self._keys.add(key, text, self._ids[accepted.message])
@@ -187,7 +230,13 @@ class HubSession:
         return True
 
     async def answer(self, ask: str, choice: str, note: str = "") -> None:
-        """As `LiveSession.answer`; the hub knows which answer was the first."""
+        """As `LiveSession.answer`; the hub knows which answer was the first. Whether a caller may permit something is
+        judged by what is shown here, so that nothing else can be answered: not another's question, nor one to come."""
+        if not any(one.id == ask for one in self.log.asks):
+            settled = self._settled.get(ask)
+            if settled is None:
+                raise UnknownAsk(ask)
+            raise AskGone(ask, settled.how.value, settled.choice, settled.by.via if settled.by else "")
         answer = commands.Answer(id=uuid.uuid4().hex, ask=ask, choice=choice, note=note)
         await self._hub.send(answer, self._sender)
 
@@ -201,9 +250,11 @@ class HubSession:
 
     async def raw(self, keys: str) -> None:
         """As `LiveSession.raw`."""
-        del keys
-        raise CannotDo("A worker's own terminal is typed into at the desk: /handback, or tmux attach.")
+        if self._terminal is None:
+            raise CannotDo(f"{self.worker} works without a terminal of its own.")
+        await self._terminal.write(keys)
 
-    async def screen(self) -> str:
-        """As `LiveSession.screen`."""
-        return ""
+    async def watch_screen(self, shown: Callable[[str], None]) -> None:
+        """As `LiveSession.watch_screen`."""
+        if self._terminal is not None:
+            await self._terminal.watch(shown)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
+import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -19,7 +19,7 @@ class MemoryLog:
     behind, it misses nothing and costs no more."""
 
     def __init__(self, now: Callable[[], float], status: SessionStatus | None = None) -> None:
-        self.id = secrets.token_urlsafe(6)
+        self.id = os.urandom(6).hex()
         self.number = 0
         self._now = now
         self._status = status or SessionStatus()

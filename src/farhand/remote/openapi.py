@@ -5,6 +5,8 @@ from __future__ import annotations
 from html import escape
 from typing import Any, NamedTuple, TypeAlias
 
+from farhand.remote.shapes import PROBLEM
+
 Schema: TypeAlias = dict[str, Any]
 TEXT: Schema = {"type": "string"}
 NUMBER: Schema = {"type": "integer"}
@@ -100,8 +102,9 @@ OK = _object("ok", ok=YES_OR_NO)
 WORDS: Schema = {"type": "string", "minLength": 1, "maxLength": 1_000_000, "pattern": r"\S"}
 POSTED: Schema = {
     "oneOf": [
-        _object("message", message=WORDS),
-        _object("content type", content=WORDS, type={"type": "string", "enum": ["user", "raw"]}),
+        _object("message", message=WORDS) | {"not": {"required": ["content"]}},
+        _object("content type", content=WORDS, type={"type": "string", "enum": ["user", "raw"]})
+        | {"not": {"required": ["message"]}},
     ]
 }
 KEY = _in("header", "Idempotency-Key", {"type": "string", "maxLength": 200}, "the same key again says nothing more")
@@ -153,7 +156,12 @@ OPERATIONS = (
         "/asks/{ask}",
         "Answers a question; the first answer wins",
         OK,
-        takes=_object("choice", choice=TEXT, note=TEXT),
+        takes={
+            "anyOf": [
+                _object("choice", choice={"type": "string", "minLength": 1}, note=TEXT),
+                _object("note", choice=TEXT, note=WORDS),
+            ]
+        },
         parameters=(_in("path", "ask", TEXT, "the id of the question"),),
         failures=(400, 404, 409, 413, 503),
     ),
@@ -169,14 +177,15 @@ OPERATIONS = (
 )
 
 
-def document() -> Schema:
-    """The whole API as OpenAPI 3.1."""
+def document(server: str = "") -> Schema:
+    """The whole API as OpenAPI 3.1, below that path of its server."""
     paths: dict[str, Schema] = {}
     for one in OPERATIONS:
         paths.setdefault(one.path, {})[one.method] = _described(one)
     return {
         "openapi": "3.1.0",
         "info": {"title": "Farhand: remote control of a live conversation", "version": "1"},
+        **({"servers": [{"url": server}]} if server else {}),
         "paths": paths,
         "components": {
             "schemas": SCHEMAS,
@@ -187,7 +196,7 @@ def document() -> Schema:
 
 
 def _described(one: RemoteOperation) -> Schema:
-    failed = {"content": {"application/json": {"schema": _ref("Problem")}}}
+    failed = {"content": {PROBLEM: {"schema": _ref("Problem")}}}
     answers: Schema = {"200": {"description": "Done", "content": {one.media: {"schema": one.answer}}}}
     for status in sorted({*one.failures, 401, 403}):
         answers[str(status)] = {"description": MEANINGS[status], **failed}

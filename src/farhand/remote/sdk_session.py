@@ -19,6 +19,7 @@ from farhand.model.facts import AskRaised
 from farhand.model.live_session import MessageState, Role, SessionMessage, SessionPart, SessionStatus
 from farhand.model.present import Ask, raised_ask
 from farhand.model.words import AskKind, Attachment, Choice
+from farhand.remote.changes import change_told
 from farhand.remote.keys import KnownKeys
 from farhand.remote.log import MemoryLog
 from farhand.sdk import events
@@ -111,9 +112,9 @@ class SdkSession:
         del keys
         raise CannotDo("This agent has no terminal of its own to type into.")
 
-    async def screen(self) -> str:
-        """As `LiveSession.screen`."""
-        return ""
+    async def watch_screen(self, shown: Callable[[str], None]) -> None:
+        """As `LiveSession.watch_screen`: it has none."""
+        del shown
 
     def notice(self, text: str) -> SessionMessage:
         """Something that the screen itself says."""
@@ -137,7 +138,7 @@ class SdkSession:
         state = MessageState.FAILED
         try:
             prompt = pieces(asked.text, self._attached.pop(message, ()), self.agent.cwd)
-            async for event in self.session.send_stream(prompt):
+            async for event in self.session.send_stream(prompt, commands=True):
                 self._take(reply, event)
                 if isinstance(event, events.Finish):
                     state = _ended(event)
@@ -156,7 +157,7 @@ class SdkSession:
             case events.Thought(text=text, subject=subject):
                 self.log.append(reply, "thought", f"{subject}: {text}" if subject else text)
             case events.ToolRequest(call_id=call, name=name, arguments=arguments):
-                title, detail = _told(self._action_of(name, arguments), name, arguments)
+                title, detail = _told(self._action_of(name, arguments), name, arguments, self.agent.cwd)
                 self.log.add_part(reply, SessionPart(kind="tool", call=call, title=title, detail=detail))
             case events.ToolResponse(call_id=call, error=error, display=display):
                 self.log.end_tool(reply, call, ok=not error, output=error or display)
@@ -187,7 +188,7 @@ class SdkSession:
         )
         if question.call is not None:
             action = self._action_of(question.call.name, question.call.arguments)
-            title, detail = _told(action, question.call.name, question.call.arguments)
+            title, detail = _told(action, question.call.name, question.call.arguments, self.agent.cwd)
             why = str(question.call.arguments.get("description", ""))
             raised = AskRaised(
                 ask=raised.ask,
@@ -225,10 +226,11 @@ def _is_image(path: Path) -> bool:
     return (guess_type(path.name)[0] or "").startswith("image/")
 
 
-def _told(action: Action, name: str, arguments: Mapping[str, Any]) -> tuple[str, str]:
-    """What a call does, in one line and as a whole."""
+def _told(action: Action, name: str, arguments: Mapping[str, Any], directory: Path) -> tuple[str, str]:
+    """What a call does, in one line and as a whole: a change of a file as a diff."""
     plain = action.kind is ActionKind.RUN and set(arguments) <= {"command", "description"}
-    whole = action.target if plain else json.dumps(arguments, ensure_ascii=False, indent=2, default=str)
+    whole = action.target if plain else change_told(arguments, directory)
+    whole = whole or json.dumps(arguments, ensure_ascii=False, indent=2, default=str)
     return headline(action)[:TITLE_CHARACTERS] or name, whole
 
 

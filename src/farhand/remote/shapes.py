@@ -15,6 +15,8 @@ from farhand.model.present import Ask
 
 Json: TypeAlias = dict[str, object]
 LONGEST_TEXT = 1_000_000
+# The media type of an error (RFC 9457).
+PROBLEM = "application/problem+json"
 _AGENTS_NAME = {Role.USER: "user", Role.MODEL: "agent"}
 
 

@@ -11,11 +11,10 @@ import socket
 from collections.abc import Callable
 from typing import TypeAlias
 
-import structlog
-
+from farhand.model.logger import get_logger
 from farhand.server.connections import LONGEST_HEAD, ConnectionLimits, GuardedProtocol
 
-log = structlog.get_logger("http")
+log = get_logger("http")
 # So many in a row, then everybody else has a turn.
 ACCEPTED_AT_ONCE = 8
 # How long nobody is accepted when the system has no descriptor left.

@@ -1,7 +1,8 @@
 """Who is behind a request to the node's API: a paired device, or whoever holds the node's key. Nobody else gets in."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from starlette.requests import HTTPConnection
@@ -41,6 +42,15 @@ class Callers:
         if writes and device.read_only:
             raise NotAllowed("This device may look, and change nothing.", device=device.id)
         return Caller(device)
+
+    @contextmanager
+    def admitted(self, caller: Caller) -> Iterator[asyncio.Event]:
+        """For as long as a connection of the caller is open: the event is set when its device is revoked."""
+        if caller.device is None:
+            yield asyncio.Event()
+            return
+        with self.devices.connected(caller.device.id) as revoked:
+            yield revoked
 
     async def _by_cookie(self, request: HTTPConnection) -> Device | None:
         """A cookie counts only for the node's own pages: another site's page sends it along without being asked."""

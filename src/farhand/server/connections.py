@@ -11,12 +11,12 @@ from functools import partial
 from typing import Any, Protocol
 
 import h11
-import structlog
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from farhand.model.logger import get_logger
 from farhand.server.strict_requests import StrictConnection
 
-log = structlog.get_logger("http")
+log = get_logger("http")
 MOST_CONNECTIONS = 2000
 # For one address out there. A tunnel on this machine brings everybody from one address, which has no cap of its own.
 MOST_OF_ONE_ADDRESS = 64

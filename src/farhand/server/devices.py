@@ -1,5 +1,7 @@
 """The routes of devices: a code is exchanged for a key, devices are listed and revoked."""
 
+from collections.abc import Callable, Mapping
+
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
@@ -14,12 +16,22 @@ from farhand.server.callers import Callers, set_cookie
 
 # Anybody may send one, so that it must cost next to nothing.
 LONGEST_REQUEST = 4096
+LONGEST_PROOF = 16 * 1024
 
 
 class PairRequest(msgspec.Struct, frozen=True):
     """What a device sends to be paired; a program without a cookie jar asks for its key with `bearer`."""
 
     code: str
+    name: str = ""
+    bearer: bool = False
+
+
+class SignInRequest(msgspec.Struct, frozen=True):
+    """What a page inside of a chat's own app sends to be paired: what the chat vouches with for who opened it."""
+
+    channel: str
+    proof: str
     name: str = ""
     bearer: bool = False
 
@@ -32,20 +44,31 @@ class PairReply(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 _requests = msgspec.json.Decoder(PairRequest)
+_sign_ins = msgspec.json.Decoder(SignInRequest)
+# By a channel's name: who it vouches for, by what its own app hands a page; raises NotAllowed.
+SignsIn = Mapping[str, Callable[[str], str]]
 
 
-def device_routes(callers: Callers) -> list[BaseRoute]:
-    """`POST /api/pair` for whoever has a code; `/api/devices` for devices and whoever has the node's key."""
+def device_routes(callers: Callers, vouchers: SignsIn | None = None) -> list[BaseRoute]:
+    """`POST /api/pair` for whoever has a code, `POST /api/sign-in` for whom a channel vouches; `/api/devices` for
+    devices and whoever has the node's key."""
 
     async def pair(request: Request) -> Response:
         if not is_same_site(request.headers):
             raise NotAllowed("Another site's page cannot pair a device.")
         asked = _read(await read_bounded(request.stream(), LONGEST_REQUEST))
-        device, key = await callers.devices.pair(asked.code, asked.name)
-        response = _json(PairReply(device=device, key=key if asked.bearer else ""))
-        if not asked.bearer:
-            set_cookie(response, request, key)
-        return response
+        return paired(request, *await callers.devices.pair(asked.code, asked.name), bearer=asked.bearer)
+
+    async def sign_in(request: Request) -> Response:
+        if not is_same_site(request.headers):
+            raise NotAllowed("Another site's page cannot sign in.")
+        asked = _read_sign_in(await read_bounded(request.stream(), LONGEST_PROOF))
+        vouches = (vouchers or {}).get(asked.channel)
+        if vouches is None:
+            raise NotAllowed("Nobody can sign in this way here.")
+        person = vouches(asked.proof)
+        name = f"{asked.name or asked.channel.title()} ({person})" if person else asked.name
+        return paired(request, *await callers.devices.admit(name), bearer=asked.bearer)
 
     async def devices(request: Request) -> Response:
         caller = await callers.check(request)
@@ -62,6 +85,7 @@ def device_routes(callers: Callers) -> list[BaseRoute]:
 
     return [
         Route("/api/pair", pair, methods=["POST"]),
+        Route("/api/sign-in", sign_in, methods=["POST"]),
         Route("/api/devices", devices, methods=["GET"]),
         Route("/api/devices/{device}", revoke, methods=["DELETE"]),
     ]
@@ -72,6 +96,21 @@ def _read(data: bytes) -> PairRequest:
         return _requests.decode(data)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise BadInput(f"That pairs nothing: {error}") from None
+
+
+def _read_sign_in(data: bytes) -> SignInRequest:
+    try:
+        return _sign_ins.decode(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise BadInput(f"That signs nobody in: {error}") from None
+
+
+def paired(request: Request, device: Device, key: str, *, bearer: bool) -> Response:
+    """A new device: a browser gets its key as a cookie, a program in the answer."""
+    response = _json(PairReply(device=device, key=key if bearer else ""))
+    if not bearer:
+        set_cookie(response, request, key)
+    return response
 
 
 def _json(value: object) -> Response:

@@ -2,17 +2,19 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
 
 import anyio
 import anyio.abc
-import structlog
 
 from farhand.model import frames, road
 from farhand.model.devices import DeviceRegistry
 from farhand.model.errors import BadFrame, FarhandError, TooLarge
 from farhand.model.frames import DoorReply, DoorRequest
+from farhand.model.history import HistoryPage
+from farhand.model.logger import get_logger
 from farhand.model.ports import Hub
 from farhand.model.stream import ResumePoint, StreamHello
 from farhand.model.wire import decode_command
@@ -20,7 +22,7 @@ from farhand.model.words import Sender, Seq
 from farhand.server.sockets import listen
 from farhand.server.speaker import own_name, peer_name
 
-log = structlog.get_logger("door")
+log = get_logger("door")
 # Time-out for a client that does not read: it is cut off, and may come back with the number of its last event.
 WRITE_TIMEOUT_SECONDS = 30.0
 MOST_WATCHES = 32
@@ -33,8 +35,20 @@ class OpenHub(Hub, Protocol):
         """Like `watch`, in pieces and encoded."""
         ...
 
+    async def bodies_after(self, position: Seq) -> tuple[list[bytes], Seq]:
+        """What follows that event now, encoded and up to a limit, and where it ends; never waits for more."""
+        ...
+
+    def calling(self, wake: Callable[[], None]) -> AbstractContextManager[None]:
+        """Calls `wake` after every write. It must not wait."""
+        ...
+
     async def check_after(self, after: Seq) -> None:
         """Raises EventsGone when what followed that event cannot all be given."""
+        ...
+
+    async def messages(self, backend: str, session: str, before: Seq | None, limit: int) -> HistoryPage:
+        """A page of a conversation that an agent has on the node's machine."""
         ...
 
     async def hello(self, resume: ResumePoint | None) -> StreamHello:

@@ -1,5 +1,6 @@
 """The node's HTTP listener: health for anybody, the hub for whoever holds the node's key."""
 
+import errno
 import socket
 from collections.abc import AsyncIterator, Callable
 from typing import Any
@@ -20,6 +21,7 @@ from farhand.model.errors import (
     BadInput,
     FarhandError,
     NotAllowed,
+    NotTranscribed,
     PortTaken,
     StoreError,
     TooLarge,
@@ -40,9 +42,12 @@ from farhand.server.speaker import own_name
 
 # What a client sends over a WebSocket: where it was, and what it looks at.
 LONGEST_SOCKET_FRAME = 64 * 1024
+NO_RIGHTS = "below 1024 a port needs more rights: --port 8080"
+NO_ADDRESS = "FARHAND_HOST says on which address of this machine the node listens"
 STATUSES: dict[type[FarhandError], int] = {
     NotAllowed: 403,
     UploadConflict: 409,
+    NotTranscribed: 502,
     TooLarge: 413,
     TooManyTries: 429,
     StoreError: 503,
@@ -117,7 +122,7 @@ def routes(
 
 
 def history_routes(hub: OpenHub, callers: Callers) -> list[BaseRoute]:
-    """The past over HTTP: `GET /api/hub/history` and `/search`."""
+    """The past over HTTP: `GET /api/hub/history` and `/search`, and what was said in a conversation at the desk."""
 
     async def history(request: Request) -> Response:
         await callers.check(request)
@@ -133,7 +138,18 @@ def history_routes(hub: OpenHub, callers: Callers) -> list[BaseRoute]:
         found = await hub.search(asked.get("query", ""), asked.get("worker", ""), 50 if limit is None else limit)
         return json_response(DoorReply(found=found))
 
-    return [Route("/api/hub/history", history), Route("/api/hub/search", search)]
+    async def messages(request: Request) -> Response:
+        await callers.check(request)
+        asked, session = request.query_params, request.path_params
+        before, limit = number(asked.get("before"), "before"), number(asked.get("limit"), "limit")
+        page = await hub.messages(session["backend"], session["session"], before, 60 if limit is None else limit)
+        return json_response(DoorReply(history=page))
+
+    return [
+        Route("/api/hub/history", history),
+        Route("/api/hub/search", search),
+        Route("/api/hub/sessions/{backend}/{session}", messages),
+    ]
 
 
 async def lines(hub: OpenHub, after: int) -> AsyncIterator[bytes]:
@@ -186,9 +202,12 @@ def bind(host: str, port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
-    except OSError:
+    except OSError as error:
         listener.close()
-        raise PortTaken(f"Port {port} is already in use", port=port) from None
+        if error.errno == errno.EADDRINUSE:
+            raise PortTaken(f"Port {port} is already in use", port=port) from None
+        hint = NO_RIGHTS if error.errno == errno.EACCES else NO_ADDRESS
+        raise PortTaken(f"Port {port} of {host} cannot be used: {error.strerror}", hints=(hint,), port=port) from None
     listener.listen(128)
     listener.setblocking(False)
     return listener

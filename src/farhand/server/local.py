@@ -3,16 +3,16 @@
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 
-import structlog
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from farhand.model.http_guard import bearer, has_bearer, why_not_direct, why_refused
+from farhand.model.logger import get_logger
 from farhand.model.worker_keys import SCOPE_NODE_KEY, SCOPE_WORKER
 from farhand.server.tcp_peer import is_own_user
 
-log = structlog.get_logger("http")
+log = get_logger("http")
 Endpoint = Callable[[Request], Awaitable[Response]]
 # Whether the caller at the other end of a TCP connection runs as the node's own user.
 OwnUser = Callable[[tuple[str, int], tuple[str, int | None] | None], bool]

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 
 import msgspec
-import structlog
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
@@ -12,12 +11,13 @@ from starlette.routing import BaseRoute, Route
 from farhand.model import stream
 from farhand.model.bounded import read_bounded
 from farhand.model.errors import BadInput, CannotDo, FarhandError, UnknownWorker
+from farhand.model.logger import get_logger
 from farhand.model.panes import PaneInput, PanePiece, Panes, checked_input
 from farhand.model.ports import Clock, Hub
 from farhand.model.present import Worker
 from farhand.server.callers import Callers, until_revoked
 
-log = structlog.get_logger("http")
+log = get_logger("http")
 LONGEST_REQUEST = 64 * 1024
 # Pieces on their way to a watcher; behind them the terminal is shown as it is then.
 MOST_WAITING = 8

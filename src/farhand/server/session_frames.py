@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Iterable
 
 from farhand.model.facts import Event, TurnEnded
 from farhand.model.history import TurnEntry
+from farhand.model.previews import TextPreview
 from farhand.model.session_events import NamedSessionEvent, SessionFrame, session_events
 from farhand.model.wire import decode_event, encode
 from farhand.model.words import Seq
@@ -23,6 +24,15 @@ async def session_frames(hub: OpenHub, bodies: Iterable[bytes]) -> AsyncIterator
         named += session_events(event, await _ended(hub, event))
     if seq:
         yield encode(SessionFrame(seq=seq, session_events=tuple(named))), seq
+
+
+def session_preview(at: float, preview: TextPreview, seq: Seq) -> bytes:
+    """What an agent is saying, as its screen shows it: all of its newest words, replaced by whatever comes next.
+
+    It has the number of the event before it, which is where the client stands."""
+    data = {"text": preview.text, "turn": preview.turn, "preview": True}
+    named = NamedSessionEvent(name="streaming-text", seq=seq, at=at, worker=preview.worker, data=data)
+    return encode(SessionFrame(seq=seq, session_events=(named,)))
 
 
 async def _ended(hub: OpenHub, event: Event) -> TurnEntry | None:

@@ -1,5 +1,6 @@
 """The live wire `farhand.1` over a WebSocket: the same frames as the stream, and frames from the client as well."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 
@@ -8,22 +9,20 @@ from starlette.routing import BaseRoute, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from farhand.model import stream
-from farhand.model.devices import ViewRegistry
 from farhand.model.errors import BadFrame, FarhandError, NotAllowed
 from farhand.model.http_guard import is_same_site
-from farhand.model.ports import Clock
 from farhand.model.stream import Looking, Opening
-from farhand.server.callers import Caller, Callers, until_revoked
-from farhand.server.door import OpenHub
+from farhand.model.words import Seq
+from farhand.server.callers import Caller, Callers
 from farhand.server.http import error_response
-from farhand.server.stream import frames
+from farhand.server.stream import LiveNode, frames
 
 OPENING_SECONDS = 10.0
 # What ends a socket, as its close frame says.
 REFUSED, GONE = 1008, 1001
 
 
-def socket_routes(hub: OpenHub, callers: Callers, views: ViewRegistry, clock: Clock, build: str) -> list[BaseRoute]:
+def socket_routes(node: LiveNode, callers: Callers) -> list[BaseRoute]:
     """`/api/hub/socket` for devices, and for whoever has the node's key."""
 
     async def follow(socket: WebSocket) -> None:
@@ -36,11 +35,11 @@ def socket_routes(hub: OpenHub, callers: Callers, views: ViewRegistry, clock: Cl
         await socket.accept(subprotocol=stream.PROTOCOL if offered else None)
         try:
             opening = await _opening(socket)
-            with views.connected(caller.device.id if caller.device else "") as looks:
+            device, name = (caller.device.id, caller.device.name) if caller.device else ("", "")
+            with node.views.connected(device, name) as looks, callers.admitted(caller) as revoked:
                 looks(opening.view)
-                pieces = _pieces(hub, opening, clock, build)
-                async with aclosing(until_revoked(callers.devices, caller, pieces)) as allowed:
-                    await _serve(socket, allowed, looks)
+                async with aclosing(frames(node, opening, device)) as sent:
+                    await _serve(socket, sent, looks, revoked)
         except WebSocketDisconnect:
             return
         except BadFrame as error:
@@ -71,14 +70,13 @@ async def _received(socket: WebSocket) -> bytes:
     return text.encode() if text is not None else message.get("bytes") or b""
 
 
-async def _pieces(hub: OpenHub, opening: Opening, clock: Clock, build: str) -> AsyncIterator[bytes]:
-    async with aclosing(frames(hub, opening, clock, build)) as numbered:
-        async for frame, _ in numbered:
-            yield frame
-
-
-async def _serve(socket: WebSocket, pieces: AsyncIterator[bytes], looks: Callable[[Looking | None], None]) -> None:
-    """Sends frames and takes the client's, until one side ends."""
+async def _serve(
+    socket: WebSocket,
+    pieces: AsyncIterator[tuple[bytes, Seq | None]],
+    looks: Callable[[Looking | None], None],
+    revoked: asyncio.Event,
+) -> None:
+    """Sends frames and takes the client's, until one side ends or the device is revoked."""
     problem: list[BadFrame] = []
 
     async def listen() -> None:
@@ -91,15 +89,19 @@ async def _serve(socket: WebSocket, pieces: AsyncIterator[bytes], looks: Callabl
             problem.append(error)
         tasks.cancel_scope.cancel()
 
-    ended = False
+    async def end_with_device() -> None:
+        await revoked.wait()
+        tasks.cancel_scope.cancel()
+
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(listen)
-        async for frame in pieces:
+        tasks.start_soon(end_with_device)
+        async for frame, _ in pieces:
+            if revoked.is_set():
+                break
             await socket.send_text(frame.decode())
-        # Its device was revoked.
-        ended = True
         tasks.cancel_scope.cancel()
     if problem:
         raise problem[0]
-    if ended:
+    if revoked.is_set():
         await socket.close(REFUSED, "This device was revoked.")

@@ -9,8 +9,8 @@ from farhand.model.errors import BadInput, NotAllowed
 from farhand.model.worker_keys import VIA_WORKERS
 
 LONGEST_NAME = 32
-# What the node itself, its plain files and workers' programs speak as.
-NODE_NAMES = frozenset({"node", "pipe", VIA_WORKERS})
+# What the node itself, its sprints and reviews, its plain files and workers' programs speak as.
+NODE_NAMES = frozenset({"node", "pipe", "review", "sprint", VIA_WORKERS})
 
 
 def own_name(via: str, reserved: frozenset[str]) -> str:

@@ -1,7 +1,8 @@
 """The live wire `farhand.1` as server-sent events: over GET, and over POST where a tunnel holds back a GET."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from dataclasses import dataclass
 
 import anyio
 from starlette.requests import Request
@@ -9,19 +10,33 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
 from farhand.model import stream
-from farhand.model.devices import ViewRegistry
+from farhand.model.devices import DeviceId, ViewRegistry
 from farhand.model.ports import Clock
+from farhand.model.previews import Previews, TextPreview
 from farhand.model.stream import Opening
 from farhand.model.words import Seq
 from farhand.server.callers import Caller, Callers, until_revoked
 from farhand.server.door import OpenHub
 from farhand.server.http import body
-from farhand.server.session_frames import session_frames
+from farhand.server.session_frames import session_frames, session_preview
+
+
+@dataclass(frozen=True)
+class LiveNode:
+    """What the live wire tells of, on either transport."""
+
+    hub: OpenHub
+    clock: Clock
+    previews: Previews
+    views: ViewRegistry
+    # The version that the node runs.
+    build: str
+
 
 _HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
-def stream_routes(hub: OpenHub, callers: Callers, views: ViewRegistry, clock: Clock, build: str) -> list[BaseRoute]:
+def stream_routes(node: LiveNode, callers: Callers) -> list[BaseRoute]:
     """`/api/hub/stream` for devices, and for whoever has the node's key; `/api/hub/view` for what is looked at."""
 
     async def follow(request: Request) -> Response:
@@ -32,14 +47,14 @@ def stream_routes(hub: OpenHub, callers: Callers, views: ViewRegistry, clock: Cl
             resume = stream.read_event_id(request.headers.get("last-event-id", ""))
             wanted = request.query_params.get("names")
             opening = Opening(resume=resume, names="session" if wanted == "session" else "facts")
-        pieces = _viewed(views, _name(caller), opening, _sse(hub, opening, clock, build))
+        pieces = _viewed(node.views, caller, opening, _sse(node, opening, _name(caller)))
         events = until_revoked(callers.devices, caller, pieces)
         return StreamingResponse(events, media_type="text/event-stream", headers=_HEADERS)
 
     async def look(request: Request) -> Response:
         await callers.check(request)
         view = stream.read_view(await body(request))
-        views.tell(_name(await callers.check(request)), view)
+        node.views.tell(_name(await callers.check(request)), view)
         return Response(status_code=204)
 
     return [
@@ -53,48 +68,85 @@ def _name(caller: Caller) -> str:
 
 
 async def _viewed(
-    views: ViewRegistry, device: str, opening: Opening, pieces: AsyncIterator[bytes]
+    views: ViewRegistry, caller: Caller, opening: Opening, pieces: AsyncIterator[bytes]
 ) -> AsyncIterator[bytes]:
     """The pieces of a stream; while it is open, its device looks at what it last told."""
-    with views.connected(device) as looks:
+    with views.connected(_name(caller), caller.device.name if caller.device else "") as looks:
         looks(opening.view)
         async for piece in pieces:
             yield piece
 
 
-async def _sse(hub: OpenHub, opening: Opening, clock: Clock, build: str) -> AsyncIterator[bytes]:
-    journal = (await hub.hello(None)).journal.encode()
-    async for frame, seq in frames(hub, opening, clock, build):
+async def _sse(node: LiveNode, opening: Opening, device: DeviceId) -> AsyncIterator[bytes]:
+    journal = (await node.hub.hello(None)).journal.encode()
+    async for frame, seq in frames(node, opening, device):
         name = b"id: %s:%d\n" % (journal, seq) if seq is not None else b""
         yield name + b"data: " + frame + b"\n\n"
 
 
-async def frames(hub: OpenHub, opening: Opening, clock: Clock, build: str) -> AsyncGenerator[tuple[bytes, Seq | None]]:
+async def frames(node: LiveNode, opening: Opening, device: DeviceId = "") -> AsyncGenerator[tuple[bytes, Seq | None]]:
     """Every frame that a client gets after its opening, with the number of the last event in it if it has events."""
+    hub, clock, previewed = node.hub, node.clock, 0
+    others: tuple[stream.DevicePresence, ...] = ()
+    looked = -1
     hello = await hub.hello(opening.resume)
-    yield stream.hello_frame(hello, build), None
-    whole = opening.resume if hello.resume == "whole" else None
-    pieces = hub.bodies(whole.after if whole else hello.seq)
-    coming: asyncio.Future[list[bytes]] = asyncio.ensure_future(anext(pieces))
-    heartbeat: asyncio.Future[None] = asyncio.ensure_future(clock.sleep(stream.HEARTBEAT_SECONDS))
-    waits: tuple[asyncio.Future[list[bytes]] | asyncio.Future[None], ...]
+    yield stream.hello_frame(hello, node.build), None
+    position = opening.resume.after if opening.resume and hello.resume == "whole" else hello.seq
+    await hub.check_after(position)
+    # One event for all reasons to send: a fact that was written is on the wire one turn of the loop later.
+    woken, beats = asyncio.Event(), Heartbeats()
+    heartbeat = asyncio.ensure_future(beats.run(clock, woken.set))
     try:
-        while True:
-            waits = (coming, heartbeat)
-            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-            if heartbeat.done():
-                yield stream.now_frame(clock.now()), None
-                heartbeat = asyncio.ensure_future(clock.sleep(stream.HEARTBEAT_SECONDS))
-            if coming.done():
+        with hub.calling(woken.set), node.previews.calling(woken.set), node.views.calling(woken.set):
+            while True:
+                woken.clear()
+                beat = beats.take()
+                if beat:
+                    yield stream.now_frame(clock.now()), None
+                if opening.names == "facts" and (beat or looked != node.views.version):
+                    looked, before_others, others = node.views.version, others, node.views.others(device)
+                    if others != before_others:
+                        yield stream.presence_frame(clock.now(), others), None
+                before = position
+                bodies, position = await hub.bodies_after(position)
+                previews, previewed = node.previews.since(previewed)
+                for preview in previews:
+                    yield _preview(opening, clock.now(), preview, before), None
+                if not bodies:
+                    await woken.wait()
+                    continue
                 if opening.names == "session":
-                    async for frame, seq in session_frames(hub, coming.result()):
+                    async for frame, seq in session_frames(hub, bodies):
                         yield frame, seq
                 else:
-                    for frame, seq in stream.event_frames(coming.result()):
+                    for frame, seq in stream.event_frames(bodies):
                         yield frame, seq
                 # What comes meanwhile goes in one frame.
                 await anyio.sleep(stream.BATCH_SECONDS)
-                coming = asyncio.ensure_future(anext(pieces))
     finally:
-        coming.cancel()
         heartbeat.cancel()
+
+
+def _preview(opening: Opening, at: float, preview: TextPreview, before: Seq) -> bytes:
+    if opening.names == "session":
+        return session_preview(at, preview, before)
+    return stream.preview_frame(at, preview)
+
+
+class Heartbeats:
+    """Says when the next heartbeat is due, on the node's clock."""
+
+    def __init__(self) -> None:
+        self._due = False
+
+    async def run(self, clock: Clock, wake: Callable[[], None]) -> None:
+        """Calls `wake` whenever one is, until it is cancelled."""
+        while True:
+            await clock.sleep(stream.HEARTBEAT_SECONDS)
+            self._due = True
+            wake()
+
+    def take(self) -> bool:
+        """Whether one is due; it is taken then."""
+        due, self._due = self._due, False
+        return due

@@ -1,6 +1,7 @@
 """Which user of this machine is at the other end of a local TCP connection, as the kernel tells of its sockets.
 
-Asked for that one socket (sock_diag(7)); where that is not to be had, looked up in the table of all of them."""
+Asked for that one socket (sock_diag(7)); where that is not to be had, looked up in the table of all of them. A process
+in a sandbox that shares the network runs as the node's user, too: it is known by its own pid namespace."""
 
 import os
 import socket
@@ -8,32 +9,85 @@ import struct
 import sys
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
-TABLE = Path("/proc/net/tcp")
+PROCESSES = Path("/proc")
+TABLE = PROCESSES / "net" / "tcp"
 # Numbers of linux/netlink.h, linux/sock_diag.h and linux/inet_diag.h.
 _SOCK_DIAG, _BY_FAMILY, _REQUEST = 4, 20, 1
 _HEADER, _QUESTION, _ANSWER = struct.Struct("=IHHII"), struct.Struct("=BBBBI"), struct.Struct("=4x48x12xII")
 _ANY_COOKIE = b"\xff" * 8
 
 
-def is_own_user(client: tuple[str, int], server: tuple[str, int | None] | None) -> bool:
-    """Whether the caller runs as the node's own user, or as root. One that cannot be looked up is a stranger; on a
-    system without such a table everybody is taken at their address."""
+class TcpPeer(NamedTuple):
+    """Who has a socket: the user, and the socket's number in the kernel."""
+
+    user: int
+    inode: int
+
+
+def is_own_user(
+    client: tuple[str, int], server: tuple[str, int | None] | None, *, among_sandboxes: bool = False
+) -> bool:
+    """Whether the caller runs as the node's own user, or as root, and in no sandbox where there are any. One that
+    cannot be looked up is a stranger; on a system without such a table everybody is taken at their address."""
     if sys.platform != "linux":
         return True
     if server is None or server[1] is None:
         return False
-    return tcp_peer(client, (server[0], server[1])) in (os.geteuid(), 0)
+    peer = tcp_peer(client, (server[0], server[1]))
+    if peer is None or peer.user not in (os.geteuid(), 0):
+        return False
+    return not (among_sandboxes and is_in_pid_namespace(peer))
 
 
-def tcp_peer(client: tuple[str, int], server: tuple[str, int]) -> int | None:
-    """The user who has the socket that is connected from `client` to `server`; None when nobody has."""
+def is_in_pid_namespace(peer: TcpPeer) -> bool:
+    """Whether a process in a pid namespace below ours has the socket, or may have: one that does not let us look, and
+    one whose socket no process has, as it is on its way between two sockets of its own."""
+    wanted = f"socket:[{peer.inode}]"
+    nested, others = _processes(peer.user)
+    if any(_may_hold(folder, wanted, hidden=True) for folder in nested):
+        return True
+    return bool(nested) and not any(_may_hold(folder, wanted, hidden=False) for folder in others)
+
+
+def _processes(user: int) -> tuple[list[Path], list[Path]]:
+    """The processes of that user which have a pid namespace below ours, with a number in each, and all others."""
+    nested: list[Path] = []
+    others: list[Path] = []
+    for folder in PROCESSES.iterdir():
+        with suppress(OSError, ValueError, KeyError):
+            if folder.name.isdigit():
+                fields = dict(line.split(":", 1) for line in (folder / "status").read_text("utf-8").splitlines())
+                if int(fields["Uid"].split()[1]) == user:
+                    (nested if len(fields["NSpid"].split()) > 1 else others).append(folder)
+    return nested, others
+
+
+def _may_hold(folder: Path, wanted: str, *, hidden: bool) -> bool:
+    """Whether the process has that socket open; `hidden` is what is said of one that does not let us look."""
+    try:
+        names = list((folder / "fd").iterdir())
+    except FileNotFoundError:
+        return False
+    except OSError:
+        # A process can hide its files from its own user, and not that it is in a namespace.
+        return hidden
+    for name in names:
+        with suppress(OSError):
+            if str(name.readlink()) == wanted:
+                return True
+    return False
+
+
+def tcp_peer(client: tuple[str, int], server: tuple[str, int]) -> TcpPeer | None:
+    """Who has the socket that is connected from `client` to `server`; None when nobody has."""
     with suppress(OSError, struct.error):
         return _asked(client, server)
     return _looked_up(client, server)
 
 
-def _asked(client: tuple[str, int], server: tuple[str, int]) -> int | None:
+def _asked(client: tuple[str, int], server: tuple[str, int]) -> TcpPeer | None:
     """What the kernel says of that one socket; OSError where it cannot be asked."""
     ports = struct.pack("!HH", client[1], server[1])
     addresses = b"".join(socket.inet_aton(one).ljust(16, b"\0") for one in (client[0], server[0]))
@@ -48,10 +102,10 @@ def _asked(client: tuple[str, int], server: tuple[str, int]) -> int | None:
         raise OSError("the kernel knows no such socket, or does not tell")
     user, inode = _ANSWER.unpack_from(answer, _HEADER.size)
     # A socket that was closed belongs to nobody any more, and the kernel says root of it.
-    return int(user) if inode else None
+    return TcpPeer(int(user), int(inode)) if inode else None
 
 
-def _looked_up(client: tuple[str, int], server: tuple[str, int]) -> int | None:
+def _looked_up(client: tuple[str, int], server: tuple[str, int]) -> TcpPeer | None:
     try:
         here, there = _address(*client), _address(*server)
         rows = TABLE.read_text("ascii").splitlines()[1:]
@@ -61,7 +115,7 @@ def _looked_up(client: tuple[str, int], server: tuple[str, int]) -> int | None:
     for row in rows:
         fields = row.split()
         if len(fields) > 9 and fields[1] == here and fields[2] == there:
-            return int(fields[7]) if fields[9] != "0" else None
+            return TcpPeer(int(fields[7]), int(fields[9])) if fields[9] != "0" else None
     return None
 
 

@@ -68,7 +68,7 @@ class Uploads:
             if found.told != told:
                 raise UploadConflict("That id was used for another file before.", upload=told.id)
             return self._state(device, found)
-        if len(list(self._folder.glob(f"{_hidden(device)}-*.json"))) >= MOST_OF_ONE_DEVICE:
+        if sum(map(_is_begun, self._folder.glob(f"{_hidden(device)}-*.json"))) >= MOST_OF_ONE_DEVICE:
             raise UploadConflict(f"{MOST_OF_ONE_DEVICE} uploads of this device are kept already; send one whole first.")
         write_private(about, encode(StoredUpload(told=told)))
         return self._state(device, StoredUpload(told=told))
@@ -136,6 +136,14 @@ class Uploads:
         for path in self._folder.iterdir() if self._folder.is_dir() else ():
             if path.stat().st_mtime < self._now() - KEPT_SECONDS:
                 path.unlink(missing_ok=True)
+
+
+def _is_begun(about: Path) -> bool:
+    """Whether that one is not whole yet; those that are stay known for a while, and take no room."""
+    try:
+        return _stored.decode(about.read_bytes()).attachment is None
+    except (OSError, msgspec.MsgspecError):
+        return True
 
 
 def _check(told: NewUpload) -> None:

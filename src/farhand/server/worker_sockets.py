@@ -7,16 +7,16 @@ from pathlib import Path
 
 import anyio
 import anyio.abc
-import structlog
 from starlette.applications import Starlette
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from farhand.model.facts import Ended, Event, Hired
+from farhand.model.logger import get_logger
 from farhand.model.present import Worker
 from farhand.server import http
 from farhand.server.sockets import listen
 
-log = structlog.get_logger("sandbox")
+log = get_logger("sandbox")
 # What says who a caller is; what comes over the socket of a worker says nothing of its own there.
 CLAIMS = frozenset((b"authorization", b"x-farhand-worker", b"x-farhand-key"))
 

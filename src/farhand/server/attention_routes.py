@@ -1,0 +1,119 @@
+"""The routes of attention and push for devices: what happened meanwhile, subscriptions, the test, taps on buttons."""
+
+from typing import TypeVar
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from farhand.model.attention_ports import AttentionView
+from farhand.model.bounded import read_bounded
+from farhand.model.devices import Device
+from farhand.model.errors import BadInput, CannotDo
+from farhand.model.ports import Clock
+from farhand.model.push import LANGUAGES, PushAnswer, PushKeys, PushSubscription, ServesPush
+from farhand.model.wire import encode
+from farhand.server.callers import Caller, Callers
+
+LONGEST_REQUEST = 8 * 1024
+T = TypeVar("T")
+
+
+class SubscribeRequest(msgspec.Struct, frozen=True):
+    """What a browser knows of its subscription, and where its app is."""
+
+    endpoint: str
+    keys: PushKeys
+    origin: str
+    language: str = "en"
+
+
+def attention_routes(
+    callers: Callers, attention: AttentionView, push: ServesPush | None, clock: Clock
+) -> list[BaseRoute]:
+    """`GET /api/digest`; `/api/push`: look, subscribe, end, test, and the buttons of notifications."""
+
+    async def sent(request: Request, *, writes: bool = False) -> tuple[Device, bytes]:
+        await callers.check(request, writes=writes)
+        body = await read_bounded(request.stream(), LONGEST_REQUEST)
+        # Who sent it may have been revoked while the rest of it came.
+        return _device(await callers.check(request, writes=writes)), body
+
+    async def read_digest(request: Request) -> Response:
+        await callers.check(request)
+        return _json({"digest": attention.digest()})
+
+    async def look(request: Request) -> Response:
+        device = _device(await callers.check(request))
+        served = _served(push)
+        return _json(
+            {
+                "key": served.public_key(),
+                "subscribed": served.subscribed(device.id),
+                "problem": served.problem(device.id),
+            }
+        )
+
+    async def subscribe(request: Request) -> Response:
+        device, body = await sent(request)
+        asked = _read(body, SubscribeRequest)
+        language = asked.language if asked.language in LANGUAGES else LANGUAGES[0]
+        await _served(push).subscribe(
+            PushSubscription(
+                device=device.id,
+                endpoint=asked.endpoint,
+                keys=asked.keys,
+                origin=asked.origin,
+                language=language,
+                at=clock.now(),
+            )
+        )
+        return _json({"subscribed": True})
+
+    async def unsubscribe(request: Request) -> Response:
+        device = _device(await callers.check(request))
+        await _served(push).unsubscribe(device.id)
+        return _json({"subscribed": False})
+
+    async def test(request: Request) -> Response:
+        device = _device(await callers.check(request))
+        return _json({"test": await _served(push).test(device.id)})
+
+    async def answer(request: Request) -> Response:
+        device, body = await sent(request, writes=True)
+        given = _read(body, PushAnswer)
+        await _served(push).answer(given, device)
+        return _json({"answered": given.ask})
+
+    return [
+        Route("/api/digest", read_digest, methods=["GET"]),
+        Route("/api/push", look, methods=["GET"]),
+        Route("/api/push", subscribe, methods=["POST"]),
+        Route("/api/push", unsubscribe, methods=["DELETE"]),
+        Route("/api/push/test", test, methods=["POST"]),
+        Route("/api/push/answer", answer, methods=["POST"]),
+    ]
+
+
+def _device(caller: Caller) -> Device:
+    if caller.device is None:
+        raise CannotDo("Only a paired device can be reached by push.")
+    return caller.device
+
+
+def _served(push: ServesPush | None) -> ServesPush:
+    if push is None:
+        raise CannotDo("This node sends no push messages.")
+    return push
+
+
+def _read(data: bytes, kind: type[T]) -> T:
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise BadInput(f"That cannot be read: {error}") from None
+
+
+def _json(value: object) -> Response:
+    return Response(encode(value), media_type="application/json", headers={"Cache-Control": "no-store"})
