@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
 
 from farhand.sdk.agent import Agent
+from farhand.sdk.context import LiveContext
 from farhand.testing.models.gemini import FakeGemini
+from farhand.testing.sdk_env import sdk_context
 
 
 class MakeAgent(Protocol):
@@ -36,6 +38,13 @@ def project(tmp_path: Path) -> Path:
     folder = tmp_path / "project"
     (folder / ".git").mkdir(parents=True)
     return folder
+
+
+@pytest.fixture
+async def context(project: Path) -> AsyncIterator[LiveContext]:
+    made = sdk_context(project)
+    yield made
+    await made.close()
 
 
 @pytest.fixture

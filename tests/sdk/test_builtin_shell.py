@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -16,14 +15,6 @@ from farhand.sdk.protocols import Question, Reply
 from farhand.testing.sdk_env import sdk_context, until
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-async def context(tmp_path: Path) -> AsyncIterator[LiveContext]:
-    (tmp_path / "project" / ".git").mkdir(parents=True)
-    made = sdk_context(tmp_path / "project")
-    yield made
-    await made.close()
 
 
 @pytest.fixture

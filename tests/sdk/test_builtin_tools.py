@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import os
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ from farhand.sdk.context import LiveContext
 from farhand.sdk.settings import AgentSettings
 from farhand.sdk.tools import builtin_tools
 from farhand.sdk.tools.builtin import BUILTIN_TOOLS
-from farhand.testing.sdk_env import sdk_context
 
 pytestmark = pytest.mark.anyio
 
@@ -37,14 +35,6 @@ ARGUMENTS = {
     "write_todos": ("todos", ""),
     "ask_user": ("questions", ""),
 }
-
-
-@pytest.fixture
-async def context(tmp_path: Path) -> AsyncIterator[LiveContext]:
-    (tmp_path / "project" / ".git").mkdir(parents=True)
-    made = sdk_context(tmp_path / "project")
-    yield made
-    await made.close()
 
 
 @pytest.fixture

@@ -185,6 +185,7 @@ def test_the_command_path_loads_nothing_heavy(tmp_path: Path) -> None:
         "farhand.sdk.hooks",
         "farhand.sdk.hooks.command",
         "farhand.sdk.hooks.define",
+        "farhand.sdk.hooks.function_answers",
         "farhand.sdk.hooks.matching",
         "farhand.sdk.hooks.words",
         "farhand.sdk.json_shapes",

@@ -127,6 +127,25 @@ def add(a: float, b: float = 1) -> float:
     return a + b
 
 
+class State:
+    count: int = 0
+
+
+@tool
+def counted(context: SessionContext[State]) -> int:
+    """Count."""
+    context.deps.cuont  # wrong
+    context.deps = State()  # wrong
+    assert_type(context.deps, State)
+    return context.deps.count
+
+
+@hook("AfterTool")
+def noted(event: AfterToolInput, context: SessionContext[State]) -> None:
+    assert_type(context.deps.count, int)
+    context.deps.count = "many"  # wrong
+
+
 assert_type(add(1, b=2), float)
 add("1")  # wrong
 tool(kind="guess")  # wrong
@@ -141,7 +160,8 @@ deny("read_file", when=lambda call: True)  # wrong
 allow(5)  # wrong
 
 agent = Agent(
-    tools=[add], hooks=[guard, after], policies=[allow("read_file")], mode="plan", budget=Budget(turns=3),
+    tools=[add, counted], deps=State(), hooks=[guard, after, noted],
+    policies=[allow("read_file")], mode="plan", budget=Budget(turns=3),
     generation={"temperature": 0.5, "thinkingConfig": {"thinkingLevel": "low"}}, skills=[skill_dir(".")],
     subagents=[subagent(name="a", description="b", instructions="c")], extensions=[extension(name="x", hooks=[guard])],
 )

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import farhand.sdk
+from farhand.testing.models.gemini import FakeGemini, says
 
 HEAVY = {"anyio", "asyncio", "httpx2", "msgspec", "pydantic", "ssl", "starlette", "concurrent", "multiprocessing"}
 HEAVY |= {"tree_sitter", "tree_sitter_bash", "yaml", "tomllib"}
@@ -40,6 +42,28 @@ def test_importing_the_sdk_imports_the_sdk_alone() -> None:
 )
 def test_an_agent_is_made_without_the_heavy_modules(statement: str) -> None:
     assert not {name for name in imported_by(statement) if name.partition(".")[0] in HEAVY}
+
+
+FIRST_TURN = """
+import asyncio, json, sys
+from farhand.sdk import Agent
+agent = Agent(mode="auto_edit")
+before = set(sys.modules)
+asyncio.run(agent.send("hello"))
+print(json.dumps(sorted(set(sys.modules) - before)))
+"""
+
+
+def test_a_program_with_an_event_loop_waits_for_no_module_in_its_first_turn(
+    fake: FakeGemini, home: Path, project: Path
+) -> None:
+    fake.expect(says("Hello."))
+    environ = {"HOME": str(home), "GEMINI_MODEL": "gemini-2.5-flash", **fake.environ()}
+    ended = subprocess.run(
+        [sys.executable, "-c", FIRST_TURN], cwd=project, env=environ, capture_output=True, text=True, check=True
+    )
+    late = [name for name in json.loads(ended.stdout) if name.partition(".")[0] in {"farhand", *HEAVY}]
+    assert late == []
 
 
 def test_every_name_is_there() -> None:

@@ -43,9 +43,16 @@ class Talk:
 
 @contextmanager
 def agent(
-    project: Path, home: Path, fake: FakeGemini, *options: str, killed: bool = False, code: int = 0
+    project: Path,
+    home: Path,
+    fake: FakeGemini,
+    *options: str,
+    killed: bool = False,
+    code: int = 0,
+    packages: Path | None = None,
 ) -> Iterator[Talk]:
     environ = {
+        **({"PYTHONPATH": str(packages)} if packages is not None else {}),
         "HOME": str(home),
         "PATH": os.environ["PATH"],
         "GEMINI_MODEL": "gemini-2.5-flash",
@@ -250,6 +257,48 @@ def test_an_agent_of_ones_own_works_and_asks(project: Path, home: Path, fake: Fa
     outputs = [line["output"] for line in talk.heard if "tool" in line and "output" in line]
     assert outputs == ["one", "Tool execution blocked: too far", "deployed to home"]
     assert "You deploy." in fake.requests[0].body["systemInstruction"]["parts"][0]["text"]
+
+
+def test_an_installed_agent_is_found_by_its_entry_point(
+    project: Path, home: Path, fake: FakeGemini, tmp_path: Path
+) -> None:
+    packages = tmp_path / "packages"
+    about = packages / "shipping-1.0.dist-info"
+    about.mkdir(parents=True)
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: shipping\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text("[farhand.agents]\nshipper = shipping.agents:made\n")
+    (packages / "shipping").mkdir()
+    (packages / "shipping" / "agents.py").write_text(OWN.replace("VERSION", "installed"))
+    fake.expect(calls("look", {}), says("Done."))
+    with agent(project, home, fake, "--agent=shipper", packages=packages) as talk:
+        talk.say(prompt="p1", text="look")
+        assert talk.hear("ended")["how"] == "completed"
+    assert [line["output"] for line in talk.heard if "tool" in line and "output" in line] == ["installed"]
+    with agent(project, home, fake, "--agent=shiper", packages=packages, code=1) as talk:
+        assert "Installed: shipper." in talk.hear("problem")["text"]
+
+
+def test_a_command_of_its_extension_is_its_prompt_and_asks(project: Path, home: Path, fake: FakeGemini) -> None:
+    extended = """
+from farhand.sdk import Agent, extension
+agent = Agent(extensions=[extension(name="x", commands={"tour": "Go to {{args}}: !{touch went.txt; echo now}"})])
+"""
+    (project / "mine.py").write_text(extended)
+    fake.expect(says("I went."), says("What?"))
+    with agent(project, home, fake, "--agent=mine:agent") as talk:
+        talk.say(prompt="p1", text="/tour Rome")
+        asked = talk.hear("ask")
+        assert not (project / "went.txt").exists()
+        talk.say(answer=asked["ask_id"], choice="allow")
+        assert talk.hear("ended")["how"] == "completed"
+        assert fake.last["contents"][-1]["parts"] == [{"text": "Go to Rome: now"}]
+        talk.say(prompt="p2", text="/torr Rome")
+        talk.hear("ended")
+        assert fake.last["contents"][-1]["parts"] == [{"text": "/torr Rome"}]
+        talk.say(prompt="p3", text="/tour Rome")
+        talk.say(answer=talk.hear("ask")["ask_id"], choice="deny")
+        ended = talk.hear("ended")
+        assert (ended["how"], "may not run" in ended["error"]) == ("failed", True)
 
 
 def test_changed_code_is_taken_by_the_next_life_of_the_same_session(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.sdk.test_hooks import TOOL, commands, tier
+from tests.sdk.firing import TOOL, commands, tier
 
 from farhand.sdk.hooks import load_hooks
 from farhand.sdk.settings import AgentSettings, Tier

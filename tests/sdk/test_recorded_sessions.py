@@ -11,8 +11,8 @@ import pytest
 from tests.sdk.conftest import MakeAgent
 from tests.sdk.turning import collect, intact
 
-from farhand.sdk import RecordingTaken, SessionContext, SessionNotFound, Text, hook, tool
-from farhand.sdk.hooks import AfterToolInput
+from farhand.sdk import Notice, RecordingTaken, SessionContext, SessionNotFound, Text, ToolResponse, hook, tool
+from farhand.sdk.hooks import AfterToolInput, BeforeToolInput, BeforeToolOutput
 from farhand.testing.models.gemini import FakeGemini, calls, held, says
 
 pytestmark = pytest.mark.anyio
@@ -46,6 +46,28 @@ async def test_sessions_are_listed_forked_named_and_removed(fake: FakeGemini, ma
     assert [info.id for info in agent.sessions()] == [forked.id]
     with pytest.raises(SessionNotFound):
         await agent.resume_session(session.id)
+
+
+async def test_a_name_is_given_at_any_time_and_the_session_goes_on(fake: FakeGemini, make_agent: MakeAgent) -> None:
+    agent = make_agent()
+    gate = threading.Event()
+    fake.expect(held(gate, "Well, ", "one.", before=1), says("Two."), says("Three."))
+    session = agent.session()
+    async with session.run("first") as run:
+        async for event in run:
+            if isinstance(event, Text) and not gate.is_set():
+                agent.rename_session(session.id, "In a turn")
+                gate.set()
+    assert [info.name for info in agent.sessions()] == ["In a turn"]
+    agent.rename_session(session.id, "Between turns")
+    assert (await session.send("second")).text == "Two."
+    resumed = await agent.resume_session(session.id)
+    agent.rename_session(session.id, "Resumed")
+    assert (await resumed.send("third")).text == "Three."
+    assert [info.name for info in agent.sessions()] == ["Resumed"]
+    # Whoever went on with it is still seen.
+    with pytest.raises(RecordingTaken, match="Somebody else has gone on"):
+        await session.send("fourth")
 
 
 async def test_two_turns_never_write_to_one_session(fake: FakeGemini, make_agent: MakeAgent) -> None:
@@ -88,6 +110,34 @@ async def test_a_hook_may_answer_with_a_dict(fake: FakeGemini, make_agent: MakeA
     await make_agent(tools=[work], hooks=[literal]).send("go")
     told = fake.last["contents"][-1]["parts"][0]["functionResponse"]["response"]["output"]
     assert "<hook_context>work was seen</hook_context>" in told
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        ({"desicion": "deny"}, "'desicion', which nobody knows"),
+        ({"decision": "denied"}, "the decision 'denied'"),
+        (BeforeToolOutput(decision="denied"), "the decision 'denied'"),  # type: ignore[arg-type]
+        ({"decision": True}, "decision: True"),
+        ({"continue": "no"}, "continue: 'no'"),
+        ({"hookSpecificOutput": {"permissionDecision": "deny"}}, "'permissionDecision', which nobody knows"),
+        ({"hookSpecificOutput": "deny"}, "hookSpecificOutput: 'deny'"),
+        ("deny", "it returned str"),
+    ],
+)
+async def test_a_guard_whose_answer_nobody_understands_lets_nothing_through(
+    fake: FakeGemini, make_agent: MakeAgent, answer: Any, sentence: str
+) -> None:
+    @hook("BeforeTool", "work")
+    def guard(event: BeforeToolInput) -> Any:
+        return answer
+
+    fake.expect(calls("work", {}), says("I may not."))
+    session = make_agent(tools=[work], hooks=[guard]).session()
+    events = await collect(session.run("go"))
+    (response,) = [event for event in events if isinstance(event, ToolResponse)]
+    assert sentence in str(response.error)
+    assert any(sentence in event.message for event in events if isinstance(event, Notice))
 
 
 async def test_hooks_of_the_bridge_are_understood(

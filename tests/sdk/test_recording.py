@@ -254,6 +254,30 @@ async def test_a_session_of_an_older_version_is_moved_to_the_newer_form(
     ]
 
 
+@pytest.mark.anyio
+async def test_an_empty_file_of_a_later_minute_does_not_hide_the_session(
+    make_agent: MakeAgent, fake: FakeGemini
+) -> None:
+    """As the Gemini CLI leaves one when it resumes a session in another minute than it was begun in."""
+    fake.expect(says("Hello."), says("Again."))
+    agent = make_agent()
+    session = agent.session()
+    await session.send("first words")
+    agent.rename_session(session.id, "The first")
+    [recorded] = agent.sessions()
+    first = json.loads(Path(recorded.path).read_text().splitlines()[0])
+    empty = Path(recorded.path).with_name(f"session-2099-01-01T00-00-{session.id[:8]}.jsonl")
+    empty.write_text(json.dumps({**first, "startTime": "2099-01-01T00:00:00.000Z", "lastUpdated": "2099"}) + "\n")
+    assert [(one.id, one.name) for one in agent.sessions()] == [(session.id, "The first")]
+    again = await agent.resume_session(session.id)
+    await again.send("second words")
+    assert [part["text"] for one in fake.last["contents"][-3:] for part in one["parts"]] == [
+        "first words",
+        "Hello.",
+        "second words",
+    ]
+
+
 def test_ids_are_uuids() -> None:
     made = {new_id() for _ in range(100)}
     assert len(made) == 100

@@ -37,6 +37,17 @@ async def test_commands_see_the_workspace_and_write_there_alone(make_agent: Make
 
 
 @needs_bubblewrap
+async def test_a_folder_behind_a_link_is_the_workspace_too(
+    make_agent: MakeAgent, project: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "link").symlink_to(project)
+    session = make_agent(sandbox=True, cwd=tmp_path / "link").session()
+    assert (await session.context.shell.exec("touch made.txt && pwd")).exit_code == 0
+    assert (project / "made.txt").exists()
+    await session.close()
+
+
+@needs_bubblewrap
 @pytest.mark.parametrize("network", [False, True])
 async def test_there_is_a_network_only_where_it_is_wanted(make_agent: MakeAgent, network: bool) -> None:
     session = make_agent(sandbox=Sandbox(network=network)).session()
@@ -127,4 +138,4 @@ def test_without_bubblewrap_it_says_so(tmp_path: Path) -> None:
         text=True,
         check=False,
     )
-    assert "SandboxUnavailable: No sandbox can be made here: bubblewrap (bwrap) is not installed." in ended.stderr
+    assert "SandboxUnavailable: No sandbox can be made here: bubblewrap (bwrap) is not installed, and" in ended.stderr

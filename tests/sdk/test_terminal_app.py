@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import threading
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -14,89 +12,27 @@ import anyio
 import httpx2
 import pytest
 from tests.sdk.conftest import MakeAgent
-from textual.pilot import Pilot
+from tests.sdk.shown_app import SAFETY_SECONDS, Shown, agent_shown, shown
 
 from farhand.cli.remote_control import remote_control, sdk_action
 from farhand.cli.tui_agent import AgentDesk, file_completions
 from farhand.model.action import run
 from farhand.model.asking import as_shown
 from farhand.model.facts import AskRaised
-from farhand.model.live_session import MessageState, Role, SessionName, SessionPart
+from farhand.model.live_session import Role, SessionName, SessionPart
 from farhand.model.present import Ask, raised_ask
 from farhand.model.words import Choice
 from farhand.remote.sdk_session import SdkSession
-from farhand.sdk.agent import Agent
+from farhand.sdk.extensions import extension
 from farhand.testing.desk import ScriptedDesk, ScriptedSession
 from farhand.testing.models.gemini import FakeGemini, calls, held, says
 from farhand.tui.app import TerminalApp
 from farhand.tui.look import DARK, LIGHT, theme_name
-from farhand.tui.prompt import PromptInput
 from farhand.tui.shown_text import printed
-from farhand.tui.transcript import MOST, MessageView
 from farhand.tui.typed_session import TypedSession
 
 pytestmark = pytest.mark.anyio
-SAFETY_SECONDS = 240.0
 CHOICES = (Choice(id="allow", label="Allow once"), Choice(id="deny", label="Deny", allows=False, words=True))
-
-
-class Shown:
-    """A person before the app."""
-
-    def __init__(self, app: TerminalApp, pilot: Pilot[None]) -> None:
-        self.app, self.pilot = app, pilot
-
-    @property
-    def prompt(self) -> PromptInput:
-        return self.app.prompt
-
-    async def type(self, text: str) -> None:
-        """Types and sends it."""
-        self.prompt.set_text(text)
-        await self.pilot.press("enter")
-
-    async def until(self, true: Callable[[], bool]) -> None:
-        """Waits until the screen is so."""
-        with anyio.fail_after(SAFETY_SECONDS):
-            while not true():
-                await self.pilot.pause(0.01)
-
-    def text(self) -> str:
-        """What the screen shows, read as a person does."""
-        strips = self.app.screen._compositor.render_strips()
-        # But for the scrollbar.
-        return "\n".join(strip.text[:-2].rstrip() for strip in strips)
-
-    async def see(self, text: str) -> None:
-        """Waits until that is on the screen."""
-        await self.until(lambda: text in self.text())
-
-
-@asynccontextmanager
-async def shown(
-    session: ScriptedSession, *names: SessionName, size: tuple[int, int] = (80, 24)
-) -> AsyncIterator[Shown]:
-    desk = ScriptedDesk(session, names)
-    app = TerminalApp(desk, ready=session.set_ready)
-    async with app.run_test(size=size) as pilot:
-        opened = Shown(app, pilot)
-        await opened.until(lambda: session.log.status.ready)
-        yield opened
-
-
-@asynccontextmanager
-async def agent_shown(agent: Agent) -> AsyncIterator[tuple[Shown, SdkSession, AgentDesk]]:
-    """The app over a real agent."""
-    async with agent, agent.session() as opened, anyio.create_task_group() as tasks:
-        session = SdkSession(agent, opened, sdk_action, time.time)
-        desk = AgentDesk(session)
-        tasks.start_soon(session.run)
-        app = TerminalApp(desk, ready=session.set_ready)
-        async with app.run_test() as pilot:
-            person = Shown(app, pilot)
-            await person.until(lambda: session.log.status.ready)
-            yield person, session, desk
-        tasks.cancel_scope.cancel()
 
 
 def an_ask(command: str = "make all\nrm -r build") -> Ask:
@@ -159,6 +95,23 @@ async def test_during_a_turn_messages_wait_on_the_screen(make_agent: MakeAgent, 
         gate.set()
         await person.see("Two.")
         assert "⋯ 1." not in person.text()
+
+
+async def test_what_happens_while_the_screen_is_taken_down_is_not_shown() -> None:
+    session = ScriptedSession()
+    app = TerminalApp(ScriptedDesk(session), ready=session.set_ready)
+    tokens = count(1)
+
+    async def go_on() -> None:
+        while app.screen_stack:
+            session.log.set_status(tokens=next(tokens))
+            await anyio.lowlevel.checkpoint()
+        session.log.set_status(tokens=next(tokens))
+
+    async with anyio.create_task_group() as tasks, app.run_test() as pilot:
+        await Shown(app, pilot).until(lambda: session.log.status.ready)
+        tasks.start_soon(go_on)
+    assert not app.screen_stack
 
 
 async def test_escape_stops_the_turn(make_agent: MakeAgent, fake: FakeGemini) -> None:
@@ -225,53 +178,6 @@ async def test_what_the_agent_writes_cannot_command_the_terminal() -> None:
         assert "\x1b" not in person.text()
 
 
-async def test_who_reads_above_stays_there() -> None:
-    session = ScriptedSession()
-    for number in range(40):
-        session.log.add(Role.MODEL, f"Paragraph {number}.")
-    async with shown(session) as person:
-        await person.see("Paragraph 39.")
-        await person.pilot.press("pageup")
-        await person.until(lambda: "Paragraph 39." not in person.text())
-        before = person.text().splitlines()[1:10]
-        reply = session.log.add(Role.MODEL, "", MessageState.RUNNING).id
-        for number in range(30):
-            session.log.append(reply, "text", f"New line {number}.\n\n")
-        await person.until(lambda: any(view.message.text.endswith("29.") for view in person.app.query(MessageView)))
-        await person.pilot.pause()
-        assert person.text().splitlines()[1:10] == before
-        await person.pilot.press("ctrl+end")
-        await person.see("New line 29.")
-
-
-async def test_a_long_conversation_shows_its_end_and_the_rest_on_the_way_up() -> None:
-    session = ScriptedSession()
-    for number in range(5000):
-        session.log.add(Role.USER if number % 2 else Role.MODEL, f"Message {number} of many.")
-    async with shown(session) as person:
-        await person.see("Message 4999 of many.")
-        assert len(person.app.query(MessageView)) <= MOST
-        with anyio.fail_after(SAFETY_SECONDS):
-            while min(int(number) for number in re.findall(r"Message (\d+) of", person.text())) > 4950:
-                await person.pilot.press("pageup")
-        await person.pilot.press("ctrl+end")
-        await person.see("Message 4999 of many.")
-
-
-async def test_tools_and_thoughts_are_folded_and_open_together() -> None:
-    session = ScriptedSession()
-    reply = session.log.add(Role.MODEL, "").id
-    session.log.append(reply, "thought", "Look first.\nThen leap.")
-    session.log.add_part(reply, SessionPart(kind="tool", call="1", title="Run: ls", detail="ls -l"))
-    session.log.end_tool(reply, "1", ok=True, output="a.txt")
-    async with shown(session) as person:
-        await person.see("✓ Run: ls")
-        assert "a.txt" not in person.text()
-        await person.pilot.press("ctrl+o")
-        await person.see("a.txt")
-        await person.see("Then leap.")
-
-
 async def test_lines_commands_files_and_what_was_said(tmp_path: Path) -> None:
     session = ScriptedSession()
     async with shown(session) as person:
@@ -285,10 +191,28 @@ async def test_lines_commands_files_and_what_was_said(tmp_path: Path) -> None:
         assert person.prompt.text == "/queue"
         await person.pilot.press("ctrl+c", "up", "up")
         assert person.prompt.text == "a\nb"
+        await person.pilot.press("ctrl+c", "/", "q", "u", "i", "enter")
+        await person.until(lambda: session.log.messages[-1].text == "/quit")
     (tmp_path / "notes.md").touch()
     (tmp_path / "news").mkdir()
     assert [one.text for one in file_completions("@n", tmp_path)] == ["@news/", "@notes.md"]
     assert file_completions("@~nobody-of-that-name/x", tmp_path) == []
+
+
+async def test_what_was_said_is_searched_as_one_types() -> None:
+    session = ScriptedSession()
+    for text in ("fix the parser", "write a test", "fix the printer"):
+        session.log.add(Role.USER, text)
+    async with shown(session) as person:
+        await person.pilot.press("ctrl+r")
+        await person.until(lambda: person.candidates == ["fix the printer", "write a test", "fix the parser"])
+        await person.pilot.press(*"pars")
+        await person.until(lambda: person.candidates == ["fix the parser"])
+        await person.pilot.press("enter")
+        assert person.prompt.text == "fix the parser"
+        assert person.candidates == []
+        await person.pilot.press("enter")
+        await person.until(lambda: len(session.log.messages) == 4)
 
 
 async def test_the_commands_of_one_agent(make_agent: MakeAgent) -> None:
@@ -304,6 +228,20 @@ async def test_the_commands_of_one_agent(make_agent: MakeAgent) -> None:
         assert session.log.status.queued == 0
         await person.type("/quit")
         await person.until(desk.leaving.is_set)
+
+
+async def test_a_command_that_runs_something_asks_first(make_agent: MakeAgent, fake: FakeGemini, project: Path) -> None:
+    fake.expect(says("I went."))
+    tour = extension(name="x", commands={"tour": "Go to {{args}}: !{touch went.txt; echo now}"})
+    async with agent_shown(make_agent(extensions=[tour], mode="default", interactive=True)) as (person, session, _):
+        await person.type("/tour Rome")
+        await person.see("touch went.txt")
+        assert not (project / "went.txt").exists()
+        await person.until(lambda: bool(session.log.asks))
+        await person.pilot.press("1")
+        await person.see("I went.")
+        assert fake.last["contents"][-1]["parts"] == [{"text": "Go to Rome: now"}]
+        assert session.log.messages[0].text == "/tour Rome"
 
 
 async def test_the_team_stands_beside_a_wide_conversation() -> None:

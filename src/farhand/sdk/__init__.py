@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from farhand.sdk.agent import Agent as GeminiCliAgent
     from farhand.sdk.agent_options import AgentOptions, Generation, Thinking
     from farhand.sdk.budget import Budget, BudgetExceeded, BudgetSpent, Price
+    from farhand.sdk.container_sandbox import ContainerSandbox
     from farhand.sdk.errors import (
         BadAgent,
         BadAnswer,
@@ -156,6 +157,7 @@ _HOMES = {
     "Budget": "budget",
     "BudgetExceeded": "budget",
     "BudgetSpent": "budget",
+    "ContainerSandbox": "container_sandbox",
     "Content": "protocols",
     "Decision": "policies.rules",
     "Error": "events",
@@ -296,6 +298,7 @@ __all__ = [
     "Budget",
     "BudgetExceeded",
     "BudgetSpent",
+    "ContainerSandbox",
     "Content",
     "Decision",
     "Error",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from farhand.sdk.errors import SdkError
 from farhand.sdk.event_stream import EventStream
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from farhand.sdk.loop import TurnLoop
     from farhand.sdk.protocols import Part
     from farhand.sdk.session import Session
+
+# What a turn begins with: its prompt; one that is made in the turn, where it may ask; or none, to go on.
+TurnPrompt: TypeAlias = "list[Part] | Callable[[], Awaitable[list[Part]]] | None"
 
 _DETAILS = {
     "interrupted": "The person interrupted the turn.",
@@ -121,13 +124,14 @@ class ActiveTurn:
         self.interrupt()
 
 
-async def perform(session: Session, turn: TurnLoop, parts: list[Part] | None) -> None:
+async def perform(session: Session, turn: TurnLoop, prompt: TurnPrompt) -> None:
     """Runs a turn in a session that is prepared for it and that nobody else writes to, within its budgets."""
     async with session.agent.leased():
         with ExitStack() as held:
             try:
                 await session.prepare()
                 held.enter_context(session.conversation.alone())
+                parts = await prompt() if callable(prompt) else prompt
             except Exception as error:  # noqa: BLE001 - settings, memory and hooks are the person's own files
                 kind = error.kind if isinstance(error, SdkError) else "settings"
                 await session.emit(Error(str(error), kind, cause=error))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 from farhand.sdk.agent_check import check_agent, open_surroundings
 from farhand.sdk.agent_check_values import check_dicts, check_lists
 from farhand.sdk.protocols import Approver, Asker, Extender, Question, Reply, SessionContext, Tool, ToolCall, Verdict
+from farhand.sdk.turn_modules import load_turn_modules
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -55,7 +56,7 @@ class Agent:
     tools and hooks find as `context.deps`. With `sandbox=True` shell commands see the workspace and no network;
     with `telemetry=True` OpenTelemetry hears of turns, model calls and tool calls.
 
-    Used as `async with Agent(…) as agent`, connections are kept between turns.
+    Used as `async with Agent(…) as agent`, connections are kept between turns, as they are in an entered session.
     """
 
     def __init__(
@@ -130,7 +131,9 @@ class Agent:
         self._mcp: tuple[Extender, ...] | None = None
         self._leases = 0
         self._entered = False
+        self.missing_deps = ""
         check_agent(self, model, self._own_tools, builtin_tools)
+        load_turn_modules(self, model, builtin_tools=builtin_tools is not False)
 
     def with_changes(self, **changes: Unpack[AgentOptions]) -> Agent:
         """The same agent with other options, as `Agent(…)` takes them; its connections are its own."""

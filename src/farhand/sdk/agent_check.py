@@ -38,6 +38,7 @@ def check_agent(agent: Agent, model: object, tools: Sequence[object], builtin_to
     if twice := _twice([*names, *brought]):
         raise BadAgent(f"Two tools are called {twice!r}, one of them in an extension.")
     check_names(agent, [*names, *brought])
+    agent.missing_deps = _check_deps(agent, tools)
 
 
 def open_surroundings(sandbox: object, telemetry: object) -> tuple[ShellSandbox | None, Telemetry | None]:
@@ -89,6 +90,27 @@ def _check_tools(tools: Sequence[object], builtin_tools: object) -> list[str]:
     if twice := _twice(names):
         raise BadAgent(f"Two tools are called {twice!r}.")
     return names
+
+
+def _check_deps(agent: Agent, tools: Sequence[object]) -> str:
+    """Raises for `deps` of another class than a tool wants; what to say to one who begins a session without any."""
+    brought = [tool for each in agent.extensions for tool in each.tools]
+    # A subagent that has none works with those of its parent.
+    below = [each.agent.missing_deps for each in agent.subagents if each.agent is not None]
+    missing = next((sentence for sentence in below if sentence), "") if agent.deps is None else ""
+    if not tools and not brought:
+        return missing
+    from farhand.sdk.tools import FunctionTool, as_tool
+
+    for tool in [*(as_tool(each) for each in tools), *brought]:  # type: ignore[arg-type]
+        wanted = tool.deps_type if isinstance(tool, FunctionTool) else None
+        if wanted is None or isinstance(agent.deps, wanted):
+            continue
+        sentence = f"The tool {tool.name!r} wants deps to be a {wanted.__name__}"
+        if agent.deps is None:
+            return f"{sentence}: give it with Agent(deps=…), or with_changes(deps=…)."
+        raise BadAgent(f"{sentence}; deps is {agent.deps!r}.")
+    return missing
 
 
 def _check_builtin(wanted: object) -> None:

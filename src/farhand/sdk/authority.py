@@ -148,7 +148,12 @@ async def _put_to_person(
 
 def from_subagent(question: Question, acting: Session) -> Question:
     """A subagent's question as its parent's person reads it: who asks, under an id that no other question has."""
-    return replace(question, id=f"{acting.id[:8]}-{question.id}", text=f"{acting.subagent_name}: {question.text}")
+    return replace(
+        question,
+        id=f"{acting.id[:8]}-{question.id}",
+        text=f"{acting.subagent_name}: {question.text}",
+        subagent=question.subagent or acting.subagent_name,
+    )
 
 
 def _details(call: ToolCall, kind: str) -> dict[str, Any]:

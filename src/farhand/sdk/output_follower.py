@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from farhand.sdk.group_watcher import watch_group
+from farhand.disk.group_watcher import watch_group
 from farhand.sdk.output import Collected, LineAssembler
 
 GRACE_SECONDS = 2.0

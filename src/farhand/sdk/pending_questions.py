@@ -94,6 +94,7 @@ def _question_form(question: Question) -> dict[str, Any]:
         "choices": list(question.choices),
         "call": {"id": call.id, "name": call.name, "arguments": call.arguments} if call else None,
         "fields": dict(question.fields),
+        "subagent": question.subagent,
     }
 
 
@@ -106,4 +107,5 @@ def _question(form: Mapping[str, Any]) -> Question:
         tuple(form["choices"]),
         ToolCall(call["id"], call["name"], dict(call["arguments"])) if call else None,
         dict(form["fields"]),
+        str(form.get("subagent", "")),
     )

@@ -7,8 +7,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 if TYPE_CHECKING:
+    # One with a default, for checkers alone: to load it would cost every import of the SDK.
+    from typing_extensions import TypeVar
+
     from farhand.sdk.agent import Agent
+    from farhand.sdk.hooks.words import EventName
     from farhand.sdk.session import Session
+
+    DepsT_co = TypeVar("DepsT_co", covariant=True, default=Any)
+else:
+    from typing import TypeVar
+
+    DepsT_co = TypeVar("DepsT_co", covariant=True)
 
 Part: TypeAlias = dict[str, Any]
 """One part of Gemini's wire JSON: `{"text": …}`, `{"functionCall": …}`, `{"inlineData": …}`, or what it may grow."""
@@ -95,8 +105,11 @@ class Shell(Protocol):
     ) -> ShellProcess: ...
 
 
-class SessionContext(Protocol):
-    """What tools, hooks and instructions are handed beside their own arguments."""
+class SessionContext(Protocol[DepsT_co]):
+    """What tools, hooks and instructions are handed beside their own arguments.
+
+    `SessionContext[State]` is one whose `deps` is a `State`: what `Agent(deps=…)` was given.
+    """
 
     @property
     def session_id(self) -> str: ...
@@ -117,24 +130,9 @@ class SessionContext(Protocol):
     @property
     def session(self) -> Session: ...
     @property
-    def deps(self) -> Any: ...
+    def deps(self) -> DepsT_co: ...
     async def ask(self, question: Question) -> Reply: ...
     async def progress(self, message: str, fraction: float | None = None) -> None: ...
-
-
-HookEventName = Literal[
-    "SessionStart",
-    "SessionEnd",
-    "BeforeAgent",
-    "AfterAgent",
-    "BeforeModel",
-    "AfterModel",
-    "BeforeToolSelection",
-    "BeforeTool",
-    "AfterTool",
-    "PreCompress",
-    "Notification",
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,17 +161,17 @@ class HookSystem(Protocol):
     the fields that all events share (session_id, transcript_path, cwd, hook_event_name, timestamp) come from `context`.
     """
 
-    def listens(self, event_name: HookEventName, matcher_subject: str | None = None) -> bool: ...
-    async def fire(self, event_name: HookEventName, fields: dict[str, Any], context: SessionContext) -> HookOutcome: ...
+    def listens(self, event_name: EventName, matcher_subject: str | None = None) -> bool: ...
+    async def fire(self, event_name: EventName, fields: dict[str, Any], context: SessionContext) -> HookOutcome: ...
 
 
 class NoHooks:
     """A hook system without hooks: listens to nothing."""
 
-    def listens(self, event_name: HookEventName, matcher_subject: str | None = None) -> bool:  # noqa: ARG002
+    def listens(self, event_name: EventName, matcher_subject: str | None = None) -> bool:  # noqa: ARG002
         return False
 
-    async def fire(self, event_name: HookEventName, fields: dict[str, Any], context: SessionContext) -> HookOutcome:  # noqa: ARG002
+    async def fire(self, event_name: EventName, fields: dict[str, Any], context: SessionContext) -> HookOutcome:  # noqa: ARG002
         return HookOutcome()
 
 
@@ -222,6 +220,7 @@ class Question:
     """Something a person is asked: a permission (with its `call`), a choice or a free text.
 
     An empty `choices` wants free text. `fields` is the raw form of a question that has more to it (ask_user's own).
+    `subagent` names the subagent that asks, where it is one.
     """
 
     id: str
@@ -230,6 +229,7 @@ class Question:
     choices: tuple[str, ...] = ()
     call: ToolCall | None = None
     fields: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    subagent: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,12 +268,3 @@ class Memory:
 
     global_text: str = ""
     project_text: str = ""
-
-
-# The loaders, by the names under which the session imports them (lazily):
-#   farhand.sdk.settings: load_settings(cwd: Path, home: Path, environ: Mapping[str, str]) -> Settings  (frozen;
-#       Settings.raw: the merged mapping, Settings.trusted: is the folder trusted, Settings.environ: what .env added)
-#   farhand.sdk.memory:   load_memory(cwd: Path, home: Path, settings: Settings) -> Memory
-#   farhand.sdk.context:  make_context(session: Session) -> SessionContext
-#   farhand.sdk.hooks:    load_hooks(hooks: Sequence[object], settings: Settings, cwd: Path, environ) -> HookSystem
-#   farhand.sdk.tools:    builtin_tools(settings: Settings) -> list[Tool];  as_tool(function_or_tool) -> Tool

@@ -16,7 +16,9 @@ from farhand.sdk.recording import Recording, find_session, list_sessions, new_id
 
 @dataclass(frozen=True, slots=True)
 class RecordedSession:
-    """One recorded session. `name` is what it was called, by us or by the CLI; `opening` is its first prompt."""
+    """One recorded session. `name` is what it was called, by us or by the CLI; `opening` is its first prompt.
+
+    `messages` counts what was said and answered, without what was put around it."""
 
     id: str
     name: str
@@ -48,11 +50,9 @@ def fork(folder: Path, session_id: str) -> str:
 
 
 def rename(folder: Path, session_id: str, name: str) -> None:
-    """Gives a session a name, where the CLI keeps its summary."""
+    """Gives a session a name, where the CLI keeps its summary; also while a turn writes to it."""
     path, _ = find_session(folder, session_id)
-    recording = Recording(path)
-    with recording.alone():
-        recording.rename(name)
+    Recording(path).rename(name)
 
 
 def delete(folder: Path, session_id: str) -> None:
@@ -69,7 +69,8 @@ def delete(folder: Path, session_id: str) -> None:
 
 def _info(path: Path, records: SessionRecords) -> RecordedSession:
     said = [{"role": "user", "parts": _parts(each)} for each in records.messages if each.get("type") == "user"]
-    opening = next((each["text"] for each in clean_messages(said) if each["text"]), "")
+    texts = [each["text"] for each in clean_messages(said)]
+    opening = next((text for text in texts if text), "")
     data = records.metadata
     return RecordedSession(
         records.session_id,
@@ -77,7 +78,7 @@ def _info(path: Path, records: SessionRecords) -> RecordedSession:
         opening,
         str(data.get("startTime") or ""),
         str(data.get("lastUpdated") or ""),
-        len(records.messages),
+        len(records.messages) - (len(said) - len(texts)),
         path,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -9,12 +10,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from farhand.disk.atomic import append
 from farhand.sdk import wire
 from farhand.sdk.conversation import SIDECAR_SUFFIX, SessionRecords, read_conversation
 from farhand.sdk.errors import RecordingTaken, SessionNotFound
+from farhand.sdk.json_shapes import is_object
 from farhand.sdk.projects import project_hash
 from farhand.sdk.protocols import Content, Part, ToolCall
 
@@ -143,9 +145,20 @@ class Recording:
                 fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
                 raise RecordingTaken(f"Another turn writes to {self.path.name}. Wait for its end.") from None
-            if self.known_bytes is not None and os.fstat(held.fileno()).st_size != self.known_bytes:
+            if not self._is_where_we_left_it(held):
                 raise RecordingTaken(f"Somebody else has gone on with {self.path.name}. Resume it to go on from there.")
             yield
+
+    def _is_where_we_left_it(self, held: IO[bytes]) -> bool:
+        """Whether nobody has gone on with the conversation; a name that it was given meanwhile is no going on."""
+        size = os.fstat(held.fileno()).st_size
+        if self.known_bytes is None or size == self.known_bytes:
+            return True
+        held.seek(self.known_bytes)
+        if size < self.known_bytes or not all(_only_describes(line) for line in held.read().splitlines()):
+            return False
+        self.known_bytes = size
+        return True
 
     def _touch(self) -> None:
         self._append({"$set": {"lastUpdated": timestamp()}})
@@ -164,6 +177,16 @@ class Recording:
                 f"The session is no longer recorded: {self.path} cannot be written ({error.strerror}). "
                 "What was recorded before is whole; the conversation goes on in memory."
             )
+
+
+def _only_describes(line: bytes) -> bool:
+    """Whether a line says something about the session and nothing of what was said in it."""
+    try:
+        record: object = json.loads(line)
+    except ValueError:
+        return False
+    described = record.get("$set") if is_object(record) and len(record) == 1 else None
+    return is_object(described) and described.keys() <= {"summary", "lastUpdated"}
 
 
 def _append_line(path: Path, text: str) -> int:
@@ -225,7 +248,13 @@ def list_sessions(folder: Path) -> list[tuple[Path, SessionRecords]]:
             continue
         if conversation.session_id and conversation.metadata.get("kind") != "subagent":
             found.append((path, conversation))
-    return sorted(found, key=lambda each: str(each[1].metadata.get("startTime", "")))
+    once = {each[1].session_id: each for each in sorted(found, key=_standing)}
+    return sorted(once.values(), key=lambda each: str(each[1].metadata.get("startTime", "")))
+
+
+def _standing(found: tuple[Path, SessionRecords]) -> tuple[bool, str]:
+    """Which of two files of a session counts: the Gemini CLI leaves an empty one if it resumes in another minute."""
+    return bool(found[1].messages), str(found[1].metadata.get("lastUpdated", ""))
 
 
 def find_session(folder: Path, session_id: str) -> tuple[Path, SessionRecords]:
@@ -238,7 +267,7 @@ def find_session(folder: Path, session_id: str) -> tuple[Path, SessionRecords]:
     if not matching:
         known = [conversation.session_id for _, conversation in list_sessions(folder)]
         raise SessionNotFound(session_id, str(folder / "chats"), known)
-    return matching[-1]
+    return max(matching, key=_standing)
 
 
 def is_recorded(folder: Path, session_id: str) -> bool:

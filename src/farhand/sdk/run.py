@@ -12,9 +12,8 @@ from farhand.sdk.events import Event
 from farhand.sdk.result import Result, Tally
 
 if TYPE_CHECKING:
-    from farhand.sdk.active_turn import ActiveTurn
+    from farhand.sdk.active_turn import ActiveTurn, TurnPrompt
     from farhand.sdk.prompt import Prompt
-    from farhand.sdk.protocols import Part
     from farhand.sdk.session import Session
     from farhand.sdk.structured import Structured
 
@@ -53,7 +52,7 @@ class Run(Generic[T]):
     def __init__(
         self,
         session: Session,
-        parts_of: Callable[[], list[Part] | None],
+        parts_of: Callable[[], TurnPrompt],
         output: type[T] | None,
         budget: Budget | None = None,
     ) -> None:

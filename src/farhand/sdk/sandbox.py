@@ -1,4 +1,4 @@
-"""The sandbox of an agent's shell commands: bubblewrap where it is, an engine of your own, a refusal elsewhere."""
+"""The sandbox of an agent's shell commands: bubblewrap where it is, a container otherwise, a refusal elsewhere."""
 
 from __future__ import annotations
 
@@ -59,7 +59,8 @@ class Sandbox:
             made += ["--ro-bind", folder, folder]
         for folder in [*_resolved(self.writable), *_resolved(writable)]:
             made += ["--bind", folder, folder]
-        return [*made, "--chdir", str(cwd), "--", *argv]
+        # Where a link to it lies may be hidden.
+        return [*made, "--chdir", os.path.realpath(cwd), "--", *argv]
 
 
 def _isolated() -> list[str]:
@@ -83,7 +84,7 @@ def _problem() -> str:
     command = Sandbox().wrap(["true"], cwd=Path("/"), writable=())
     try:
         ended = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30, check=False
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=CHECK_SECONDS, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"bubblewrap does not start ({error})"
@@ -95,9 +96,28 @@ def engine_of(given: object) -> ShellSandbox | None:
     """What `Agent(sandbox=…)` was given as an engine that works here. Raises SandboxUnavailable when it does not."""
     if given is None or given is False:
         return None
-    engine = Sandbox() if given is True else given
-    if not isinstance(engine, ShellSandbox):
+    if given is True:
+        return _usual_engine()
+    if not isinstance(given, ShellSandbox):
         raise SandboxUnavailable(f"sandbox is {given!r}: give True, Sandbox(…), or an object with problem and wrap.")
-    if problem := engine.problem():
-        raise SandboxUnavailable(f"No sandbox can be made here: {problem}. Without `sandbox`, commands run unconfined.")
-    return engine
+    if problem := given.problem():
+        raise _unavailable(problem)
+    return given
+
+
+def _usual_engine() -> ShellSandbox:
+    """bubblewrap, which needs no image; where it cannot be had, a container."""
+    sandbox = Sandbox()
+    without = sandbox.problem()
+    if not without:
+        return sandbox
+    from farhand.sdk.container_sandbox import ContainerSandbox
+
+    container = ContainerSandbox()
+    if problem := container.problem():
+        raise _unavailable(f"{without}, and {problem}")
+    return container
+
+
+def _unavailable(problem: str) -> SandboxUnavailable:
+    return SandboxUnavailable(f"No sandbox can be made here: {problem}. Without `sandbox`, commands run unconfined.")

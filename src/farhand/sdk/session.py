@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 from farhand.sdk.authority import Authority, admit, hides
 from farhand.sdk.compression import compress_session
 from farhand.sdk.conversation import Restored
-from farhand.sdk.errors import SessionBusy
+from farhand.sdk.errors import BadAgent, SessionBusy
 from farhand.sdk.events import Error, Event
 from farhand.sdk.history import History
 from farhand.sdk.messages import HistoryMessage, clean_messages
 from farhand.sdk.pending_questions import NOTHING_PENDING, PendingQuestions
-from farhand.sdk.protocols import Approval, Content, Extender, HookSystem, Memory, Part, Question, Reply, Tool, ToolCall
+from farhand.sdk.protocols import Approval, Content, Extender, HookSystem, Memory, Question, Reply, Tool, ToolCall
 from farhand.sdk.questions import ForwardingAsker, OpenQuestions
 from farhand.sdk.recording import new_id
 from farhand.sdk.result import Result
@@ -25,6 +25,7 @@ from farhand.sdk.session_turns import SessionTurns
 from farhand.sdk.spending import Spending
 
 if TYPE_CHECKING:
+    from farhand.sdk.active_turn import TurnPrompt
     from farhand.sdk.additions import Additions
     from farhand.sdk.agent import Agent
     from farhand.sdk.budget import Budget
@@ -48,6 +49,8 @@ class Session:
         resumed: tuple[Path, Restored] | None = None,
         pending: PendingQuestions = NOTHING_PENDING,
     ) -> None:
+        if agent.missing_deps:
+            raise BadAgent(agent.missing_deps)
         self.id = session_id or new_id()
         self.agent = agent
         self.losses: tuple[str, ...] = resumed[1].losses if resumed else ()
@@ -153,14 +156,33 @@ class Session:
     # Turns.
 
     @overload
-    def run(self, prompt: Prompt, *, budget: Budget | None = None) -> Run[None]: ...
+    def run(self, prompt: Prompt, *, budget: Budget | None = None, commands: bool = False) -> Run[None]: ...
     @overload
-    def run(self, prompt: Prompt, *, output: type[T], budget: Budget | None = None) -> Run[T]: ...
-    def run(self, prompt: Prompt, *, output: type[Any] | None = None, budget: Budget | None = None) -> Run[Any]:
-        """A turn as an object: `async with session.run(prompt) as run`, its events, `run.result`, `run.data`."""
+    def run(
+        self, prompt: Prompt, *, output: type[T], budget: Budget | None = None, commands: bool = False
+    ) -> Run[T]: ...
+    def run(
+        self,
+        prompt: Prompt,
+        *,
+        output: type[Any] | None = None,
+        budget: Budget | None = None,
+        commands: bool = False,
+    ) -> Run[Any]:
+        """A turn as an object: `async with session.run(prompt) as run`, its events, `run.result`, `run.data`.
+
+        With `commands`, a prompt that begins with the `/name` of a command which the agent has is that command's."""
         from farhand.sdk.prompt import to_parts
 
-        return self._run(lambda: to_parts(prompt, self.cwd), output, budget)
+        def parts_of() -> TurnPrompt:
+            parts = to_parts(prompt, self.cwd)
+            if not commands:
+                return parts
+            from farhand.sdk.extensions.commands import expanded
+
+            return lambda: expanded(parts, self)
+
+        return self._run(parts_of, output, budget)
 
     # Read as it comes: the last event is `Finish`. The turn waits for its reader.
     send_stream = run
@@ -223,7 +245,7 @@ class Session:
             self.model, self.model_name = self.agent.open_other(model, self.settings)
 
     def _run(
-        self, parts_of: Callable[[], list[Part] | None], output: type[Any] | None, budget: Budget | None = None
+        self, parts_of: Callable[[], TurnPrompt], output: type[Any] | None, budget: Budget | None = None
     ) -> Run[Any]:
         from farhand.sdk.run import Run
 
@@ -377,9 +399,14 @@ class Session:
         self.is_open = False
 
     async def __aenter__(self) -> Session:
+        # So that its agent's connections are kept between its turns.
+        self.agent.take_lease()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self.close()
+        try:
+            await self.close()
+        finally:
+            await self.agent.give_back_lease()

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 from farhand.sdk.errors import SessionBusy
 
 if TYPE_CHECKING:
-    from farhand.sdk.active_turn import ActiveTurn
+    from farhand.sdk.active_turn import ActiveTurn, TurnPrompt
     from farhand.sdk.budget import Budget
     from farhand.sdk.events import Event
-    from farhand.sdk.protocols import Part
     from farhand.sdk.result import Tally
     from farhand.sdk.session import Session
     from farhand.sdk.structured import Structured
@@ -41,7 +40,7 @@ class SessionTurns:
 
     async def begin(
         self,
-        parts_of: Callable[[], list[Part] | None],
+        parts_of: Callable[[], TurnPrompt],
         structured: Structured[Any] | None,
         tally: Tally,
         budget: Budget | None,

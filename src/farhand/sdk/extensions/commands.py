@@ -7,7 +7,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from farhand.sdk.extensions import ExtensionCommand, ExtensionError
-from farhand.sdk.protocols import ToolCall
+from farhand.sdk.protocols import Part, ToolCall
 from farhand.sdk.shell import finished
 from farhand.sdk.shell_process import Limits
 
@@ -18,9 +18,22 @@ SHELL_TIMEOUT_SECONDS = 120.0
 _PLACE = re.compile(r"\{\{args\}\}|@\{(?P<file>[^{}]+)\}|!\{(?P<shell>(?:[^{}]|\{\{args\}\}|\{[^{}]*\})*)\}", re.DOTALL)
 
 
+async def expanded(parts: list[Part], session: Session) -> list[Part]:
+    """A prompt whose text is a command line, with that command's prompt in its place; every other one as it is."""
+    line = parts[0].get("text") if parts else None
+    if not isinstance(line, str) or not line.startswith("/") or _name(line) not in session.additions.commands:
+        return parts
+    return [{"text": await prompt_of(line, session)}, *parts[1:]]
+
+
+def _name(line: str) -> str:
+    return line.strip().removeprefix("/").partition(" ")[0]
+
+
 async def prompt_of(line: str, session: Session) -> str:
     """The prompt behind a command line."""
-    name, _, arguments = line.strip().removeprefix("/").partition(" ")
+    name = _name(line)
+    arguments = line.strip().partition(" ")[2]
     command = session.additions.commands.get(name)
     if command is None:
         known = ", ".join(sorted(session.additions.commands)) or "none"

@@ -7,23 +7,13 @@ import signal
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from farhand.sdk.hooks.function_answers import ANSWER_KINDS, DECISIONS
 from farhand.sdk.json_shapes import is_object
 
 if TYPE_CHECKING:
     from farhand.sdk.protocols import ShellResult
 
 NO_REASON = "No reason provided"
-_KINDS: dict[str, type] = {
-    "continue": bool,
-    "stopReason": str,
-    "suppressOutput": bool,
-    "systemMessage": str,
-    "decision": str,
-    "reason": str,
-    "hookSpecificOutput": dict,
-    "stop_hook_active": bool,
-}
-_DECISIONS = {"ask": "ask", "block": "deny", "deny": "deny", "approve": "allow", "allow": "allow"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +70,11 @@ def clean(answer: dict[str, Any]) -> dict[str, Any]:
         specific = answer.get("hookSpecificOutput")
         specific = specific if is_object(specific) else {}
         answer = {**answer, "hookSpecificOutput": {"additionalContext": context, **specific}}
-    kept: dict[str, Any] = {key: value for key, value in answer.items() if isinstance(value, _KINDS.get(key, _Never))}
+    kept: dict[str, Any] = {
+        key: value for key, value in answer.items() if isinstance(value, ANSWER_KINDS.get(key, _Never))
+    }
     if "decision" in kept:
-        decision = _DECISIONS.get(kept.pop("decision").lower())
+        decision = DECISIONS.get(kept.pop("decision").lower())
         if decision:
             kept["decision"] = decision
     return kept

@@ -9,8 +9,9 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
+from farhand.sdk.hooks.function_answers import answer_form
 from farhand.sdk.hooks.matching import matches, subject_of
-from farhand.sdk.hooks.words import answer_form, input_of
+from farhand.sdk.hooks.words import input_of
 from farhand.sdk.json_shapes import is_object
 
 if TYPE_CHECKING:

@@ -16,16 +16,18 @@ from farhand.sdk.errors import SdkError
 from farhand.sdk.hooks.answers import HookRun, clean, read_answer
 from farhand.sdk.hooks.config import Entry, configured, entry_of
 from farhand.sdk.hooks.define import Hook
+from farhand.sdk.hooks.function_answers import answer_form
 from farhand.sdk.hooks.matching import matches, subject_of
 from farhand.sdk.hooks.merge import fed_forward, merged
-from farhand.sdk.hooks.words import answer_form, input_of
+from farhand.sdk.hooks.words import input_of
 from farhand.sdk.protocols import HookOutcome
 from farhand.sdk.settings import PROJECT
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
-    from farhand.sdk.protocols import HookEventName, HookSystem, SessionContext
+    from farhand.sdk.hooks.words import EventName
+    from farhand.sdk.protocols import HookSystem, SessionContext
     from farhand.sdk.settings import AgentSettings
 
 KILL_GRACE_SECONDS = 5.0
@@ -53,12 +55,12 @@ class Hooks:
         ]
         return Hooks([*(entry for own in self._entries.values() for entry in own), *theirs], self._environment)
 
-    def listens(self, event_name: HookEventName, matcher_subject: str | None = None) -> bool:
+    def listens(self, event_name: EventName, matcher_subject: str | None = None) -> bool:
         """Whether any hook wants to hear of an event."""
         entries = self._entries.get(event_name)
         return bool(entries) and any(matches(event_name, entry.matcher, matcher_subject) for entry in entries or ())
 
-    async def fire(self, event_name: HookEventName, fields: dict[str, Any], context: SessionContext) -> HookOutcome:
+    async def fire(self, event_name: EventName, fields: dict[str, Any], context: SessionContext) -> HookOutcome:
         """Runs every hook that the event means: at once, or one after the other when one of them asks for that."""
         entries = self._meant(event_name, fields)
         if not entries:

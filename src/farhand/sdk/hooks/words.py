@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, dataclass_transform
 
-from farhand.sdk.json_shapes import is_object
-
 if TYPE_CHECKING:
     from farhand.sdk.hooks.shapes import (
         HookToolResponse,
@@ -160,7 +158,7 @@ class NotificationInput(HookInput):
 # What each event may answer.
 
 _TOP = {"stop_reason": "stopReason", "system_message": "systemMessage", "decision": "decision", "reason": "reason"}
-_SPECIFIC = {
+SPECIFIC = {
     "additional_context": "additionalContext",
     "clear_context": "clearContext",
     "llm_request": "llm_request",
@@ -185,7 +183,7 @@ class HookOutput(HookRecord):
             answer["continue"] = False
         if fields["suppress_output"]:
             answer["suppressOutput"] = True
-        specific = {key: fields[name] for name, key in _SPECIFIC.items() if fields.get(name) not in (None, False)}
+        specific = {key: fields[name] for name, key in SPECIFIC.items() if fields.get(name) not in (None, False)}
         if specific:
             answer["hookSpecificOutput"] = {"hookEventName": event_name, **specific}
         return answer
@@ -304,32 +302,6 @@ def matcher_problem(event_name: str, matcher: str | None) -> str:
 
 
 _KINDS: dict[str, type | tuple[type, ...]] = {"str": str, "bool": bool, "dict[str, Any]": dict}
-
-
-_ANSWER_KEYS = (
-    "continue",
-    "stopReason",
-    "suppressOutput",
-    "systemMessage",
-    "decision",
-    "reason",
-    "hookSpecificOutput",
-    "additionalContext",
-    "stop_hook_active",
-)
-
-
-def answer_form(event_name: str, output: object) -> dict[str, Any]:
-    """What a function answered as the CLI reads it: one of the classes above, or a plain dict in the CLI's own form."""
-    kind = WORDS[event_name][1]
-    if isinstance(output, kind):
-        return output.to_json(event_name)
-    if is_object(output):
-        if unknown := [key for key in output if key not in _ANSWER_KEYS]:
-            # A misspelt decision of a guard would let everything through.
-            raise TypeError(f"it answered {unknown[0]!r}, which nobody knows; known: {', '.join(_ANSWER_KEYS)}")
-        return output
-    raise TypeError(f"it returned {type(output).__name__}; it may return {kind.__name__}, a dict or None")
 
 
 def input_of(event_name: str, payload: Mapping[str, Any]) -> HookInput:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import random
+import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -14,8 +16,10 @@ from farhand.sdk.json_shapes import is_list, is_object
 from farhand.sdk.models import RETRY_LISTENER
 
 if TYPE_CHECKING:
-    import httpx2
+    from farhand.sdk.models.connection import HttpAnswer, HttpClient
 
+_PROXY_VARIABLES = [name for each in ("http_proxy", "https_proxy", "all_proxy") for name in (each, each.upper())]
+_WITH_SYSTEM_PROXIES = ("darwin", "win32")
 RETRYABLE = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
 _contexts: dict[str, Any] = {}
 
@@ -59,18 +63,22 @@ class Wire:
         self._authorize = authorize
         self.base_url = base_url.rstrip("/")
         self.retry_policy = retry_policy or RetryPolicy()
-        self._headers = dict(headers)
+        self._headers = {"content-type": "application/json", "user-agent": "farhand", **headers}
         self._timeout_seconds = timeout_seconds
         self._sleep = sleep
         self._chance = chance
-        self._client: httpx2.AsyncClient | None = None
+        self._client: HttpClient | None = None
         self._loop: object = None
 
     async def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """The JSON answer to a JSON body."""
+        from farhand.sdk.models.connection import HttpFailed
+
         response = await self._persist(path, body)
         try:
             raw = await response.aread()
+        except HttpFailed as error:
+            raise StreamCut(str(error)) from error
         finally:
             await response.aclose()
         try:
@@ -83,7 +91,7 @@ class Wire:
 
     async def events(self, path: str, body: dict[str, Any]) -> AsyncGenerator[dict[str, Any], None]:
         """The data of each server-sent event, as JSON objects; `[DONE]` ends them."""
-        import httpx2
+        from farhand.sdk.models.connection import HttpFailed
 
         response = await self._persist(path, body)
         try:
@@ -92,12 +100,12 @@ class Wire:
                     if data == b"[DONE]":
                         return
                     yield _event(data)
-        except httpx2.HTTPError as error:
-            raise StreamCut(str(error) or type(error).__name__) from error
+        except HttpFailed as error:
+            raise StreamCut(str(error)) from error
         finally:
             await response.aclose()
 
-    async def _persist(self, path: str, body: dict[str, Any]) -> httpx2.Response:
+    async def _persist(self, path: str, body: dict[str, Any]) -> HttpAnswer:
         """Sends until the server answers well, or the patience is over."""
         for attempt in range(1, self.retry_policy.attempts + 1):
             response, failure, asked_for = await self._try(path, body, attempt)
@@ -113,55 +121,57 @@ class Wire:
 
     async def _try(
         self, path: str, body: dict[str, Any], attempt: int
-    ) -> tuple[httpx2.Response | None, ModelError, float | None]:
-        import httpx2
+    ) -> tuple[HttpAnswer | None, ModelError, float | None]:
+        from farhand.sdk.models.connection import HttpFailed
 
-        client = self._open()
         content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
         # A token may expire between two attempts.
-        signed = dict(await self._authorize()) if self._authorize is not None else None
-        request = client.build_request("POST", f"{self.base_url}{path}", content=content, headers=signed)
+        signed = dict(await self._authorize()) if self._authorize is not None else dict[str, str]()
         try:
-            response = await client.send(request, stream=True)
-        except httpx2.TransportError as error:
-            said = f"The model's server at {self.base_url} was not reached: {str(error) or type(error).__name__}"
-            return None, ModelError(said, retryable=True), None
-        if response.status_code < 400:
-            return response, ModelError(""), None
-        raw = await response.aread()
-        await response.aclose()
+            response = await self._open().post(f"{self.base_url}{path}", content, {**self._headers, **signed})
+            if response.status_code < 400:
+                return response, ModelError(""), None
+            try:
+                raw = await response.aread()
+            finally:
+                await response.aclose()
+        except HttpFailed as error:
+            said = f"The model's server at {self.base_url} was not reached: {error}"
+            return None, ModelError(said, retryable=error.retryable), None
         refused = ModelRefused(
             response.status_code, _detail(raw), retryable=response.status_code in RETRYABLE, attempts=attempt
         )
         return None, refused, asked_delay(response.headers.get("retry-after"), raw)
 
-    def _open(self) -> httpx2.AsyncClient:
+    def _open(self) -> HttpClient:
         import asyncio
-
-        import httpx2
 
         loop = asyncio.get_running_loop()
         if self._client is None or self._loop is not loop:
             self._loop = loop
-            self._client = httpx2.AsyncClient(
-                headers={"content-type": "application/json", **self._headers},
-                timeout=httpx2.Timeout(self._timeout_seconds, connect=30.0),
-                limits=httpx2.Limits(max_connections=None, max_keepalive_connections=100),
-                verify=_verification(self.base_url),
-            )
+            self._client = _client(self._timeout_seconds)
         return self._client
 
     async def close(self) -> None:
         """Closes the connections. The next request opens new ones."""
         client, self._client = self._client, None
         if client is not None:
-            await client.aclose()
+            await client.close()
 
 
-def _verification(base_url: str) -> Any:
+def _client(timeout_seconds: float) -> HttpClient:
+    """A client that goes straight to a server; through httpx2 where the way out may be a proxy."""
+    if sys.platform in _WITH_SYSTEM_PROXIES or any(os.environ.get(name) for name in _PROXY_VARIABLES):
+        from farhand.sdk.models.proxied import ProxiedClient
+
+        return ProxiedClient(timeout_seconds, _tls)
+    from farhand.sdk.models.connection import DirectClient
+
+    return DirectClient(timeout_seconds, _tls)
+
+
+def _tls() -> Any:
     """A TLS context, made once a process: making one costs more than a whole turn."""
-    if not base_url.startswith("https:"):
-        return False
     if "default" not in _contexts:
         import ssl
 

@@ -26,7 +26,9 @@ _BUILD_PATTERN = re.compile(r"(?:Dockerfile|Containerfile)\..*|.*\.(?:bzl|bazel|
 PROTECTED_FOLDERS = frozenset(
     ".git .gemini .claude .codex .opencode .cursor .agents .github .gitlab .husky .vscode .idea .devcontainer .direnv"
     " .hg .mvn .yarn .mise .zed .qwen .continue .windsurf .roo .kiro .amp .factory"
-    " .cargo .config .ssh .gnupg .circleci .farhand".split()
+    " .cargo .config .ssh .gnupg .circleci .farhand .bundle .fleet .jj .sl .svn"
+    # Programs and libraries that others run by their names.
+    " .venv venv node_modules".split()
 )
 PROTECTED_FILES = frozenset(
     ".mcp.json .envrc .env .gitattributes .gitmodules .gitconfig .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .netrc"
@@ -34,11 +36,26 @@ PROTECTED_FILES = frozenset(
     " .bash_login .bash_logout .profile .zshrc .zshenv .zprofile .zlogin .inputrc .vimrc .exrc .tmux.conf"
     " .gdbinit .lldbinit .pythonrc .pdbrc .python_history opencode.json opencode.jsonc"
     " sitecustomize.py usercustomize.py .gitlab-ci.yml .travis.yml jenkinsfile mise.local.toml .lintstagedrc.json"
-    " lefthook.yml lefthook.yaml .nvim.lua .dir-locals.el crush.json .crush.json".split()
+    " lefthook.yml lefthook.yaml lefthook.toml lefthook.json .lefthook.yml .lefthook.yaml .lefthook.toml"
+    " .lefthook.json .huskyrc .huskyrc.js .huskyrc.json .hgrc .rprofile .renviron .irbrc .pryrc .rspec .psqlrc"
+    " .screenrc .pylintrc .flake8 mypy.ini bunfig.toml rust-toolchain rust-toolchain.toml package.swift build.sbt"
+    " tiltfile earthfile azure-pipelines.yml phpunit.xml .php-cs-fixer.php rebar.config"
+    " .nvim.lua .dir-locals.el crush.json .crush.json"
+    # Runners of tasks, and what they and package managers take their orders from.
+    " tox.ini noxfile.py justfile .justfile taskfile.yml taskfile.yaml rakefile gemfile gemfile.lock procfile"
+    " vagrantfile gulpfile.js gruntfile.js dodo.py fabfile.py tasks.py wscript sconstruct meson.build build.zig mix.exs"
+    " flake.nix shell.nix default.nix compose.yaml compose.yml docker-compose.yaml docker-compose.yml"
+    " uv.lock poetry.lock pdm.lock pipfile pipfile.lock bun.lock npm-shrinkwrap.json composer.json composer.lock"
+    " deno.json deno.jsonc turbo.json nx.json lerna.json pnpm-workspace.yaml .pnp.cjs gradlew mvnw gradle.properties"
+    " build.rs pytest.ini .coveragerc .babelrc .babelrc.js .eslintrc.js .eslintrc.cjs .prettierrc.js"
+    " .mocharc.js".split()
 )
 # The CLI keeps what it writes for itself there; a plan orders nobody to do anything.
 _PLAN = re.compile(r".*/\.gemini/tmp/[\w-]+/(?:[\w-]+/)?plans/[\w-]+\.md")
-PROTECTED_PATTERN = re.compile(r"\.env\..+|.+\.pth")
+# Besides: variables, paths that Python imports from, and settings that are programs.
+PROTECTED_PATTERN = re.compile(
+    r"\.env\..+|.+\.pth|.+\.config\.[cm]?[jt]s|(?:docker-)?compose\..+\.ya?ml|requirements.*\.(?:txt|in)"
+)
 
 
 def edited_paths(call: ToolCall) -> list[str]:

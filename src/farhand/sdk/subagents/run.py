@@ -79,8 +79,12 @@ async def _follow(session: Session, prompt: str, one: Subagent, parent: Session)
 
 async def _agent(one: Subagent, prompt: str, parent: Session) -> Agent:
     """The agent that works: the given one, or the parent with other instructions and fewer tools."""
-    model: AgentOptions = {"model": one.model} if one.agent is None and one.model is not None else {}
-    agent = (one.agent or parent.agent).with_changes(**model)
+    changes: AgentOptions = {}
+    if one.agent is None and one.model is not None:
+        changes["model"] = one.model
+    if one.agent is not None and one.agent.deps is None:
+        changes["deps"] = parent.agent.deps
+    agent = (one.agent or parent.agent).with_changes(**changes)
     agent.max_turns = min(agent.max_turns, one.max_turns)
     if one.agent is None:
         agent.loads_additions = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, get_type_hints, overload
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, get_args, get_type_hints, overload
 
 from farhand.sdk.call_function import LATE, call_within
 from farhand.sdk.protocols import ToolKind, ToolResult
@@ -51,6 +51,8 @@ class FunctionTool(Generic[P, R]):
         self.show_errors = show_errors
         self.timeout_seconds = timeout_seconds
         self._context_name, self._parameters = _signature(function, self.name, names or {})
+        # The class that it wants `context.deps` to be of, where it says so: `SessionContext[State]`.
+        self.deps_type = _deps_type(function, self._context_name, names or {})
         self.parameters = _schema(self.name, self._parameters)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -115,7 +117,20 @@ def _signature(function: Callable[..., Any], name: str, names: Mapping[str, Any]
 
 def _is_context(annotation: Any) -> bool:
     named = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", "")
-    return named.strip("\"'").rpartition(".")[2] == "SessionContext"
+    return named.strip("\"'").partition("[")[0].rpartition(".")[2] == "SessionContext"
+
+
+def _deps_type(function: Callable[..., Any], context_name: str | None, names: Mapping[str, Any]) -> type | None:
+    if context_name is None:
+        return None
+    try:
+        hint = _hints(function, context_name, [context_name], names)[context_name]
+    except ToolDefinitionError:
+        # Imported for the checker alone.
+        return None
+    wanted: tuple[Any, ...] = get_args(hint)
+    is_plain = len(wanted) == 1 and isinstance(wanted[0], type) and not get_args(wanted[0])
+    return wanted[0] if is_plain and not getattr(wanted[0], "_is_protocol", False) else None
 
 
 def _hints(function: Callable[..., Any], name: str, wanted: list[str], names: Mapping[str, Any]) -> Mapping[str, Any]:
