@@ -2,35 +2,40 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Callable, Iterable
-from typing import ClassVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
-from textual.app import App, ComposeResult, SystemCommand
+from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
-from textual.content import Content
 from textual.events import TextSelected
-from textual.screen import Screen
 from textual.widgets import OptionList, Static, TextArea
 from textual.widgets.option_list import Option
 
 from farhand.model.errors import FarhandError
-from farhand.model.live_session import MessageState, SessionChanges
+from farhand.model.live_session import SessionChanges, SessionLog
 from farhand.tui.asks import AskSheet
 from farhand.tui.candidates import PromptCandidates
-from farhand.tui.desk import Desk
+from farhand.tui.desk import Desk, EarlierSessions
 from farhand.tui.look import DARK, LIGHT, STYLE
 from farhand.tui.prompt import PromptInput
 from farhand.tui.shown_text import plain
-from farhand.tui.status_line import SPINNER, status_line, team_line, title_line
+from farhand.tui.status_line import SPINNER, queue_lines, status_line, team_line, title_line
 from farhand.tui.transcript import Transcript
+
+if TYPE_CHECKING:
+    from farhand.tui.session_picker import SessionPicker
 
 # From this width on there is room for the team beside the conversation.
 WIDE = 100
-QUEUE_SHOWN = 3
+# After every change so many times as long as it took to show it.
+REST = 2
 PLACEHOLDER = "Type a message, / for commands, @ for files"
+# What the keys do while one chooses among earlier conversations, too; all others are the list's.
+WHILE_PICKING = frozenset(("leave", "other_look"))
 
 
 class TerminalApp(App[None]):
@@ -62,6 +67,7 @@ class TerminalApp(App[None]):
         theme: str = DARK.name,
         remote: str = "",
         problem: str = "",
+        first: str = "",
     ) -> None:
         super().__init__()
         self._desk = desk
@@ -69,6 +75,10 @@ class TerminalApp(App[None]):
         self._tell_ready = ready
         self._remote = remote
         self._problem = problem
+        # What is asked for before anything was typed.
+        self._first = first
+        self._picker: SessionPicker | None = None
+        self._remembered: set[str] = set()
         self._since = 0.0
         self._spin = 0
         self.register_theme(DARK)
@@ -91,22 +101,27 @@ class TerminalApp(App[None]):
 
     def on_mount(self) -> None:
         """From now on the screen shows what happens, and takes what is typed."""
-        self._tell_ready(True)
         self.prompt.focus()
-        for message in self._desk.session.log.messages:
-            if message.role == "user":
-                self.prompt.remember(message.text)
         self._follow()
         self._follow_names()
         self._wait_for_leave()
         self.set_interval(0.25, self._tick)
+        # Once it is drawn.
+        self.call_after_refresh(self._tell_ready, True)
         if self._problem:
             self.notify(self._problem, severity="warning", timeout=15, markup=False)
+        if self._first:
+            self._submit(self._first)
 
     @property
     def prompt(self) -> PromptInput:
         """Where the person types."""
         return self.query_one(PromptInput)
+
+    @property
+    def _is_whole(self) -> bool:
+        """False while the screen is being taken down."""
+        return bool(self.screen_stack) and all(self.screen.query(name) for name in (Transcript, "#queue", "#status"))
 
     @property
     def transcript(self) -> Transcript:
@@ -123,25 +138,35 @@ class TerminalApp(App[None]):
         """Shows the conversation from its end on, and everything that changes in it."""
         log = self._desk.session.log
         after = log.number
-        await self.transcript.open_log(log)
+        self._remember(log)
+        self.transcript.open_log(log)
         self._show_rest(log.changes(0))
         while True:
             await log.wait(after)
-            changes = log.changes(after)
-            await self.transcript.apply(changes)
+            if not self._is_whole:
+                return
+            changes, began = log.changes(after), time.thread_time()
+            self.transcript.apply(changes)
             self._show_rest(changes)
             after = changes.number
+            # Whoever types is heard between two changes, however many there are.
+            await asyncio.sleep(REST * (time.thread_time() - began))
+
+    def _remember(self, log: SessionLog) -> None:
+        """What was said in it can be had again with the arrow up."""
+        if log.id not in self._remembered:
+            self._remembered.add(log.id)
+            for message in log.messages:
+                if message.role == "user":
+                    self.prompt.remember(message.text)
 
     def _show_rest(self, changes: SessionChanges) -> None:
         """All but the messages: the question, the queue, the lines above and below."""
         log = self._desk.session.log
         if changes.asks is not None:
             self._show_asks()
-        waiting = [one for one in log.messages if one.state is MessageState.QUEUED]
-        shown = [f"{place}. {' '.join(plain(one.text).split())}" for place, one in enumerate(waiting[:QUEUE_SHOWN], 1)]
-        more = [f"and {len(waiting) - QUEUE_SHOWN} more"] if len(waiting) > QUEUE_SHOWN else []
-        queue = self.query_one("#queue", Static)
-        queue.update(Content("\n".join(f"⋯ {line}" for line in [*shown, *more])))
+        queue, waiting = self.query_one("#queue", Static), queue_lines(log.messages)
+        queue.update(waiting)
         queue.display = bool(waiting)
         if log.status.running and not self._since:
             self._since = time.monotonic()
@@ -152,14 +177,22 @@ class TerminalApp(App[None]):
     def _show_asks(self) -> None:
         log = self._desk.session.log
         is_new = self.sheet.show_asks(log.asks)
-        if is_new and not self.prompt.text.strip():
-            self.sheet.take_focus()
-        elif not log.asks and not self.prompt.has_focus:
-            self.prompt.focus()
+        # A question that cannot be seen takes no key.
+        if self._picker is None and (is_new or not log.asks):
+            self._take_focus()
         if is_new:
             self.bell()
 
+    def _take_focus(self) -> None:
+        """The keyboard is for the question that waits, or for what is typed: always for that where something is."""
+        if self._desk.session.log.asks and not self.prompt.text.strip():
+            self.sheet.take_focus()
+        elif not self._desk.session.log.asks and not self.prompt.has_focus:
+            self.prompt.focus()
+
     def _show_lines(self) -> None:
+        if not self._is_whole:
+            return
         status = self._desk.session.log.status
         seconds = time.monotonic() - self._since if self._since else 0.0
         self.query_one("#title", Static).update(title_line(self._desk.title, status))
@@ -175,7 +208,7 @@ class TerminalApp(App[None]):
     async def _follow_names(self) -> None:
         """Keeps the list of the team, and shows another conversation when one is chosen."""
         shown = self._desk.session.log.id
-        while True:
+        while self._is_whole:
             self._show_names()
             if self._desk.session.log.id != shown:
                 shown = self._desk.session.log.id
@@ -207,14 +240,56 @@ class TerminalApp(App[None]):
     @work(group="submit")
     async def _submit(self, text: str) -> None:
         try:
+            if (earlier := await self._desk.earlier(text)) is not None:
+                self._pick(earlier)
+                return
             await self._desk.submit(text)
         except FarhandError as error:
             self.notify(plain(error.text), severity="error", markup=False)
-            if not self.prompt.text:
+            if not self.prompt.text and text != self._first:
                 # What could not be said is not lost.
                 self.prompt.set_text(text)
         else:
-            self.transcript.anchor()
+            self.transcript.show_end()
+
+    def _pick(self, earlier: EarlierSessions) -> None:
+        """Lets the person choose among earlier conversations."""
+        # Loaded by those alone who look for one.
+        from farhand.tui.session_picker import SessionPicker
+
+        if not earlier.sessions:
+            self.notify("There is no earlier conversation here.", timeout=5)
+        elif self._picker is None:
+            self._picker = SessionPicker(earlier)
+            self.screen.mount(self._picker)
+
+    def on_session_picker_closed(self) -> None:
+        """Back to the conversation, and to the question that came meanwhile."""
+        if self._picker is not None:
+            self._picker.remove()
+            self._picker = None
+            self.prompt.focus()
+            self._take_focus()
+
+    def on_session_picker_picked(self, event: SessionPicker.Picked) -> None:
+        """Goes on with that one."""
+        self.on_session_picker_closed()
+        self._resume(event.session)
+
+    @work(group="submit")
+    async def _resume(self, session: str) -> None:
+        try:
+            typed = await self._desk.resume(session)
+        except FarhandError as error:
+            self.notify(plain(error.text), severity="error", markup=False)
+        else:
+            if typed and not self.prompt.text:
+                self.prompt.set_text(typed)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """While one chooses among earlier conversations, nearly all keys are for that."""
+        del parameters
+        return self._picker is None or action in WHILE_PICKING
 
     @on(AskSheet.Chosen)
     @work(group="submit")
@@ -226,10 +301,16 @@ class TerminalApp(App[None]):
 
     @on(TextArea.Changed, "#prompt")
     def _typed(self) -> None:
+        candidates = self.query_one(PromptCandidates)
+        if candidates.is_search and self.prompt.text != self.prompt.put:
+            # The search goes on with what is typed.
+            candidates.offer_said(self.prompt.said, self.prompt.text)
+            self.prompt.completing = candidates.is_open
+            return
         word, first = self.prompt.word()
         typed = word[:1] in ("/", "@") and self.prompt.text != self.prompt.put
         offered = self._desk.completions(word, first=first) if typed else []
-        self.query_one(PromptCandidates).offer(offered)
+        candidates.offer(offered)
         self.prompt.completing = bool(offered)
 
     @on(PromptInput.Asked)
@@ -242,11 +323,25 @@ class TerminalApp(App[None]):
             candidates.move(-1 if event.key == "up" else 1)
         elif event.key == "tab":
             self._complete()
+        elif event.key == "enter":
+            self._take_or_send()
         elif candidates.is_open:
             candidates.hide()
             self.prompt.completing = False
         else:
             self._stop()
+
+    def _take_or_send(self) -> None:
+        """Enter takes what was searched for, and completes what was begun; a command that wants no more is sent."""
+        candidates = self.query_one(PromptCandidates)
+        word, _ = self.prompt.word()
+        is_whole = word in (one.strip() for one in candidates.offered)
+        if candidates.is_open and not is_whole:
+            wants_more = candidates.is_search or word.startswith("@") or candidates.chosen.endswith(" ")
+            self._complete()
+            if wants_more:
+                return
+        self.prompt.send()
 
     def _complete(self) -> None:
         candidates = self.query_one(PromptCandidates)
@@ -307,21 +402,21 @@ class TerminalApp(App[None]):
     def action_scroll(self, pages: int) -> None:
         """A page up or down, wherever the keyboard is."""
         if pages < 0 and self.transcript.scroll_y <= 0:
-            self.transcript.load_more()
+            self.transcript.load_older()
         elif pages < 0:
-            self.transcript.release_anchor()
             self.transcript.scroll_page_up(animate=False)
+        elif self.transcript.is_vertical_scroll_end:
+            self.transcript.load_newer()
         else:
             self.transcript.scroll_page_down(animate=False)
 
     def action_scroll_to_start(self) -> None:
         """To the oldest message that is on the screen; older ones come then."""
-        self.transcript.release_anchor()
         self.transcript.scroll_home(animate=False)
 
     def action_scroll_to_end(self) -> None:
         """To the end, and it stays there."""
-        self.transcript.anchor()
+        self.transcript.show_end()
 
     def action_open_all(self) -> None:
         """Opens every thought and tool, or closes them."""
@@ -347,8 +442,3 @@ class TerminalApp(App[None]):
     def action_focus_prompt(self) -> None:
         """Back to where one types."""
         self.prompt.focus()
-
-    def get_system_commands(self, screen: Screen[None]) -> Iterable[SystemCommand]:
-        """None: commands are typed."""
-        del screen
-        return ()

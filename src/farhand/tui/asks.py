@@ -12,7 +12,19 @@ from textual.widgets.option_list import Option
 
 from farhand.model.asking import circumstances, whole
 from farhand.model.present import Ask
-from farhand.tui.shown_text import plain
+from farhand.model.words import Choice
+from farhand.tui.shown_text import plain, whole_text
+
+
+def _headline(ask: Ask) -> str:
+    """The question, without the command where that stands below it as a whole."""
+    verb, _, rest = plain(ask.question).partition(": ")
+    told = " ".join(rest.replace("⏎", " ").split())
+    return f"{verb}:" if told and told == " ".join(plain(whole(ask)).split()) else plain(ask.question)
+
+
+def _choice_line(place: int, choice: Choice) -> Content:
+    return Content.assemble((f" {place}. ", "bold $primary"), plain(choice.label))
 
 
 class AskSheet(Vertical):
@@ -50,7 +62,9 @@ class AskSheet(Vertical):
         more = f"   (1 of {len(asks)})" if len(asks) > 1 else ""
         self.display = first is not None
         if first is not None:
-            self._question.update(Content(f"{plain(first.question)}{more}"))
+            # Where the whole stands below it, the question is one line.
+            self._question.set_class(bool(whole(first).strip()), "short")
+            self._question.update(Content.assemble(_headline(first), (more, "dim")))
         if first is None or (self._ask is not None and self._ask.id == first.id):
             self._ask = first
             return False
@@ -60,14 +74,14 @@ class AskSheet(Vertical):
 
     def _fill(self, ask: Ask) -> None:
         detail = plain(whole(ask))
-        self._detail.update(Content(detail))
+        self._detail.update(whole_text(detail))
         self._scroll.display = bool(detail.strip())
         self._scroll.scroll_home(animate=False)
         told = [plain(line) for line in circumstances(ask)]
         told += [f"{choice.label}: {plain(choice.scope)}" for choice in ask.choices if choice.scope]
         self._about.update(Content("\n".join(told)))
         self._about.display = bool(told)
-        options = [Option(f"{place}. {plain(one.label)}", id=f"c{place}") for place, one in enumerate(ask.choices, 1)]
+        options = [Option(_choice_line(place, one), id=f"c{place}") for place, one in enumerate(ask.choices, 1)]
         self._choices.clear_options()
         self._choices.add_options(options)
         self._choices.highlighted = None

@@ -28,6 +28,11 @@ class PromptCandidates(OptionList, can_focus=False):
         return bool(self.display and self._offered)
 
     @property
+    def offered(self) -> list[str]:
+        """All that there is to choose from."""
+        return list(self._offered)
+
+    @property
     def chosen(self) -> str:
         """The one that is highlighted."""
         return self._offered[self.highlighted or 0]
@@ -59,6 +64,7 @@ class PromptCandidates(OptionList, can_focus=False):
 
     def hide(self) -> None:
         """Nothing to choose from."""
+        self.is_search = False
         self._show([], [])
 
     def move(self, step: int) -> None:

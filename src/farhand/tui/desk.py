@@ -17,6 +17,25 @@ class Completion(Word):
     help: str = ""
 
 
+class EarlierSession(Word):
+    """A conversation that could be gone on with, as a person tells it from others."""
+
+    id: str
+    # Its name, or the first words of it.
+    title: str
+    # When it was last written to, how long it is, and whose it is or where; each as it is shown.
+    when: str = ""
+    size: str = ""
+    note: str = ""
+
+
+class EarlierSessions(Word):
+    """The conversations to choose from, the latest first, and what they have in common."""
+
+    title: str
+    sessions: tuple[EarlierSession, ...]
+
+
 class Desk(Protocol):
     """Owns the conversations of an app."""
 
@@ -56,4 +75,13 @@ class Desk(Protocol):
 
     def completions(self, word: str, *, first: bool) -> list[Completion]:
         """What the word may become; `first` when nothing stands before it."""
+        ...
+
+    async def earlier(self, text: str) -> EarlierSessions | None:
+        """The conversations that this command asks for; None for whatever asks for none. Raises FarhandError."""
+        ...
+
+    async def resume(self, session: str) -> str:
+        """Takes that one of them up and shows it. Where this wants a second thought it is left as it is, and what is to
+        be typed then is returned. Raises FarhandError."""
         ...

@@ -49,31 +49,18 @@ def theme_name(look: Look, environ: Mapping[str, str]) -> str:
 
 
 STYLE = """
-Screen { background: $background; color: $foreground; layers: base; }
+Screen { background: $background; color: $foreground; layers: base over; }
 #title { height: 1; padding: 0 1; background: $panel; color: $text-muted; text-wrap: nowrap; text-overflow: ellipsis; }
 #middle { height: 1fr; }
 #team { width: 26; display: none; background: $surface; border: none; padding: 0 1; scrollbar-size-vertical: 1; }
 #team.shown { display: block; }
-#transcript { padding: 0 1; background: $background; scrollbar-size-vertical: 1; }
+#transcript { background: $background; overflow-x: hidden; overflow-y: scroll; scrollbar-size-vertical: 1; }
+#transcript { scrollbar-background: $background; scrollbar-color: $panel; scrollbar-color-hover: $secondary; }
+#transcript { scrollbar-background-hover: $background; scrollbar-background-active: $background; }
 #transcript:focus { background-tint: $foreground 2%; }
-.message { height: auto; margin: 0 0 1 0; }
-.message > Static { height: auto; }
-.user { background: $surface; border-left: outer $primary; padding: 0 1; }
-.notice { color: $text-muted; padding: 0 1; }
-.message Markdown { padding: 0; margin: 0; background: transparent; height: auto; }
-.message MarkdownParagraph { margin: 0 0 1 0; }
-.message MarkdownBlock:last-child { margin-bottom: 0; }
-.message MarkdownH1, .message MarkdownH2, .message MarkdownH3 { margin: 0 0 1 0; content-align: left middle; }
-.message MarkdownFence { margin: 0 0 1 0; }
-.folded { height: auto; }
-.message .apart { margin-top: 1; }
-.folded:focus > .title { background: $panel; }
-.folded > .title { height: 1; text-wrap: nowrap; text-overflow: ellipsis; color: $text-muted; }
-.folded > .body { height: auto; padding: 0 1 0 2; margin: 0 0 0 1; border-left: solid $panel; }
-.ending { color: $text-warning; height: auto; }
-#empty { color: $text-muted; padding: 1 2; height: auto; }
 #ask { display: none; height: auto; max-height: 70%; border-top: heavy $warning; background: $surface; padding: 0 1; }
 #ask-question { color: $text-warning; text-style: bold; height: auto; max-height: 4; }
+#ask-question.short { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
 #ask-whole { height: auto; max-height: 10; background: $panel; padding: 0 1; scrollbar-size-vertical: 1; }
 #ask-detail, #ask-about { height: auto; }
 #ask-about { color: $text-muted; }
@@ -82,7 +69,7 @@ Screen { background: $background; color: $foreground; layers: base; }
 #ask-hint { height: 1; }
 #queue { display: none; height: auto; max-height: 4; padding: 0 1; color: $text-muted; background: $surface; }
 #candidates { display: none; max-height: 7; padding: 0 1; text-wrap: nowrap; text-overflow: ellipsis; }
-#candidates, #ask-choices { scrollbar-size-vertical: 1; }
+#candidates, #ask-choices { scrollbar-size-vertical: 1; scrollbar-background: $surface; scrollbar-color: $panel; }
 #line { height: auto; background: $surface; border-top: solid $panel; padding: 0 1; }
 #mark { width: 2; height: 1; color: $primary; }
 #prompt { height: auto; min-height: 1; max-height: 8; border: none; padding: 0; background: $surface; width: 1fr; }

@@ -68,8 +68,10 @@ class PromptInput(TextArea):
             if key == "enter":
                 self.action_delete_left()
             self.insert("\n")
+        elif key == "enter" and self.completing:
+            self.post_message(self.Asked(key))
         elif key == "enter":
-            self._send()
+            self.send()
         elif key in ("tab", "escape", "ctrl+r") or (self.completing and key in ("up", "down")):
             self.post_message(self.Asked(key))
         elif key == "up" and self.cursor_location[0] == 0:
@@ -80,7 +82,8 @@ class PromptInput(TextArea):
             return False
         return True
 
-    def _send(self) -> None:
+    def send(self) -> None:
+        """Sends what stands there."""
         text = self.text
         if text.strip():
             self.remember(text)

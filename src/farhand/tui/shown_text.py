@@ -11,6 +11,8 @@ from farhand.model.live_session import MessageState, Role, SessionMessage, Sessi
 from farhand.model.visible import for_terminal
 
 MOST_LINES = 400
+# A diff of so many lines is shown at once.
+MOST_OPEN_LINES = 24
 _HUNK = re.compile(r"^@@ .* @@|^--- .*\n\+\+\+ ", re.MULTILINE)
 
 
@@ -28,9 +30,14 @@ def cut(text: str, most: int = MOST_LINES) -> str:
 
 
 def tool_title(part: SessionPart) -> Content:
-    """One line that tells what a tool does, and how it went."""
+    """One line that tells what a tool does, and how it went; of a diff, how many lines came and went."""
     mark, style = {None: ("●", "$warning"), True: ("✓", "$success"), False: ("✗", "$error")}[part.ok]
-    return Content.assemble((f"{mark} ", style), " ".join(plain(part.title).split()))
+    title = Content.assemble((f"{mark} ", style), " ".join(plain(part.title).split()))
+    if not _HUNK.search(part.text):
+        return title
+    lines = [line for line in part.text.splitlines() if not line.startswith(("+++", "---"))]
+    added, removed = (sum(line.startswith(sign) for line in lines) for sign in "+-")
+    return Content.assemble(title, (f"  +{added}", "$text-success"), (f" −{removed}", "$text-error"))
 
 
 def tool_body(part: SessionPart) -> Content:
@@ -42,15 +49,28 @@ def tool_body(part: SessionPart) -> Content:
 
 
 def diff(text: str) -> Content:
-    """A diff with its lines in colour."""
-    return Content("\n").join(_diff_line(line) for line in text.splitlines())
+    """A diff with its lines in colour; of one file, without the two lines that name it."""
+    lines = text.splitlines()
+    if [line[:4] for line in lines[:2]] == ["--- ", "+++ "] and sum(line.startswith("+++ ") for line in lines) == 1:
+        lines = lines[2:]
+    return Content("\n").join(_diff_line(line) for line in lines)
+
+
+def whole_text(text: str) -> Content:
+    """The whole of what would be done: a change as a diff in its colours."""
+    return diff(text) if _HUNK.search(text) else Content(text)
 
 
 def _diff_line(line: str) -> Content:
     if line.startswith(("+++", "---")):
         return Content.styled(line, "bold")
-    style = {"+": "$text-success", "-": "$text-error", "@": "$text-accent"}.get(line[:1], "")
-    return Content.styled(line, style) if style else Content(line)
+    style = {"+": "$text-success on $success-muted", "-": "$text-error on $error-muted", "@": "$text-accent"}
+    return Content.styled(line, style[line[:1]]) if line[:1] in style else Content(line)
+
+
+def is_short_diff(part: SessionPart) -> bool:
+    """Whether it changed a file in so few lines that one wants to see them without being asked."""
+    return bool(part.ok) and part.text.count("\n") <= MOST_OPEN_LINES and _HUNK.search(part.text) is not None
 
 
 def thought_title(text: str) -> Content:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from textual.content import Content
 
-from farhand.model.live_session import SessionName, SessionStatus
+from farhand.model.live_session import MessageState, SessionMessage, SessionName, SessionStatus
 from farhand.tui.shown_text import plain
 
+QUEUE_SHOWN = 3
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+# The width of the list of the team, without its edges.
+TEAM_COLUMNS = 24
 MARKS = {
     "working": ("●", "$warning"),
     "waiting": ("?", "$error"),
@@ -22,7 +26,7 @@ MARKS = {
 
 def title_line(title: str, status: SessionStatus) -> Content:
     """Whom one talks to, with which model, in which folder, and what it may do unasked."""
-    told = [plain(one) for one in (status.model, _short(status.directory)) if one]
+    told = [plain(one) for one in (status.model, short_path(status.directory)) if one]
     if status.mode:
         told.append(f"mode {plain(status.mode)}")
     return Content.assemble((plain(title), "bold $primary"), "".join(f" · {one}" for one in told))
@@ -31,12 +35,12 @@ def title_line(title: str, status: SessionStatus) -> Content:
 def status_line(status: SessionStatus, asks: int, seconds: float, spin: int, remote: str = "") -> Content:
     """How the conversation stands, and what one can do about it."""
     parts: list[Content] = []
-    if asks:
+    if status.why and not status.ready:
+        parts.append(Content.styled(plain(status.why), "$text-error"))
+    elif asks:
         parts.append(Content.styled("? waits for your answer", "$text-warning"))
     elif status.running:
         parts.append(Content.assemble((SPINNER[spin], "$warning"), f" working {_time(seconds)} · Esc stops"))
-    elif not status.ready:
-        parts.append(Content.styled(plain(status.why) or "not ready", "$text-error"))
     if status.queued:
         parts.append(Content(f"{status.queued} waiting"))
     if status.tokens:
@@ -46,20 +50,31 @@ def status_line(status: SessionStatus, asks: int, seconds: float, spin: int, rem
     if remote:
         parts.append(Content(remote))
     if status.ready and not status.running and not asks:
-        parts.append(Content("Enter sends · Ctrl+J new line · Ctrl+O details · /quit"))
+        parts.append(Content("Enter sends · Ctrl+J new line · Ctrl+O details"))
     return Content(" · ").join(parts)
 
 
+def queue_lines(messages: Iterable[SessionMessage]) -> Content:
+    """The messages that wait, a line each: the next ones, and how many more there are."""
+    waiting = [one for one in messages if one.state is MessageState.QUEUED]
+    shown = [f"{place}. {' '.join(plain(one.text).split())}" for place, one in enumerate(waiting[:QUEUE_SHOWN], 1)]
+    more = [f"and {len(waiting) - QUEUE_SHOWN} more"] if len(waiting) > QUEUE_SHOWN else []
+    return Content("\n".join(f"⋯ {line}" for line in [*shown, *more]))
+
+
 def team_line(name: SessionName, *, current: bool) -> Content:
-    """A worker in the list: how it stands, what it cost, and what was not read yet."""
+    """A worker in the list: how it stands, what was not read yet, what it cost; below it what else there is."""
     mark, style = MARKS.get(name.state, ("·", ""))
-    unread = f" ({name.unread})" if name.unread else ""
-    told = f"  {name.cost}" if name.cost else ""
+    shown, unread = plain(name.name), f" ({name.unread})" if name.unread else ""
+    room = TEAM_COLUMNS - len(name.cost) - len(unread) - 3
+    shown = shown if len(shown) <= room else f"{shown[: max(room - 1, 1)]}…"
     return Content.assemble(
         (f"{mark} ", style),
-        (plain(name.name), "bold" if current else ""),
+        (shown, "bold $primary" if current else ""),
         (unread, "bold $accent"),
-        (told, "dim"),
+        " " * max(room - len(shown) + 1, 1),
+        (name.cost, "dim"),
+        (f"\n  {plain(name.doing)}"[: TEAM_COLUMNS + 1] if name.doing else "", "dim"),
     )
 
 
@@ -71,7 +86,8 @@ def _count(number: int) -> str:
     return str(number) if number < 1000 else f"{number / 1000:.1f}k"
 
 
-def _short(directory: str) -> str:
+def short_path(directory: str) -> str:
+    """A folder as people write it: `~` for their own."""
     home = str(Path.home())
     inside = directory == home or directory.startswith(f"{home}/")
     return plain(f"~{directory[len(home) :]}" if inside else directory)

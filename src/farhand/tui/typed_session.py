@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from farhand.model.errors import NotReady
 from farhand.model.live_session import LiveSession, Role, SessionLog, SessionMessage
 from farhand.model.words import Attachment
@@ -23,6 +25,11 @@ class TypedSession:
     def log(self) -> SessionLog:
         """As `LiveSession.log`."""
         return self._shown.log
+
+    async def other_log(self, shown: str) -> None:
+        """Returns when the screen shows another conversation than that."""
+        while self.log.id == shown:
+            await self._desk.names_changed()
 
     async def say(self, text: str, key: str = "", attachments: tuple[Attachment, ...] = ()) -> SessionMessage:
         """As `LiveSession.say`; the screen shows it at once."""
@@ -48,6 +55,6 @@ class TypedSession:
         """As `LiveSession.raw`."""
         await self._shown.raw(keys)
 
-    async def screen(self) -> str:
-        """As `LiveSession.screen`."""
-        return await self._shown.screen()
+    async def watch_screen(self, shown: Callable[[str], None]) -> None:
+        """As `LiveSession.watch_screen`."""
+        await self._shown.watch_screen(shown)
