@@ -11,69 +11,74 @@ from typing import TypeAlias
 
 import anyio
 import anyio.abc
-import structlog
-from starlette.routing import BaseRoute
 
 from farhand import __version__
-from farhand.channels.kit.media import is_picture, keep
-from farhand.channels.kit.sendable_files import SendableFiles
-from farhand.choices import NodeChoices
+from farhand.attention.service import Attention
 from farhand.config.launch import launch_of
 from farhand.config.settings import Settings
+from farhand.conversations import conversation_routes
 from farhand.core.clock import SystemClock
 from farhand.core.deadlines import Deadlines
-from farhand.core.decide import HirePolicy
 from farhand.core.hub import LocalHub
+from farhand.core.merges import Merges
+from farhand.core.previews import LivePreviews
 from farhand.core.retention import Retention
+from farhand.core.reviews import Reviews
 from farhand.core.sessions import AgentSessions
 from farhand.core.sprints import Sprints
 from farhand.core.team import Team
+from farhand.devices.passkeys import Passkeys
 from farhand.devices.registry import Devices
 from farhand.devices.views import DeviceViews
 from farhand.disk.atomic import write_private
-from farhand.model.channel_ports import Channel, ChannelContext, ServesLocalRoutes, ServesPublicRoutes
+from farhand.manifests import installed_backends
+from farhand.model.channel_ports import Channel, ChannelContext, ServesPublicRoutes
 from farhand.model.compat import TUNNEL_URL_FILE
 from farhand.model.devices import DeviceStore
-from farhand.model.driver_ports import HasPanes, HasSandboxes, HasTmuxHost, RunsInBackground, ServesHooks
+from farhand.model.driver_ports import RunsInBackground, ScreenAnswers
 from farhand.model.errors import NodeRunning, PortTaken
-from farhand.model.known_secrets import KnownSecrets, SecretsInUse
+from farhand.model.known_secrets import KnownSecrets
+from farhand.model.logger import get_logger
 from farhand.model.ports import Clock, Driver
 from farhand.model.present import Worker
 from farhand.model.sandbox import SandboxView
-from farhand.model.worker_keys import hiring_of, worker_key
+from farhand.model.voice import Transcriber
+from farhand.model.worker_keys import worker_key
 from farhand.node import Node
 from farhand.reach.address import TunnelAddress
 from farhand.reach.choose import ReachOptions, choose, close_left_behind
 from farhand.reach.supervisor import ReachSupervisor
-from farhand.roster import asking_events, channel_names, installed_backends
+from farhand.roster import agent_sees, backends_of, hire_policy, seen_in_sandbox
+from farhand.routes import listener_routes, reserved_names, routes_of_workers, tmux_hosts, vouchers, worker_sockets
 from farhand.sandbox.environment import child_environment
 from farhand.server import http
+from farhand.server.attention_routes import attention_routes
 from farhand.server.callers import Callers
 from farhand.server.devices import device_routes
 from farhand.server.door import Door
-from farhand.server.local import RouteGuard, closed
-from farhand.server.pane_routes import pane_routes
+from farhand.server.passkey_routes import passkey_routes
+from farhand.server.review_routes import review_routes
 from farhand.server.socket import socket_routes
 from farhand.server.sockets import listen
-from farhand.server.speaker import NODE_NAMES
-from farhand.server.stream import stream_routes
-from farhand.server.uploads import Uploads, upload_routes
+from farhand.server.stream import LiveNode, stream_routes
 from farhand.server.usage_routes import usage_routes
+from farhand.server.voice_routes import voice_routes
 from farhand.server.web_app import web_app_routes
-from farhand.server.worker_routes import worker_routes
-from farhand.server.worker_sockets import WorkerSockets
 from farhand.store import folder
+from farhand.store.attention import SqliteAttention, SqlitePush
 from farhand.store.database import Database
 from farhand.store.devices import SqliteDevices
 from farhand.store.journal import SqliteJournal
 from farhand.store.managers import SqliteManagers
 from farhand.store.outbox import SqliteOutbox
+from farhand.store.passkeys import SqlitePasskeys
+from farhand.voice.choose import transcriber
+from farhand.workdir.review_tools import LocalReviewTools
 from farhand.workdir.snapshots import Snapshots
 from farhand.workdir.sprint_tools import LocalSprintTools
-from farhand.workdir.workdirs import LocalWorkdirs
+from farhand.workdir.workdirs import OTHERS_FOLDERS
 
-log = structlog.get_logger("node")
-OTHERS_FOLDERS = "The agents of this node run as another user, whose folders it does not look into."
+log = get_logger("node")
 SANDBOXED = "This worker is in a sandbox, and the node runs nothing outside of it that the worker could have written."
 PRUNE_EVERY_SECONDS = 6 * 3600.0
 
@@ -125,18 +130,9 @@ async def _running(
     port: int,
 ) -> AsyncIterator[Node]:
     journal, outbox = SqliteJournal(database), SqliteOutbox(database)
-    with_sessions = frozenset(kind for kind, driver in drivers.items() if driver.can.sessions)
-    policy = HirePolicy(
-        kinds=frozenset(drivers),
-        directory=str(settings.working_directory),
-        mode=settings.usual_mode,
-        resumable=with_sessions,
-        backend=settings.hire_backend,
-        no_yolo=settings.no_yolo,
-    )
+    policy = hire_policy(settings, drivers)
     present = await journal.load()
-    epoch = secrets.token_urlsafe(9)
-    await journal.begin_epoch(epoch)
+    await journal.begin_epoch(epoch := secrets.token_urlsafe(9))
     hub = LocalHub(journal, clock, policy, present, AgentSessions(drivers), epoch)
     team = Team(hub, journal, drivers, clock, settings.open_asks)
     views = DeviceViews(clock)
@@ -144,37 +140,50 @@ async def _running(
     retention = built.retention = Retention(
         journal, hub, clock, built.announce, days=settings.retention_days, megabytes=settings.journal_megabytes
     )
-    tunnel = TunnelAddress()
+    tunnel, voice = TunnelAddress(), _transcriber(settings)
     key, paired = folder.key(settings.key), SqliteDevices(database)
     context = channel_context(built, drivers, clock, SqliteManagers(database), tunnel)
     secrets_now = partial(secrets_in_use, built, key, paired)
-    built.channels = channels(replace(context, secrets_in_use=secrets_now))
-    deadlines, snapshots = Deadlines(hub, clock), Snapshots(settings.folder / "snapshots", _finder(hub))
-    sprints = Sprints(hub, clock, sprint_tools(settings))
     devices = Devices(paired, clock)
+    attention = built.attention = Attention(hub, SqliteAttention(database), views, clock)
+    context = replace(context, secrets_in_use=secrets_now, devices=devices, attention=attention, voice=voice)
+    built.channels = channels(replace(context, push=SqlitePush(database)))
+    await attention.open(journal, built.channels)
+    deadlines, snapshots = Deadlines(hub, clock), _snapshots(settings, hub)
+    judging = review_tools(settings, snapshots)
+    reviews = Reviews(hub, clock, judging)
+    sprints = Sprints(hub, clock, sprint_tools(settings), judging, policy)
     built.devices, callers = devices, Callers(key, devices)
+    shown = {kind: driver for kind, driver in drivers.items() if isinstance(driver, ScreenAnswers)}
+    previews = LivePreviews(hub, views, shown)
+    wire = LiveNode(hub, clock, previews, views, __version__)
     live = [
         *http.history_routes(hub, callers),
-        *usage_routes(callers, lambda days: journal.usage(days, clock.now())),
-        *stream_routes(hub, callers, built.views, clock, __version__),
-        *socket_routes(hub, callers, built.views, clock, __version__),
-        *device_routes(callers),
-        *_worker_routes(built, drivers, callers, snapshots, clock, secrets_now),
+        *(*usage_routes(callers, lambda days: journal.usage(days, clock.now()), hub), *voice_routes(callers, voice)),
+        *stream_routes(wire, callers),
+        *socket_routes(wire, callers),
+        *device_routes(callers, vouchers(built.channels)),
+        *passkey_routes(callers, Passkeys(SqlitePasskeys(database), clock)),
+        *review_routes(hub, callers, reviews.refresh, Merges(hub, judging, gate=settings.review_gate).merge),
+        *attention_routes(callers, attention, built.push, clock),
+        *routes_of_workers(built, drivers, callers, snapshots, clock, secrets_now),
+        *conversation_routes(built, drivers, callers, clock),
         *web_app_routes(),
     ]
-    app = http.application([*_routes(built, drivers, key, callers), *live])
+    app = http.application([*listener_routes(built, drivers, key, callers), *live])
     sockets = worker_sockets(built, drivers, key)
     async with anyio.create_task_group() as tasks:
         await open_drivers(tasks, drivers.values(), settings.hooks)
         if sockets is not None:
             hub.listen(sockets.hear)
             await tasks.start(sockets.run, lambda: hub.present.workers, name="worker sockets")
-        await tasks.start(Door(hub, settings.door, built.status, _reserved(built), devices).serve, name="door")
+        await tasks.start(Door(hub, settings.door, built.status, reserved_names(built), devices).serve, name="door")
         await tasks.start(http.serve, app, listener, listen(settings.http_socket), name="http")
-        tasks.start_soon(team.run, name="team")
-        tasks.start_soon(deadlines.run, name="deadlines")
-        tasks.start_soon(sprints.run, name="sprints")
-        tasks.start_soon(retention.run, name="retention")
+        if shown:
+            hub.listen(previews.hear)
+            tasks.start_soon(previews.run, name="previews")
+        for part in (team, deadlines, attention, sprints, reviews, retention):
+            tasks.start_soon(part.run, name=type(part).__name__.lower())
         if settings.agent_user is None:
             hub.listen(snapshots.hear)
             tasks.start_soon(snapshots.run, name="snapshots")
@@ -188,6 +197,10 @@ async def _running(
             tasks.cancel_scope.cancel()
 
 
+def _transcriber(settings: Settings) -> Transcriber | None:
+    return transcriber(settings.voice, settings.folder / "voice", child_environment(settings.environment, {}))
+
+
 def sprint_tools(settings: Settings) -> LocalSprintTools:
     """What sprints do in the folders of workers; those of another user, and of sandboxes, are left alone."""
 
@@ -197,6 +210,19 @@ def sprint_tools(settings: Settings) -> LocalSprintTools:
         return SANDBOXED if settings.sandbox.wraps(worker.options) else ""
 
     return LocalSprintTools(child_environment(settings.environment, {}), refusal)
+
+
+def review_tools(settings: Settings, snapshots: Snapshots) -> LocalReviewTools:
+    """What reviews do in the folders of workers; those of another user are left alone."""
+    refusal = OTHERS_FOLDERS if settings.agent_user else ""
+    environment = child_environment(settings.environment, {})
+    return LocalReviewTools(
+        snapshots,
+        settings.folder / "reviews",
+        environment,
+        lambda _: refusal,
+        lambda worker: settings.sandbox.wraps(worker.options),
+    )
 
 
 def secrets_in_use(node: Node, key: str, paired: DeviceStore) -> KnownSecrets:
@@ -252,8 +278,9 @@ def channel_context(
         terminals=frozenset(name for name, driver in drivers.items() if driver.can.terminal),
         agent_group=settings.agent_user.gid if settings.agent_user else None,
         steers=frozenset(name for name, driver in drivers.items() if driver.can.steer),
-        agents=partial(installed_backends, drivers, settings.environment),
+        agents=partial(installed_backends, backends_of(drivers), settings.environment),
         sandbox=sandbox_view(settings),
+        sees=partial(agent_sees, settings),
     )
 
 
@@ -263,53 +290,10 @@ def sandbox_view(settings: Settings) -> SandboxView | None:
     return SandboxView(image=sandbox.image, home=home, mounts=sandbox.mounts) if sandbox.enabled else None
 
 
-def _routes(node: Node, drivers: Mapping[str, Driver], key: str, callers: Callers) -> list[BaseRoute]:
-    """What the HTTP listener serves: the node's own routes, those of channels, and those that only callers on this
-    machine may use."""
-    hosts = tmux_hosts(drivers.values())
-    own_key = [route for host in hosts for route in host.open_routes(f"http://127.0.0.1:{node.port}")]
-
-    def whose(backend: str, session: str) -> str:
-        return node.hub.present.having(backend, session)
-
-    hooks = [route for host in hosts[:1] for route in host.intake_routes(whose, asking_events())]
-    public = [
-        one for channel in node.channels if isinstance(channel, ServesPublicRoutes) for one in channel.public_routes()
-    ]
-    local = [
-        one for channel in node.channels if isinstance(channel, ServesLocalRoutes) for one in channel.local_routes()
-    ]
-    guard = RouteGuard(
-        key,
-        partial(_worker_of, node, key),
-        keyless_tcp=node.settings.keyless_tcp,
-        from_containers=node.settings.sandbox.enabled,
+def _snapshots(settings: Settings, hub: LocalHub) -> Snapshots:
+    return Snapshots(
+        settings.folder / "snapshots", _finder(hub), settings.private_folder, partial(seen_in_sandbox, settings)
     )
-    own = http.routes(node.hub, node.status, key, callers, _reserved(node))
-    return [*own, *public, *closed([*local, *hooks], guard), *closed(own_key, guard, has_own_key=True)]
-
-
-def worker_sockets(node: Node, drivers: Mapping[str, Driver], key: str) -> WorkerSockets | None:
-    """The sockets of those workers that are in sandboxes, with hooks and the routes of workers behind them."""
-    hosts = tmux_hosts(drivers.values())
-    sandboxes = next((host.sandboxes for host in hosts if isinstance(host, HasSandboxes)), None)
-    if sandboxes is None:
-        return None
-    known = sandboxes
-
-    def find(hiring: str) -> Worker | None:
-        return next((one for one in node.hub.present.workers.values() if one.hiring_id == hiring), None)
-
-    def place(worker: Worker) -> Path | None:
-        return known.socket(worker) if known.is_for(worker) else None
-
-    known.join(find, node.port)
-    local = [
-        one for channel in node.channels if isinstance(channel, ServesLocalRoutes) for one in channel.local_routes()
-    ]
-    guard = RouteGuard(key, partial(_worker_of, node, key), keyless_tcp=False)
-    routes = [*(route for host in hosts for route in host.routes()), *closed(local, guard)]
-    return WorkerSockets(http.application(routes), place, partial(worker_key, key), known.clear)
 
 
 def _finder(hub: LocalHub) -> Callable[[str], Worker | None]:
@@ -319,55 +303,6 @@ def _finder(hub: LocalHub) -> Callable[[str], Worker | None]:
         return hub.present.workers.get(name)
 
     return find
-
-
-def _worker_routes(
-    node: Node,
-    drivers: Mapping[str, Driver],
-    callers: Callers,
-    snapshots: Snapshots,
-    clock: Clock,
-    secrets_now: SecretsInUse,
-) -> list[BaseRoute]:
-    """What devices may ask of workers, and the files that they send and get."""
-    settings = node.settings
-    sendable = SendableFiles(settings.sessions, settings.working_directory, node=settings.folder, secrets=secrets_now)
-
-    def shown(path: str, directory: Path) -> bytes:
-        return sendable.read(path, picture=is_picture(path), directory=directory)
-
-    def place(worker: str, name: str, content: bytes) -> Path:
-        path = node.inbox(worker) / name
-        keep(path, content)
-        return path
-
-    hosts = {kind: driver.tmux_host for kind, driver in drivers.items() if isinstance(driver, HasTmuxHost)}
-    panes = {kind: host.panes for kind, host in hosts.items() if isinstance(host, HasPanes)}
-
-    folders = LocalWorkdirs(snapshots, OTHERS_FOLDERS if settings.agent_user else "")
-    choices, uploads = NodeChoices(node, drivers), Uploads(settings.folder / "uploads", place)
-    return [
-        *worker_routes(node.hub, callers, choices, folders, shown),
-        *upload_routes(node.hub, callers, uploads),
-        *pane_routes(node.hub, callers, panes, clock),
-    ]
-
-
-def _worker_of(node: Node, key: str, given: str) -> str:
-    """The worker on the team whose own key that is; empty for one that is no key, or whose worker is gone."""
-    hiring = hiring_of(given, key)
-    workers = node.hub.present.workers.values() if hiring else ()
-    return next((worker.name for worker in workers if worker.hiring_id == hiring), "")
-
-
-def _reserved(node: Node) -> frozenset[str]:
-    """The names that only the node's channels speak as, those that are switched off included."""
-    return NODE_NAMES.union(channel_names(), (channel.name for channel in node.channels))
-
-
-def tmux_hosts(drivers: Iterable[Driver]) -> list[ServesHooks]:
-    """The tmux hosts of all drivers, each once."""
-    return list(dict.fromkeys(driver.tmux_host for driver in drivers if isinstance(driver, HasTmuxHost)))
 
 
 async def open_drivers(tasks: anyio.abc.TaskGroup, drivers: Iterable[Driver], socket: Path) -> None:

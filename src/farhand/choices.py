@@ -9,12 +9,14 @@ import anyio
 import anyio.to_thread
 
 from farhand.cli.agent_clis import AgentCli, agent_clis
+from farhand.manifests import model_names
 from farhand.model.abilities import BackendChoice, HireChoices, WireChoice, WorkerAbilities
-from farhand.model.ports import Driver
+from farhand.model.bridge import BACKEND as BRIDGE
+from farhand.model.driver_ports import HasPanes, HasTmuxHost
+from farhand.model.ports import Can, Driver
 from farhand.model.present import Worker
 from farhand.model.words import Mode
 from farhand.node import Node
-from farhand.roster import model_names
 
 VERSIONS_SECONDS = 600.0
 MOST_FOLDERS = 20
@@ -33,21 +35,29 @@ class NodeChoices:
 
     def abilities(self, worker: Worker) -> WorkerAbilities:
         """What that worker's agent can do."""
-        driver = self.drivers[worker.kind]
+        driver = self.drivers.get(worker.kind)
+        if driver is None:
+            # Hired by a node that could run it; this one can only tell of it.
+            return WorkerAbilities(worker=worker.name, backend=worker.backend, wire="", can=Can())
         return WorkerAbilities(
             worker=worker.name,
             backend=worker.backend,
             wire=driver.wire,
             can=driver.can,
+            pane=isinstance(driver, HasTmuxHost | HasPanes),
             models=self._models.get(worker.backend, ()) if driver.can.models else (),
             modes=self._modes(driver),
+            effort=driver.can.effort,
+            context_window=worker.spent.of_turn.context_window or None,
         )
 
-    async def hire(self) -> HireChoices:
-        """What can be chosen at a hiring."""
+    async def hire(self, *, versions: bool = True) -> HireChoices:
+        """What can be chosen at a hiring; versions that are known already are told in any case."""
         settings = self.node.settings
-        clis = await self._agent_clis()
-        backends = dict.fromkeys(driver.backend for driver in self.drivers.values())
+        clis = await self._agent_clis() if versions or self._is_fresh else self._found_clis()
+        # An agent that somebody started elsewhere comes last: nobody means it who does not say so.
+        named = dict.fromkeys(driver.backend for driver in self.drivers.values())
+        backends = sorted(named, key=lambda name: name == BRIDGE)
         return HireChoices(
             backend=settings.hire_backend,
             directory=str(settings.working_directory),
@@ -70,9 +80,16 @@ class NodeChoices:
         able = [mode for mode in Mode if mode.value in driver.can.modes]
         return tuple(mode for mode in able if mode is not Mode.YOLO or not self.node.settings.no_yolo)
 
+    @property
+    def _is_fresh(self) -> bool:
+        return time.monotonic() - self._asked_at <= VERSIONS_SECONDS
+
+    def _found_clis(self) -> dict[str, AgentCli]:
+        return {cli.backend: cli for cli in agent_clis(self.node.settings.environment, versions=False)}
+
     async def _agent_clis(self) -> dict[str, AgentCli]:
         async with self._asking:
-            if time.monotonic() - self._asked_at > VERSIONS_SECONDS:
+            if not self._is_fresh:
                 found = await anyio.to_thread.run_sync(agent_clis, self.node.settings.environment)
                 self._clis = {cli.backend: cli for cli in found}
                 self._asked_at = time.monotonic()

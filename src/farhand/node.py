@@ -8,9 +8,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import structlog
-
 from farhand import __version__
+from farhand.attention.service import Attention
 from farhand.config.settings import Settings
 from farhand.core.hub import LocalHub
 from farhand.core.retention import Retention
@@ -25,12 +24,14 @@ from farhand.model.channel_ports import (
     ReachesManager,
 )
 from farhand.model.devices import DeviceRegistry
+from farhand.model.logger import get_logger
 from farhand.model.present import Worker
+from farhand.model.push import ServesPush
 from farhand.reach.supervisor import ReachSupervisor
 from farhand.store.journal import SqliteJournal
 from farhand.store.outbox import SqliteOutbox
 
-log = structlog.get_logger("node")
+log = get_logger("node")
 
 
 def worker_status(worker: Worker, now: float) -> dict[str, Any]:
@@ -71,6 +72,8 @@ class Node:
     # Who may speak to it over HTTP.
     devices: DeviceRegistry | None = None
     reach: ReachSupervisor | None = None
+    # Who is buzzed for what.
+    attention: Attention | None = None
     # Whoever else wants to hear what the node says of itself: the terminal that it runs in.
     listeners: list[Callable[[str], None]] = field(default_factory=list)
 
@@ -102,6 +105,11 @@ class Node:
             },
             "workers": [worker_status(worker, now) for worker in present.workers.values()],
         }
+
+    @property
+    def push(self) -> ServesPush | None:
+        """Whoever of the channels sends push messages."""
+        return next((channel for channel in self.channels if isinstance(channel, ServesPush)), None)
 
     async def tell_manager(self, text: str) -> None:
         """Brings the text to the manager's chats as soon as each can be reached, and to the terminal now."""

@@ -1,40 +1,37 @@
-"""Which drivers and channels a node has: each package is found by its manifest and builds its own."""
+"""Builds the drivers and channels that a node has: each package is found by its manifest and builds its own."""
 
 import os
-import shutil
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from importlib import import_module, resources
-from importlib.util import find_spec
 from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
-import structlog
 
+from farhand.config.places import tmux_server
 from farhand.config.settings import Settings
+from farhand.core.hire_policy import HirePolicy
 from farhand.drivers.wires.context import DriverContext
-from farhand.drivers.wires.hooks.bridge import BridgeHooks
-from farhand.drivers.wires.manifest import parse_manifest
 from farhand.drivers.wires.oneshot.runner import FOLDER, OneshotRunner
 from farhand.drivers.wires.tmux.host import TmuxHost, TmuxHostOptions
+from farhand.manifests import CHANNELS, DRIVERS, installed_backends, manifest, own_variables, packages
 from farhand.model import compat
+from farhand.model.bridge import BridgeFiles
 from farhand.model.channel_ports import Channel, ChannelContext
 from farhand.model.driver_ports import HasFormerKinds
 from farhand.model.errors import FarhandError, UnknownBackend
+from farhand.model.logger import get_logger
 from farhand.model.ports import Driver
+from farhand.model.present import Worker
 from farhand.model.sandbox import Sandboxes
 from farhand.model.worker_keys import held_variables, worker_key
 
 if TYPE_CHECKING:
     from farhand.sandbox.sandboxes import LocalSandboxes
 
-log = structlog.get_logger("roster")
-DRIVERS = "farhand.drivers"
-CHANNELS = "farhand.channels"
-MANIFEST = "manifest.toml"
-DEMO = "demo"
+log = get_logger("roster")
 
 
 def drivers(settings: Settings) -> dict[str, Driver]:
@@ -72,13 +69,23 @@ def driver_context(settings: Settings) -> DriverContext:
         child=child,
         ask_seconds=settings.ask_deadline_seconds,
         sandboxes=sandboxes,
+        # What is at somebody's own desk is none of another user's.
+        bridges=open_bridge if user is None else None,
     )
+
+
+def open_bridge(project: Path) -> BridgeFiles:
+    """The two files of a bridged project."""
+    from farhand.bridge.project import ProjectFiles
+
+    return ProjectFiles(project / compat.FILE_BRIDGE_FOLDER)
 
 
 def sandboxes_of(settings: Settings) -> "LocalSandboxes":
     """Builds sandboxes for those workers of the node that run in one."""
+    from farhand.model.container import CLIENT_VARIABLES
     from farhand.sandbox.environment import child_environment
-    from farhand.sandbox.plan import CLIENT_VARIABLES, SandboxPlaces
+    from farhand.sandbox.plan import SandboxPlaces
     from farhand.sandbox.sandboxes import LocalSandboxes, PrivateFolder
 
     own = settings.environment
@@ -99,6 +106,27 @@ def sandboxes_of(settings: Settings) -> "LocalSandboxes":
         if "sandbox" in about
     }
     return LocalSandboxes(settings.sandbox, places, child_environment(own, client), private)
+
+
+def seen_in_sandbox(settings: Settings, worker: Worker) -> list[str] | None:
+    """What a worker's agent sees of this machine in its sandbox; None for one that is in none."""
+    from farhand.sandbox.known_places import RECORDS, first_directory
+
+    options = settings.sandbox
+    if not options.wraps(worker.options):
+        return None
+    own = first_directory(settings.folder / RECORDS, worker.hiring_id) or worker.directory
+    home = [settings.environment.get("HOME") or str(Path.home())] if options.home else []
+    exchanged = [str(settings.sessions / worker.name), str(settings.temporary)]
+    return [os.path.realpath(one) for one in (own, *home, *exchanged, *(mount.source for mount in options.mounts))]
+
+
+def agent_sees(settings: Settings, worker: Worker, path: Path) -> bool:
+    """Whether the worker's agent sees that file itself, which is resolved: in its sandbox, and as its user."""
+    if settings.agent_user is not None and not settings.agent_user.can_read(path):
+        return False
+    seen = seen_in_sandbox(settings, worker)
+    return seen is None or any(path.is_relative_to(one) for one in seen)
 
 
 def node_key(settings: Settings) -> str:
@@ -130,58 +158,7 @@ def tmux_host(settings: Settings, environment: Mapping[str, str], sandboxes: San
     return TmuxHost(options, Tmux(tmux_server(settings.tmux_socket), f"farhand-{settings.node}", environment))
 
 
-def tmux_server(socket: str) -> tuple[str, ...]:
-    """The words that reach a tmux server: by a path, by a name as `tmux -L` has it, or the person's own."""
-    if not socket:
-        return ("tmux",)
-    return ("tmux", "-S", socket) if "/" in socket else ("tmux", "-L", socket)
-
-
-def packages(root: str = DRIVERS, module: str = "driver") -> list[str]:
-    """The packages under that root that have a manifest and that module."""
-    found = (entry for entry in resources.files(root).iterdir() if entry.is_dir())
-    parts = (MANIFEST, f"{module}.py")
-    return sorted(entry.name for entry in found if all(entry.joinpath(part).is_file() for part in parts))
-
-
-def manifest(root: str, package: str) -> dict[str, Any]:
-    """What that package says of itself."""
-    return parse_manifest(resources.files(root).joinpath(package).joinpath(MANIFEST).read_text("utf-8"))
-
-
 # --- drivers
-
-
-def asking_events() -> dict[str, frozenset[str]]:
-    """At which events the hooks of a backend wait for a person, as its manifest says."""
-    found: dict[str, frozenset[str]] = {}
-    for name in packages():
-        about = manifest(DRIVERS, name)
-        hooks = about.get("hooks", {})
-        modes = hooks.items() if isinstance(hooks, dict) else ()
-        found[about.get("backend", name)] = frozenset(event for event, mode in modes if mode == "ask")
-    return found
-
-
-def model_names() -> dict[str, tuple[str, ...]]:
-    """The models of each backend that are known by name, as its manifest says."""
-    abouts = [manifest(DRIVERS, name) for name in packages()]
-    return {str(about.get("backend", "")): tuple(map(str, about.get("models", ()))) for about in abouts}
-
-
-def hook_settings_of(backend: str) -> ModuleType:
-    """What puts hooks into the settings of that backend's CLI; raises UnknownBackend with those that have any."""
-    known = {name: f"farhand.drivers.{name}.hook_settings" for name in packages()}
-    able = {name: module for name, module in known.items() if find_spec(module) is not None}
-    if backend not in able:
-        raise UnknownBackend(backend, known=sorted(able))
-    return import_module(able[backend])
-
-
-def bridge_hooks() -> dict[str, BridgeHooks]:
-    """How the CLI of each backend that can be bridged wants the file bridge's hooks."""
-    known = {name: f"farhand.drivers.{name}.bridge_hooks" for name in packages()}
-    return {name: import_module(module).HOOKS for name, module in known.items() if find_spec(module) is not None}
 
 
 def oneshot_runner_of(backend: str, folder: Path, environment: Mapping[str, str]) -> tuple[str, OneshotRunner]:
@@ -218,42 +195,12 @@ def drivers_by_kind(everyone: Iterable[Driver]) -> dict[str, Driver]:
     return found
 
 
-def installed_backends(kinds: Iterable[str], environment: Mapping[str, str]) -> tuple[str, ...]:
-    """The backends among these kinds whose programs are here, in the order of their names; the demo when no other is.
-
-    One without a manifest of ours was set up by a person, who knows why."""
-    backends = sorted(kind for kind in kinds if "/" not in kind)
-    ours = set(packages())
-    abouts = {name: manifest(DRIVERS, name) if name in ours else {} for name in backends}
-    found = [name for name in backends if _is_installed(abouts[name], environment)]
-    return tuple(found) or tuple(name for name in backends if name == DEMO)
-
-
-def _is_installed(about: Mapping[str, Any], environment: Mapping[str, str]) -> bool:
-    """Whether its CLI is on PATH; an agent of our own needs a key for a model, and the demo is nobody's choice."""
-    if about.get("tested"):
-        return shutil.which(str(about["program"]), path=environment.get("PATH")) is not None
-    keys = [name for name in about.get("variables", ()) if name.endswith("_KEY")]
-    return not about or any(environment.get(name, "").strip() for name in keys)
+def backends_of(drivers: Mapping[str, Driver]) -> list[str]:
+    """The backends of these drivers in the order of their names; neither wires nor names of earlier versions."""
+    return sorted({driver.backend for driver in drivers.values()})
 
 
 # --- channels
-
-
-def channel_names(root: str = CHANNELS) -> list[str]:
-    """The names of all channels that there are, switched on or not."""
-    return [str(manifest(root, package).get("name", package)) for package in packages(root, "channel")]
-
-
-def channel_secrets(root: str = CHANNELS) -> list[str]:
-    """The variables that channels sign in with, as their manifests say: nobody else may see them."""
-    return [name for package in packages(root, "channel") for name in manifest(root, package).get("secrets", ())]
-
-
-def own_variables(about: Mapping[str, Any], variables: Mapping[str, str]) -> dict[str, str]:
-    """Those of the variables that a channel's manifest names."""
-    names = {*about.get("settings", {}), *about.get("secrets", ())}
-    return {name: value for name, value in variables.items() if name in names}
 
 
 def build_channels(context: ChannelContext, root: str = CHANNELS, *, without: Container[str] = ()) -> list[Channel]:
@@ -272,3 +219,19 @@ def build_channels(context: ChannelContext, root: str = CHANNELS, *, without: Co
         except Exception:
             log.exception("no channel", package=package)
     return everyone
+
+
+def hire_policy(settings: Settings, drivers: Mapping[str, Driver]) -> HirePolicy:
+    """Which agents there are, and what a hiring is taken to mean."""
+    return HirePolicy(
+        kinds=frozenset(drivers),
+        directory=str(settings.working_directory),
+        mode=settings.usual_mode,
+        resumable=frozenset(kind for kind, driver in drivers.items() if driver.can.sessions),
+        cannot_review=frozenset(kind for kind, driver in drivers.items() if not driver.can.reviews),
+        former={kind for kind in drivers if "/" not in kind} - set(backends_of(drivers)),
+        backend=settings.hire_backend,
+        efforts={kind: driver.can.effort for kind, driver in drivers.items()},
+        no_yolo=settings.no_yolo,
+        installed=partial(installed_backends, backends_of(drivers), settings.environment),
+    )

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 
 import anyio
-import structlog
 
 from farhand.app import Channels, node
 from farhand.config import logs, parents, run_as
@@ -19,13 +18,14 @@ from farhand.core.hub import LocalHub
 from farhand.model import compat
 from farhand.model.channel_ports import Drains
 from farhand.model.commands import Hire
-from farhand.model.errors import NameTaken
+from farhand.model.errors import FarhandError, NameTaken
+from farhand.model.logger import get_logger
 from farhand.model.ports import Driver
-from farhand.model.words import Sender
+from farhand.model.words import Mode, Sender, replace
 from farhand.node import Node
 from farhand.store import folder
 
-log = structlog.get_logger("node")
+log = get_logger("node")
 
 
 def set_up_logs(settings: Settings, *, show: bool) -> None:
@@ -57,8 +57,7 @@ async def run_until_signal(settings: Settings, drivers: Mapping[str, Driver], ch
     # Before the door opens: whoever sees a node may stop it.
     with stop_signal(settings) as signalled:
         async with node(settings, drivers, channels) as running:
-            if settings.demo:
-                await hire_demo(running.hub)
+            await hire_first(running)
             keep_pauses_short()
             await signalled.wait()
             await drain(running)
@@ -68,11 +67,40 @@ async def run_with_conversation(settings: Settings, drivers: Mapping[str, Driver
     """Runs the node with a conversation in this terminal; leaving it, a signal or a closed terminal stops the node."""
     with stop_signal(settings) as signalled:
         async with node(settings, drivers, channels) as running:
-            if settings.demo:
-                await hire_demo(running.hub)
+            await hire_first(running)
             keep_pauses_short()
             await converse(running, signalled, warn(settings))
             await drain(running)
+
+
+async def hire_first(running: Node) -> None:
+    """Whoever is on the team without anybody's word: the team of an earlier bridge, or the demo worker."""
+    if running.settings.earlier.workers:
+        await hire_earlier(running)
+    if running.settings.demo:
+        await hire_demo(running.hub)
+
+
+async def hire_earlier(running: Node) -> None:
+    """Takes the team of another bridge over, each worker as it was, and tells the manager once."""
+    settings, told = running.settings, []
+    for one in settings.earlier.workers:
+        mode = None if one.mode is Mode.YOLO and settings.no_yolo else one.mode
+        hire = Hire(
+            id=f"earlier:{one.name}",
+            worker=one.name,
+            backend=one.backend,
+            directory=one.directory,
+            mode=mode,
+            focus=one.name == settings.earlier.focus,
+        )
+        try:
+            await running.hub.send(hire, Sender(via="node"))
+            told.append(replace(one, mode=running.hub.present.workers[one.name].mode).line)
+        except FarhandError as error:
+            log.warning("earlier worker not taken over", worker=one.name, why=error.text)
+            told.append(f"not {one.name}: {error.text}")
+    await running.tell_manager("Taken over from the bridge before:\n" + "\n".join(f"- {line}" for line in told))
 
 
 async def hire_demo(hub: LocalHub) -> None:
@@ -124,10 +152,18 @@ async def converse(running: Node, signalled: anyio.Event, warning: str = "") -> 
             tasks.start_soon(leave, name="signals")
             await talk.run()
             tasks.cancel_scope.cancel()
-        agents = (
-            "Its agents end, too" if running.settings.ends_workers else "Its agents live on; the next run finds them"
-        )
-        terminal.tell(f"Node '{running.settings.node}' stops. {agents}.", "dim")
+        has_team, by_signal = bool(running.hub.present.workers), signalled.is_set()
+        terminal.tell(farewell(running.settings, has_team=has_team, by_signal=by_signal), "dim")
+
+
+def farewell(settings: Settings, *, has_team: bool, by_signal: bool) -> str:
+    """The last line at a terminal. Whoever sends a signal may end the agents, too, as `farhand stop` does."""
+    agents = ""
+    if has_team and settings.ends_workers:
+        agents = " Its agents end, too."
+    elif has_team and not by_signal:
+        agents = " Its agents live on; the next run finds them."
+    return f"Node '{settings.node}' stops.{agents}"
 
 
 @contextmanager

@@ -31,6 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
         session=arguments.session,
         directory=str(Path(arguments.directory).absolute()) if arguments.directory else "",
         model=arguments.model,
+        effort=arguments.effort,
         mode=mode_of(arguments),
         options=options_of(arguments),
         anyway=arguments.anyway,

@@ -11,10 +11,11 @@ from typing import Any
 
 from farhand.drivers.acp.schema import catalogue, is_here, own_agents
 from farhand.drivers.wires.acp.schema import AcpAgent
-from farhand.roster import DRIVERS, manifest, packages
+from farhand.manifests import DRIVERS, manifest, packages
 from farhand.sandbox.environment import without_secrets
 
 VERSION_SECONDS = 20.0
+NOT_LOGGED_IN = ", not logged in"
 _VERSION = re.compile(r"\d+\.\d+(?:\.\d+)*")
 
 
@@ -44,7 +45,7 @@ class AgentCli:
             return "not installed"
         version = self.version or "version unknown"
         tested = f" (tested with {self.tested})" if self.tested and self.version != self.tested else ""
-        login = {True: ", logged in", False: ", not logged in", None: ""}[self.logged_in]
+        login = {True: ", logged in", False: NOT_LOGGED_IN, None: ""}[self.logged_in]
         return f"{version}{tested}{login}"
 
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 
-from farhand.cli.agent_clis import AgentCli, agent_clis, catalogue_clis
+from farhand.cli.agent_clis import NOT_LOGGED_IN, AgentCli, agent_clis, catalogue_clis
 from farhand.cli.node_choice import choose
 from farhand.cli.node_flag import add_node
 from farhand.config.places import node_folder
@@ -66,7 +66,7 @@ def _lines(heading: str, one: AgentCli) -> Iterator[str]:
     title = _clean(one.title or one.program)
     told = {
         READY: _clean(one.line),
-        LOGIN: f"{_clean(one.line)} → {_clean(one.how_to_log_in)}",
+        LOGIN: f"{_clean(one.line.removesuffix(NOT_LOGGED_IN))} → {_clean(one.how_to_log_in)}",
         ABSENT: f"{title:<20}→ {_clean(one.install)}" if one.install else title,
     }[heading]
     yield f"  {one.backend:<13}{told}"

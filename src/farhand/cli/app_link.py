@@ -5,16 +5,17 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from farhand.config.launch import read_launch
 from farhand.disk.atomic import write_private
-from farhand.node import Node
-from farhand.server.web_app import NOT_BUILT, WebApp
+
+if TYPE_CHECKING:
+    from farhand.node import Node
 
 # For a link that is printed when a node starts: whoever reads it is about to open it.
 LINK_SECONDS = 900.0
-NO_WAY_IN = "A phone cannot reach this node yet: farhand run --reach, see docs/how-to/reach.md."
+NO_WAY_IN = "A phone cannot reach this node yet: farhand restart --reach auto opens a way in (docs/how-to/reach.md)."
 
 
 def app_link(address: str, code: str) -> str:
@@ -29,8 +30,10 @@ class Greeting(NamedTuple):
     link: str = ""
 
 
-def greeting(running: Node) -> Greeting:
+def greeting(running: "Node") -> Greeting:
     """The app for this machine's browser, and a QR code for a phone where the node has a public address."""
+    from farhand.server.web_app import NOT_BUILT, WebApp
+
     if running.devices is None:
         return Greeting()
     if not WebApp().files():

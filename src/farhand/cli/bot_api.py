@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +13,8 @@ API_URL = "https://api.telegram.org"
 SECONDS = 15.0
 LARGEST = 4_000_000
 NEWCOMER = "make a bot with @BotFather on Telegram, or: farhand setup"
+NO_NETWORK = "is this machine on the network? farhand doctor looks"
+TOKEN = re.compile(r"[0-9]+:[!-~]+")
 
 
 class TokenRefused(SettingMissing):
@@ -53,7 +56,7 @@ class BotApi:
         except urllib.error.HTTPError as error:
             raise self._refusal(error.code, error.read(LARGEST)) from None
         except (OSError, ValueError, http.client.HTTPException) as error:
-            raise BotApiError(f"Telegram cannot be reached: {self._clean(error)}") from None
+            raise BotApiError(f"Telegram cannot be reached: {self._clean(error)}", hints=(NO_NETWORK,)) from None
         if not isinstance(said, dict) or said.get("ok") is not True:
             raise BotApiError("Telegram's answer cannot be read.")
         return said.get("result")
@@ -69,7 +72,8 @@ class BotApi:
 
     def _clean(self, error: object) -> str:
         reason = vars(error).get("reason", error) if isinstance(error, OSError) else error
-        return str(reason).replace(self._token, "<token>")
+        told = (reason.strerror or reason) if isinstance(reason, OSError) else reason
+        return str(told).replace(self._token, "<token>")
 
 
 def _seconds(date: str) -> float:
@@ -87,9 +91,14 @@ def token_of(environ: Mapping[str, str]) -> str:
 
 
 def bot_api(environ: Mapping[str, str] | None = None, seconds: float = SECONDS) -> BotApi:
-    """The bot that is set; raises SettingMissing without one."""
+    """The bot that is set; raises SettingMissing without one, TokenRefused where it cannot be one."""
     environ = os.environ if environ is None else environ
     token = token_of(environ)
     if not token:
         raise SettingMissing("TELEGRAM_BOT_TOKEN not set", hints=(NEWCOMER,))
+    if not TOKEN.fullmatch(token):
+        raise TokenRefused(
+            "TELEGRAM_BOT_TOKEN is no bot token: one is a number, a colon and letters, 123456:ABC-DEF.",
+            hints=(NEWCOMER,),
+        )
     return BotApi(token, environ.get("TELEGRAM_API_URL", "").strip() or API_URL, seconds)

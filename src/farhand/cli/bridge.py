@@ -3,34 +3,48 @@
 import argparse
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 from farhand.bridge.hook.files import BridgeState, MessageFile
 from farhand.bridge.hook.rules import INBOX, OUTBOX, READ, SENT, encode, new_message, waiting
 from farhand.bridge.place import PROGRAM, place_program
+from farhand.cli.node_flag import add_node
 from farhand.config.places import home
 from farhand.drivers.wires.hooks.bridge import BridgeHooks
 from farhand.hooks import install as hooks
+from farhand.manifests import bridge_hooks
+from farhand.model.bridge import BACKEND
+from farhand.model.commands import Hire
 from farhand.model.compat import FILE_BRIDGE_BACKEND, FILE_BRIDGE_FOLDER
 from farhand.model.errors import NodeError, SettingMissing, UnknownBackend
-from farhand.roster import bridge_hooks
 
 OWN = (PROGRAM,)
-IGNORED = f"{FILE_BRIDGE_FOLDER}/wa_*"
+# What the bridge's files are called, all of them, and the folders for those that are not its own.
+FILES = "wa_"
+ASIDE = f"{FILES}before-"
+IGNORED = f"{FILE_BRIDGE_FOLDER}/{FILES}*"
 PATIENCE_SECONDS = 10.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What `bridge` takes."""
-    parser.add_argument("what", choices=["install", "uninstall", "status", "test"], help="what to do")
+    parser.add_argument("what", choices=["install", "uninstall", "status", "test", "attach"], help="what to do")
     parser.add_argument("--project", type=Path, default=Path(), help="the agent's folder (default: this one)")
     parser.add_argument(
-        "--backend", default=FILE_BRIDGE_BACKEND, help="whose hooks: %(default)s unless given, or another that has any"
+        "--backend",
+        "--adapter",
+        dest="backend",
+        default=FILE_BRIDGE_BACKEND,
+        help="whose hooks: %(default)s unless given, or another that has any",
     )
+    parser.add_argument("--worker", default="", help="for attach: the name on the team (default: the folder's)")
+    add_node(parser)
 
 
 class BridgePlace:
@@ -65,6 +79,9 @@ def run(arguments: argparse.Namespace) -> int:
                 return _uninstall(place)
             case "status":
                 return _status(place)
+            case "attach":
+                _install(place)
+                return _attach(arguments, place)
             case _:
                 return _test(place)
     except OSError as error:
@@ -72,8 +89,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _install(place: BridgePlace) -> int:
+    _refuse_links(place)
     place_program(place.programs)
     place.folder.mkdir(mode=0o700, exist_ok=True)
+    _set_old_files_aside(place)
     _keep_out_of_commits(place.project)
     fresh = hooks.install(place.settings, place.groups(), place.keep, OWN)
     sys.stdout.write(f"{'Bridge installed' if fresh else 'Bridge was installed already'}: {place.settings}\n")
@@ -82,10 +101,49 @@ def _install(place: BridgePlace) -> int:
     return 0
 
 
+def _refuse_links(place: BridgePlace) -> None:
+    """A repository may bring links: what is written for this project stays in it."""
+    for path in (place.folder, place.folder / INBOX, place.folder / OUTBOX, place.settings.parent, place.settings):
+        if not path.resolve().is_relative_to(place.project):
+            raise NodeError(f"{path} is a link out of the project, to {path.resolve()}: nothing was installed.")
+
+
+def _set_old_files_aside(place: BridgePlace) -> None:
+    """Nobody has spoken to the agent before the bridge was there: messages, leftovers of a writer and sprints that a
+    repository brought go into a folder that nobody reads."""
+    everyone = [place.project / one.settings for one in bridge_hooks().values()]
+    # Some disks take names in capitals for the same.
+    old = [one for one in place.folder.iterdir() if one.name.casefold().startswith(FILES)]
+    found = [one for one in old if not one.name.startswith(ASIDE)]
+    if not found or any(hooks.was_installed(settings, place.keep, OWN) for settings in everyone):
+        return
+    aside = place.folder / f"{ASIDE}{time.time_ns()}"
+    aside.mkdir(mode=0o700)
+    for one in found:
+        one.rename(aside / one.name)
+    sys.stdout.write(f"⚠ files that were there before the bridge are not given to the agent: {aside}\n")
+
+
+def _attach(arguments: argparse.Namespace, place: BridgePlace) -> int:
+    """Makes the agent there a worker of a node that runs."""
+    from farhand.cli.hire import hire
+    from farhand.cli.options import new_id, with_hub
+
+    name = arguments.worker or worker_name(place.project.name)
+    command = Hire(id=new_id(), worker=name, backend=BACKEND, directory=str(place.project))
+    return with_hub(arguments, lambda hub: hire(hub, command))
+
+
+def worker_name(folder: str) -> str:
+    """A worker's name after a folder's."""
+    plain = re.sub(r"[^a-z0-9]+", "-", folder.lower()).strip("-")
+    return plain if plain[:1].isalpha() else f"desk-{plain}".strip("-")
+
+
 def _keep_out_of_commits(project: Path) -> None:
     """What people and agents say to one another is nobody's source code."""
     exclude = project / ".git" / "info" / "exclude"
-    if not exclude.parent.is_dir():
+    if not exclude.parent.is_dir() or not exclude.resolve().is_relative_to(project):
         return
     lines = exclude.read_text("utf-8").splitlines() if exclude.exists() else []
     if IGNORED not in lines:

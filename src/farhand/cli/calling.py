@@ -11,10 +11,13 @@ from types import ModuleType
 from farhand.cli.flags import parse
 from farhand.cli.global_flags import env_files
 from farhand.config.env_file import is_shared, read_env_file
-from farhand.model.errors import BadUsage, FarhandError
+from farhand.model.errors import BadUsage, FarhandError, NodeError
 
 # Commands whose output is what they are called for: --quiet leaves it.
-ANSWERING = frozenset("adapter agents ask chat completion doctor events logs say sessions setup status tui".split())
+ANSWERING = frozenset(
+    "adapter agents ask chat completion doctor events inbox logs quiet remote say sessions setup status tui".split()
+)
+FOLDER_HINTS = ("it is another user's, or closed to you; FARHAND_HOME says where nodes are kept",)
 FOR_ALL = frozenset(("stop", "status"))
 
 
@@ -28,6 +31,20 @@ def call(name: str, about: str, command: ModuleType, before: Sequence[str], rest
         return _obey(name, command, arguments)
     except FarhandError as error:
         return tell_error(error, verbose=verbose)
+    except PermissionError as error:
+        closed = f"{error.filename} cannot be used: {error.strerror}."
+        return tell_error(NodeError(closed, hints=FOLDER_HINTS), verbose=verbose)
+    except BaseExceptionGroup as group:
+        # What went wrong in one of several tasks.
+        told, others = group.split(FarhandError)
+        if told is None or others is not None:
+            raise
+        return tell_error(_first(told), verbose=verbose)
+
+
+def _first(group: BaseExceptionGroup[FarhandError]) -> FarhandError:
+    found = group.exceptions[0]
+    return _first(found) if isinstance(found, BaseExceptionGroup) else found
 
 
 def source(paths: Sequence[str]) -> list[str]:

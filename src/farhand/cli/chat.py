@@ -4,27 +4,30 @@ import argparse
 import os
 
 from farhand.cli.conversation import TerminalConversation
+from farhand.cli.far_hub import add_url, with_any_hub
 from farhand.cli.node_choice import choose
 from farhand.cli.node_flag import add_node
-from farhand.cli.options import me, with_hub
+from farhand.cli.options import me
 from farhand.cli.terminal import open_terminal
 from farhand.cli.while_away import ChatPlace
-from farhand.client.door import SocketHub
 from farhand.config.places import node_folder
+from farhand.model.ports import Hub
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What `chat` takes."""
     add_node(parser)
+    add_url(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Talks until the person leaves."""
 
-    async def talk(hub: SocketHub) -> int:
+    async def talk(hub: Hub) -> int:
+        # Where a person left the conversation with a node elsewhere is not kept.
+        place = None if arguments.url else ChatPlace(node_folder(choose(arguments), os.environ))
         with open_terminal(os.environ) as terminal:
-            place = ChatPlace(node_folder(choose(arguments), os.environ))
             await TerminalConversation(hub, terminal, who=me().who, place=place).run()
         return 0
 
-    return with_hub(arguments, talk)
+    return with_any_hub(arguments, talk)

@@ -4,47 +4,35 @@ import platform
 import shutil
 import socket
 import subprocess
-import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from farhand.cli.agent_clis import agent_clis
-from farhand.cli.bot_api import BotApi, BotApiError, TokenRefused, bot_api, token_of
-from farhand.cli.node_report import environ_of, stop_hook
+from farhand.cli.agent_checks import AgentChecks
+from farhand.cli.check_result import ABSENT, BAD, GOOD, WARNING, CheckResult
+from farhand.cli.node_report import environ_of
+from farhand.cli.telegram_checks import TelegramChecks
 from farhand.config import run_as
 from farhand.config.places import node_folder
-from farhand.config.settings import port_number
+from farhand.config.sandbox import read_sandbox
 from farhand.disk.processes import read_identity
 from farhand.model import compat
-from farhand.model.errors import FarhandError
+from farhand.model.errors import FarhandError, ProgramMissing
 from farhand.model.reach import ReachMode, reach_mode
+from farhand.model.sandbox import SandboxEngine
+from farhand.model.variables import is_yes, port_number
 from farhand.reach.choose import INSTALL
 from farhand.reach.tailscale import Tailscale
+from farhand.sandbox.engine import call, find_engine
 from farhand.sandbox.environment import without_secrets
 from farhand.store.folder import running
 
-GOOD, ABSENT, WARNING, BAD = "good", "absent", "warning", "bad"
 LEAST_PYTHON = (3, 11)
 LEAST_DISK = 1_000_000_000
 FULL_DISK = 100_000_000
 LEAST_WATCHES = 8192
 LEAST_INSTANCES = 128
-MOST_SECONDS_APART = 60.0
-TELEGRAM_SECONDS = 6.0
 TAILSCALE_SECONDS = 6.0
 NO_TUNNEL = "Telegram is polled, which needs none"
-
-
-@dataclass(frozen=True)
-class CheckResult:
-    """One line: what was looked at, how it is, what to do, and what would repair it."""
-
-    name: str
-    state: str
-    told: str
-    todo: str = ""
-    repair: Callable[[], None] | None = None
 
 
 class NodeChecks:
@@ -59,12 +47,11 @@ class NodeChecks:
         """Every check, in the order in which a start would need them."""
         yield self.python()
         yield self.tmux()
-        yield from self.agents()
-        yield self.hook()
+        yield from AgentChecks(self._environ, self._folder, Path.cwd()).all()
         yield self.port()
-        yield from self.telegram()
+        yield from TelegramChecks(self._environ, self._folder).all()
         yield self.reach()
-        yield self.programs("containers", ("docker", "podman", "bwrap"), "needed only for workers in containers")
+        yield self.containers()
         yield self.disk()
         yield from self.inotify()
         yield self.modes()
@@ -86,27 +73,6 @@ class NodeChecks:
         done = subprocess.run([path, "-V"], capture_output=True, text=True, timeout=10, check=False)
         return CheckResult("tmux", GOOD, done.stdout.strip().removeprefix("tmux "))
 
-    def agents(self) -> Iterator[CheckResult]:
-        """Each agent's CLI; one of them is enough."""
-        found = agent_clis(self._environ)
-        for cli in found:
-            if not cli.path:
-                yield CheckResult(cli.backend, ABSENT, "not installed", cli.install)
-            elif cli.logged_in is False:
-                yield CheckResult(cli.backend, WARNING, cli.line, cli.how_to_log_in)
-            else:
-                yield CheckResult(cli.backend, GOOD, cli.line)
-        if not any(cli.path for cli in found):
-            yield CheckResult("agents", WARNING, "no agent CLI is installed", "install one, or try: farhand run --demo")
-
-    def hook(self) -> CheckResult:
-        """The Stop hook in the agent's own settings: whole, absent, or half there. Workers bring hooks of their own."""
-        settings, programs, entry = stop_hook(self._environ)
-        if programs == entry:
-            told = "installed" if entry else "not installed: only sessions that you start yourself would need it"
-            return CheckResult("hook", GOOD if entry else ABSENT, told)
-        return CheckResult("hook", WARNING, f"half installed in {settings}", "farhand hook install")
-
     def port(self) -> CheckResult:
         """The port of the HTTP listener: free, or this very node's."""
         try:
@@ -125,48 +91,6 @@ class NodeChecks:
             except OSError:
                 return CheckResult("port", BAD, f"{port} is already in use", "stop the other process or use --port")
         return CheckResult("port", GOOD, f"{port} is free")
-
-    def telegram(self) -> Iterator[CheckResult]:
-        """The bot, its webhook, whether somebody else hears in its place, and the clock."""
-        if not token_of(self._environ):
-            todo = "farhand setup, or set TELEGRAM_BOT_TOKEN"
-            yield CheckResult("token", WARNING, "TELEGRAM_BOT_TOKEN not set", todo)
-            return
-        api = bot_api(self._environ, TELEGRAM_SECONDS)
-        try:
-            me = api.call("getMe")
-        except TokenRefused as error:
-            yield CheckResult("token", BAD, error.text, "take the token that @BotFather gave you")
-            return
-        except FarhandError as error:
-            yield CheckResult("token", BAD, error.text, "is this machine online? a proxy is set with HTTPS_PROXY")
-            return
-        yield CheckResult("token", GOOD, f"@{me.get('username')}, id:{me.get('id')}")
-        yield self._clock(api)
-        yield from self._receiving(api)
-
-    def _clock(self, api: BotApi) -> CheckResult:
-        apart = abs(time.time() - api.answered_at) if api.answered_at else 0.0
-        if apart > MOST_SECONDS_APART:
-            told = f"{apart:.0f} s apart from Telegram's"
-            return CheckResult("clock", WARNING, told, "timedatectl set-ntp on")
-        return CheckResult("clock", GOOD, "right")
-
-    def _receiving(self, api: BotApi) -> Iterator[CheckResult]:
-        try:
-            url = str(api.call("getWebhookInfo").get("url") or "")
-            wanted = self._environ.get("TUNNEL_URL", "").strip()
-            if url and url.rstrip("/") != wanted.rstrip("/"):
-                yield CheckResult("webhook", BAD, f"set elsewhere: {url}", "farhand webhook delete")
-                return
-            yield CheckResult("webhook", GOOD, "set" if url else "not set: Telegram is polled")
-            if not url and running(self._folder) is None:
-                api.call("getUpdates", timeout=0, limit=1)
-                yield CheckResult("polling", GOOD, "nobody else polls this bot")
-        except BotApiError as error:
-            conflict = error.details.get("status") == 409
-            todo = "stop the other program, or give this node a bot of its own" if conflict else "try again"
-            yield CheckResult("polling", BAD, "another program polls this bot" if conflict else error.text, todo)
 
     def reach(self) -> CheckResult:
         """The way in from outside: whether what was asked for by name is here, and the tailnet, if there is one."""
@@ -190,10 +114,28 @@ class NodeChecks:
         program = shutil.which("tailscale", path=self._environ.get("PATH")) or ""
         return anyio.run(Tailscale(program, without_secrets(self._environ), TAILSCALE_SECONDS).name)
 
-    def programs(self, name: str, wanted: tuple[str, ...], without: str) -> CheckResult:
-        """Programs of which any is enough, and none is needed."""
-        found = [one for one in wanted if shutil.which(one, path=self._environ.get("PATH"))]
-        return CheckResult(name, GOOD if found else ABSENT, ", ".join(found) or f"none: {without}")
+    def containers(self) -> CheckResult:
+        """What would run sandboxed workers; it must be there only where all of them are to be sandboxed."""
+        try:
+            options, environ = read_sandbox(self._environ), without_secrets(self._environ)
+            engine = find_engine(options.engine, environ)
+        except ProgramMissing as error:
+            if self._is_sandboxed():
+                return CheckResult("containers", BAD, error.text, error.details["hints"][0])
+            return CheckResult("containers", ABSENT, f"{error.text} Needed only for workers in sandboxes.")
+        except FarhandError as error:
+            return CheckResult("containers", BAD, error.text, "correct it")
+        if engine.kind is SandboxEngine.BWRAP:
+            return CheckResult("containers", GOOD, f"bubblewrap ({engine.program})")
+        if call([engine.program, "image", "inspect", options.image], environ).code == 0:
+            return CheckResult("containers", GOOD, f"{engine.kind}, image {options.image}")
+        state = BAD if options.enabled else ABSENT
+        return CheckResult(
+            "containers", state, f"{engine.kind}, without image {options.image}", "farhand sandbox build"
+        )
+
+    def _is_sandboxed(self) -> bool:
+        return is_yes(self._environ.get("SANDBOX_ENABLED", ""))
 
     def disk(self) -> CheckResult:
         """Room for journal and agents' output."""

@@ -55,7 +55,7 @@ _farhand() {{
     COMPREPLY=($(compgen -f -- "$word"))
     return
   fi
-  for one in "${{COMP_WORDS[@]:1:COMP_CWORD-1}}"; do
+  for one in "${{COMP_WORDS[@]:1:$((COMP_CWORD-1))}}"; do
     case "$one" in -*) ;; *) case " {" ".join(words)} " in *" $one "*) command="$one"; break ;; esac ;; esac
   done
   case "$command" in

@@ -9,6 +9,7 @@ import anyio
 
 from farhand.channels.kit import texts
 from farhand.channels.kit.bot import history_text
+from farhand.channels.kit.review_texts import review_text
 from farhand.channels.kit.said_elsewhere import desk_line
 from farhand.channels.kit.sprint_texts import sprint_text
 from farhand.cli.conversation_lines import (
@@ -32,10 +33,11 @@ from farhand.model.commands import Answer, Focus, Say
 from farhand.model.errors import FarhandError
 from farhand.model.facts import Event
 from farhand.model.ports import Hub
-from farhand.model.present import Ask, Present, fold
+from farhand.model.present import Ask, Present
+from farhand.model.present_fold import fold
 from farhand.model.slash import Surface
 from farhand.model.visible import visible
-from farhand.model.wishes import InfoRequest, Listing, Quit, Tell, Wish, Wrong
+from farhand.model.wishes import DEVICES_AT_SHELL, DeviceWish, InfoRequest, Listing, Quit, Tell, Wish, Wrong
 from farhand.model.words import AskKind, Sender, Word, replace
 
 TERMINAL = slash.terminal()
@@ -149,6 +151,8 @@ class TerminalConversation:
                 self._terminal.tell(session_lines(await self._hub.sessions(backend, directory)))
             case Tell():
                 await self._tell_workers(wish)
+            case DeviceWish():
+                self._refuse(DEVICES_AT_SHELL)
             case _:
                 accepted = await self._hub.send(wish, self._sender)
                 if done := done_line(wish, accepted.worker):
@@ -162,6 +166,8 @@ class TerminalConversation:
                 return help_text(self._surface, question.of)
             case "sprint":
                 return sprint_text(present.workers.get(question.of or present.focus), time.time())
+            case "review":
+                return review_text(present.workers.get(question.of or present.focus))
             case "progress":
                 return progress_lines(present, time.time())
             case _:

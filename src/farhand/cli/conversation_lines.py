@@ -7,14 +7,16 @@ from farhand.channels.kit.ask_cards import settlement
 from farhand.channels.kit.fact_cards import notice
 from farhand.channels.kit.lifecycle import sentence
 from farhand.channels.kit.overview import spent_words
+from farhand.channels.kit.review_texts import review_lines
 from farhand.channels.kit.sprint_texts import sprint_line, sprint_summary
 from farhand.model import asking, commands, facts
 from farhand.model.commands import Command
 from farhand.model.facts import Event
 from farhand.model.ports import SessionFound
 from farhand.model.present import Ask, Present, Worker
+from farhand.model.review import is_reviewer
 from farhand.model.slash import Surface, help_names, help_of
-from farhand.model.slash_argument import ANYWAY
+from farhand.model.slash_hire import ANYWAY
 from farhand.model.sprint import SprintPhase
 from farhand.model.visible import visible
 from farhand.model.words import Choice, HowEnded, Sender
@@ -63,6 +65,8 @@ def prompt(present: Present) -> str:
 def event_line(event: Event) -> str:
     """One line for what is no part of an answer; empty for what need not be shown."""
     fact, worker = event.fact, event.worker
+    if is_reviewer(worker) and isinstance(fact, facts.Hired | facts.Ended | facts.CameOnline | facts.WentOffline):
+        return ""
     match fact:
         case facts.ToolStarted(title=title):
             return f"  ⚙ {title}"
@@ -106,6 +110,11 @@ def event_line(event: Event) -> str:
             return sprint_line(worker, sprint, event.at, fact.usage)
         case facts.SprintEnded():
             return sprint_summary(worker, fact, event.at)
+        case facts.ReviewAsked(review=review):
+            by = ", ".join(one.backend for one in review.reviewers)
+            return f"{worker}'s work is judged by {by} (review #{review.number})."
+        case facts.ReviewMoved(review=review, ended=True):
+            return review_lines(worker, review)
         case facts.LimitLifted():
             return f"{worker} is tried again: its usage limit should be over."
         case facts.Noted(text=text) | facts.Responded(text=text):
@@ -149,7 +158,8 @@ def team_lines(present: Present, at: float) -> str:
         queued = f", {len(worker.queue)} queued" if worker.queue else ""
         lines.append(f"{mark} {worker.name} ({_state(worker, at)}, backend={worker.backend}{queued})")
         used = spent_words(worker.spent.total)
-        how = [f"mode {worker.mode}", worker.model, worker.directory, used]
+        effort = f"effort {worker.effort}" if worker.effort else ""
+        how = [f"mode {worker.mode}", worker.model, effort, worker.directory, used]
         lines.append(f"    {', '.join(one for one in how if one)}")
     return "\n".join(lines)
 
@@ -164,6 +174,7 @@ def progress_lines(present: Present, at: float) -> str:
         f"  backend: {worker.kind}",
         f"  mode:    {worker.mode}",
         f"  model:   {worker.model or 'as its agent is set'}",
+        f"  effort:  {worker.effort or 'as its agent is set'}",
         f"  folder:  {worker.directory}",
         f"  waiting: {len(worker.queue)}",
     ]

@@ -40,6 +40,7 @@ def run_behind(arguments: argparse.Namespace, flags: Sequence[str]) -> int:
     status = _wait_ready(process, folder)
     if status is None:
         return _tell_failure(process, output)
+    sys.stderr.write(output.read_text("utf-8", "replace"))
     sys.stdout.write(f"Node '{arguments.node}' is running on port {status['port']} (pid {process.pid}).\n")
     sys.stdout.write(f"  farhand chat --node {arguments.node}     talk to the team\n")
     sys.stdout.write(f"  farhand logs --node {arguments.node} -f  see what it does\n")

@@ -5,7 +5,8 @@ import json
 import os
 import sys
 
-from farhand.cli.checks import ABSENT, BAD, GOOD, WARNING, CheckResult, NodeChecks
+from farhand.cli.check_result import ABSENT, BAD, GOOD, WARNING, CheckResult
+from farhand.cli.checks import NodeChecks
 from farhand.cli.node_choice import choose
 from farhand.cli.node_flag import add_node
 from farhand.model.visible import visible
@@ -39,9 +40,16 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         sys.stdout.write(json.dumps(as_json(node, results, repaired, is_well=is_well)) + "\n")
     else:
-        bad = sum(one.state == BAD for one in results)
-        sys.stdout.write(f"\nNode '{node}': " + ("all is well.\n" if is_well else f"{bad} to be put right.\n"))
+        sys.stdout.write(f"\nNode '{node}': {summary(results)}\n")
     return 0 if is_well else 1
+
+
+def summary(results: list[CheckResult]) -> str:
+    """All checks in a few words; warnings keep no node from running, and all is not well with them."""
+    bad, warnings = (sum(one.state == state for one in results) for state in (BAD, WARNING))
+    if bad:
+        return f"{bad} to be put right."
+    return f"nothing is broken; {warnings} worth a look (⚠)." if warnings else "all is well."
 
 
 def line(result: CheckResult, *, colours: bool = False) -> str:

@@ -111,7 +111,8 @@ async def _end_held(root: Path) -> list[str]:
         async with found as held:
             if (await held.status()).alive:
                 await held.end()
-                ended.append(name)
+                # A holder is called after the worker, its hiring and which life of the agent it holds.
+                ended.append(name.rpartition("-")[0] or name)
     return ended
 
 

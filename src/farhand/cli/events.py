@@ -3,15 +3,16 @@
 import argparse
 import sys
 
+from farhand.cli.far_hub import add_url, with_any_hub
 from farhand.cli.node_flag import add_node
-from farhand.cli.options import with_hub
-from farhand.client.door import SocketHub
+from farhand.model.ports import Hub
 from farhand.model.wire import encode
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What `events` takes."""
     add_node(parser)
+    add_url(parser)
     parser.add_argument("--after", type=int, default=0, metavar="SEQ", help="only events after this number")
     parser.add_argument("-f", "--follow", action="store_true", help="go on with what happens from now on")
     parser.add_argument("-w", "--worker", default="", help="only this worker's events")
@@ -19,13 +20,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints them."""
-    return with_hub(
+    return with_any_hub(
         arguments,
         lambda hub: _print(hub, after=arguments.after, follow=arguments.follow, worker=arguments.worker),
     )
 
 
-async def _print(hub: SocketHub, *, after: int, follow: bool, worker: str) -> int:
+async def _print(hub: Hub, *, after: int, follow: bool, worker: str) -> int:
     last = (await hub.look()).seq
     if not follow and after >= last:
         return 0

@@ -2,12 +2,13 @@
 
 import argparse
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
-from farhand.cli.global_flags import GLOBAL_FLAGS
+from farhand.cli.global_flags import GLOBAL_FLAGS, nearest
 from farhand.model.errors import BadUsage
 
+UNKNOWN = "unrecognized arguments: "
 _INVALID = re.compile(r"argument (?P<name>\S+): invalid choice: (?P<value>.*) \(choose from (?P<known>.*)\)", re.DOTALL)
 
 
@@ -19,17 +20,35 @@ class CommandParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raises instead of leaving."""
-        raise BadUsage(_sentence(message), hints=(f"{self.prog} --help",))
+        meant = self._meant(message)
+        hints = (*([f"did you mean: {meant}?"] if meant else []), f"{self.prog} --help")
+        raise BadUsage(_sentence(message, self._choices()), hints=hints)
+
+    def _meant(self, message: str) -> str:
+        unknown = message.removeprefix(UNKNOWN).split()
+        is_flag = message.startswith(UNKNOWN) and unknown and unknown[0].startswith("--")
+        return nearest(unknown[0].partition("=")[0], self._option_string_actions) if is_flag else ""
+
+    def _choices(self) -> dict[str, str]:
+        """The words that each argument without a flag takes, where they are a few."""
+        return {
+            str(action.metavar or action.dest): ", ".join(map(str, action.choices))
+            for action in self._actions
+            if action.choices and not action.option_strings
+        }
 
 
-def _sentence(message: str) -> str:
-    unknown = message.removeprefix("unrecognized arguments: ")
+def _sentence(message: str, choices: Mapping[str, str]) -> str:
+    unknown = message.removeprefix(UNKNOWN)
     if unknown != message:
         first = unknown.split()[0] if unknown.split() else unknown
         return f"Unknown flag: {first.split('=')[0]}" if first.startswith("-") else f"Unexpected argument: {first}"
     if (missing := message.removeprefix("the following arguments are required: ")) != message:
-        return f"Missing: {missing}"
+        first, *others = missing.split(", ")
+        return f"Missing: one of {choices[first]}" if first in choices else f"Missing: {', '.join([first, *others])}"
     if match := _INVALID.fullmatch(message):
+        if match["name"] in choices:
+            return f"{match['value']} is none of {choices[match['name']]}"
         return f"{match['name']} cannot be {match['value']}; one of {match['known']}"
     return message.removeprefix("argument ")
 

@@ -1,4 +1,6 @@
-"""The table of flags that every command takes; imports nothing, so that help is quick."""
+"""The table of flags that every command takes; imports next to nothing, so that help is quick."""
+
+from collections.abc import Iterable
 
 
 class GlobalFlag:
@@ -40,7 +42,19 @@ GLOBAL_FLAGS = (
 
 
 class UnknownFlag(Exception):
-    """A flag before the command that nobody knows, or that lacks its value."""
+    """A flag before the command that nobody knows, or that lacks its value; and those that are like it."""
+
+    def __init__(self, text: str, meant: str = "") -> None:
+        super().__init__(text)
+        self.meant = meant
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """What was meant by a word that is written wrong; empty where nothing is like it."""
+    # Loaded here: it costs as much as all the rest of a command's start.
+    import difflib
+
+    return "".join(difflib.get_close_matches(word, list(known), 1, 0.7))
 
 
 def split(given: list[str]) -> tuple[list[str], list[str]]:
@@ -50,7 +64,7 @@ def split(given: list[str]) -> tuple[list[str], list[str]]:
     while place < len(given) and given[place].startswith("-") and given[place] not in ENDS:
         name, equals, _ = given[place].partition("=")
         if name not in takes_value or (equals and not takes_value[name]):
-            raise UnknownFlag(f"Unknown flag: {name}")
+            raise UnknownFlag(f"Unknown flag: {name}", nearest(name, takes_value))
         place += 1
         if takes_value[name] and not equals:
             place += 1

@@ -9,8 +9,9 @@ import anyio
 from farhand.cli.node_flag import add_node
 from farhand.cli.options import me, new_id, with_hub
 from farhand.client.door import SocketHub
+from farhand.model import bridge
 from farhand.model.commands import Hire
-from farhand.model.errors import AgentNotStarted
+from farhand.model.errors import AgentNotStarted, BadUsage
 from farhand.model.facts import CameOnline, WentOffline
 from farhand.model.present import AGENT, AGENT_BACKEND, WIRE
 from farhand.model.sandbox import OFF, ON, OPTION
@@ -28,12 +29,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--backend", "--adapter", dest="backend", default="", help="the kind of agent (default: as the node is set)"
     )
     parser.add_argument("--dir", "--directory", dest="directory", default="", help="where it works (default: here)")
+    parser.add_argument(
+        "--bridge",
+        type=Path,
+        metavar="DIR",
+        help="an agent that you started there by hand: farhand bridge install first",
+    )
     add_flags(parser)
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
     """How a worker runs, whether it is hired or takes up a conversation."""
     parser.add_argument("--model", default="", help="the model it starts with")
+    parser.add_argument("--effort", default="", help="how hard it thinks, in its agent's own words: low, medium, high…")
     asking = parser.add_mutually_exclusive_group()
     asking.add_argument(
         "--mode", choices=[mode.value for mode in Mode], help="what it may do unasked (default: as the node is set)"
@@ -66,16 +74,33 @@ def run(arguments: argparse.Namespace) -> int:
     command = Hire(
         id=new_id(),
         worker=arguments.worker,
-        backend=arguments.backend or (AGENT_BACKEND if arguments.agent else ""),
-        directory=str(Path(arguments.directory).absolute()),
+        backend=_backend(arguments),
+        directory=str(folder_of(arguments)),
         model=arguments.model,
+        effort=arguments.effort,
         mode=mode_of(arguments),
         options=options_of(arguments),
     )
-    return with_hub(arguments, lambda hub: _hire(hub, command))
+    return with_hub(arguments, lambda hub: hire(hub, command))
 
 
-async def _hire(hub: SocketHub, command: Hire) -> int:
+def folder_of(arguments: argparse.Namespace) -> Path:
+    """Where it works, or BadUsage: a worker of a folder that is not there would be hired for nothing."""
+    folder = (arguments.bridge or Path(arguments.directory)).expanduser().absolute()
+    if not folder.exists():
+        raise BadUsage(f"There is no folder {folder}.", hints=(f"mkdir -p {folder}, or name another with --dir",))
+    if not folder.is_dir():
+        raise BadUsage(f"{folder} is not a folder.", hints=("name one with --dir",))
+    return folder
+
+
+def _backend(arguments: argparse.Namespace) -> str:
+    if arguments.bridge:
+        return bridge.BACKEND
+    return str(arguments.backend) or (AGENT_BACKEND if arguments.agent else "")
+
+
+async def hire(hub: SocketHub, command: Hire) -> int:
     """Hires, and waits a moment for the agent: a worker that cannot start is told at once."""
     accepted = await hub.send(command, me())
     with anyio.move_on_after(START_SECONDS):

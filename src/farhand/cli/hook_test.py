@@ -6,9 +6,8 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import ModuleType
 
 import anyio
 import anyio.to_thread
@@ -19,29 +18,30 @@ from farhand.cli.node_choice import choose
 from farhand.cli.options import new_id, with_hub
 from farhand.client.door import SocketHub
 from farhand.config.settings import Settings, read_settings
+from farhand.drivers.wires.hooks.person import PersonHooks
 from farhand.hooks.forward_to_bridge import post
 from farhand.hooks.install import interpreter
+from farhand.manifests import channel_secrets
 from farhand.model.errors import NodeError, NodeNotRunning, SettingMissing
 from farhand.model.facts import Responded
-from farhand.roster import channel_secrets
 
 PATIENCE_SECONDS = 15.0
 
 
-def try_hook(arguments: argparse.Namespace, module: ModuleType, program: Path) -> int:
+def try_hook(arguments: argparse.Namespace, hooks: PersonHooks, program: Path) -> int:
     """Sends a test message to the manager's chat by the very road that answers take."""
     if not program.exists():
         raise SettingMissing(f"There is no {program}.", hints=("farhand hook install",))
     settings = read_settings(node=choose(arguments), secret_names=channel_secrets(), environ=dict(os.environ))
     try:
-        result = with_hub(arguments, lambda hub: _try(hub, settings, module, program, arguments.worker))
+        result = with_hub(arguments, lambda hub: _try(hub, settings, hooks, program, arguments.worker))
     except NodeNotRunning:
         result = send_directly(settings)
     sys.stdout.write(f"{result}\n")
     return 0
 
 
-async def _try(hub: SocketHub, settings: Settings, module: ModuleType, program: Path, wanted: str) -> str:
+async def _try(hub: SocketHub, settings: Settings, hooks: PersonHooks, program: Path, wanted: str) -> str:
     status = await hub.status()
     address = settings.bridge_url(int(status["port"]))
     if not status.get("manager"):
@@ -54,9 +54,8 @@ async def _try(hub: SocketHub, settings: Settings, module: ModuleType, program: 
     if worker not in names:
         raise SettingMissing(f"Nobody called '{worker}' is on the team.", hints=(f"on it: {', '.join(names)}",))
     with tempfile.TemporaryDirectory() as folder:
-        transcript = Path(folder) / "transcript.jsonl"
-        transcript.write_text(module.sample_transcript("farhand hook test", text), "utf-8")
-        await _run(program, session_variables(settings, worker, address), transcript)
+        payload = json.dumps(hooks.sample(Path(folder), text)).encode()
+        await _run([str(program), *hooks.words], session_variables(settings, worker, address), payload)
     with anyio.move_on_after(PATIENCE_SECONDS):
         async for event in hub.watch(after=int(status["seq"])):
             if isinstance(event.fact, Responded) and text in event.fact.text:
@@ -93,7 +92,6 @@ def session_variables(settings: Settings, worker: str, address: str) -> dict[str
     }
 
 
-async def _run(program: Path, environment: Mapping[str, str], transcript: Path) -> None:
-    payload = f'{{"hook_event_name":"Stop","transcript_path":"{transcript}"}}'.encode()
-    command = [interpreter(), "-I", "-S", str(program)]
+async def _run(words: Sequence[str], environment: Mapping[str, str], payload: bytes) -> None:
+    command = [interpreter(), "-I", "-S", *words]
     await anyio.run_process(command, input=payload, env=environment, check=False, stderr=subprocess.DEVNULL)

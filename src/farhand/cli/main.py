@@ -4,7 +4,7 @@ import os
 import sys
 from importlib import import_module
 
-from farhand.cli.global_flags import ENDS, GLOBAL_FLAGS, UnknownFlag, split
+from farhand.cli.global_flags import ENDS, GLOBAL_FLAGS, UnknownFlag, nearest, split
 from farhand.cli.slash_help import MIRRORED
 
 COMMANDS = {
@@ -12,6 +12,7 @@ COMMANDS = {
     "run": "start a node, and talk to its team here when this is a terminal",
     "chat": "talk to a node's team in this terminal",
     "tui": "talk to an agent in this folder, or to a node's team, on the whole terminal",
+    "remote": "show an agent's own terminal here, and let programs drive it, too",
     "say": "give a worker a message",
     **MIRRORED,
     "answer": "settle a question that waits",
@@ -29,11 +30,28 @@ COMMANDS = {
     "clean": "forget who the manager is, so that somebody can register anew",
     "adapter": "call an agent CLI once for a worker and post its answer",
     "webhook": "set, show or delete the bot's webhook",
+    "whatsapp": "set a WhatsApp number up for a node, tell how it stands",
     "hook": "put hooks into an agent CLI's settings, take them out, try them",
     "sandbox": "build the image that sandboxed workers run in, tell which engine runs them",
     "bridge": "reach an agent that runs at the desk through two files and its CLI's hooks",
     "service": "keep a node running after log-out and reboot",
     "completion": "print the completion for bash, zsh or fish",
+}
+
+# What the same is called in a chat, or elsewhere.
+SPOKEN = {
+    "team": "status",
+    "progress": "status",
+    "ps": "status",
+    "list": "status",
+    "pause": "interrupt",
+    "mode": "tune",
+    "model": "tune",
+    "fire": "end",
+    "start": "run",
+    "install": "setup",
+    "init": "setup",
+    "log": "logs",
 }
 
 USAGE = """usage: farhand <command> [options]
@@ -82,7 +100,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         before, rest = split(given)
     except UnknownFlag as error:
-        return _wrong(f"{error}")
+        return _wrong(f"{error}", error.meant)
     if not rest:
         return _wrong("No command was given.") if before else _say(usage())
     name = {"-h": "help", "--help": "help", "-V": "version", "--version": "version"}.get(rest[0], rest[0])
@@ -95,7 +113,8 @@ def main(arguments: list[str] | None = None) -> int:
 
         return _say(f"farhand {__version__}\n")
     if name not in COMMANDS:
-        return _wrong(f"Unknown command: {name}")
+        meant = SPOKEN.get(name) or nearest(name, COMMANDS)
+        return _wrong(f"Unknown command: {name}", f"farhand {meant}" if meant else "")
     return _run(name, before, rest[1:])
 
 
@@ -104,8 +123,9 @@ def _say(text: str) -> int:
     return 0
 
 
-def _wrong(text: str) -> int:
-    sys.stderr.write(f"error: {text}\n→ farhand --help\n")
+def _wrong(text: str, meant: str = "") -> int:
+    hint = f"→ did you mean: {meant}?\n" if meant else ""
+    sys.stderr.write(f"error: {text}\n{hint}→ farhand --help\n")
     return 2
 
 

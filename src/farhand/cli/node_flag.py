@@ -2,6 +2,8 @@
 
 import argparse
 
+# The key of a node elsewhere, or of a device.
+NODE_KEY_VARIABLE = "FARHAND_NODE_KEY"
 WHICH_NODE = "the node's name (default: NODE_NAME, then the one that runs, then prod)"
 
 

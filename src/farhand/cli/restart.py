@@ -13,7 +13,7 @@ from farhand.config.places import node_folder
 from farhand.model.errors import NodeError
 
 # Given now, the one puts the other of the last run aside.
-OPPOSITES = {"sandbox": "no_sandbox", "no_sandbox": "sandbox"}
+OPPOSITES = {"sandbox": "no_sandbox", "no_sandbox": "sandbox", "no_tunnel": "reach"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -5,23 +5,34 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
+from farhand.cli.bot_api import BotApiError, bot_api, token_of
 from farhand.cli.detach import DETACHED, run_behind
+from farhand.cli.earlier_bridge import check_not_running, earlier_team, free_webhook, tell
 from farhand.cli.node_choice import choose
 from farhand.cli.node_flag import add_node
+from farhand.cli.prompts import Prompts
 from farhand.config.places import node_folder
 from farhand.config.process import make_undumpable, start_without_pauses
 from farhand.config.sandbox import read_sandbox
 from farhand.config.secret_files import secret_in_file
-from farhand.config.settings import Settings, port_number, read_settings
+from farhand.config.settings import Settings, read_settings
+from farhand.model.earlier_bridge import EarlierTeam
 from farhand.model.errors import NodeRunning, PortTaken, ProgramMissing, SettingMissing, SettingWrong
 from farhand.model.reach import ReachMode, reach_mode
 from farhand.model.sandbox import IMAGE, SandboxEngine, SandboxOptions, read_mount
+from farhand.model.variables import port_number
 from farhand.model.words import replace as change
+from farhand.store.database import has_events
 from farhand.store.folder import running
 
+STORE_FILE = "farhand.db"
+# Without a network nobody waits longer.
+TOKEN_SECONDS = 5.0
 # The flags that `restart` gives again.
 KEPT = ("no_telegram", "no_tunnel", "demo", "end_workers", "verbose", "sandbox", "no_sandbox")
 
@@ -39,7 +50,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--headless", action="store_true", help="ask nothing, show no conversation")
     parser.add_argument("--detach", action="store_true", help="run behind, and come back when it is ready")
     parser.add_argument("--demo", action="store_true", help="put a demo worker on an empty team")
-    parser.add_argument("--open", action="store_true", help="open the phone app in the browser of this machine")
+    app = parser.add_mutually_exclusive_group()
+    app.add_argument("--open", action="store_true", help="open the phone app in the browser of this machine")
+    app.add_argument("--chat", action="store_true", help="talk in this terminal and open no browser (the default)")
     parser.add_argument("--end-workers", action="store_true", help="end the agents, too, when the node is left")
     sandbox = parser.add_mutually_exclusive_group()
     sandbox.add_argument("--sandbox", action="store_true", help="workers run in containers: Docker, podman or bwrap")
@@ -58,7 +71,11 @@ def run(arguments: argparse.Namespace) -> int:
     folder = node_folder(arguments.node, os.environ)
     if (process := running(folder)) is not None:
         raise already_running(arguments.node, process)
+    check_not_running(arguments.node, folder)
     if arguments.detach:
+        # Behind, nobody can be asked any more.
+        if not (arguments.tunnel_url or os.environ.get("TUNNEL_URL", "").strip()):
+            _free_webhook(arguments, folder / STORE_FILE, token_of(os.environ), asks=_is_seen(arguments))
         return run_behind(arguments, flags_of(arguments))
     return _run_here(arguments)
 
@@ -77,8 +94,9 @@ def check(arguments: argparse.Namespace) -> None:
     sandbox = sandbox_of(arguments, os.environ)
     if sandbox.enabled:
         check_sandbox(sandbox, os.environ)
-    token = os.environ.get("TELEGRAM_BOT_TOKEN", "").strip()
-    if not arguments.no_telegram and not (token or secret_in_file("TELEGRAM_BOT_TOKEN", os.environ)):
+    token = os.environ.get("TELEGRAM_BOT_TOKEN", "").strip() or os.environ.get("WHATSAPP_TOKEN", "").strip()
+    in_file = any(secret_in_file(name, os.environ) for name in ("TELEGRAM_BOT_TOKEN", "WHATSAPP_TOKEN"))
+    if not arguments.no_telegram and not (token or in_file):
         raise SettingMissing(
             "TELEGRAM_BOT_TOKEN not set", hints=("set it, or try farhand without it: farhand run --no-telegram --demo",)
         )
@@ -86,6 +104,15 @@ def check(arguments: argparse.Namespace) -> None:
         _check_reach(arguments)
     if shutil.which("tmux") is None and not arguments.demo and not arguments.no_telegram:
         raise tmux_missing()
+    if not arguments.no_telegram and not has_events(node_folder(arguments.node, os.environ) / STORE_FILE):
+        _check_token()
+
+
+def _check_token() -> None:
+    """Raises at a node's first start when Telegram does not know the token; a node that has lived tells it in time, for
+    it may have other ways to be reached."""
+    with suppress(BotApiError):
+        bot_api(os.environ, TOKEN_SECONDS).call("getMe")
 
 
 def sandbox_of(arguments: argparse.Namespace, environ: Mapping[str, str]) -> SandboxOptions:
@@ -143,7 +170,7 @@ def flags_of(arguments: argparse.Namespace) -> list[str]:
 
 def _run_here(arguments: argparse.Namespace) -> int:
     start_without_pauses()
-    from farhand.roster import channel_secrets
+    from farhand.manifests import channel_secrets
 
     settings = read_settings(
         node=arguments.node,
@@ -165,11 +192,12 @@ def _run_here(arguments: argparse.Namespace) -> int:
         opens_app=arguments.open,
         sandbox=sandbox_of(arguments, os.environ),
     )
-    talks = sys.stdin.isatty() and sys.stdout.isatty() and not settings.headless
+    talks = _is_seen(arguments)
+    settings = replace(settings, earlier=_take_over(settings, arguments, asks=talks))
     try:
         _serve(settings, talks=talks, without=frozenset({"telegram"} if arguments.no_telegram else ()))
     except PortTaken as error:
-        error.details["hints"] = ("Stop the other process or use: --port <other-port>",)
+        error.details.setdefault("hints", ("Stop the other process or use: --port <other-port>",))
         raise
     finally:
         if settings.ends_workers and running(settings.folder) is None:
@@ -177,6 +205,25 @@ def _run_here(arguments: argparse.Namespace) -> int:
 
             end_agents(settings.node, settings.folder)
     return 0
+
+
+def _take_over(settings: Settings, arguments: argparse.Namespace, *, asks: bool) -> EarlierTeam:
+    """What another bridge has left is found and told; its webhook is asked about, unless this node sets its own."""
+    team = earlier_team(settings)
+    tell(team, keyless=settings.keyless_tcp)
+    if not settings.public_url:
+        _free_webhook(arguments, settings.store, settings.secrets.get("TELEGRAM_BOT_TOKEN", ""), asks=asks)
+    return team
+
+
+def _free_webhook(arguments: argparse.Namespace, store: Path, token: str, *, asks: bool) -> None:
+    if not arguments.no_telegram:
+        free_webhook(store, token, Prompts(asks=asks), force=arguments.force)
+
+
+def _is_seen(arguments: argparse.Namespace) -> bool:
+    """Whether somebody sits before it."""
+    return sys.stdin.isatty() and sys.stdout.isatty() and not arguments.headless
 
 
 def _serve(settings: Settings, *, talks: bool, without: frozenset[str]) -> None:

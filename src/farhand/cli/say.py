@@ -4,13 +4,14 @@ import argparse
 import sys
 
 from farhand.cli.conversation_lines import ask_lines
+from farhand.cli.far_hub import add_url, with_any_hub
 from farhand.cli.node_flag import add_node
-from farhand.cli.options import me, new_id, with_hub
-from farhand.client.door import SocketHub
+from farhand.cli.options import me, new_id
 from farhand.model.commands import Say
 from farhand.model.errors import BadInput
 from farhand.model.facts import AskRaised, Doubted, Ended, Fact, HandedOver, Said, TurnEnded, Withdrawn
 from farhand.model.names import again
+from farhand.model.ports import Hub
 from farhand.model.visible import for_terminal, visible
 from farhand.model.words import HowEnded
 
@@ -18,6 +19,7 @@ from farhand.model.words import HowEnded
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What `say` takes."""
     add_node(parser)
+    add_url(parser)
     parser.add_argument("-w", "--worker", default="", help="the worker's name (default: the focused one)")
     parser.add_argument("--wait", action="store_true", help="wait for the answer and print it")
     parser.add_argument("--steer", action="store_true", help="put it into the running turn where the agent can")
@@ -38,10 +40,10 @@ def run(arguments: argparse.Namespace) -> int:
         steer=arguments.steer,
         anyway=arguments.anyway,
     )
-    return with_hub(arguments, lambda hub: _say(hub, command, wait=arguments.wait))
+    return with_any_hub(arguments, lambda hub: _say(hub, command, wait=arguments.wait))
 
 
-async def _say(hub: SocketHub, command: Say, *, wait: bool) -> int:
+async def _say(hub: Hub, command: Say, *, wait: bool) -> int:
     if wait:
         return await wait_for(hub, command)
     accepted = await hub.send(command, me())
@@ -50,7 +52,7 @@ async def _say(hub: SocketHub, command: Say, *, wait: bool) -> int:
     return 0
 
 
-async def wait_for(hub: SocketHub, command: Say) -> int:
+async def wait_for(hub: Hub, command: Say) -> int:
     """Sends the message and prints its answer, or why there will be none."""
     after = (await hub.look()).seq
     accepted = await hub.send(command, me())

@@ -7,8 +7,10 @@ import sys
 from pathlib import Path
 from xml.sax.saxutils import escape
 
+from farhand.cli.ending import end_bridge, end_tunnel
 from farhand.cli.node_choice import choose
 from farhand.cli.node_flag import add_node
+from farhand.config.launch import read_launch
 from farhand.config.places import node_folder
 from farhand.model.errors import NodeError, SettingMissing
 from farhand.sandbox.environment import without_secrets
@@ -20,13 +22,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What `service` takes."""
     add_node(parser)
     parser.add_argument("what", choices=("install", "uninstall", "print"), help="what to do; print only shows the file")
-    parser.add_argument("--dir", dest="directory", type=Path, help="the folder that workers begin in (default: here)")
+    parser.add_argument("--dir", dest="directory", type=Path, help="where it starts (default: as it was set up)")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Does it; the unit names no secret, for the node reads its own env file."""
     node = choose(arguments)
-    directory = (arguments.directory or Path.cwd()).expanduser().absolute()
+    chosen = arguments.directory or Path(os.environ.get("FARHAND_DIRECTORY") or Path.cwd())
+    directory = chosen.expanduser().absolute()
     mac = sys.platform == "darwin"
     text = launchd(node, directory) if mac else systemd(node, directory)
     path = unit_path(node, mac=mac)
@@ -74,6 +77,8 @@ def launchd(node: str, directory: Path) -> str:
     """The property list."""
     words = "".join(f"    <string>{escape(word)}</string>\n" for word in _words(node))
     path = escape(os.environ.get("PATH", ""))
+    given = os.environ.get("FARHAND_HOME")
+    home = f"<key>FARHAND_HOME</key><string>{escape(given)}</string>" if given else ""
     return f"""<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
 <plist version="1.0">
@@ -83,7 +88,7 @@ def launchd(node: str, directory: Path) -> str:
   <array>
 {words}  </array>
   <key>WorkingDirectory</key><string>{escape(str(directory))}</string>
-  <key>EnvironmentVariables</key><dict><key>PATH</key><string>{path}</string></dict>
+  <key>EnvironmentVariables</key><dict><key>PATH</key><string>{path}</string>{home}</dict>
   <key>RunAtLoad</key><true/>
   <key>KeepAlive</key><dict><key>SuccessfulExit</key><false/></dict>
   <key>AbandonProcessGroup</key><true/>
@@ -93,7 +98,9 @@ def launchd(node: str, directory: Path) -> str:
 
 
 def _words(node: str) -> list[str]:
-    return [sys.executable, "-m", "farhand", "run", "--node", node, "--headless"]
+    """As it was run last, and nobody is asked anything."""
+    flags = read_launch(node_folder(node, os.environ), node).flags
+    return [sys.executable, "-m", "farhand", "run", "--node", node, "--headless", *flags]
 
 
 def _quoted(word: str) -> str:
@@ -102,17 +109,23 @@ def _quoted(word: str) -> str:
 
 
 def _install(node: str, path: Path, text: str, *, mac: bool) -> None:
-    if not (node_folder(node, os.environ) / "env").exists():
+    folder = node_folder(node, os.environ)
+    if not (folder / "env").exists():
         raise SettingMissing(f"Node '{node}' has no env file.", hints=(f"farhand setup --node {node} --no-start",))
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, "utf-8")
     sys.stdout.write(f"Written: {path}\n")
+    if not mac and not _call("systemctl", "--user", "daemon-reload"):
+        return
+    if end_bridge(node, folder) is not None:
+        # Two of one node cannot be; its agents live on, and the service finds them.
+        sys.stdout.write(f"Node '{node}' ran by itself and was stopped; from now on the service runs it.\n")
+        end_tunnel(folder)
     if mac:
         _call("launchctl", "load", "-w", str(path))
-    else:
-        _call("systemctl", "--user", "daemon-reload")
-        _call("systemctl", "--user", "enable", "--now", path.name)
-        sys.stdout.write("So that it also runs while you are logged out: loginctl enable-linger\n")
+        return
+    _call("systemctl", "--user", "enable", "--now", path.name)
+    sys.stdout.write("So that it also runs while you are logged out: loginctl enable-linger\n")
 
 
 def _uninstall(node: str, path: Path, *, mac: bool) -> None:
@@ -125,8 +138,8 @@ def _uninstall(node: str, path: Path, *, mac: bool) -> None:
     sys.stdout.write(f"Removed: {path}\n")
 
 
-def _call(*words: str) -> None:
-    """Calls the system's own program; without it the file is still right, and a person can do it by hand."""
+def _call(*words: str) -> bool:
+    """Calls the system's own program; where that fails the file is still right, and a person can do it by hand."""
     try:
         done = subprocess.run(
             words, env=without_secrets(os.environ), capture_output=True, text=True, timeout=SECONDS, check=False
@@ -136,3 +149,4 @@ def _call(*words: str) -> None:
         problem = str(error)
     if problem:
         sys.stderr.write(f"⚠ {' '.join(words)}: {problem.splitlines()[0]}\n")
+    return not problem

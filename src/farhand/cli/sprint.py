@@ -12,6 +12,7 @@ from farhand.cli.simple import send
 from farhand.client.door import SocketHub
 from farhand.model.commands import AddTasks, Halt, SkipTask, Sprint
 from farhand.model.errors import BadUsage
+from farhand.model.slash_sprint import checks_of
 from farhand.model.sprint import SprintLimits, tasks_of
 
 USUAL = SprintLimits()
@@ -24,7 +25,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("task", nargs="*", help="start, add: a task each (start without any: the agent's own plan)")
     parser.add_argument("--worker", default="", help="whose sprint (default: the focused one's)")
     parser.add_argument("--file", type=Path, help="start, add: a list of tasks, such as a Markdown check-list")
-    parser.add_argument("--verify", default="", help="a shell command that must succeed before a task is done")
+    parser.add_argument(
+        "--verify",
+        default="",
+        help="a shell command that must succeed before a task is done, or @NAME: a worker that must approve",
+    )
+    parser.add_argument("--review", default="", help="who must approve of each task: backends or workers, with commas")
     parser.add_argument("--no-commit", action="store_true", help="do not commit each task")
     parser.add_argument("--tasks", type=int, default=USUAL.tasks, help="end after so many tasks (default: %(default)s)")
     parser.add_argument("--rounds", type=int, default=USUAL.rounds, help="tries for each task (default: %(default)s)")
@@ -33,7 +39,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--tokens", type=int, default=0, help="end when so many tokens are used")
     parser.add_argument("--dollars", type=float, default=0.0, help="end when so much is spent")
-    parser.add_argument("--now", action="store_true", help="stop: interrupt the turn that runs, too")
+    parser.add_argument("--context", type=int, default=0, help="end when the context window is so full, in per cent")
+    parser.add_argument("--now", action="store_true", help="stop: interrupt the turn, or end the check, that runs")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -51,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
             return send(arguments, SkipTask(id=new_id(), worker=worker), "{worker} goes on with the next task.")
         case "stop":
             halt = Halt(id=new_id(), worker=worker, now=arguments.now)
-            return send(arguments, halt, "{worker} halts after what it is at.")
+            return send(arguments, halt, "{worker} halts now." if halt.now else "{worker} halts after what it is at.")
         case _:
             sys.stdout.write(with_hub(arguments, lambda hub: _status(hub, worker)) + "\n")
             return 0
@@ -64,14 +71,22 @@ def _sprint(arguments: argparse.Namespace) -> Sprint:
         minutes=arguments.minutes,
         tokens=arguments.tokens,
         dollars=arguments.dollars,
+        context=arguments.context,
     )
+    try:
+        verifier, review = checks_of(arguments.verify, arguments.review)
+    except ValueError:
+        raise BadUsage(
+            "There is no worker's name behind the @.", hints=("farhand sprint start --verify @bob",)
+        ) from None
     return Sprint(
         id=new_id(),
         worker=arguments.worker,
         tasks=_tasks(arguments),
-        verifier=arguments.verify,
+        verifier=verifier,
         commits=not arguments.no_commit,
         limits=limits,
+        review=review,
     )
 
 

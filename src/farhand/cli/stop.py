@@ -52,7 +52,7 @@ def stop(node: str, arguments: argparse.Namespace) -> None:
     tunnel = end_tunnel(folder)
     agents = [] if arguments.keep_workers else end_agents(node, folder)
     if process is None and not tunnel and not agents:
-        raise NodeNotRunning(f"Node '{node}' is not running.", hints=(f"farhand run --node {node}",))
+        raise NodeNotRunning(f"Node '{node}' is not running.", hints=("farhand status --all tells what runs",))
     told = f"Node '{node}' stopped." if process is not None else f"Node '{node}' was not running."
     parts = ["The tunnel ended."] if tunnel else []
     parts += [f"{len(agents)} agent{'s' * (len(agents) > 1)} ended: {', '.join(agents)}."] if agents else []

@@ -2,10 +2,10 @@
 
 import os
 import subprocess
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from farhand.config.launch import Launch
+from farhand.config.places import tmux_server
 from farhand.sandbox.environment import without_secrets
 
 # Ours to tell one session's variables from the next one's; no variable's line begins so.
@@ -59,6 +59,13 @@ def parse_environments(text: str) -> dict[str, dict[str, str]]:
     return found
 
 
+def pane_of(launch: Launch, name: str) -> tuple[int, str]:
+    """The first process of that session, and the folder that it is in; 0 when nobody can tell."""
+    said = _tmux(launch, "display-message", "-p", "-t", f"={name}:", "#{pane_pid}\t#{pane_current_path}")
+    number, _, folder = said.strip().partition("\t")
+    return int(number) if number.isdecimal() else 0, folder
+
+
 def end_session(launch: Launch, name: str) -> None:
     """Ends it, with all that runs in it."""
     _tmux(launch, "kill-session", "-t", f"={name}")
@@ -66,11 +73,10 @@ def end_session(launch: Launch, name: str) -> None:
 
 def _tmux(launch: Launch, *words: str) -> str:
     """What tmux says; empty without a tmux, without a server, or when it takes too long."""
-    server: Sequence[str] = ("tmux", "-S", launch.tmux_socket) if launch.tmux_socket else ("tmux",)
+    command = [*tmux_server(launch.tmux_socket), *words]
+    environment = without_secrets(os.environ)
     try:
-        done = subprocess.run(
-            [*server, *words], env=without_secrets(os.environ), capture_output=True, timeout=SECONDS, check=False
-        )
+        done = subprocess.run(command, env=environment, capture_output=True, timeout=SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return done.stdout.decode("utf-8", "replace")

@@ -2,44 +2,107 @@
 
 from __future__ import annotations
 
+import argparse
+import time
 import uuid
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 import anyio
+import anyio.to_thread
 
-from farhand.model import commands, grammar, slash
+from farhand.cli.earlier_sessions import of_agent
+from farhand.cli.remote_control import sdk_action
+from farhand.model import commands, grammar, slash, slash_argument
 from farhand.model.answers import Answered, OutOfRange, read_answer
-from farhand.model.errors import BadInput, NotAllowed
+from farhand.model.errors import BadInput, FarhandError, NotAllowed
 from farhand.model.live_session import MessageState, SessionMessage, SessionName
 from farhand.model.present import Message, Present, Worker
-from farhand.model.slash import Surface, help_lines
+from farhand.model.slash import Slash, Surface, help_lines
 from farhand.model.wishes import InfoRequest, Listing, Quit, Tell, Wish, Wrong
 from farhand.model.words import Sender
 from farhand.remote.sdk_session import SdkSession
+from farhand.sdk.agent import Agent
 from farhand.sdk.errors import SdkError
 from farhand.sdk.policies.rules import MODES
-from farhand.tui.desk import Completion
+from farhand.tui.desk import Completion, EarlierSessions
+from farhand.tui.status_line import short_path
 
 # The commands of the one table that make sense with one agent and no node.
-NAMES = frozenset("pause queue drop usage mode model sessions commands quit".split())
-SURFACE = Surface(slash.TERMINAL, passes_on=True, table=tuple(one for one in slash.SLASHES if one.name in NAMES))
+NAMES = frozenset("pause queue drop usage mode model commands quit".split())
+SESSIONS = Slash(
+    "sessions",
+    "",
+    "Go on with an earlier conversation of this folder",
+    slash_argument.read_sessions,
+    slash.HERE,
+    aliases=("resume",),
+)
+TABLE = (SESSIONS, *(one for one in slash.SLASHES if one.name in NAMES))
+SURFACE = Surface(slash.TERMINAL, passes_on=True, table=TABLE)
 AGENT = "agent"
 MOST_FILES = 200
 HIDDEN_FOLDERS = frozenset((".git", "node_modules", ".venv", "__pycache__"))
 
 
 class AgentDesk:
-    """One agent, one conversation."""
+    """One agent, one conversation at a time. `run` works in the one that is shown until it is cancelled."""
 
     def __init__(self, session: SdkSession) -> None:
         self.session = session
         self.title = "farhand"
         self.names: tuple[SessionName, ...] = ()
         self.leaving = anyio.Event()
+        self._other_shown = anyio.Event()
+
+    @property
+    def uploads(self) -> Path:
+        """Where files go that programs send."""
+        return self.session.agent.temporary_folder() / "uploads"
+
+    def set_ready(self, ready: bool) -> None:
+        """The screen is there, or gone."""
+        self.session.set_ready(ready)
+
+    async def run(self) -> None:
+        """Runs the turns of the conversation that is shown; one that was left for another is closed."""
+        async with _closed_whole(self.session.agent):
+            while True:
+                live, left = self.session, self._other_shown
+                async with _closed_whole(live.session), anyio.create_task_group() as tasks:
+                    tasks.start_soon(live.run, name="turns")
+                    await left.wait()
+                    tasks.cancel_scope.cancel()
 
     async def names_changed(self) -> None:
-        """As `Desk.names_changed`: there is but one."""
-        await anyio.sleep_forever()
+        """As `Desk.names_changed`: there is but one, and another one in its place when that was chosen."""
+        await self._other_shown.wait()
+
+    async def earlier(self, text: str) -> EarlierSessions | None:
+        """As `Desk.earlier`."""
+        if not text.startswith("/") or not isinstance(self._wish(text), Listing):
+            return None
+        agent = self.session.agent
+        recorded = await anyio.to_thread.run_sync(agent.sessions)
+        return of_agent(recorded, self.session.session.id, short_path(str(agent.cwd)), time.time())
+
+    async def resume(self, session: str) -> str:
+        """As `Desk.resume`. A turn is neither left behind nor stopped by it."""
+        live = self.session
+        if session == live.session.id:
+            return ""
+        if live.log.status.running:
+            raise BadInput("The agent is still working: Esc stops it, or wait for its end. Then choose again.")
+        try:
+            opened = await live.agent.resume_session(session)
+        except SdkError as error:
+            raise BadInput(str(error)) from None
+        self.session = SdkSession(live.agent, opened, sdk_action, time.time)
+        self.session.set_ready(live.log.status.ready)
+        self._other_shown.set()
+        self._other_shown = anyio.Event()
+        return ""
 
     async def select(self, name: str) -> None:
         """As `Desk.select`: there is but one."""
@@ -64,10 +127,13 @@ class AgentDesk:
                     pass
         if not text.startswith("/"):
             return await self.session.say(text, key)
-        wish = grammar.read(uuid.uuid4().hex, text, _present(self.session), SURFACE)
+        wish = self._wish(text)
         if isinstance(wish, commands.Tune) and not may_allow:
             raise NotAllowed("The mode and the model are changed at the keyboard, or with a key (FARHAND_REMOTE_KEY).")
         return await self._obey(wish, key) if wish is not None else None
+
+    def _wish(self, text: str) -> Wish | None:
+        return grammar.read(uuid.uuid4().hex, text, _present(self.session), SURFACE)
 
     async def _obey(self, wish: Wish, key: str) -> SessionMessage | None:
         match wish:
@@ -93,12 +159,15 @@ class AgentDesk:
         return None
 
     async def _say(self, text: str, key: str) -> SessionMessage:
-        """A message, or a command of the agent's own extensions."""
+        """A message, or a command of the agent's extensions: its turn fills it in and asks before it runs one."""
         if text.startswith("/"):
             try:
-                text = await self.session.session.command(text)
+                await self.session.session.prepare()
             except SdkError as error:
-                raise BadInput(f"{error} /help tells what can be typed.") from None
+                raise BadInput(str(error)) from None
+            name = text.removeprefix("/").split(maxsplit=1)[:1]
+            if not name or name[0] not in self.session.session.additions.commands:
+                raise BadInput(f"There is no command {text.split(maxsplit=1)[0][:40]}. /help tells what can be typed.")
         return await self.session.say(text, key)
 
     def _tune(self, wish: commands.Tune) -> SessionMessage:
@@ -130,6 +199,27 @@ class AgentDesk:
         found = self.session.agent.sessions()[:20]
         lines = [f"{one.id}  {one.updated[:16].replace('T', ' ')}  {one.name or one.opening}"[:160] for one in found]
         return "\n".join([*lines, "farhand tui --resume <id> goes on with one."]) if lines else "None is recorded yet."
+
+
+async def open_desk(arguments: argparse.Namespace) -> AgentDesk:
+    """The agent of this folder with a new conversation, or the one to go on with. Raises FarhandError."""
+    try:
+        agent = Agent(cwd=arguments.cwd, model=arguments.model, mode=arguments.approval_mode, interactive=True)
+        session = await agent.resume_session(arguments.resume) if arguments.resume else agent.session()
+    except SdkError as error:
+        raise FarhandError(str(error)) from None
+    return AgentDesk(SdkSession(agent, session, sdk_action, time.time))
+
+
+@asynccontextmanager
+async def _closed_whole(opened: AbstractAsyncContextManager[object]) -> AsyncIterator[None]:
+    """Closed to its end, also when whoever held it is cancelled: hooks hear of it, what ran is stopped."""
+    await opened.__aenter__()
+    try:
+        yield
+    finally:
+        with anyio.CancelScope(shield=True):
+            await opened.__aexit__(None, None, None)
 
 
 def _waiting(session: SdkSession) -> list[SessionMessage]:

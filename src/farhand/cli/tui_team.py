@@ -4,28 +4,37 @@ from __future__ import annotations
 
 import time
 import uuid
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import anyio
 
 from farhand.channels.kit import texts
 from farhand.channels.kit.bot import history_text
+from farhand.channels.kit.sprint_texts import sprint_line, sprint_summary
 from farhand.cli.conversation_lines import done_line, help_text, progress_lines, session_lines, team_lines
+from farhand.cli.earlier_sessions import node_session_id, of_node
 from farhand.cli.tui_agent import file_completions, slash_completions
 from farhand.model import commands, facts, grammar, slash, wishes
 from farhand.model.answers import Answered, OutOfRange, read_answer
-from farhand.model.errors import BadInput, NotAllowed, NotReady
+from farhand.model.errors import BadInput, EventsGone, NodeError, NotAllowed, NotReady
+from farhand.model.facts import Event
 from farhand.model.live_session import LiveSession, Role, SessionMessage, SessionName
-from farhand.model.ports import Hub
-from farhand.model.present import Present, Worker, fold
-from farhand.model.wishes import InfoRequest, Listing, Quit, Tell, Wish, Wrong
-from farhand.model.words import Sender, replace
+from farhand.model.ports import Hub, SessionFound
+from farhand.model.present import Present, Worker
+from farhand.model.present_fold import fold
+from farhand.model.slash_hire import ANYWAY
+from farhand.model.wishes import DEVICES_AT_SHELL, DeviceWish, InfoRequest, Listing, Quit, Tell, Wish, Wrong
+from farhand.model.words import Sender, Usage, replace
 from farhand.remote.hub_session import HubSession
+from farhand.remote.keyless import refuse_orders
 from farhand.remote.log import MemoryLog
-from farhand.tui.desk import Completion
+from farhand.tui.desk import Completion, EarlierSessions
 
 SURFACE = slash.terminal()
 NOBODY = "nobody"
+FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.5, 5.0
 EMPTY_TEAM = "Nobody is on the team. /hire <name> takes somebody on."
 
 # What a program without a key may have done: everything else at the keyboard changes what may run, or runs it.
@@ -57,9 +66,8 @@ class NoWorker:
     async def raw(self, keys: str) -> None:
         """Nobody is there."""
 
-    async def screen(self) -> str:
+    async def watch_screen(self, shown: Callable[[str], None]) -> None:
         """There is none."""
-        return ""
 
 
 class TeamDesk:
@@ -71,10 +79,13 @@ class TeamDesk:
         self.session: LiveSession = NoWorker()
         self._hub, self._sender = hub, sender
         self._present = Present()
+        self._last: Event | None = None
         self._sessions: dict[str, HubSession] = {}
         self._unread: dict[str, int] = {}
         self._changed = anyio.Event()
         self._is_ready = False
+        # The conversations that were listed last, by what the list calls them.
+        self._offered: dict[str, SessionFound] = {}
 
     async def open(self) -> None:
         """Reads the present, and shows the worker in focus."""
@@ -92,18 +103,59 @@ class TeamDesk:
             self.session.log.set_status(ready=ready)
 
     async def run(self) -> None:
-        """Hands every event to the conversation that it belongs to."""
-        async for event in self._hub.watch(after=self._present.seq):
-            self._present = fold(self._present, event)
-            session = self._sessions.get(event.worker)
-            if session is not None:
-                session.take(event, self._present)
-            if isinstance(event.fact, facts.TurnEnded | facts.AskRaised) and event.worker != self.title:
-                self._unread[event.worker] = self._unread.get(event.worker, 0) + 1
-            if isinstance(event.fact, facts.Hired) and isinstance(self.session, NoWorker):
-                await self.select(event.worker)
-            if not isinstance(event.fact, facts.Said | facts.Thought):
-                self._tell_changed()
+        """Hands every event to the conversation that it belongs to; a node that is away is asked again until it is
+        back, and tells what happened since."""
+        pause = FIRST_PAUSE_SECONDS
+        while True:
+            try:
+                # Raises while the node is away.
+                await self._hub.look()
+                pause = FIRST_PAUSE_SECONDS
+                await self._follow()
+            except NodeError as error:
+                self._tell_away(error.text)
+            except EventsGone:
+                with suppress(NodeError):
+                    await self._read_anew()
+            await anyio.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
+
+    async def _follow(self) -> None:
+        """Takes every event after the last one. That one is asked for once more: where another has its number now, the
+        journal is not the one that was read, and EventsGone is raised."""
+        last = self._last
+        for session in self._sessions.values():
+            session.show(self._present)
+        async for event in self._hub.watch(after=self._present.seq if last is None else last.seq - 1):
+            if last is None or event.seq > last.seq:
+                await self._take(event)
+            elif event != last:
+                raise EventsGone(last.seq, event.seq, event.seq)
+
+    async def _take(self, event: Event) -> None:
+        self._present, self._last = fold(self._present, event), event
+        session = self._sessions.get(event.worker)
+        if session is not None:
+            session.take(event, self._present)
+            if told := _sprint_notice(event):
+                session.log.add(Role.NOTICE, told)
+        if isinstance(event.fact, facts.TurnEnded | facts.AskRaised) and event.worker != self.title:
+            self._unread[event.worker] = self._unread.get(event.worker, 0) + 1
+        if isinstance(event.fact, facts.Hired) and isinstance(self.session, NoWorker):
+            await self.select(event.worker)
+        if not isinstance(event.fact, facts.Said | facts.Thought):
+            self._tell_changed()
+
+    def _tell_away(self, why: str) -> None:
+        for session in self._sessions.values():
+            session.log.set_status(ready=False, why=f"{why} It is asked again.")
+
+    async def _read_anew(self) -> None:
+        """What was missed is not kept: the conversation that is shown is read anew, the others when they are."""
+        self._present, self._last, shown = await self._hub.look(), None, self.title
+        self._sessions.clear()
+        if shown in self._present.workers:
+            await self.select(shown)
 
     @property
     def names(self) -> tuple[SessionName, ...]:
@@ -117,6 +169,7 @@ class TeamDesk:
             state=worker.state_at(time.time()),
             cost="" if cost is None else f"${cost:.2f}",
             unread=self._unread.get(worker.name, 0),
+            doing=_doing(worker),
         )
 
     async def names_changed(self) -> None:
@@ -136,6 +189,35 @@ class TeamDesk:
         self.title, self.session = name, session
         self._unread.pop(name, None)
         self._tell_changed()
+
+    async def earlier(self, text: str) -> EarlierSessions | None:
+        """As `Desk.earlier`: what `/sessions` lists, and `/adopt` without a name would want."""
+        wish = Listing(id="") if text.split() == ["/adopt"] else self._wish(text) if text.startswith("/") else None
+        if not isinstance(wish, Listing):
+            return None
+        found = await self._hub.sessions(wish.backend, wish.directory)
+        self._offered = {node_session_id(one): one for one in found}
+        return of_node(found, time.time())
+
+    async def resume(self, session: str) -> str:
+        """As `Desk.resume`: what a worker has is shown, what is open at somebody's desk is taken over by a word."""
+        found = self._offered[session]
+        if found.open and not found.worker:
+            return f"/adopt {found.backend} {found.id} {ANYWAY}"
+        name = found.worker
+        if not name:
+            hire = commands.Hire(
+                id=uuid.uuid4().hex,
+                worker="",
+                backend=found.backend,
+                session=found.id,
+                directory=found.directory,
+            )
+            name = (await self._hub.send(hire, self._sender)).worker
+        while name not in self._present.workers:
+            await self._changed.wait()
+        await self.select(name)
+        return ""
 
     def completions(self, word: str, *, first: bool) -> list[Completion]:
         """As `Desk.completions`."""
@@ -159,11 +241,19 @@ class TeamDesk:
                     raise BadInput(out.text)
                 case None:
                     pass
-        focused = replace(self._present, focus=self.title if self.title in self._present.workers else "")
-        wish = grammar.read(uuid.uuid4().hex, text, focused, SURFACE)
+        wish = self._wish(text)
         if wish is not None and not may_allow and not isinstance(wish, WITHOUT_KEY):
             raise NotAllowed("That is done at the keyboard, or with a key (FARHAND_REMOTE_KEY).")
-        return await self._obey(wish, key, focused) if wish is not None else None
+        if isinstance(wish, Tell) and not may_allow:
+            refuse_orders(wish.text)
+        return await self._obey(wish, key, self._focused()) if wish is not None else None
+
+    def _focused(self) -> Present:
+        """The present, as if the worker that is shown were in focus."""
+        return replace(self._present, focus=self.title if self.title in self._present.workers else "")
+
+    def _wish(self, text: str) -> Wish | None:
+        return grammar.read(uuid.uuid4().hex, text, self._focused(), SURFACE)
 
     async def _obey(self, wish: Wish, key: str, present: Present) -> SessionMessage | None:
         match wish:
@@ -184,6 +274,8 @@ class TeamDesk:
             case Listing(backend=backend, directory=directory):
                 found = await self._hub.sessions(backend, directory)
                 return self._log().add(Role.NOTICE, session_lines(found))
+            case DeviceWish():
+                raise BadInput(DEVICES_AT_SHELL)
             case _:
                 return await self._send(wish)
 
@@ -210,6 +302,24 @@ class TeamDesk:
         if shown is not None:
             return shown.log
         return self.session.log if isinstance(self.session, NoWorker) else MemoryLog(time.time)
+
+
+def _doing(worker: Worker) -> str:
+    sprint = worker.sprint
+    told = [f"sprint {min(sprint.at + 1, sprint.total)}/{sprint.total}"] if sprint else []
+    told += [f"✗ {sprint.failures}"] if sprint and sprint.failures else []
+    told += [f"{len(worker.queue)} waiting"] if worker.queue else []
+    return " · ".join(told)
+
+
+def _sprint_notice(event: Event) -> str:
+    match event.fact:
+        case facts.SprintBegan(sprint=sprint):
+            return sprint_line(event.worker, sprint, sprint.began, Usage())
+        case facts.SprintEnded() as ended:
+            return sprint_summary(event.worker, ended, event.at)
+        case _:
+            return ""
 
 
 def _told(question: InfoRequest, present: Present) -> str:

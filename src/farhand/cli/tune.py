@@ -1,4 +1,4 @@
-"""`farhand tune`: changes a worker's mode or model."""
+"""`farhand tune`: changes a worker's mode, model or effort."""
 
 import argparse
 
@@ -15,10 +15,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("worker", nargs="?", default="", help="whom (default: the focused one)")
     parser.add_argument("--mode", choices=[mode.value for mode in Mode], help="what it may do unasked")
     parser.add_argument("--model", help="the model that it goes on with")
+    parser.add_argument("--effort", help="how hard it thinks, in its agent's own words: low, medium, high…")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Sends the command."""
     mode = Mode(arguments.mode) if arguments.mode else None
-    command = Tune(id=new_id(), worker=arguments.worker, model=arguments.model, mode=mode)
+    chosen = {"model": arguments.model, "mode": mode, "effort": arguments.effort}
+    command = Tune(id=new_id(), worker=arguments.worker, **chosen)
     return send(arguments, command, "{worker} is asked to change.")

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
 import anyio
 
 from farhand.cli.tui_agent import SURFACE, slash_completions
@@ -9,7 +13,27 @@ from farhand.model.errors import UnknownAsk
 from farhand.model.live_session import MessageState, Role, SessionMessage, SessionName, SessionStatus
 from farhand.model.words import Attachment
 from farhand.remote.log import MemoryLog
-from farhand.tui.desk import Completion
+from farhand.tui.desk import Completion, EarlierSessions
+
+if TYPE_CHECKING:
+    from textual.pilot import Pilot
+
+    from farhand.tui.app import TerminalApp
+
+
+@asynccontextmanager
+async def piloted(
+    app: TerminalApp, *, size: tuple[int, int] = (80, 24), notifications: bool = False
+) -> AsyncIterator[Pilot[None]]:
+    """The app with Textual's pilot.
+
+    As in a real terminal, what the app does in the background ends before its screen is taken down.
+    """
+    async with app.run_test(size=size, notifications=notifications) as pilot:
+        try:
+            yield pilot
+        finally:
+            app.workers.cancel_all()
 
 
 class ScriptedSession:
@@ -49,9 +73,8 @@ class ScriptedSession:
     async def raw(self, keys: str) -> None:
         """Does nothing."""
 
-    async def screen(self) -> str:
+    async def watch_screen(self, shown: Callable[[str], None]) -> None:
         """There is none."""
-        return ""
 
 
 class ScriptedDesk:
@@ -64,6 +87,17 @@ class ScriptedDesk:
         self.leaving = anyio.Event()
         self.submitted: list[str] = []
         self.selected: list[str] = []
+        self.recorded = EarlierSessions(title="Earlier conversations", sessions=())
+        self.resumed: list[str] = []
+
+    async def earlier(self, text: str) -> EarlierSessions | None:
+        """Those that the test gave it."""
+        return self.recorded if text == "/sessions" else None
+
+    async def resume(self, session: str) -> str:
+        """Writes it down."""
+        self.resumed.append(session)
+        return ""
 
     async def names_changed(self) -> None:
         """They never do."""

@@ -16,7 +16,7 @@ from farhand.model.folder_trust import TRUST
 from farhand.model.ports import Clock, Driver
 from farhand.model.present import WIRE, Present, Worker
 from farhand.model.reach import ReachMode
-from farhand.model.words import AskKind, Mode, Sender
+from farhand.model.words import AskKind, Mode, Sender, replace
 from farhand.node import Node
 from farhand.testing.clock import ManualClock
 from farhand.testing.scripted import ScriptedDriver
@@ -62,13 +62,14 @@ class House:
         directory: Path | str = "",
         mode: Mode | None = None,
         wire: str = "",
+        effort: str = "",
         trust_folder: bool = False,
         online: bool = True,
     ) -> Accepted:
         """Takes a worker on, and waits until it can be spoken to."""
         options = {WIRE: wire} if wire else {}
         hire = Hire(id=self.id(), worker=worker, backend=backend, directory=str(directory), mode=mode, options=options)
-        accepted = await self.send(hire)
+        accepted = await self.send(replace(hire, effort=effort))
         if trust_folder:
             await self.trust_folder()
         if online:

@@ -20,7 +20,13 @@ def configuration(address: str) -> dict[str, object]:
         "name": "Fake",
         "options": {"baseURL": f"{address}/v1", "apiKey": "fake"},
         "models": {
-            name: {"name": name, "limit": limits, "attachment": True, "modalities": {"input": ["text", "image"]}}
+            name: {
+                "name": name,
+                "limit": limits,
+                "reasoning": True,
+                "attachment": True,
+                "modalities": {"input": ["text", "image"]},
+            }
             for name in ("fake-model", "other-model")
         },
     }

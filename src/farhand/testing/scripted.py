@@ -9,9 +9,10 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 
 from farhand.model.errors import AgentGone, DriverError
 from farhand.model.facts import Fact, Said, TurnEnded
+from farhand.model.history import HistoryPage
 from farhand.model.ports import Batch, Can, Deliver, Errand, Heard, Outcome, SessionFound, Stop, Taken
 from farhand.model.present import Worker
-from farhand.model.words import HowEnded
+from farhand.model.words import HowEnded, Seq
 
 
 class ScriptedLink:
@@ -76,7 +77,15 @@ class ScriptedDriver:
     def __init__(self, can: Can | None = None, backend: str = "scripted") -> None:
         self.backend = backend
         self.can = can or Can(
-            interrupt=True, steer=True, images=True, ids=True, models=True, modes=("default", "plan"), sessions=True
+            interrupt=True,
+            steer=True,
+            images=True,
+            ids=True,
+            models=True,
+            modes=("default", "plan"),
+            effort=("low", "high"),
+            sessions=True,
+            reviews=True,
         )
         self.scripts: deque[Sequence[Fact]] = deque()
         self.outcomes: deque[Outcome] = deque()
@@ -95,6 +104,8 @@ class ScriptedDriver:
         self._moved = anyio.Event()
         # The conversations that its agent has on this machine.
         self.conversations: list[SessionFound] = []
+        # What was said in them.
+        self.pasts: dict[str, HistoryPage] = {}
         # The processes that have a conversation open at the desk.
         self.at_desk: dict[str, list[int]] = {}
 
@@ -105,6 +116,12 @@ class ScriptedDriver:
     async def sessions(self, directory: str) -> list[SessionFound]:
         """As the test put them there."""
         return [one for one in self.conversations if directory in ("", one.directory)]
+
+    async def messages(self, session: SessionFound, before: Seq | None, limit: int) -> HistoryPage:
+        """As the test put them there."""
+        page = self.pasts.get(session.id, HistoryPage())
+        older = [one for one in page.entries if before is None or one.seq < before]
+        return HistoryPage(entries=tuple(older[-limit:]), more=len(older) > limit)
 
     def resume_command(self, worker: Worker) -> str:
         """As a shell would take it."""

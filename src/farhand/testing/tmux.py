@@ -28,6 +28,7 @@ class Screen:
             "new-session", "-d", "-s", "desk", "-x", str(columns), "-y", str(rows), "-c", str(directory), *inside
         )
         self._call("set-option", "-g", "status", "off")
+        self._call("set-option", "-s", "set-clipboard", "on")
 
     def type(self, text: str) -> None:
         """Types the text and Enter."""
@@ -37,6 +38,22 @@ class Screen:
     def press(self, key: str) -> None:
         """Presses a key by its name in tmux, or types letters without Enter."""
         self._call("send-keys", "-t", "desk", key)
+
+    def send(self, data: bytes) -> None:
+        """Sends bytes as a terminal would: a click, a paste."""
+        self._call("send-keys", "-t", "desk", "-H", *(f"{byte:02x}" for byte in data))
+
+    def copied(self) -> str:
+        """What a program has put into the clipboard (OSC 52)."""
+        return self._call("show-buffer") if self._call("list-buffers") else ""
+
+    def resize(self, columns: int, rows: int) -> None:
+        """Makes the terminal larger or smaller, as a person drags its corner."""
+        self._call("resize-window", "-t", "desk", "-x", str(columns), "-y", str(rows))
+
+    def is_taken(self) -> bool:
+        """Whether a program has the whole screen, or the mouse."""
+        return self._call("display-message", "-p", "-t", "desk", "#{alternate_on}#{mouse_any_flag}").strip() != "00"
 
     def clear(self) -> None:
         """Empties the screen and what was scrolled out of it."""

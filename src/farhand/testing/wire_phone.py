@@ -16,7 +16,7 @@ from farhand.model import frames, team_view
 from farhand.model.commands import Accepted, Command
 from farhand.model.facts import Event
 from farhand.model.history import HistoryEntry
-from farhand.model.stream import EventsFrame, Opening, ResumePoint, StreamHello
+from farhand.model.stream import EventsFrame, Looking, NowFrame, Opening, ResumePoint, StreamHello
 from farhand.model.team_view import ConversationView, TeamView
 from farhand.model.wire import encode
 from farhand.model.words import Seq, WorkerName, replace
@@ -34,13 +34,17 @@ class _Frame(msgspec.Struct):
 _kinds = msgspec.json.Decoder(_Frame)
 _hellos = msgspec.json.Decoder(StreamHello)
 _events = msgspec.json.Decoder(EventsFrame)
+_nows = msgspec.json.Decoder(NowFrame)
 
 
 class WirePhone:
     """What one device knows of the team; it comes back by itself whenever its connection ends."""
 
-    def __init__(self, port: int, key: str, transport: Transport) -> None:
+    def __init__(self, port: int, key: str, transport: Transport, looks_at: WorkerName = "") -> None:
         self._transport = transport
+        self._view = Looking(worker=looks_at) if looks_at else None
+        # What agents are saying, as their screens show it.
+        self.previews: dict[WorkerName, str] = {}
         self.move(port, key)
         self._resume: ResumePoint | None = None
         # A page of the past may be younger than the present that was read before it.
@@ -76,6 +80,15 @@ class WirePhone:
         while self.seq < seq:
             await self._changed.wait()
 
+    async def shows(self, worker: WorkerName, words: str) -> None:
+        """Waits until these words stand in the worker's running turn, whatever its lines."""
+        while words not in " ".join(self._shown(worker).split()):
+            await self._changed.wait()
+
+    def _shown(self, worker: WorkerName) -> str:
+        seen = self.view.conversations.get(worker, ConversationView())
+        return f"{seen.open.view.text if seen.open else ''} {self.previews.get(worker, '')}"
+
     async def send(self, command: Command) -> Accepted:
         """As the app does: again and again with the same id, until the node says that it has it."""
         while True:
@@ -101,7 +114,7 @@ class WirePhone:
         )
 
     async def _frames(self) -> AsyncGenerator[bytes]:
-        opening = encode(Opening(resume=self._resume))
+        opening = encode(Opening(resume=self._resume, view=self._view))
         if self._transport == "socket":
             address = f"ws://{self._address}/api/hub/socket"
             async with connect(address, additional_headers=self._key, proxy=None, max_size=None) as socket:
@@ -125,6 +138,8 @@ class WirePhone:
         elif frame.startswith(b'{"events"'):
             for event in _events.decode(frame).events:
                 self._fold(event)
+        elif frame.startswith(b'{"now"') and (preview := _nows.decode(frame).now.preview):
+            self.previews[preview.worker] = preview.text
         self._changed.set()
         self._changed = anyio.Event()
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import signal
 from abc import abstractmethod
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -98,18 +98,26 @@ class CliScript:
 class AgentAtWork:
     """A worker in a whole node. Inherit, and give a `agent_script` fixture: one for each way to reach the agent."""
 
-    def wants(self, agent_script: AgentScript, promise: Promise) -> None:
-        """Skips what this way to reach the agent cannot do, or need not show again."""
+    def promises(self, _agent_script: AgentScript) -> tuple[Promise, ...]:
+        """What this way to reach the agent is tried by; fewer where it cannot do all, or need not show it again."""
+        return worker.PROMISES
 
-    @pytest.mark.parametrize("promise", worker.PROMISES, ids=lambda promise: promise.__name__)
-    async def test_promise(self, cli_env: CliEnv, agent_script: AgentScript, promise: Promise) -> None:
-        self.wants(agent_script, promise)
+    async def test_one_worker_keeps_every_promise(self, cli_env: CliEnv, agent_script: AgentScript) -> None:
+        """One after the other; at last a turn outlives the node."""
         async with cli_env.open() as house:
-            await promise(house, agent_script)
-
-    async def test_a_turn_outlives_the_node(self, cli_env: CliEnv, agent_script: AgentScript) -> None:
-        async with cli_env.open() as house:
+            await keep(house, agent_script, self.promises(agent_script))
             release = await worker.before_a_restart(house, agent_script)
+            since = house.started
         release()
         async with cli_env.open() as house:
-            await worker.after_a_restart(house)
+            await worker.after_a_restart(house, since)
+
+
+async def keep(house: House, agent_script: AgentScript, promises: Iterable[Promise]) -> None:
+    """Tries these promises, one after the other, with the same worker as far as they let it live."""
+    for promise in promises:
+        try:
+            await promise(house, agent_script)
+        except BaseException as error:
+            error.add_note(f"The promise: {promise.__name__}")
+            raise

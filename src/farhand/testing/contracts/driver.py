@@ -181,32 +181,6 @@ class DriverContract:
             await talk.say("t2", words.plain)
             assert (await talk.ended("t2")).how is HowEnded.COMPLETED
 
-    async def test_an_agent_is_found_again_and_nothing_comes_twice(
-        self, driver: Driver, worker: Worker, words: Words
-    ) -> None:
-        async with talking(driver, worker) as talk:
-            await talk.say("t1", words.plain)
-            await talk.ended("t1")
-            cursor, before = talk.cursor, talk.text("t1")
-        async with talking(driver, worker, cursor) as talk:
-            await talk.say("t2", words.plain)
-            await talk.ended("t2")
-            assert talk.text("t1") == ""
-            assert talk.text("t2").strip()
-            assert talk.count(facts.TurnEnded) == 1
-        async with talking(driver, worker) as talk:
-            await talk.ended("t2")
-            assert talk.text("t1") == before
-
-    async def test_a_turn_goes_on_while_nobody_listens(self, driver: Driver, worker: Worker, words: Words) -> None:
-        async with talking(driver, worker) as talk:
-            assert isinstance(await talk.say("t1", words.plain), Taken)
-            # The turn may be over by now, and then its end came before the cursor.
-            cursor, before = talk.cursor, talk.heard.copy()
-        async with talking(driver, worker, cursor) as talk:
-            talk.heard[:0] = before
-            assert (await talk.ended("t1")).how is HowEnded.COMPLETED
-
     async def test_an_agent_that_dies_is_noticed_and_can_be_opened_again(
         self, driver: Driver, worker: Worker, words: Words
     ) -> None:
@@ -219,17 +193,49 @@ class DriverContract:
             await talk.say("t2", words.plain)
             assert (await talk.ended("t2")).how is HowEnded.COMPLETED
 
-    async def test_ending_twice_is_ending_once(self, driver: Driver, worker: Worker, words: Words) -> None:
+    async def test_links_come_and_go_over_one_agent(self, driver: Driver, worker: Worker, words: Words) -> None:
+        """On one start of the agent, which is what costs: it is found again, works unheard, and is ended once."""
+        cursor = await self.found_again(driver, worker, words.plain)
+        await self.unheard(driver, worker, words.plain, cursor)
+        await self.ended_twice(driver, worker, words.plain)
+
+    async def found_again(self, driver: Driver, worker: Worker, word: str) -> str:
+        """An agent is found again, and nothing comes twice."""
         async with talking(driver, worker) as talk:
-            await talk.say("t1", words.plain)
+            await talk.say("t1", word)
             await talk.ended("t1")
+            cursor, before = talk.cursor, talk.text("t1")
+        async with talking(driver, worker, cursor) as talk:
+            await talk.say("t2", word)
+            await talk.ended("t2")
+            assert talk.text("t1") == ""
+            assert talk.text("t2").strip()
+            assert talk.count(facts.TurnEnded) == 1
+            cursor = talk.cursor
+        async with talking(driver, worker) as talk:
+            await talk.ended("t2")
+            assert talk.text("t1") == before
+        return cursor
+
+    async def unheard(self, driver: Driver, worker: Worker, word: str, cursor: str) -> None:
+        """A turn goes on while nobody listens."""
+        async with talking(driver, worker, cursor) as talk:
+            assert isinstance(await talk.say("t3", word), Taken)
+            # The turn may be over by now, and then its end came before the cursor.
+            cursor, before = talk.cursor or cursor, talk.heard.copy()
+        async with talking(driver, worker, cursor) as talk:
+            talk.heard[:0] = before
+            assert (await talk.ended("t3")).how is HowEnded.COMPLETED
+
+    async def ended_twice(self, driver: Driver, worker: Worker, word: str) -> None:
+        """Ending twice is ending once, and who is hired then is somebody else."""
         await driver.end(worker)
         await driver.end(worker)
         again = replace(worker, since=worker.since + 1)
         async with talking(driver, again) as talk:
-            await talk.say("t2", words.plain)
-            await talk.ended("t2")
-            assert talk.text("t1") == ""
+            await talk.say("t4", word)
+            await talk.ended("t4")
+            assert not any(talk.text(turn) for turn in ("t1", "t2", "t3"))
         await driver.end(again)
 
 

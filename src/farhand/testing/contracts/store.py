@@ -21,7 +21,8 @@ from farhand.model.facts import (
     TurnStarted,
 )
 from farhand.model.history import FactEntry, HistoryEntry, TurnEntry
-from farhand.model.present import Present, fold
+from farhand.model.present import Present
+from farhand.model.present_fold import fold
 from farhand.model.store_ports import Cursor, InboxEntry, Journal, Outbox, Parcel
 from farhand.model.wire import decode_event
 from farhand.model.words import HowEnded, Sender

@@ -1,10 +1,19 @@
-"""What every worker can rely on, whichever driver runs it, told in a whole node: for agents that can be scripted."""
+"""What every worker can rely on, whichever driver runs it, told in a whole node: for agents that can be scripted.
+
+A start of an agent's CLI costs seconds: each promise takes the worker as the one before it has left it, hires one where
+there is none, and looks only at what came since."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import base64
+import json
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
+import anyio
+import httpx2
+
+from farhand.drivers.wires.tmux.screen import plain
 from farhand.model.facts import (
     AnswerDelivered,
     AskRaised,
@@ -17,8 +26,12 @@ from farhand.model.facts import (
     TurnEnded,
     WentOffline,
 )
-from farhand.model.words import HowEnded
+from farhand.model.history import HistoryEntry, TurnEntry
+from farhand.model.words import HowEnded, Seq, TurnId
 from farhand.testing.house import House
+from farhand.testing.wire_phone import WirePhone
+
+SECONDS = 240.0
 
 
 class AgentScript(Protocol):
@@ -56,15 +69,24 @@ class AgentScript(Protocol):
 
 
 async def hired(house: House, agent_script: AgentScript) -> None:
-    """A worker who can be spoken to."""
+    """A worker who can be spoken to: the one who is there, or a new one; what was before counts no more."""
+    house.started = house.hub.present.seq
+    if "ann" in house.hub.present.workers:
+        return
     # `backend/wire` chooses among the wires of a backend.
     backend, _, wire = agent_script.backend.partition("/")
     await house.hire(backend=backend, directory=agent_script.directory, wire=wire)
 
 
 async def said(house: House) -> str:
-    """All that was said, without the gaps between its pieces."""
-    return " ".join((await house.said()).split())
+    """All that was said since the promise began, without the gaps between its pieces."""
+    return " ".join("".join(await pieces(house)).split())
+
+
+async def pieces(house: House) -> list[str]:
+    """Every piece that was said since the promise began."""
+    events = [event for event in await house.history() if event.seq > house.started]
+    return [event.fact.text for event in events if isinstance(event.fact, Said)]
 
 
 async def a_message_is_answered_in_its_own_turn(house: House, agent_script: AgentScript) -> None:
@@ -90,8 +112,7 @@ async def messages_are_answered_in_order(house: House, agent_script: AgentScript
     for name in ("one", "two", "three"):
         await house.say(f"zz-{name}")
     await house.until(lambda present: not present.workers["ann"].queue and present.workers["ann"].turn is None)
-    texts = [event.fact.text.strip() for event in await house.history() if isinstance(event.fact, Said)]
-    assert texts == ["one", "two", "three"]
+    assert [text.strip() for text in await pieces(house)] == ["one", "two", "three"]
 
 
 async def a_turn_is_stopped_and_the_next_one_runs(house: House, agent_script: AgentScript) -> None:
@@ -150,32 +171,96 @@ async def a_relaunched_worker_keeps_its_session(house: House, agent_script: Agen
 
 async def a_killed_agent_is_told_and_comes_back(house: House, agent_script: AgentScript) -> None:
     """A death is noticed, told, and healed with the session kept."""
-    agent_script.answers("zz-before", "before")
-    agent_script.answers("zz-after", "after")
+    agent_script.answers("zz-alive", "alive")
+    agent_script.answers("zz-healed", "healed")
     await hired(house, agent_script)
-    await house.say("zz-before")
+    await house.say("zz-alive")
     ended = await house.event(TurnEnded)
     session = house.worker().session
     await agent_script.kill_agent()
     await house.event(Noted, after=ended.seq)
     offline = await house.event(WentOffline)
     await house.fact(CameOnline, after=offline.seq)
-    await house.say("zz-after")
+    await house.say("zz-healed")
     assert (await house.fact(TurnEnded, after=ended.seq)).how is HowEnded.COMPLETED
     assert house.worker().session == session
 
 
 async def an_ended_worker_is_gone(house: House, agent_script: AgentScript) -> None:
     """The worker leaves, and can be hired anew as somebody else."""
-    agent_script.answers("zz-hello", "hello")
+    agent_script.answers("zz-anew", "anew")
     await hired(house, agent_script)
     session = house.worker().session
     await house.end("ann")
     await house.fact(Ended)
     await hired(house, agent_script)
-    await house.say("zz-hello")
+    await house.say("zz-anew")
     await house.event(TurnEnded)
     assert house.worker().session != session
+
+
+async def a_phone_sees_what_the_model_says(house: House, agent_script: AgentScript) -> None:
+    """While it is said, line by line at least; in the history; and in the agent's own records, taken up or not."""
+    release = agent_script.holds("zz-wire", "the first words\n\n", "and the last words")
+    await hired(house, agent_script)
+    worker = house.worker()
+    phone = WirePhone(house.node.port, house.node.settings.key.read_text(), "socket", looks_at="ann")
+    with anyio.fail_after(SECONDS):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(phone.run)
+            await phone.reaches(1)
+            await house.say("zz-wire")
+            await agent_script.began("zz-wire")
+            if not worker.kind.endswith("/exec"):
+                # A process a turn says what it said at its end.
+                await phone.shows("ann", "the first words")
+            release()
+            ended = await house.event(TurnEnded)
+            await phone.reaches(ended.seq)
+            tasks.cancel_scope.cancel()
+    assert isinstance(ended.fact, TurnEnded)
+    wanted = "the first words and the last words"
+    (turn,) = entries_of(ended.turn, (await house.hub.history("ann")).entries)
+    assert " ".join(turn.view.text.split()) == wanted
+    assert [turn] == entries_of(ended.turn, phone.view.conversations["ann"].entries)
+    if turn.view.usage is not None:
+        assert turn.view.usage.output_tokens > 0
+    await _at_the_desk(house, wanted)
+    await _on_its_terminal(house, "the last words")
+
+
+def entries_of(turn: TurnId | None, entries: Iterable[HistoryEntry]) -> list[TurnEntry]:
+    """What is told of that turn."""
+    return [one for one in entries if isinstance(one, TurnEntry) and one.view.turn == turn]
+
+
+async def _at_the_desk(house: House, wanted: str) -> None:
+    worker = house.worker()
+    if worker.backend not in {one.backend for one in await house.hub.sessions()}:
+        return
+    past = await house.hub.messages(worker.backend, worker.session, None, 10)
+    said_there = [one.view for one in past.entries if isinstance(one, TurnEntry) and "zz-wire" in one.view.typed]
+    assert [" ".join(view.text.split()) for view in said_there] == [wanted]
+
+
+async def _on_its_terminal(house: House, words: str) -> None:
+    """Where the agent has a terminal, a device sees on it what was said."""
+    headers = {"Authorization": f"Bearer {house.node.settings.key.read_text()}"}
+    address = f"http://127.0.0.1:{house.node.port}/api/workers/ann"
+    shown = ""
+    async with httpx2.AsyncClient(headers=headers, timeout=SECONDS, trust_env=False) as client:
+        if not (await client.get(address)).json()["worker"]["can"].get("terminal"):
+            return
+        with anyio.fail_after(SECONDS):
+            async with client.stream("GET", f"{address}/pane") as answer:
+                async for line in answer.aiter_lines():
+                    if line.startswith("data: "):
+                        pane = json.loads(line.removeprefix("data: "))["now"]["pane"]
+                        shown += plain(base64.b64decode(pane["data"]).decode("utf-8", "replace"))
+                    # A blank may be drawn as a step of the cursor.
+                    if "".join(words.split()) in "".join(shown.split()):
+                        return
+    raise AssertionError(shown)
 
 
 async def before_a_restart(house: House, agent_script: AgentScript) -> Callable[[], None]:
@@ -187,19 +272,24 @@ async def before_a_restart(house: House, agent_script: AgentScript) -> Callable[
     return release
 
 
-async def after_a_restart(house: House) -> None:
+async def after_a_restart(house: House, since: Seq) -> None:
     """The second half: the answer is there, whole, once."""
-    await house.event(TurnEnded, after=0)
+    house.started = since
+    await house.event(TurnEnded)
     assert "".join((await said(house)).split()) == "onetwo"
-    assert sum(isinstance(event.fact, TurnEnded) for event in await house.history()) == 1
+    events = [event for event in await house.history() if event.seq > since]
+    assert sum(isinstance(event.fact, TurnEnded) for event in events) == 1
 
 
+# In the order in which one worker keeps them: its agent is started anew only where a promise is about that, and no
+# conversation is taken up a second time.
 PROMISES = (
     a_message_is_answered_in_its_own_turn,
     messages_are_answered_in_order,
-    a_turn_is_stopped_and_the_next_one_runs,
     nothing_runs_before_it_is_allowed,
+    a_phone_sees_what_the_model_says,
     a_relaunched_worker_keeps_its_session,
-    a_killed_agent_is_told_and_comes_back,
+    a_turn_is_stopped_and_the_next_one_runs,
     an_ended_worker_is_gone,
+    a_killed_agent_is_told_and_comes_back,
 )

@@ -98,7 +98,9 @@ class FakeAnthropic:
         number = len(self.calls)
         if not body.get("stream"):
             return JSONResponse(_whole(step, model, number) if isinstance(step, ScriptedReply) else {})
-        return StreamingResponse(self._stream(step, model, number), media_type="text/event-stream")
+        return StreamingResponse(
+            self._stream(step, model, number), media_type="text/event-stream", headers=step.headers
+        )
 
     async def _stream(self, step: AnyStep, model: str, number: int) -> AsyncIterator[bytes]:
         if isinstance(step, Failure):

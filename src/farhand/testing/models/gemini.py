@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, cast
 
-from farhand.testing.models.steps import GeminiScript, GeminiStep, Received, ScriptedConversation
+from farhand.testing.models.steps import GeminiScript, GeminiStep, PlayedGeminiStep, Received, ScriptedConversation
 
 USAGE = {"promptTokenCount": 100, "candidatesTokenCount": 10, "totalTokenCount": 110}
 
@@ -115,7 +115,7 @@ class FakeGemini:
         """The body of the last request for content."""
         return self.requests[-1].body
 
-    def expect(self, *steps: GeminiStep, prompt: str = "") -> ScriptedConversation:
+    def expect(self, *steps: PlayedGeminiStep, prompt: str = "") -> ScriptedConversation:
         """Adds a conversation."""
         return self.script.expect(*steps, prompt=prompt)
 

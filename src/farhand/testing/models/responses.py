@@ -99,7 +99,9 @@ class FakeResponses:
             {tool.get("name") for tool in body["tools"] if tool.get("type") == "custom"} if "tools" in body else set()
         )
         head = {"id": f"resp_{number:06d}", "object": "response", "model": str(body.get("model", "fake"))}
-        return StreamingResponse(self._stream(step, head, number, custom), media_type="text/event-stream")
+        return StreamingResponse(
+            self._stream(step, head, number, custom), media_type="text/event-stream", headers=step.headers
+        )
 
     async def _stream(self, step: AnyStep, head: Event, number: int, custom: set[str]) -> AsyncIterator[bytes]:
         yield _event({"type": "response.created", "response": {**head, "status": "in_progress"}})

@@ -50,6 +50,8 @@ class ScriptedReply(ScriptStep, frozen=True, tag="reply"):
     blocks: tuple[Block, ...]
     input_tokens: int = 100
     output_tokens: int = 10
+    # What the API tells beside its answer: how much of a usage window is used, for one.
+    headers: dict[str, str] = {}
 
 
 class Failure(ScriptStep, frozen=True, tag="failure"):

@@ -6,7 +6,7 @@ import json
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 
 class ScriptError(AssertionError):
@@ -43,16 +43,20 @@ class GeminiStep:
     hold_after: int = 0
 
 
+# A step, or what makes one of the text of the request.
+PlayedGeminiStep: TypeAlias = GeminiStep | Callable[[str], GeminiStep]
+
+
 class ScriptedConversation:
     """The steps of one conversation. A request belongs to it when `matches` says so of its text."""
 
-    def __init__(self, matches: Callable[[str], bool], steps: Iterable[GeminiStep], name: str = "") -> None:
+    def __init__(self, matches: Callable[[str], bool], steps: Iterable[PlayedGeminiStep], name: str = "") -> None:
         self.matches = matches
         self.name = name
         self.steps = list(steps)
         self.requests: list[Received] = []
 
-    def then(self, *steps: GeminiStep) -> ScriptedConversation:
+    def then(self, *steps: PlayedGeminiStep) -> ScriptedConversation:
         """Adds steps."""
         self.steps += steps
         return self
@@ -67,7 +71,7 @@ class GeminiScript:
         self.requests: list[Received] = []
         self.complaints: list[str] = []
 
-    def expect(self, *steps: GeminiStep, prompt: str = "") -> ScriptedConversation:
+    def expect(self, *steps: PlayedGeminiStep, prompt: str = "") -> ScriptedConversation:
         """A conversation that plays `steps`, for requests whose text contains `prompt`. Named prompts go first."""
         conversation = ScriptedConversation(lambda text: prompt in text, steps, prompt)
         with self._lock:
@@ -88,7 +92,8 @@ class GeminiScript:
                 self.complaints.append(f"{received.method} was asked and {said}: {json.dumps(received.body)[-400:]}")
                 return None
             chosen.requests.append(received)
-            return chosen.steps.pop(0)
+            step = chosen.steps.pop(0)
+            return step(text) if callable(step) else step
 
     def note(self, received: Received) -> None:
         """Writes down a request that needs no step."""

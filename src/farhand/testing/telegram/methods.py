@@ -65,6 +65,12 @@ def set_commands(world: World, asked: BotRequest) -> bool:
     return True
 
 
+def set_menu_button(world: World, asked: BotRequest) -> bool:
+    world.menu_buttons[str(asked.parameters.get("chat_id", ""))] = asked.parameters.get("menu_button") or {}
+    world.bell.ring()
+    return True
+
+
 def get_commands(world: World, asked: BotRequest) -> list[dict[str, Any]]:
     return world.commands.get(_scope(asked), [])
 
@@ -243,6 +249,7 @@ METHODS: dict[str, Effect] = {
     "sendChatAction": chat_action,
     "setMyCommands": set_commands,
     "getMyCommands": get_commands,
+    "setChatMenuButton": set_menu_button,
     "deleteMyCommands": delete_commands,
     "getFile": get_file,
     "answerCallbackQuery": answer_query,

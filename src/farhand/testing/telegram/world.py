@@ -95,6 +95,7 @@ class World:
         self.poll_number = 0
         self.polling = 0
         self.commands: dict[str, list[dict[str, Any]]] = {}
+        self.menu_buttons: dict[str, dict[str, Any]] = {}
         self.files: dict[str, StoredFile] = {}
         self.queries: dict[str, FakeQuery] = {}
         self.calls: list[RecordedCall] = []

@@ -1,0 +1,88 @@
+"""An agent's own terminal shown in this one: a tmux client on its pane, which leaves with the agent's exit code."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from subprocess import DEVNULL
+
+import anyio
+
+from farhand.drivers.wires.tmux import Pane, Tmux, TmuxRefused
+
+LOOK_SECONDS = 0.02
+NOTICE_MILLISECONDS = 4000
+LEAVE_SECONDS = 5.0
+# What belongs to this very terminal: the agent's has its own.
+TERMINAL_VARIABLES = frozenset("TERM TMUX TMUX_PANE STY WINDOW COLUMNS LINES TERMCAP".split())
+# Detaches whoever looks, with the exit code of the agent: the client becomes a shell that ends so.
+_EXIT = r"code=#{pane_dead_status}; exit \${code:-\$((128 + 0#{pane_dead_signal}))}"
+_LEAVE = f"run-shell -C \"detach-client -s '#{{session_id}}' -E '{_EXIT}'\""
+
+
+def own_server(folder: Path) -> tuple[str, ...]:
+    """The words that reach a tmux server of this terminal alone, without anybody's settings."""
+    return ("tmux", "-f", os.devnull, "-S", str(folder / "tmux"))
+
+
+async def dress(tmux: Tmux, pane: Pane, notice: str) -> None:
+    """Nothing but the agent is to be seen, but for a notice that goes by itself; its end is the end of the look."""
+    session, window = ("-t", pane.session), ("-w", "-t", f"{pane.session}:")
+    await tmux.command("set-option", *session, "status", "off")
+    await tmux.command("set-hook", *session, "pane-died", _LEAVE)
+    if notice:
+        told = f"display-message -d {NOTICE_MILLISECONDS} '{_harmless(notice)}'"
+        await tmux.command("set-hook", *session, "client-attached", told)
+    # Unknown to an older tmux, which shows a line of its own then.
+    with suppress(TmuxRefused):
+        await tmux.command("set-option", *window, "remain-on-exit-format", "")
+
+
+def _harmless(notice: str) -> str:
+    return "".join(character for character in notice if character not in "'#\"\\$")
+
+
+async def pass_through(tmux: Tmux, environ: Mapping[str, str]) -> None:
+    """On a server of its own, tmux itself is not to be felt: no key is its own, and all that a terminal can do is."""
+    features = ["extkeys", "clipboard", "focus", "title", "cstyle"]
+    if environ.get("COLORTERM", "") in ("truecolor", "24bit"):
+        features.append("RGB")
+    for words in (
+        ("set-option", "-g", "prefix", "None"),
+        ("set-option", "-g", "prefix2", "None"),
+        ("set-option", "-s", "escape-time", "0"),
+        ("set-option", "-s", "focus-events", "on"),
+        ("set-option", "-s", "extended-keys", "on"),
+        ("set-option", "-s", "set-clipboard", "on"),
+        ("set-option", "-g", "allow-passthrough", "on"),
+        ("set-option", "-g", "set-titles", "on"),
+        ("set-option", "-g", "set-titles-string", "#T"),
+        ("set-option", "-as", "terminal-features", f",*:{':'.join(features)}"),
+        # What scrolls out of the agent's terminal is in this one's own scrollback.
+        ("set-option", "-as", "terminal-overrides", ",*:smcup@:rmcup@"),
+    ):
+        # What an older tmux has not, it does not do.
+        with suppress(TmuxRefused):
+            await tmux.command(*words)
+
+
+async def attach(tmux: Tmux, pane: Pane, environ: Mapping[str, str]) -> int:
+    """Shows the pane here until the agent ends, or the person leaves; the exit code."""
+    outside = {name: value for name, value in environ.items() if name not in ("TMUX", "TMUX_PANE")}
+    words = [*tmux.server, "attach-session", "-t", pane.session]
+    process = await anyio.open_process(words, stdin=None, stdout=None, stderr=None, env=outside)
+    try:
+        return await process.wait()
+    finally:
+        if process.returncode is None:
+            process.terminate()
+            with anyio.move_on_after(LEAVE_SECONDS, shield=True):
+                await process.wait()
+
+
+async def end_server(server: tuple[str, ...]) -> None:
+    """Ends a tmux server of our own, with all that is left in it."""
+    with anyio.move_on_after(LEAVE_SECONDS, shield=True):
+        await anyio.run_process([*server, "kill-server"], stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, check=False)
